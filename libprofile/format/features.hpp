@@ -1,0 +1,96 @@
+// The features of a segment: one list from which the recorder, the file and the analyzer take names, order and meaning.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace halcyon {
+
+enum class Feature : std::uint8_t {
+  compute,
+  sends_blocking,
+  sends_nonblocking,
+  receives_blocking,
+  receives_nonblocking,
+  collectives_one_to_all,
+  collectives_all_to_one,
+  collectives_all_to_all,
+  rma_operations,
+  file_opens,
+  file_closes,
+  reads,
+  writes,
+  bytes_sent,
+  bytes_received,
+  bytes_collective,
+  rma_bytes,
+  bytes_read,
+  bytes_written,
+};
+
+/// How a feature is compared: work and volumes by relative distance, counts exactly.
+enum class FeatureKind : std::uint8_t { work, count, volume };
+
+struct FeatureInfo {
+  Feature feature;
+  FeatureKind kind;
+  std::string_view name;
+  std::string_view units;
+  std::string_view description;
+};
+
+inline constexpr std::array<FeatureInfo, 19> features{{
+    {Feature::compute, FeatureKind::work, "compute", "1", "work outside MPI and file I/O, in units of the counter"},
+    {Feature::sends_blocking, FeatureKind::count, "sends_blocking", "1", "blocking sends"},
+    {Feature::sends_nonblocking, FeatureKind::count, "sends_nonblocking", "1", "non-blocking and started persistent sends"},
+    {Feature::receives_blocking, FeatureKind::count, "receives_blocking", "1", "blocking receives"},
+    {Feature::receives_nonblocking, FeatureKind::count, "receives_nonblocking", "1",
+     "non-blocking and started persistent receives"},
+    {Feature::collectives_one_to_all, FeatureKind::count, "collectives_one_to_all", "1", "collectives from one to all"},
+    {Feature::collectives_all_to_one, FeatureKind::count, "collectives_all_to_one", "1", "collectives from all to one"},
+    {Feature::collectives_all_to_all, FeatureKind::count, "collectives_all_to_all", "1",
+     "collectives from all to all, scans and neighbourhood collectives"},
+    {Feature::rma_operations, FeatureKind::count, "rma_operations", "1", "one-sided operations"},
+    {Feature::file_opens, FeatureKind::count, "file_opens", "1", "files opened, MPI-IO and POSIX"},
+    {Feature::file_closes, FeatureKind::count, "file_closes", "1", "files closed, MPI-IO and POSIX"},
+    {Feature::reads, FeatureKind::count, "reads", "1", "file reads, MPI-IO and POSIX"},
+    {Feature::writes, FeatureKind::count, "writes", "1", "file writes, MPI-IO and POSIX"},
+    {Feature::bytes_sent, FeatureKind::volume, "bytes_sent", "B", "bytes in point-to-point sends"},
+    {Feature::bytes_received, FeatureKind::volume, "bytes_received", "B", "bytes in completed point-to-point receives"},
+    {Feature::bytes_collective, FeatureKind::volume, "bytes_collective", "B", "bytes that ranks handed to collectives"},
+    {Feature::rma_bytes, FeatureKind::volume, "rma_bytes", "B", "bytes in one-sided operations"},
+    {Feature::bytes_read, FeatureKind::volume, "bytes_read", "B", "bytes read from files"},
+    {Feature::bytes_written, FeatureKind::volume, "bytes_written", "B", "bytes written to files"},
+}};
+
+inline constexpr std::size_t feature_count = features.size();
+
+constexpr std::size_t index_of(Feature feature) { return static_cast<std::size_t>(feature); }
+constexpr const FeatureInfo& info_of(Feature feature) { return features[index_of(feature)]; }
+
+/// Where the time of a segment on a rank went; what is left of the duration is computation.
+enum class TimeKind : std::uint8_t { point_to_point, collective, boundary, file_io };
+inline constexpr std::size_t time_kind_count = 4;
+inline constexpr std::array<std::string_view, time_kind_count> time_kind_names{"point_to_point", "collective", "boundary",
+                                                                               "file_io"};
+
+/// The operation that ends a segment.
+enum class Boundary : std::uint8_t {
+  barrier,
+  allreduce,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+  alltoallw,
+  reduce_scatter,
+  reduce_scatter_block,
+  finalize,
+};
+inline constexpr std::array<std::string_view, 10> boundary_names{
+    "barrier",  "allreduce", "allgather",      "allgatherv",           "alltoall",
+    "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "finalize"};
+
+}  // namespace halcyon

@@ -1,0 +1,45 @@
+// One thin layer over HDF5's C API: handles that close themselves. Nothing outside libprofile/format includes it.
+#pragma once
+
+#include <hdf5.h>
+
+#include <utility>
+
+namespace halcyon::hdf5 {
+
+template <herr_t (*close)(hid_t)>
+class Handle {
+ public:
+  explicit Handle(hid_t id = H5I_INVALID_HID) : id_(id) {}
+  ~Handle() { reset(); }
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)) {}
+  Handle& operator=(Handle&& other) noexcept {
+    if (this != &other) {
+      reset();
+      id_ = std::exchange(other.id_, H5I_INVALID_HID);
+    }
+    return *this;
+  }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  explicit operator bool() const { return id_ >= 0; }
+  hid_t get() const { return id_; }
+  /// Closes; false if HDF5 could not flush what the handle held.
+  bool reset() {
+    const hid_t id = std::exchange(id_, H5I_INVALID_HID);
+    return id < 0 || close(id) >= 0;
+  }
+
+ private:
+  hid_t id_;
+};
+
+using File = Handle<H5Fclose>;
+using Dataset = Handle<H5Dclose>;
+using Dataspace = Handle<H5Sclose>;
+using Datatype = Handle<H5Tclose>;
+using Attribute = Handle<H5Aclose>;
+using PropertyList = Handle<H5Pclose>;
+
+}  // namespace halcyon::hdf5

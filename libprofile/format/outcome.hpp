@@ -1,0 +1,36 @@
+// Errors as values: what a function gives back that can fail, and the one sentence that says why.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace halcyon {
+
+/// A failure in one line: what and where, and the remedy where there is one. Printed in one place, by whoever is `main`.
+struct Failure {
+  std::string message;
+};
+
+/// A value or a Failure (std::expected in a later standard).
+template <class T>
+class Outcome {
+ public:
+  Outcome(T value) : content_(std::move(value)) {}                // NOLINT(google-explicit-constructor)
+  Outcome(Failure failure) : content_(std::move(failure)) {}      // NOLINT(google-explicit-constructor)
+
+  explicit operator bool() const { return content_.index() == 0; }
+  T& operator*() { return std::get<0>(content_); }
+  const T& operator*() const { return std::get<0>(content_); }
+  T* operator->() { return &std::get<0>(content_); }
+  const T* operator->() const { return &std::get<0>(content_); }
+  const Failure& failure() const { return std::get<1>(content_); }
+
+ private:
+  std::variant<T, Failure> content_;
+};
+
+struct Done {};
+using Status = Outcome<Done>;
+
+}  // namespace halcyon

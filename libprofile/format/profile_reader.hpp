@@ -1,0 +1,15 @@
+// Reading a profile file, and refusing what is not one.
+#pragma once
+
+#include <string>
+
+#include "libprofile/format/outcome.hpp"
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// Reads and checks all of a profile: column lengths, bin indices, ranks and durations are within bounds afterwards, so
+/// that no later stage has to ask. Accepts every schema version up to the newest, refuses newer ones by number.
+Outcome<Profile> read_profile(const std::string& path);
+
+}  // namespace halcyon

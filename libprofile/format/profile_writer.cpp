@@ -1,0 +1,333 @@
+#include "libprofile/format/profile_writer.hpp"
+
+#include <fcntl.h>
+#include <hdf5_hl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <vector>
+
+#include "libprofile/format/hdf5.hpp"
+#include "libprofile/format/schema.hpp"
+
+namespace halcyon {
+namespace {
+
+// Large enough that compression pays, small enough that a short run's file stays small.
+constexpr hsize_t chunk_elements = 16384;
+constexpr unsigned deflate_level = 1;  // higher levels cost several times as much for a few percent
+
+hid_t memory_type(ElementType type) {
+  switch (type) {
+    case ElementType::u8: return H5T_NATIVE_UINT8;
+    case ElementType::u16: return H5T_NATIVE_UINT16;
+    case ElementType::u32: return H5T_NATIVE_UINT32;
+    case ElementType::u64: return H5T_NATIVE_UINT64;
+    case ElementType::f32: return H5T_NATIVE_FLOAT;
+    case ElementType::f64: return H5T_NATIVE_DOUBLE;
+    case ElementType::text: break;
+  }
+  return H5I_INVALID_HID;
+}
+
+// Variable-length UTF-8: readers other than ours trip over fixed-length strings.
+hdf5::Datatype text_type() {
+  hdf5::Datatype type(H5Tcopy(H5T_C_S1));
+  H5Tset_size(type.get(), H5T_VARIABLE);
+  H5Tset_cset(type.get(), H5T_CSET_UTF8);
+  return type;
+}
+
+bool set_attribute(hid_t object, std::string_view name, hid_t type, const void* value) {
+  const hdf5::Dataspace scalar(H5Screate(H5S_SCALAR));
+  const hdf5::Attribute attribute(
+      H5Acreate2(object, std::string(name).c_str(), type, scalar.get(), H5P_DEFAULT, H5P_DEFAULT));
+  return attribute && H5Awrite(attribute.get(), type, value) >= 0;
+}
+
+bool set_text(hid_t object, std::string_view name, std::string_view value) {
+  const std::string text(value);
+  const char* pointer = text.c_str();
+  return set_attribute(object, name, text_type().get(), static_cast<const void*>(&pointer));
+}
+
+// What failed last in HDF5 is a matter of errno more often than of its own stack.
+Failure cannot_write(const std::string& path, int error) {
+  return {"cannot write " + path + (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
+}
+
+}  // namespace
+
+struct ProfileWriter::State {
+  struct Column {
+    hdf5::Dataset dataset;
+    hsize_t written = 0;
+    hsize_t length = 0;
+    const Variable* variable = nullptr;
+  };
+
+  std::string path;
+  std::string partial;
+  hdf5::File file;
+  hsize_t segments = 0;
+  hsize_t ranks = 0;
+  std::map<std::string, Column, std::less<>> columns;
+
+  ~State() {
+    columns.clear();
+    file.reset();
+    if (!partial.empty()) unlink(partial.c_str());
+  }
+};
+
+ProfileWriter::ProfileWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
+ProfileWriter::~ProfileWriter() = default;
+ProfileWriter::ProfileWriter(ProfileWriter&&) noexcept = default;
+ProfileWriter& ProfileWriter::operator=(ProfileWriter&&) noexcept = default;
+
+Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // one line of ours instead of HDF5's stack
+  auto state = std::make_unique<State>();
+  state->path = path;
+  const std::size_t slash = path.rfind('/');
+  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
+  state->partial = path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".partial";
+  const int reachable = open(state->partial.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
+  if (reachable < 0) {
+    const int error = errno;
+    state->partial.clear();
+    return cannot_write(path, error);
+  }
+  close(reachable);
+  state->file = hdf5::File(H5Fcreate(state->partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  if (!state->file) return cannot_write(path, errno);
+  ProfileWriter writer(std::move(state));
+  if (const Status status = writer.attribute("schema_version", std::int64_t{newest_schema_version}); !status) {
+    return status.failure();
+  }
+  return writer;
+}
+
+Status ProfileWriter::attribute(std::string_view name, std::string_view value) {
+  errno = 0;
+  if (!set_text(state_->file.get(), name, value)) return cannot_write(state_->path, errno);
+  return Done{};
+}
+
+Status ProfileWriter::attribute(std::string_view name, std::int64_t value) {
+  errno = 0;
+  if (name == "segments") state_->segments = static_cast<hsize_t>(value);
+  if (name == "ranks") state_->ranks = static_cast<hsize_t>(value);
+  if (!set_attribute(state_->file.get(), name, H5T_NATIVE_INT64, &value)) return cannot_write(state_->path, errno);
+  return Done{};
+}
+
+Status ProfileWriter::attribute(std::string_view name, double value) {
+  errno = 0;
+  if (!set_attribute(state_->file.get(), name, H5T_NATIVE_DOUBLE, &value)) return cannot_write(state_->path, errno);
+  return Done{};
+}
+
+Status ProfileWriter::append(std::string_view name, ElementType type, const void* data, std::size_t bytes) {
+  errno = 0;
+  const Variable* variable = find_variable(name);
+  if (variable == nullptr || variable->type != type || bytes % size_of(type) != 0) {
+    return Failure{"a column '" + std::string(name) + "' is not part of the profile format"};
+  }
+  std::vector<const char*> texts;
+  if (type == ElementType::text) {
+    const char* text = static_cast<const char*>(data);
+    for (const char* end = text + bytes; text < end; text += std::strlen(text) + 1) texts.push_back(text);
+  }
+  const hsize_t count = type == ElementType::text ? texts.size() : bytes / size_of(type);
+  const hdf5::Datatype own_type = type == ElementType::text ? text_type() : hdf5::Datatype(H5Tcopy(memory_type(type)));
+
+  auto found = state_->columns.find(name);
+  if (found == state_->columns.end()) {
+    State::Column column;
+    column.variable = variable;
+    column.length = variable->dimension == "segment" ? state_->segments
+                    : variable->dimension == "rank"  ? state_->ranks
+                                                     : count;
+    const hdf5::Dataspace space(H5Screate_simple(1, &column.length, nullptr));
+    const hdf5::PropertyList layout(H5Pcreate(H5P_DATASET_CREATE));
+    if (column.length > 0 && type != ElementType::text) {
+      const hsize_t chunk = std::min(column.length, chunk_elements);
+      H5Pset_chunk(layout.get(), 1, &chunk);
+      H5Pset_shuffle(layout.get());
+      H5Pset_deflate(layout.get(), deflate_level);
+    }
+    column.dataset = hdf5::Dataset(H5Dcreate2(state_->file.get(), std::string(name).c_str(), own_type.get(), space.get(),
+                                              H5P_DEFAULT, layout.get(), H5P_DEFAULT));
+    if (!column.dataset || !set_text(column.dataset.get(), "description", variable->description) ||
+        (!variable->units.empty() && !set_text(column.dataset.get(), "units", variable->units))) {
+      return cannot_write(state_->path, errno);
+    }
+    found = state_->columns.emplace(std::string(name), std::move(column)).first;
+  }
+
+  State::Column& column = found->second;
+  if (column.written + count > column.length) {
+    return Failure{"column '" + std::string(name) + "' of " + state_->path + " got more values than the profile has"};
+  }
+  if (count == 0) return Done{};
+  const hdf5::Dataspace file_space(H5Dget_space(column.dataset.get()));
+  H5Sselect_hyperslab(file_space.get(), H5S_SELECT_SET, &column.written, nullptr, &count, nullptr);
+  const hdf5::Dataspace memory_space(H5Screate_simple(1, &count, nullptr));
+  const void* source = type == ElementType::text ? static_cast<const void*>(texts.data()) : data;
+  if (H5Dwrite(column.dataset.get(), own_type.get(), memory_space.get(), file_space.get(), H5P_DEFAULT, source) < 0) {
+    return cannot_write(state_->path, errno);
+  }
+  column.written += count;
+  return Done{};
+}
+
+Status ProfileWriter::finish() {
+  errno = 0;
+  State& state = *state_;
+  std::map<std::string, hdf5::Dataset> dimensions;
+  for (auto& [name, column] : state.columns) {
+    if (column.written != column.length) {
+      return Failure{"column '" + name + "' of " + state.path + " is incomplete"};
+    }
+    const std::string& dimension = column.variable->dimension;
+    auto scale = dimensions.find(dimension);
+    if (scale == dimensions.end()) {
+      // A dimension without values of its own, in the convention that netCDF readers know.
+      const hdf5::Dataspace space(H5Screate_simple(1, &column.length, nullptr));
+      hdf5::Dataset dataset(H5Dcreate2(state.file.get(), dimension.c_str(), H5T_NATIVE_UINT8, space.get(), H5P_DEFAULT,
+                                       H5P_DEFAULT, H5P_DEFAULT));
+      char label[80];
+      std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10llu",
+                    static_cast<unsigned long long>(column.length));
+      if (!dataset || H5DSset_scale(dataset.get(), label) < 0) return cannot_write(state.path, errno);
+      scale = dimensions.emplace(dimension, std::move(dataset)).first;
+    }
+    if (H5DSattach_scale(column.dataset.get(), scale->second.get(), 0) < 0) return cannot_write(state.path, errno);
+    if (!column.dataset.reset()) return cannot_write(state.path, errno);
+  }
+  for (auto& [name, dataset] : dimensions) {
+    if (!dataset.reset()) return cannot_write(state.path, errno);
+  }
+  state.columns.clear();
+  if (!state.file.reset()) return cannot_write(state.path, errno);
+  // link, unlike rename, refuses to replace a file; file systems without hard links get the second best.
+  if (link(state.partial.c_str(), state.path.c_str()) != 0) {
+    const bool no_links = errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK;
+    if (!no_links || access(state.path.c_str(), F_OK) == 0) return cannot_write(state.path, no_links ? EEXIST : errno);
+    if (rename(state.partial.c_str(), state.path.c_str()) != 0) return cannot_write(state.path, errno);
+    state.partial.clear();
+  }
+  return Done{};
+}
+
+Status write_profile(const Profile& profile, const std::string& path) {
+  Outcome<ProfileWriter> writer = ProfileWriter::create(path);
+  if (!writer) return writer.failure();
+  Status status = Done{};
+  const auto then = [&status](auto&& step) {
+    if (status) status = step();
+  };
+  const auto put = [&](std::string_view name, const auto& value) {
+    then([&] { return writer->attribute(name, value); });
+  };
+  const auto append = [&](const std::string& name, const auto& values) {
+    if (!values.empty()) then([&] { return writer->append(name, values); });
+  };
+  const auto append_texts = [&](const std::string& name, const std::vector<std::string>& values) {
+    std::string joined;
+    for (const std::string& value : values) joined += value + '\0';
+    if (!values.empty()) {
+      then([&] { return writer->append(name, ElementType::text, joined.data(), joined.size()); });
+    }
+  };
+
+  std::string reduced;
+  for (const FeatureInfo& info : features) {
+    if (profile.features[index_of(info.feature)].reduced) reduced += (reduced.empty() ? "" : " ") + std::string(info.name);
+  }
+  put("segments", static_cast<std::int64_t>(profile.segments));
+  put("ranks", std::int64_t{profile.ranks});
+  put("recorder_version", std::string_view(profile.recorder_version));
+  put("command", std::string_view(profile.command));
+  put("mpi", std::string_view(profile.mpi));
+  put("counter", std::string_view(profile.counter));
+  put("compute_units", std::string_view(profile.compute_units));
+  put("clock", std::string_view(profile.clock));
+  put("start_time", std::string_view(profile.start_time));
+  put("exit_state", std::string_view(profile.exit_state));
+  put("disagreement", std::string_view(profile.disagreement));
+  put("inject", std::string_view(profile.inject));
+  put("reduced_features", std::string_view(reduced));
+  put("dropped_segments", static_cast<std::int64_t>(profile.dropped_segments));
+  put("run_time_seconds", profile.run_time_seconds);
+  put("boundary_cost_seconds", profile.boundary_cost_seconds);
+  put("clock_resolution_seconds", profile.clock_resolution_seconds);
+
+  append_texts("rank_host", profile.rank_host);
+  append("rank_run_time", profile.rank_run_time);
+  for (const FeatureInfo& info : features) {
+    const FeatureColumn& column = profile.features[index_of(info.feature)];
+    append(bins_name(info.name), column.bins);
+    append(std::string(info.name), column.index);
+    append(totals_name(info.name), profile.totals[index_of(info.feature)]);
+  }
+  append_texts("sites", profile.sites);
+  append("site", profile.site);
+  append("duration", profile.duration);
+  append("boundary_wait", profile.boundary_wait);
+  append("last_rank", profile.last_rank);
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    append(last_rank_time_name(time_kind_names[kind]), profile.last_rank_times[kind]);
+  }
+  append("injected_requested", profile.injected.requested);
+  append("injected_actual", profile.injected.actual);
+  append("injected_critical", profile.injected.critical);
+  return status ? writer->finish() : status;
+}
+
+Status write_profile_from_frames(int file, const std::string& path) {
+  Outcome<ProfileWriter> writer = ProfileWriter::create(path);
+  // The sender is read to its end even if nothing can be written, so that it never meets a closed pipe.
+  Status status = writer ? Status(Done{}) : Status(writer.failure());
+  std::vector<char> payload;
+  for (;;) {
+    FrameHeader header;
+    const FrameHeader expected;
+    if (!read_fully(file, &header, sizeof header)) return status ? Failure{"the profile's data ended early"} : status;
+    if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0) {
+      return Failure{"the profile's data is damaged"};
+    }
+    if (header.kind == FrameKind::end) break;
+    std::string name(header.name_size, '\0');
+    payload.resize(header.payload_bytes);
+    if (!read_fully(file, name.data(), name.size()) || !read_fully(file, payload.data(), payload.size())) {
+      return status ? Failure{"the profile's data ended early"} : status;
+    }
+    if (!status) continue;
+    switch (header.kind) {
+      case FrameKind::text: status = writer->attribute(name, std::string_view(payload.data(), payload.size())); break;
+      case FrameKind::integer: {
+        std::int64_t value = 0;
+        std::memcpy(&value, payload.data(), std::min(sizeof value, payload.size()));
+        status = writer->attribute(name, value);
+        break;
+      }
+      case FrameKind::real: {
+        double value = 0.0;
+        std::memcpy(&value, payload.data(), std::min(sizeof value, payload.size()));
+        status = writer->attribute(name, value);
+        break;
+      }
+      case FrameKind::column: status = writer->append(name, header.element, payload.data(), payload.size()); break;
+      case FrameKind::end: break;
+    }
+  }
+  return status ? writer->finish() : status;
+}
+
+}  // namespace halcyon

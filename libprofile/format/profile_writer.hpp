@@ -1,0 +1,49 @@
+// Writing a profile file: attributes first, then columns piece by piece, so that memory does not grow with the run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libprofile/format/outcome.hpp"
+#include "libprofile/format/profile.hpp"
+#include "libprofile/format/stream.hpp"
+
+namespace halcyon {
+
+/// Writes into a hidden neighbour of the final path, which takes its name only when it is complete. An existing file is
+/// never overwritten.
+class ProfileWriter {
+ public:
+  static Outcome<ProfileWriter> create(const std::string& path);
+  ~ProfileWriter();
+  ProfileWriter(ProfileWriter&&) noexcept;
+  ProfileWriter& operator=(ProfileWriter&&) noexcept;
+
+  Status attribute(std::string_view name, std::string_view value);
+  /// `segments` and `ranks` must be among the first: they size the columns.
+  Status attribute(std::string_view name, std::int64_t value);
+  Status attribute(std::string_view name, double value);
+  /// Appends to a column of the schema. Texts are NUL-ended.
+  Status append(std::string_view name, ElementType type, const void* data, std::size_t bytes);
+  template <class T>
+  Status append(std::string_view name, const std::vector<T>& values) {
+    return append(name, element_type_of<T>(), values.data(), values.size() * sizeof(T));
+  }
+  /// Names the dimensions, closes, and gives the file its name. Needed: without it nothing remains.
+  Status finish();
+
+ private:
+  struct State;
+  explicit ProfileWriter(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// All of a profile at once.
+Status write_profile(const Profile& profile, const std::string& path);
+
+/// Reads frames from `file` until the end frame and writes the profile that they carry.
+Status write_profile_from_frames(int file, const std::string& path);
+
+}  // namespace halcyon

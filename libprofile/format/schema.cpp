@@ -1,0 +1,60 @@
+#include "libprofile/format/schema.hpp"
+
+#include <algorithm>
+
+#include "libprofile/format/features.hpp"
+
+namespace halcyon {
+namespace {
+
+std::vector<Variable> make_variables() {
+  std::vector<Variable> variables{
+      {"duration", "segment", ElementType::f32, "s", "duration of the segment, mean over ranks"},
+      {"site", "segment", ElementType::u16, "1", "call site of the boundary that ended the segment: index into sites"},
+      {"sites", "site_bin", ElementType::text, "", "call sites: boundary@module+offset, the first rank's where ranks differ"},
+      {"last_rank", "segment", ElementType::u32, "1", "rank that arrived last at the boundary"},
+      {"boundary_wait", "segment", ElementType::f32, "s", "time in the boundary operation, mean over ranks"},
+      {"injected_requested", "segment", ElementType::f32, "s", "delay that intM was asked for, sum over ranks"},
+      {"injected_actual", "segment", ElementType::f32, "s", "delay that intM caused, sum over ranks"},
+      {"injected_critical", "segment", ElementType::f32, "s", "delay that intM caused, largest of any rank"},
+      {"rank_host", "rank", ElementType::text, "", "host of the rank"},
+      {"rank_run_time", "rank", ElementType::f64, "s", "time from MPI_Init to MPI_Finalize"},
+  };
+  for (const std::string_view kind : time_kind_names) {
+    variables.push_back({last_rank_time_name(kind), "segment", ElementType::f32, "s",
+                         "time in " + std::string(kind) + " calls of the rank that arrived last"});
+  }
+  for (const FeatureInfo& feature : features) {
+    const std::string name(feature.name);
+    const std::string over_ranks = feature.kind == FeatureKind::work ? "median over ranks" : "sum over ranks";
+    variables.push_back({name, "segment", ElementType::u16, "1",
+                         std::string(feature.description) + ": index into " + bins_name(name)});
+    variables.push_back({bins_name(name), name + "_bin", ElementType::f64, std::string(feature.units),
+                         std::string(feature.description) + ", " + over_ranks});
+    if (feature.kind != FeatureKind::work) {
+      variables.push_back({totals_name(name), "rank", ElementType::u64, std::string(feature.units),
+                           std::string(feature.description) + ", exact sum over the run"});
+    }
+  }
+  return variables;
+}
+
+}  // namespace
+
+std::string bins_name(std::string_view feature) { return std::string(feature) + "_bins"; }
+std::string totals_name(std::string_view feature) { return "total_" + std::string(feature); }
+std::string last_rank_time_name(std::string_view kind) { return "last_rank_" + std::string(kind); }
+
+const std::vector<Variable>& schema_variables() {
+  static const std::vector<Variable> variables = make_variables();
+  return variables;
+}
+
+const Variable* find_variable(std::string_view name) {
+  const std::vector<Variable>& variables = schema_variables();
+  const auto found =
+      std::find_if(variables.begin(), variables.end(), [name](const Variable& v) { return v.name == name; });
+  return found != variables.end() ? &*found : nullptr;
+}
+
+}  // namespace halcyon

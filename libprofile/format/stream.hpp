@@ -1,0 +1,119 @@
+// The frames in which a profile travels from rank 0 of a run to the process that writes the file: named values and named
+// pieces of columns, in the order in which they are to be stored. Plain functions over a file descriptor: this header is
+// all of the format that the preloaded library contains.
+#pragma once
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+namespace halcyon {
+
+enum class FrameKind : std::uint8_t { text, integer, real, column, end };
+enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, text };
+
+constexpr std::size_t size_of(ElementType type) {
+  switch (type) {
+    case ElementType::u8:
+    case ElementType::text: return 1;
+    case ElementType::u16: return 2;
+    case ElementType::u32:
+    case ElementType::f32: return 4;
+    case ElementType::u64:
+    case ElementType::f64: return 8;
+  }
+  return 1;
+}
+
+template <class T>
+constexpr ElementType element_type_of();
+template <> constexpr ElementType element_type_of<std::uint8_t>() { return ElementType::u8; }
+template <> constexpr ElementType element_type_of<std::uint16_t>() { return ElementType::u16; }
+template <> constexpr ElementType element_type_of<std::uint32_t>() { return ElementType::u32; }
+template <> constexpr ElementType element_type_of<std::uint64_t>() { return ElementType::u64; }
+template <> constexpr ElementType element_type_of<float>() { return ElementType::f32; }
+template <> constexpr ElementType element_type_of<double>() { return ElementType::f64; }
+
+struct FrameHeader {
+  char magic[4] = {'H', 'L', 'F', '1'};
+  FrameKind kind = FrameKind::end;
+  ElementType element = ElementType::u8;
+  std::uint16_t name_size = 0;
+  std::uint64_t payload_bytes = 0;
+};
+static_assert(sizeof(FrameHeader) == 16);
+
+/// All of `size` bytes, or false with errno set.
+inline bool write_fully(int file, const void* data, std::size_t size) {
+  const char* at = static_cast<const char*>(data);
+  while (size > 0) {
+    const ssize_t written = ::write(file, at, size);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    at += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+/// All of `size` bytes, or false at the end of the stream or on an error.
+inline bool read_fully(int file, void* data, std::size_t size) {
+  char* at = static_cast<char*>(data);
+  while (size > 0) {
+    const ssize_t got = ::read(file, at, size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    at += got;
+    size -= static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+/// Writes frames; after a failure it stays silent and says so in ok().
+class FrameWriter {
+ public:
+  explicit FrameWriter(int file) : file_(file) {}
+
+  void text(std::string_view name, std::string_view value) {
+    frame(FrameKind::text, ElementType::text, name, value.data(), value.size());
+  }
+  void integer(std::string_view name, std::int64_t value) {
+    frame(FrameKind::integer, ElementType::u64, name, &value, sizeof value);
+  }
+  void real(std::string_view name, double value) {
+    frame(FrameKind::real, ElementType::f64, name, &value, sizeof value);
+  }
+  template <class T>
+  void column(std::string_view name, const T* values, std::size_t count) {
+    frame(FrameKind::column, element_type_of<T>(), name, values, count * sizeof(T));
+  }
+  /// A column of texts, each ended by a NUL.
+  void text_column(std::string_view name, std::string_view nul_ended) {
+    frame(FrameKind::column, ElementType::text, name, nul_ended.data(), nul_ended.size());
+  }
+  void column_bytes(ElementType type, std::string_view name, const void* data, std::size_t bytes) {
+    frame(FrameKind::column, type, name, data, bytes);
+  }
+  void end() { frame(FrameKind::end, ElementType::u8, {}, nullptr, 0); }
+
+  bool ok() const { return ok_; }
+
+ private:
+  void frame(FrameKind kind, ElementType element, std::string_view name, const void* payload, std::size_t bytes) {
+    FrameHeader header;
+    header.kind = kind;
+    header.element = element;
+    header.name_size = static_cast<std::uint16_t>(name.size());
+    header.payload_bytes = bytes;
+    ok_ = ok_ && write_fully(file_, &header, sizeof header) && write_fully(file_, name.data(), name.size()) &&
+          write_fully(file_, payload, bytes);
+  }
+
+  int file_;
+  bool ok_ = true;
+};
+
+}  // namespace halcyon

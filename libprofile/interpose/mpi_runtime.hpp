@@ -1,0 +1,38 @@
+// The MPI library as the tools themselves use it: found at run time and called past every interposed tool, so that the
+// preloaded libraries need no MPI library to be loadable into `ls`, and never record or delay their own calls.
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include <mpi.h>
+
+namespace halcyon {
+
+struct MpiRuntime {
+#define HALCYON_MPI_FUNCTIONS(X)                                                                                    \
+  X(Allreduce) X(Alltoall) X(Bcast) X(Comm_dup) X(Comm_free) X(Comm_group) X(Comm_rank) X(Comm_remote_size)         \
+  X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Cartdim_get) X(Dist_graph_neighbors_count) X(Gather)     \
+  X(Get_library_version) X(Get_processor_name) X(Graph_neighbors_count) X(Iprobe) X(Query_thread) X(Recv) X(Send)   \
+  X(Topo_test) X(Type_size_x)
+#define HALCYON_MPI_POINTER(name) decltype(&PMPI_##name) name = nullptr;
+  HALCYON_MPI_FUNCTIONS(HALCYON_MPI_POINTER)
+#undef HALCYON_MPI_POINTER
+
+  MPI_Comm comm_world{};
+  MPI_Datatype byte{};
+  MPI_Datatype int64{};
+  MPI_Datatype uint64{};
+  MPI_Datatype real64{};
+  MPI_Op sum{};
+  MPI_Op min{};
+  MPI_Op max{};
+  MPI_Errhandler errors_return{};
+
+  /// Finds the library. False if it is not the MPI family that this build was made for, or cannot be used.
+  bool load() noexcept;
+};
+
+/// The one instance; usable after load().
+extern MpiRuntime mpi;
+
+}  // namespace halcyon

@@ -1,0 +1,145 @@
+#include "libprofile/record/counter.hpp"
+
+#include <dlfcn.h>
+#include <linux/perf_event.h>
+#include <papi.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace halcyon {
+namespace {
+
+struct Papi {
+  decltype(&PAPI_library_init) library_init = nullptr;
+  decltype(&PAPI_is_initialized) is_initialized = nullptr;
+  decltype(&PAPI_create_eventset) create_eventset = nullptr;
+  decltype(&PAPI_add_named_event) add_named_event = nullptr;
+  decltype(&PAPI_start) start = nullptr;
+  decltype(&PAPI_stop) stop = nullptr;
+  decltype(&PAPI_read) read = nullptr;
+  decltype(&PAPI_strerror) strerror = nullptr;
+
+  bool load(std::string& error) {
+    const std::string name = "libpapi.so." + std::to_string(PAPI_VERSION_MAJOR(PAPI_VERSION));
+    // NODELETE: counting threads may outlive any moment at which it could be closed.
+    void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (library == nullptr) {
+      error = name + " cannot be opened";
+      return false;
+    }
+    const auto find = [library](auto& pointer, const char* symbol) {
+      pointer = reinterpret_cast<std::remove_reference_t<decltype(pointer)>>(dlsym(library, symbol));
+      return pointer != nullptr;
+    };
+    if (find(library_init, "PAPI_library_init") && find(is_initialized, "PAPI_is_initialized") &&
+        find(create_eventset, "PAPI_create_eventset") && find(add_named_event, "PAPI_add_named_event") &&
+        find(start, "PAPI_start") && find(stop, "PAPI_stop") && find(read, "PAPI_read") &&
+        find(strerror, "PAPI_strerror")) {
+      return true;
+    }
+    error = name + " lacks a function that is needed";
+    return false;
+  }
+};
+
+Papi papi;
+
+// PAPI takes milliseconds to start, in vain on most virtual machines; the kernel knows at once.
+bool has_hardware_counters() {
+  perf_event_attr attributes{};
+  attributes.type = PERF_TYPE_HARDWARE;
+  attributes.size = sizeof attributes;
+  attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
+  attributes.disabled = 1;
+  attributes.exclude_kernel = 1;
+  const long file = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0UL);
+  if (file < 0) return false;
+  syscall(SYS_close, file);
+  return true;
+}
+
+}  // namespace
+
+bool PapiCounter::start(const std::string& event, std::string& error) {
+  if (papi.read == nullptr && !papi.load(error)) return false;
+  if (papi.is_initialized() == PAPI_NOT_INITED) {
+    const int version = papi.library_init(PAPI_VER_CURRENT);
+    if (version != PAPI_VER_CURRENT) {
+      error = "PAPI does not start";
+      return false;
+    }
+  }
+  int event_set = PAPI_NULL;
+  int status = papi.create_eventset(&event_set);
+  if (status == PAPI_OK) status = papi.add_named_event(event_set, event.c_str());
+  if (status == PAPI_OK) status = papi.start(event_set);
+  if (status != PAPI_OK) {
+    error = papi.strerror(status);
+    return false;
+  }
+  event_set_ = event_set;
+  return true;
+}
+
+std::uint64_t PapiCounter::read() const {
+  long long value = 0;
+  papi.read(event_set_, &value);
+  return value > 0 ? static_cast<std::uint64_t>(value) : 0;
+}
+
+void PapiCounter::stop() {
+  long long value = 0;
+  if (event_set_ >= 0) papi.stop(event_set_, &value);
+  event_set_ = -1;
+}
+
+bool parse_counter(const char* text, CounterRequest& request) {
+  request = {};
+  if (text == nullptr || *text == '\0' || std::strcmp(text, "auto") == 0) return true;
+  if (std::strcmp(text, "cpu") == 0) {
+    request.kind = CounterRequest::Kind::cpu;
+  } else if (std::strcmp(text, "none") == 0) {
+    request.kind = CounterRequest::Kind::none;
+  } else if (std::strncmp(text, "papi:", 5) == 0 && text[5] != '\0') {
+    request.kind = CounterRequest::Kind::papi;
+    request.event = text + 5;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void Counter::choose(const CounterRequest& request, std::string& complaint) {
+  const auto try_event = [this](const std::string& event, std::string& error) {
+    if (!papi_.start(event, error)) return false;
+    kind_ = Kind::papi;
+    name_ = "papi:" + event;
+    return true;
+  };
+  std::string error;
+  switch (request.kind) {
+    case CounterRequest::Kind::none:
+      kind_ = Kind::none;
+      name_ = "none";
+      return;
+    case CounterRequest::Kind::papi:
+      if (try_event(request.event, error)) return;
+      complaint = "counter papi:" + request.event + " cannot be used (" + error + "); CPU time is used instead";
+      break;
+    case CounterRequest::Kind::automatic:
+      if (has_hardware_counters() && (try_event("PAPI_FP_OPS", error) || try_event("PAPI_TOT_INS", error))) return;
+      break;
+    case CounterRequest::Kind::cpu:
+      break;
+  }
+  kind_ = Kind::cpu;
+  name_ = "cpu";
+}
+
+void Counter::stop() {
+  if (kind_ == Kind::papi) papi_.stop();
+}
+
+}  // namespace halcyon

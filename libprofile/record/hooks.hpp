@@ -1,0 +1,389 @@
+// What the generated wrappers of libhalcyon.so call: the clock reads around a call, and what is noted of it.
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <type_traits>
+
+#include "libprofile/interpose/next.hpp"
+#include "libprofile/record/recorder.hpp"
+
+namespace halcyon {
+
+// -- volumes, in 64 bits; arguments that MPI ignores are never looked at (the type size of a non-root may be null)
+
+inline std::uint64_t bytes(MPI_Count count, MPI_Datatype type) {
+  MPI_Count size = 0;
+  if (count <= 0 || mpi.Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
+  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
+}
+inline int is_inter(MPI_Comm comm) {
+  int inter = 0;
+  mpi.Comm_test_inter(comm, &inter);
+  return inter;
+}
+/// How many processes a rank exchanges with in a collective.
+inline std::uint64_t peers(MPI_Comm comm) {
+  int size = 0;
+  is_inter(comm) != 0 ? mpi.Comm_remote_size(comm, &size) : mpi.Comm_size(comm, &size);
+  return static_cast<std::uint64_t>(size);
+}
+inline int rank_in(MPI_Comm comm) {
+  int rank = 0;
+  mpi.Comm_rank(comm, &rank);
+  return rank;
+}
+/// 1 where this rank hands out data: it is the root, or MPI_ROOT of an intercommunicator.
+inline std::uint64_t from_root(int root, MPI_Comm comm) {
+  if (root == MPI_ROOT) return 1;
+  return root >= 0 && is_inter(comm) == 0 && rank_in(comm) == root ? 1 : 0;
+}
+/// 1 where this rank hands data to the root: everyone but the receiving side of an intercommunicator.
+inline std::uint64_t to_root(int root) { return root >= 0 ? 1 : 0; }
+
+template <class Count>
+std::uint64_t sum(const Count* counts, std::uint64_t size) {
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < size; ++i) total += static_cast<std::uint64_t>(counts[i] > 0 ? counts[i] : 0);
+  return total;
+}
+template <class Count>
+std::uint64_t dot(const Count* counts, const MPI_Datatype* types, std::uint64_t size) {
+  std::uint64_t total = 0;
+  for (std::uint64_t i = 0; i < size; ++i) total += bytes(counts[i], types[i]);
+  return total;
+}
+inline std::uint64_t neighbors(MPI_Comm comm) {
+  int kind = MPI_UNDEFINED;
+  mpi.Topo_test(comm, &kind);
+  int degree = 0;
+  if (kind == MPI_CART) {
+    mpi.Cartdim_get(comm, &degree);
+    degree *= 2;
+  } else if (kind == MPI_GRAPH) {
+    mpi.Graph_neighbors_count(comm, rank_in(comm), &degree);
+  } else if (kind == MPI_DIST_GRAPH) {
+    int in = 0, weighted = 0;
+    mpi.Dist_graph_neighbors_count(comm, &in, &degree, &weighted);
+  }
+  return static_cast<std::uint64_t>(degree > 0 ? degree : 0);
+}
+
+inline std::uint64_t scatter_bytes(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
+  return from_root(root, comm) != 0 ? peers(comm) * bytes(count, type) : 0;
+}
+template <class Count>
+std::uint64_t scatterv_bytes(const Count* counts, MPI_Datatype type, int root, MPI_Comm comm) {
+  return from_root(root, comm) != 0 ? sum(counts, peers(comm)) * bytes(1, type) : 0;
+}
+inline std::uint64_t gather_bytes(const void* data, MPI_Count count, MPI_Datatype type, MPI_Count in_place_count,
+                                  MPI_Datatype in_place_type, int root, MPI_Comm) {
+  if (to_root(root) == 0) return 0;
+  return data == MPI_IN_PLACE ? bytes(in_place_count, in_place_type) : bytes(count, type);
+}
+template <class Count>
+std::uint64_t gatherv_bytes(const void* data, MPI_Count count, MPI_Datatype type, const Count* in_place_counts,
+                            MPI_Datatype in_place_type, int root, MPI_Comm comm) {
+  if (to_root(root) == 0) return 0;
+  return data == MPI_IN_PLACE ? bytes(in_place_counts[rank_in(comm)], in_place_type) : bytes(count, type);
+}
+inline std::uint64_t allgather_bytes(const void* data, MPI_Count count, MPI_Datatype type, MPI_Count in_place_count,
+                                     MPI_Datatype in_place_type) {
+  return data == MPI_IN_PLACE ? bytes(in_place_count, in_place_type) : bytes(count, type);
+}
+template <class Count>
+std::uint64_t allgatherv_bytes(const void* data, MPI_Count count, MPI_Datatype type, const Count* in_place_counts,
+                               MPI_Datatype in_place_type, MPI_Comm comm) {
+  return data == MPI_IN_PLACE ? bytes(in_place_counts[rank_in(comm)], in_place_type) : bytes(count, type);
+}
+inline std::uint64_t alltoall_bytes(const void* data, MPI_Count count, MPI_Datatype type, MPI_Count in_place_count,
+                                    MPI_Datatype in_place_type, MPI_Comm comm) {
+  return peers(comm) * (data == MPI_IN_PLACE ? bytes(in_place_count, in_place_type) : bytes(count, type));
+}
+template <class Count>
+std::uint64_t alltoallv_bytes(const void* data, const Count* counts, MPI_Datatype type, const Count* in_place_counts,
+                              MPI_Datatype in_place_type, MPI_Comm comm) {
+  return data == MPI_IN_PLACE ? sum(in_place_counts, peers(comm)) * bytes(1, in_place_type)
+                              : sum(counts, peers(comm)) * bytes(1, type);
+}
+template <class Count>
+std::uint64_t alltoallw_bytes(const void* data, const Count* counts, const MPI_Datatype* types,
+                              const Count* in_place_counts, const MPI_Datatype* in_place_types, MPI_Comm comm) {
+  return data == MPI_IN_PLACE ? dot(in_place_counts, in_place_types, peers(comm)) : dot(counts, types, peers(comm));
+}
+/// Bytes that a completed receive or file operation moved.
+inline std::uint64_t bytes_of(const MPI_Status& status) {
+#ifdef OPEN_MPI
+  return status._ucount;
+#else
+#error "Halcyon is built for Open MPI; another MPI family tells the bytes of a status elsewhere"
+#endif
+}
+
+// -- files: a fstat is the only answer that stays right through dup2, fclose and sockets that take over a number
+
+inline bool is_regular(int file) {
+  struct stat status {};
+  const int saved = errno;
+  const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+  errno = saved;
+  return regular;
+}
+inline bool is_regular(FILE* stream) {
+  if (stream == nullptr) return false;
+  const int saved = errno;
+  const int file = fileno(stream);
+  errno = saved;
+  return file >= 0 && is_regular(file);
+}
+inline std::uint64_t text_length(const char* text) { return text != nullptr ? std::strlen(text) : 0; }
+
+/// Whether a POSIX or stdio call did what it was asked for, by the kind of its result.
+template <class Result>
+bool succeeded(Result result) {
+  if constexpr (std::is_pointer_v<Result>) return result != nullptr;
+  if constexpr (std::is_signed_v<Result>) return result >= 0;
+  return true;
+}
+
+/// Names the tables' notes use.
+enum BlockingMode { blocking, nonblocking };
+enum CollectiveShape { one_to_all, all_to_one, all_to_all };
+
+constexpr Feature sends_of(BlockingMode mode) {
+  return mode == blocking ? Feature::sends_blocking : Feature::sends_nonblocking;
+}
+constexpr Feature receives_of(BlockingMode mode) {
+  return mode == blocking ? Feature::receives_blocking : Feature::receives_nonblocking;
+}
+constexpr Feature collectives_of(CollectiveShape shape) {
+  return shape == one_to_all   ? Feature::collectives_one_to_all
+         : shape == all_to_one ? Feature::collectives_all_to_one
+                               : Feature::collectives_all_to_all;
+}
+
+/// Held while the request table or the segments are touched, in programs with MPI_THREAD_MULTIPLE.
+class SharedStateLock {
+ public:
+  SharedStateLock() : taken_(recorder->several_threads) {
+    if (taken_) recorder->lock.lock();
+  }
+  ~SharedStateLock() {
+    if (taken_) recorder->lock.unlock();
+  }
+  SharedStateLock(const SharedStateLock&) = delete;
+  SharedStateLock& operator=(const SharedStateLock&) = delete;
+
+ private:
+  bool taken_;
+};
+
+/// One call of the application, from entry to exit of the outermost wrapper. Calls that MPI or another tool makes inside
+/// it are not recorded.
+class Call {
+ public:
+  explicit Call(CallClass call_class) : class_(call_class) {
+    if (__builtin_expect(!recording.load(std::memory_order_relaxed), 0)) return;
+    ThreadState& thread = current_thread();
+    if (thread.depth != 0 || (call_class == CallClass::posixio && !thread.is_application)) return;
+    thread.depth = 1;
+    thread_ = &thread;
+    if (call_class == CallClass::local) return;
+    entry_ = recorder->clock.now();
+    recorder->end_computation(thread, entry_);
+  }
+  ~Call() {
+    if (thread_ != nullptr) thread_->depth = 0;
+  }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  bool records() const { return thread_ != nullptr; }
+
+  /// The real function has returned.
+  void ended() {
+    if (class_ == CallClass::local) return;
+    exit_ = recorder->clock.now();
+    time_of(kind_of(class_)) += exit_ - entry_;
+    recorder->begin_computation(*thread_, entry_, exit_);
+  }
+
+  // -- what the tables' notes say
+
+  void send(BlockingMode mode, MPI_Count count, MPI_Datatype type, int destination) {
+    thread_->add(sends_of(mode), 1);
+    if (destination != MPI_PROC_NULL) thread_->add(Feature::bytes_sent, bytes(count, type));
+  }
+  void receive(BlockingMode mode, const MPI_Status& status) {
+    thread_->add(receives_of(mode), 1);
+    thread_->add(Feature::bytes_received, bytes_of(status));
+  }
+  void receive_posted(MPI_Request request, int source = MPI_ANY_SOURCE) {
+    thread_->add(Feature::receives_nonblocking, 1);
+    // A receive from nobody is answered with a handle that many requests share.
+    if (source != MPI_PROC_NULL) remember(request, {.operation = PendingRequest::Operation::receive});
+  }
+  void persistent_send(MPI_Request request, MPI_Count count, MPI_Datatype type, int destination) {
+    remember(request, {.bytes = destination != MPI_PROC_NULL ? bytes(count, type) : 0,
+                       .operation = PendingRequest::Operation::send,
+                       .counted = Feature::sends_nonblocking,
+                       .persistent = true});
+  }
+  void persistent_receive(MPI_Request request, int) {
+    remember(request, {.operation = PendingRequest::Operation::receive,
+                       .counted = Feature::receives_nonblocking,
+                       .persistent = true});
+  }
+  void collective(CollectiveShape shape, std::uint64_t volume) {
+    thread_->add(collectives_of(shape), 1);
+    thread_->add(Feature::bytes_collective, volume);
+  }
+  void persistent_collective(MPI_Request request, CollectiveShape shape, std::uint64_t volume) {
+    remember(request, {.bytes = volume,
+                       .operation = PendingRequest::Operation::collective,
+                       .counted = collectives_of(shape),
+                       .persistent = true});
+  }
+  void rma(MPI_Count count, MPI_Datatype type, int target) {
+    thread_->add(Feature::rma_operations, 1);
+    if (target != MPI_PROC_NULL) thread_->add(Feature::rma_bytes, bytes(count, type));
+  }
+  void file_open() { thread_->add(Feature::file_opens, 1); }
+  void file_close() { thread_->add(Feature::file_closes, 1); }
+  void file_read(std::uint64_t volume) { note_file(Feature::reads, Feature::bytes_read, volume); }
+  void file_read(const MPI_Status& status) { file_read(bytes_of(status)); }
+  void file_write(std::uint64_t volume) { note_file(Feature::writes, Feature::bytes_written, volume); }
+  void file_write(const MPI_Status& status) { file_write(bytes_of(status)); }
+
+  template <class File>
+  void opened(File file) {
+    if (is_regular(file)) file_open();
+  }
+  void closed(bool was_regular) {
+    if (was_regular) file_close();
+  }
+  template <class File, class Size>
+  void read_from(File file, Size size) {
+    if (is_regular(file)) file_read(static_cast<std::uint64_t>(size));
+  }
+  template <class File, class Size>
+  void written_to(File file, Size size) {
+    if (is_regular(file)) file_write(static_cast<std::uint64_t>(size));
+  }
+
+  // -- boundaries
+
+  void boundary(Boundary operation, MPI_Comm comm, const void* site) {
+    if (recorder->counts_as_boundary(comm)) end_segment(operation, site);
+  }
+  /// A non-blocking collective ends the segment when it completes, a persistent one each time it completes.
+  void boundary_posted(MPI_Request request, Boundary operation, MPI_Comm comm, const void* site) {
+    if (!recorder->counts_as_boundary(comm)) return;
+    if (recorder->ranks == 1 && class_ != CallClass::local) {
+      end_segment(operation, site);  // complete at once, under a handle that all such requests share
+      return;
+    }
+    const SharedStateLock lock;
+    if (PendingRequest* known = class_ == CallClass::local ? recorder->requests.find(request) : nullptr) {
+      known->ends_segment = true;
+      known->boundary = operation;
+      known->site = site;
+      return;
+    }
+    recorder->requests.insert(request, {.site = site,
+                                        .operation = PendingRequest::Operation::boundary_only,
+                                        .boundary = operation,
+                                        .ends_segment = true});
+  }
+
+  // -- completions (record/special.hpp)
+
+  void started(MPI_Request request) {
+    const SharedStateLock lock;
+    const PendingRequest* pending = recorder->requests.find(request);
+    if (pending == nullptr || !pending->persistent) return;
+    thread_->add(pending->counted, 1);
+    if (pending->operation == PendingRequest::Operation::send) thread_->add(Feature::bytes_sent, pending->bytes);
+    if (pending->operation == PendingRequest::Operation::collective) {
+      thread_->add(Feature::bytes_collective, pending->bytes);
+    }
+  }
+  /// A request that was `request` before the call has completed. Returns it if it ends a segment.
+  PendingRequest completed(MPI_Request request, const MPI_Status& status) {
+    const SharedStateLock lock;
+    const PendingRequest* pending = recorder->requests.find(request);
+    if (pending == nullptr) return {};
+    const PendingRequest copy = *pending;
+    if (copy.operation == PendingRequest::Operation::receive) {
+      thread_->add(Feature::bytes_received, bytes_of(status));
+    }
+    if (!copy.persistent) recorder->requests.erase(request);
+    return copy;
+  }
+  void end_segment(Boundary operation, const void* site) {
+    const Ticks wait = exit_ - entry_;
+    Ticks& counted = time_of(kind_of(class_));  // the same time is not both a wait and a collective
+    counted = counted - wait;
+    if (thread_->fortran_site != nullptr) site = thread_->fortran_site;
+    {
+      const SharedStateLock lock;
+      recorder->close_segment(*thread_, operation, site, exit_, wait);
+    }
+    thread_->last_exit = recorder->clock.now();  // what recording took is nobody's computation
+    entry_ = exit_;                              // a second boundary of the same call waited for nothing
+  }
+
+ private:
+  static TimeKind kind_of(CallClass call_class) {
+    switch (call_class) {
+      case CallClass::collective:
+      case CallClass::management: return TimeKind::collective;
+      case CallClass::mpiio:
+      case CallClass::posixio: return TimeKind::file_io;
+      default: return TimeKind::point_to_point;
+    }
+  }
+  Ticks& time_of(TimeKind kind) { return thread_->times[static_cast<std::size_t>(kind)]; }
+
+  void remember(MPI_Request request, const PendingRequest& pending) {
+    const SharedStateLock lock;
+    recorder->requests.insert(request, pending);
+  }
+  void note_file(Feature operations, Feature volume, std::uint64_t amount) {
+    thread_->add(operations, 1);
+    thread_->add(volume, amount);
+  }
+
+  CallClass class_;
+  ThreadState* thread_ = nullptr;
+  Ticks entry_;
+  Ticks exit_;
+};
+
+/// Remembers where a Fortran program made the call that its MPI layer is about to make for it.
+class FortranSite {
+ public:
+  explicit FortranSite(const void* site) {
+    if (!recording.load(std::memory_order_relaxed)) return;
+    thread_ = &current_thread();
+    outer_ = thread_->fortran_site;
+    thread_->fortran_site = site;
+  }
+  ~FortranSite() {
+    if (thread_ != nullptr) thread_->fortran_site = outer_;
+  }
+  FortranSite(const FortranSite&) = delete;
+  FortranSite& operator=(const FortranSite&) = delete;
+
+ private:
+  ThreadState* thread_ = nullptr;
+  const void* outer_ = nullptr;
+};
+
+}  // namespace halcyon

@@ -1,0 +1,202 @@
+// The recorder's single state, and what happens at the start, at each boundary and at the end of a run.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "libprofile/format/features.hpp"
+#include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/record/clock.hpp"
+#include "libprofile/record/counter.hpp"
+#include "libprofile/record/requests.hpp"
+#include "libprofile/record/segment_store.hpp"
+
+namespace halcyon {
+
+/// Where recorder time goes, one per class of functions in mpi.table.
+enum class CallClass : std::uint8_t { p2p, rma, collective, management, mpiio, posixio, poll, local };
+
+/// What one thread of the application has done so far. Only its own thread writes it; the thread that closes a segment
+/// reads it. Sums grow for ever and are differenced at boundaries, so that nobody resets what another thread adds to.
+struct alignas(64) ThreadState {
+  int depth = 0;
+  bool is_application = false;  // may do file I/O that counts
+  const void* fortran_site = nullptr;
+
+  std::array<std::atomic<std::uint64_t>, feature_count> counts{};
+  std::array<Ticks, time_kind_count> times{};
+
+  // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
+  std::uint64_t work = 0;
+  Ticks last_exit;
+  Ticks unread;                  // short stretches since the last reading of the CPU clock
+  std::uint64_t cpu_at_reading = 0;  // ns
+  std::uint64_t events_at_exit = 0;
+
+  void add(Feature feature, std::uint64_t amount) {
+    auto& sum = counts[index_of(feature)];
+    sum.store(sum.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+};
+
+/// A place in the program that ends segments.
+struct CallSite {
+  const void* address = nullptr;
+  Boundary boundary = Boundary::finalize;
+  std::string module;  // file name of the program or library
+  std::uint64_t offset = 0;
+};
+
+struct Settings {
+  std::string output;
+  std::string command;
+  CounterRequest counter;
+  int boundary_ranks = 0;  // 0: as many as the world has
+  std::size_t memory_bytes = std::size_t{512} << 20;
+};
+
+class SpinLock {
+ public:
+  void lock() {
+    while (flag_.test_and_set(std::memory_order_acquire)) {
+    }
+  }
+  void unlock() { flag_.clear(std::memory_order_release); }
+
+ private:
+  std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
+};
+
+/// How intM, loaded beside the recorder, tells what it has added on this rank since it started: nanoseconds asked for and
+/// nanoseconds spent. Exported by libintm.so under the name below.
+using InjectedTotals = void (*)(std::uint64_t* requested, std::uint64_t* actual);
+using InjectedSpec = const char* (*)();
+inline constexpr const char* injected_totals_symbol = "intm_injected_totals";
+inline constexpr const char* injected_spec_symbol = "intm_spec";
+
+class Recorder {
+ public:
+  Recorder();
+
+  Clock clock;
+  TickScale scale;
+  double ticks_per_nanosecond = 1.0;  // first estimate; the profile uses the run's own
+  Settings settings;
+  Counter counter;
+  int rank = 0;
+  int ranks = 1;
+  bool several_threads = false;  // MPI_THREAD_MULTIPLE
+  SpinLock lock;                 // taken only then
+  SpinLock register_lock;        // guards `threads`
+  RequestTable requests;
+  std::unique_ptr<SegmentStore> segments;
+  std::vector<CallSite> sites;
+  std::vector<ThreadState*> threads;
+  std::timespec start_time{};
+  std::uint64_t boundary_kinds_hash = 0;
+  Ticks boundary_cost;  // of recording one, smallest seen
+  Ticks clock_resolution;
+  InjectedTotals injected_totals = nullptr;  // null: intM is not loaded
+  std::string injected_spec;
+
+  /// Ends the open segment at `end`; `wait` is how long the boundary operation took on this rank.
+  void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
+  bool counts_as_boundary(MPI_Comm comm) const;
+  /// Sum over threads since Init, exact.
+  std::uint64_t total(Feature feature) const;
+  /// From the first segment's start to the last boundary.
+  Ticks elapsed() const { return segment_start_ - started_at_; }
+
+  /// Opens the first segment, in the thread that has returned from MPI_Init.
+  void open_first_segment(ThreadState& thread);
+
+  /// The two halves of the compute feature: a stretch of computation ends with a call at `entry`, and begins when the
+  /// call returns at `exit`.
+  void end_computation(ThreadState& thread, Ticks entry) const;
+  void begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const;
+
+ private:
+  std::uint8_t site_index(const void* address, Boundary boundary);
+
+  Ticks started_at_;
+  Ticks segment_start_;
+  std::array<std::uint64_t, feature_count> counted_{};  // up to the last boundary
+  std::array<Ticks, time_kind_count> timed_{};
+  std::uint64_t worked_ = 0;
+  const ThreadState* closing_thread_ = nullptr;
+  std::uint64_t injected_requested_ = 0;
+  std::uint64_t injected_actual_ = 0;
+};
+
+// A stretch this long may hide a preemption worth telling. Shorter ones count as wholly on the CPU, so that the CPU clock
+// (some 200 ns) is read at most once per long stretch: under half a percent of it.
+inline constexpr double long_stretch_ns = 50'000.0;
+
+inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
+  if (counter.kind() == Counter::Kind::cpu) {
+    const Ticks stretch = entry - thread.last_exit;
+    if (static_cast<double>(stretch.count) > long_stretch_ns * ticks_per_nanosecond) {
+      const std::uint64_t cpu = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+      const double used = static_cast<double>(cpu - thread.cpu_at_reading) * ticks_per_nanosecond -
+                          static_cast<double>(thread.unread.count);
+      const double most = static_cast<double>(stretch.count);
+      thread.work += static_cast<std::uint64_t>(used < 0.0 ? 0.0 : used < most ? used : most);
+      thread.cpu_at_reading = cpu;
+      thread.unread = {};
+    } else {
+      thread.work += stretch.count;
+      thread.unread += stretch;
+    }
+  } else if (counter.kind() == Counter::Kind::papi) {
+    thread.work += counter.read_papi() - thread.events_at_exit;
+  }
+}
+
+inline void Recorder::begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const {
+  thread.last_exit = exit;
+  if (counter.kind() == Counter::Kind::cpu) {
+    const Ticks stretch = exit - entry;
+    if (static_cast<double>(stretch.count) > long_stretch_ns * ticks_per_nanosecond) {
+      thread.cpu_at_reading = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+      thread.unread = {};
+    } else {
+      thread.unread += stretch;
+    }
+  } else if (counter.kind() == Counter::Kind::papi) {
+    thread.events_at_exit = counter.read_papi();
+  }
+}
+
+/// Set while the recorder counts; everything else stands aside while it is false.
+extern std::atomic<bool> recording;
+/// Valid while `recording`.
+extern Recorder* recorder;
+
+/// One line on standard error; a rank has one in a run, further ones are dropped.
+void complain(const std::string& message);
+
+/// Around MPI_Init*: what was there before it is the application's, what it starts is MPI's.
+class StartingRun {
+ public:
+  StartingRun();
+  /// MPI_Init* has succeeded: begins to record, in the thread that called it. Never throws, never fails the application.
+  void started() const noexcept;
+
+ private:
+  std::vector<int> threads_before_;
+};
+/// Before MPI_Finalize. Never throws, never fails the application.
+void end_recording() noexcept;
+
+extern thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+ThreadState& register_thread();
+inline ThreadState& current_thread() {
+  return __builtin_expect(this_thread != nullptr, 1) ? *this_thread : register_thread();
+}
+
+}  // namespace halcyon

@@ -1,0 +1,107 @@
+// What is pending: receives whose bytes are known at completion, persistent operations, and boundaries yet to complete.
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "libprofile/format/features.hpp"
+
+namespace halcyon {
+
+struct PendingRequest {
+  enum class Operation : std::uint8_t { receive, send, collective, boundary_only };
+
+  std::uint64_t bytes = 0;
+  const void* site = nullptr;
+  Operation operation = Operation::receive;
+  Feature counted = Feature::receives_nonblocking;  // which count a Start adds to
+  Boundary boundary = Boundary::finalize;
+  bool ends_segment = false;
+  bool persistent = false;
+};
+
+/// Requests by handle, open addressing with linear probing. A handle that is met again belongs to the newer request: MPI
+/// reuses handles. Requests whose completion is not seen are therefore overwritten, never mistaken.
+class RequestTable {
+ public:
+  bool empty() const { return size_ == 0; }
+
+  PendingRequest* find(MPI_Request request) {
+    if (size_ == 0) return nullptr;
+    const std::uint64_t key = key_of(request);
+    for (std::size_t at = home(key);; at = next(at)) {
+      if (entries_[at].key == key) return &entries_[at].value;
+      if (entries_[at].key == 0) return nullptr;
+    }
+  }
+
+  void insert(MPI_Request request, const PendingRequest& value) {
+    if ((size_ + 1) * 2 > entries_.size()) grow();
+    place(key_of(request), value);
+  }
+
+  void erase(MPI_Request request) {
+    if (size_ == 0) return;
+    const std::uint64_t key = key_of(request);
+    std::size_t at = home(key);
+    for (; entries_[at].key != key; at = next(at)) {
+      if (entries_[at].key == 0) return;
+    }
+    // Backward shift: what probed past the hole moves into it, so that look-ups need no tombstones.
+    for (std::size_t hole = at, probe = next(at);; probe = next(probe)) {
+      if (entries_[probe].key == 0) {
+        entries_[hole].key = 0;
+        break;
+      }
+      const std::size_t distance_home = (probe - home(entries_[probe].key)) & (entries_.size() - 1);
+      const std::size_t distance_hole = (probe - hole) & (entries_.size() - 1);
+      if (distance_home >= distance_hole) {
+        entries_[hole] = entries_[probe];
+        hole = probe;
+      }
+    }
+    --size_;
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t key = 0;  // 0: free
+    PendingRequest value;
+  };
+
+  static std::uint64_t key_of(MPI_Request request) {
+    std::uint64_t key = 0;
+    std::memcpy(&key, &request, sizeof request);
+    return key + 1;  // a handle of zero is a handle too
+  }
+  std::size_t home(std::uint64_t key) const {
+    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 32) & (entries_.size() - 1);
+  }
+  std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
+
+  void place(std::uint64_t key, const PendingRequest& value) {
+    std::size_t at = home(key);
+    for (; entries_[at].key != 0 && entries_[at].key != key; at = next(at)) {
+    }
+    if (entries_[at].key == 0) ++size_;
+    entries_[at] = {key, value};
+  }
+
+  void grow() {
+    std::vector<Entry> old(entries_.empty() ? 64 : entries_.size() * 2);
+    old.swap(entries_);
+    size_ = 0;
+    for (const Entry& entry : old) {
+      if (entry.key != 0) place(entry.key, entry.value);
+    }
+  }
+
+  std::size_t size_ = 0;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace halcyon

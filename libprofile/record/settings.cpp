@@ -1,0 +1,103 @@
+#include "libprofile/record/settings.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+
+namespace halcyon {
+namespace {
+
+std::string own_command() {
+  std::string command;
+  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "unknown";
+  char piece[4096];
+  for (ssize_t got = 0; (got = read(file, piece, sizeof piece)) > 0;) command.append(piece, static_cast<std::size_t>(got));
+  close(file);
+  while (!command.empty() && command.back() == '\0') command.pop_back();
+  for (char& c : command) {
+    if (c == '\0') c = ' ';
+  }
+  return command;
+}
+
+std::string own_program() {
+  char path[4096];
+  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
+  const std::string full(path, size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::size_t slash = full.rfind('/');
+  return full.empty() ? "unknown" : full.substr(slash == std::string::npos ? 0 : slash + 1);
+}
+
+const char* value_of(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+// A whole positive number, or 0.
+unsigned long positive(const char* text) {
+  char* end = nullptr;
+  const unsigned long number = std::strtoul(text, &end, 10);
+  return *end == '\0' && *text >= '0' && *text <= '9' ? number : 0;
+}
+
+void replace(std::string& text, const std::string& name, const std::string& value) {
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size()) {
+    text.replace(at, name.size(), value);
+  }
+}
+
+std::string job_id() {
+  for (const char* name : {"SLURM_JOB_ID", "FLUX_JOB_ID", "PBS_JOBID", "LSB_JOBID"}) {
+    if (const char* value = value_of(name)) return value;
+  }
+  return "nojob";
+}
+
+}  // namespace
+
+Settings settings_from_environment(std::string& complaint) {
+  Settings settings;
+  const char* output = value_of("HALCYON_OUTPUT");
+  settings.output = output != nullptr ? output : "{app}.{np}p.{jobid}.{timestamp}.h5";
+  const char* command = value_of("HALCYON_COMMAND");
+  settings.command = command != nullptr ? command : own_command();
+  if (const char* text = value_of("HALCYON_COUNTER"); text != nullptr && !parse_counter(text, settings.counter)) {
+    complaint = std::string("HALCYON_COUNTER=") + text + " is not auto, papi:EVENT, cpu or none; auto is used instead";
+  }
+  if (const char* text = value_of("HALCYON_BOUNDARY_RANKS")) {
+    settings.boundary_ranks = static_cast<int>(positive(text));
+    if (settings.boundary_ranks == 0) {
+      complaint = std::string("HALCYON_BOUNDARY_RANKS=") + text + " is not a number of ranks; the whole world is used";
+    }
+  }
+  if (const char* text = value_of("HALCYON_MEMORY")) {
+    if (const unsigned long mebibytes = positive(text); mebibytes > 0) {
+      settings.memory_bytes = static_cast<std::size_t>(mebibytes) << 20;
+    } else {
+      complaint = std::string("HALCYON_MEMORY=") + text + " is not a number of MiB; 512 is used instead";
+    }
+  }
+  return settings;
+}
+
+std::string expand_output(const std::string& pattern, int ranks, std::time_t started) {
+  char timestamp[32];
+  std::tm parts{};
+  localtime_r(&started, &parts);
+  std::strftime(timestamp, sizeof timestamp, "%Y%m%dT%H%M%S", &parts);
+  std::string path = pattern;
+  replace(path, "{app}", own_program());
+  replace(path, "{np}", std::to_string(ranks));
+  replace(path, "{jobid}", job_id());
+  replace(path, "{timestamp}", timestamp);
+  if (path.empty() || path.front() != '/') {
+    char directory[4096];
+    if (getcwd(directory, sizeof directory) != nullptr) path = std::string(directory) + "/" + path;
+  }
+  return path;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,238 @@
+// The wrappers of libhalcyon.so that the table cannot say in a line: completions, persistent starts, and the life of a run.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "libprofile/record/hooks.hpp"
+
+namespace halcyon {
+
+/// An array that is on the stack while it is small.
+template <class T>
+class Scratch {
+ public:
+  explicit Scratch(int size) {
+    if (size > static_cast<int>(near_.size())) far_.resize(static_cast<std::size_t>(size));
+  }
+  T* data() { return far_.empty() ? near_.data() : far_.data(); }
+  T& operator[](int i) { return data()[i]; }
+
+ private:
+  std::array<T, 32> near_;
+  std::vector<T> far_;
+};
+
+/// The requests of one completing call as they were before it, since MPI resets the handles of what it completes.
+class Completion {
+ public:
+  Completion(int count, const MPI_Request* requests) : count_(count), before_(count) {
+    if (count > 0) std::copy(requests, requests + count, before_.data());
+  }
+
+  /// Request `index` has completed. Boundaries wait for finish(), so that all volumes are in the segment they end.
+  void completed(Call& call, int index, const MPI_Status& status) {
+    const PendingRequest request = call.completed(before_[index], status);
+    if (request.ends_segment) boundaries_.push_back(request);
+  }
+  void finish(Call& call) {
+    for (const PendingRequest& request : boundaries_) call.end_segment(request.boundary, request.site);
+  }
+  int count() const { return count_; }
+
+ private:
+  int count_;
+  Scratch<MPI_Request> before_;
+  std::vector<PendingRequest> boundaries_;
+};
+
+/// With nothing pending, or outside the recording, a completion is only timed.
+inline bool nothing_pending() { return recorder->requests.empty(); }
+
+}  // namespace halcyon
+
+// The generated wrappers name these; one for each `special` and `life` line of mpi.table.
+namespace {
+
+using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
+
+int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void*, MPI_Request* request, MPI_Status* status) {
+  Call call(CallClass::p2p);
+  if (!call.records()) return next(request, status);
+  if (nothing_pending()) {
+    const int result = next(request, status);
+    call.ended();
+    return result;
+  }
+  Completion completion(1, request);
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = next(request, status);
+  call.ended();
+  if (result == MPI_SUCCESS) completion.completed(call, 0, *status);
+  completion.finish(call);
+  return result;
+}
+
+int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), const void*, MPI_Request* request, int* flag,
+                  MPI_Status* status) {
+  Call call(CallClass::poll);
+  if (!call.records()) return next(request, flag, status);
+  Completion completion(1, request);
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = next(request, flag, status);
+  call.ended();
+  if (result == MPI_SUCCESS && *flag != 0) completion.completed(call, 0, *status);
+  completion.finish(call);
+  return result;
+}
+
+// With an error in a status, what did complete still completed (MPI 3.1, 3.7.5).
+void note_all(Call& call, Completion& completion, int result, const MPI_Status* statuses) {
+  for (int i = 0; i < completion.count(); ++i) {
+    if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
+      completion.completed(call, i, statuses[i]);
+    }
+  }
+  completion.finish(call);
+}
+
+int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void*, int count, MPI_Request* requests,
+                     MPI_Status* statuses) {
+  Call call(CallClass::p2p);
+  if (!call.records()) return next(count, requests, statuses);
+  if (nothing_pending()) {
+    const int result = next(count, requests, statuses);
+    call.ended();
+    return result;
+  }
+  Completion completion(count, requests);
+  Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
+  if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
+  const int result = next(count, requests, statuses);
+  call.ended();
+  note_all(call, completion, result, statuses);
+  return result;
+}
+
+int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void*, int count, MPI_Request* requests,
+                     int* flag, MPI_Status* statuses) {
+  Call call(CallClass::poll);
+  if (!call.records()) return next(count, requests, flag, statuses);
+  Completion completion(count, requests);
+  Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
+  if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
+  const int result = next(count, requests, flag, statuses);
+  call.ended();
+  if (result == MPI_ERR_IN_STATUS || *flag != 0) note_all(call, completion, result, statuses);
+  return result;
+}
+
+int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void*, int count, MPI_Request* requests,
+                     int* index, MPI_Status* status) {
+  Call call(CallClass::p2p);
+  if (!call.records()) return next(count, requests, index, status);
+  Completion completion(count, requests);
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = next(count, requests, index, status);
+  call.ended();
+  if (result == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
+  completion.finish(call);
+  return result;
+}
+
+int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void*, int count,
+                     MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  Call call(CallClass::poll);
+  if (!call.records()) return next(count, requests, index, flag, status);
+  Completion completion(count, requests);
+  MPI_Status own;
+  if (status == MPI_STATUS_IGNORE) status = &own;
+  const int result = next(count, requests, index, flag, status);
+  call.ended();
+  if (result == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
+  completion.finish(call);
+  return result;
+}
+
+int complete_some(CallClass call_class, int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), int count,
+                  MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
+  Call call(call_class);
+  if (!call.records()) return next(count, requests, done, indices, statuses);
+  Completion completion(count, requests);
+  Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
+  if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
+  const int result = next(count, requests, done, indices, statuses);
+  call.ended();
+  if ((result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) && *done != MPI_UNDEFINED) {
+    for (int i = 0; i < *done; ++i) {
+      if (result == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_SUCCESS) {
+        completion.completed(call, indices[i], statuses[i]);
+      }
+    }
+  }
+  completion.finish(call);
+  return result;
+}
+
+int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void*, int count,
+                      MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
+  return complete_some(CallClass::p2p, next, count, requests, done, indices, statuses);
+}
+
+int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void*, int count,
+                      MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
+  return complete_some(CallClass::poll, next, count, requests, done, indices, statuses);
+}
+
+int wrap_MPI_Start(int (*next)(MPI_Request*), const void*, MPI_Request* request) {
+  Call call(CallClass::p2p);
+  if (!call.records()) return next(request);
+  const int result = next(request);
+  call.ended();
+  if (result == MPI_SUCCESS) call.started(*request);
+  return result;
+}
+
+int wrap_MPI_Startall(int (*next)(int, MPI_Request*), const void*, int count, MPI_Request* requests) {
+  Call call(CallClass::p2p);
+  if (!call.records()) return next(count, requests);
+  const int result = next(count, requests);
+  call.ended();
+  for (int i = 0; result == MPI_SUCCESS && i < count; ++i) call.started(requests[i]);
+  return result;
+}
+
+int wrap_MPI_Request_free(int (*next)(MPI_Request*), const void*, MPI_Request* request) {
+  Call call(CallClass::local);
+  if (!call.records()) return next(request);
+  {
+    const SharedStateLock lock;
+    recorder->requests.erase(*request);
+  }
+  return next(request);
+}
+
+int wrap_MPI_Init(int (*next)(int*, char***), const void*, int* argc, char*** argv) {
+  const StartingRun run;
+  const int result = next(argc, argv);
+  if (result == MPI_SUCCESS) run.started();
+  return result;
+}
+
+int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), const void*, int* argc, char*** argv, int required,
+                         int* provided) {
+  const StartingRun run;
+  const int result = next(argc, argv, required, provided);
+  if (result == MPI_SUCCESS) run.started();
+  return result;
+}
+
+int wrap_MPI_Finalize(int (*next)(), const void*) {
+  end_recording();
+  return next();
+}
+
+}  // namespace

@@ -1,0 +1,135 @@
+#include "libprofile/reduce/writer_process.hpp"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+extern char** environ;
+
+namespace halcyon {
+namespace {
+
+// Beside the library: LIBDIR/../libexec/halcyon/halcyon-write, in the build tree as when installed.
+std::string writer_path() {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&writer_path), &info) == 0 || info.dli_fname == nullptr) return {};
+  const std::string library(info.dli_fname);
+  const std::size_t slash = library.rfind('/');
+  return (slash == std::string::npos ? std::string(".") : library.substr(0, slash)) +
+         "/../libexec/halcyon/halcyon-write";
+}
+
+struct Launch {
+  const char* path;
+  char* const* arguments;
+  char* const* environment;
+  int standard_input;
+  int standard_output;
+  int error;  // written in the shared address space
+};
+
+int execute(void* argument) {
+  auto* launch = static_cast<Launch*>(argument);
+  // A second child that is nobody's: after exec a process signals its parent whatever clone asked for, so its parent
+  // must already be gone.
+  const pid_t child = vfork();
+  if (child == 0) {
+    if (dup2(launch->standard_input, 0) >= 0 && dup2(launch->standard_output, 1) >= 0) {
+      sigset_t none;
+      sigemptyset(&none);
+      sigprocmask(SIG_SETMASK, &none, nullptr);
+      execve(launch->path, launch->arguments, launch->environment);
+    }
+    launch->error = errno;
+    _exit(127);
+  }
+  if (child < 0) launch->error = errno;
+  _exit(0);
+}
+
+// The tools must not be preloaded into the process that serves them.
+bool concerns_the_tools(const char* entry) {
+  return std::strncmp(entry, "LD_PRELOAD=", 11) == 0 || std::strncmp(entry, "HALCYON_", 8) == 0 ||
+         std::strncmp(entry, "INTM_", 5) == 0;
+}
+
+}  // namespace
+
+bool WriterProcess::start(const std::string& path, std::string& error) {
+  int to_writer[2];
+  int from_writer[2];
+  if (pipe2(to_writer, O_CLOEXEC) != 0) {
+    error = std::strerror(errno);
+    return false;
+  }
+  if (pipe2(from_writer, O_CLOEXEC) != 0) {
+    error = std::strerror(errno);
+    close(to_writer[0]);
+    close(to_writer[1]);
+    return false;
+  }
+  const std::string program = writer_path();
+  char* arguments[] = {const_cast<char*>(program.c_str()), const_cast<char*>(path.c_str()), nullptr};
+  std::vector<char*> environment;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    if (!concerns_the_tools(*entry)) environment.push_back(*entry);
+  }
+  environment.push_back(nullptr);
+
+  Launch launch{program.c_str(), arguments, environment.data(), to_writer[0], from_writer[1], 0};
+  // clone instead of fork: no signal when the go-between ends, no atfork handlers of the MPI library, and the
+  // application's pages are shared, not copied, until the exec.
+  constexpr std::size_t stack_bytes = 64 * 1024;
+  void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+  pid_t between = -1;
+  if (stack != MAP_FAILED) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);  // no handler of the application may run in the shared address space
+    between = clone(execute, static_cast<char*>(stack) + stack_bytes, CLONE_VM | CLONE_VFORK, &launch);
+    if (between < 0) launch.error = errno;
+    while (between > 0 && waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    munmap(stack, stack_bytes);
+  } else {
+    launch.error = errno;
+  }
+  close(to_writer[0]);
+  close(from_writer[1]);
+  input_ = to_writer[1];
+  output_ = from_writer[0];
+  if (launch.error == 0) return true;
+  error = "cannot start " + program + ": " + std::strerror(launch.error);
+  close(input_);
+  close(output_);
+  return false;
+}
+
+std::string WriterProcess::finish() {
+  close(input_);
+  std::string answer;
+  char piece[256];
+  for (;;) {
+    const ssize_t got = read(output_, piece, sizeof piece);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    answer.append(piece, static_cast<std::size_t>(got));
+  }
+  close(output_);
+  while (!answer.empty() && answer.back() == '\n') answer.pop_back();
+  if (answer == "ok") return {};
+  if (answer.rfind("error: ", 0) == 0) return answer.substr(7);
+  return answer.empty() ? "the writer of the profile ended without a word" : answer;
+}
+
+}  // namespace halcyon

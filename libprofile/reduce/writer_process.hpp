@@ -1,0 +1,24 @@
+// The process that writes the profile, started by rank 0 when the run ends.
+#pragma once
+
+#include <string>
+
+namespace halcyon {
+
+/// Runs halcyon-write for one file. Its parent is not the application: no SIGCHLD reaches it, no wait() of its own ever
+/// meets a stranger.
+class WriterProcess {
+ public:
+  /// False if it cannot be started; `error` says why.
+  bool start(const std::string& path, std::string& error);
+  /// Where frames go.
+  int input() const { return input_; }
+  /// Ends the frames and waits for the verdict: empty, or what went wrong.
+  std::string finish();
+
+ private:
+  int input_ = -1;
+  int output_ = -1;
+};
+
+}  // namespace halcyon
