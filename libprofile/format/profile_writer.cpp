@@ -60,6 +60,15 @@ Failure cannot_write(const std::string& path, int error) {
   return {"cannot write " + path + (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
 }
 
+// FILE.h5, FILE-2.h5, FILE-3.h5 ...
+std::string numbered(const std::string& path, int number) {
+  if (number == 1) return path;
+  const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
+  const std::size_t dot = path.rfind('.');
+  const std::size_t at = dot == std::string::npos || dot <= name ? path.size() : dot;
+  return path.substr(0, at) + "-" + std::to_string(number) + path.substr(at);
+}
+
 }  // namespace
 
 struct ProfileWriter::State {
@@ -82,7 +91,27 @@ struct ProfileWriter::State {
     file.reset();
     if (!partial.empty()) unlink(partial.c_str());
   }
+
+  /// The closed file takes its name, or the first free one like it.
+  Outcome<std::string> give_name();
 };
+
+Outcome<std::string> ProfileWriter::State::give_name() {
+  constexpr int most_names = 1000;
+  for (int number = 1; number <= most_names; ++number) {
+    const std::string name = numbered(path, number);
+    // link, unlike rename, refuses to replace a file.
+    if (link(partial.c_str(), name.c_str()) == 0) return name;
+    if (errno == EEXIST) continue;
+    // A file system without hard links gets the second best.
+    if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) break;
+    if (access(name.c_str(), F_OK) == 0) continue;
+    if (rename(partial.c_str(), name.c_str()) != 0) break;
+    partial.clear();
+    return name;
+  }
+  return cannot_write(path, errno);
+}
 
 ProfileWriter::ProfileWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 ProfileWriter::~ProfileWriter() = default;
@@ -186,7 +215,7 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
   return Done{};
 }
 
-Status ProfileWriter::finish() {
+Outcome<std::string> ProfileWriter::finish() {
   errno = 0;
   State& state = *state_;
   std::map<std::string, hdf5::Dataset> dimensions;
@@ -215,17 +244,10 @@ Status ProfileWriter::finish() {
   }
   state.columns.clear();
   if (!state.file.reset()) return cannot_write(state.path, errno);
-  // link, unlike rename, refuses to replace a file; file systems without hard links get the second best.
-  if (link(state.partial.c_str(), state.path.c_str()) != 0) {
-    const bool no_links = errno == EPERM || errno == EOPNOTSUPP || errno == EMLINK;
-    if (!no_links || access(state.path.c_str(), F_OK) == 0) return cannot_write(state.path, no_links ? EEXIST : errno);
-    if (rename(state.partial.c_str(), state.path.c_str()) != 0) return cannot_write(state.path, errno);
-    state.partial.clear();
-  }
-  return Done{};
+  return state.give_name();
 }
 
-Status write_profile(const Profile& profile, const std::string& path) {
+Outcome<std::string> write_profile(const Profile& profile, const std::string& path) {
   Outcome<ProfileWriter> writer = ProfileWriter::create(path);
   if (!writer) return writer.failure();
   Status status = Done{};
@@ -287,10 +309,11 @@ Status write_profile(const Profile& profile, const std::string& path) {
   append("injected_requested", profile.injected.requested);
   append("injected_actual", profile.injected.actual);
   append("injected_critical", profile.injected.critical);
-  return status ? writer->finish() : status;
+  if (!status) return status.failure();
+  return writer->finish();
 }
 
-Status write_profile_from_frames(int file, const std::string& path) {
+Outcome<std::string> write_profile_from_frames(int file, const std::string& path) {
   Outcome<ProfileWriter> writer = ProfileWriter::create(path);
   // The sender is read to its end even if nothing can be written, so that it never meets a closed pipe.
   Status status = writer ? Status(Done{}) : Status(writer.failure());
@@ -298,7 +321,7 @@ Status write_profile_from_frames(int file, const std::string& path) {
   for (;;) {
     FrameHeader header;
     const FrameHeader expected;
-    if (!read_fully(file, &header, sizeof header)) return status ? Failure{"the profile's data ended early"} : status;
+    if (!read_fully(file, &header, sizeof header)) return status ? Failure{"the profile's data ended early"} : status.failure();
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0) {
       return Failure{"the profile's data is damaged"};
     }
@@ -306,7 +329,7 @@ Status write_profile_from_frames(int file, const std::string& path) {
     std::string name(header.name_size, '\0');
     payload.resize(header.payload_bytes);
     if (!read_fully(file, name.data(), name.size()) || !read_fully(file, payload.data(), payload.size())) {
-      return status ? Failure{"the profile's data ended early"} : status;
+      return status ? Failure{"the profile's data ended early"} : status.failure();
     }
     if (!status) continue;
     switch (header.kind) {
@@ -327,7 +350,8 @@ Status write_profile_from_frames(int file, const std::string& path) {
       case FrameKind::end: break;
     }
   }
-  return status ? writer->finish() : status;
+  if (!status) return status.failure();
+  return writer->finish();
 }
 
 }  // namespace halcyon

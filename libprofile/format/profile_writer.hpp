@@ -31,8 +31,9 @@ class ProfileWriter {
   Status append(std::string_view name, const std::vector<T>& values) {
     return append(name, element_type_of<T>(), values.data(), values.size() * sizeof(T));
   }
-  /// Names the dimensions, closes, and gives the file its name. Needed: without it nothing remains.
-  Status finish();
+  /// Names the dimensions, closes, and gives the file its name, or the first free one of NAME-2, NAME-3 ... Returns the
+  /// name. Needed: without it nothing remains.
+  Outcome<std::string> finish();
 
  private:
   struct State;
@@ -40,10 +41,10 @@ class ProfileWriter {
   std::unique_ptr<State> state_;
 };
 
-/// All of a profile at once.
-Status write_profile(const Profile& profile, const std::string& path);
+/// All of a profile at once. Returns the name, as finish() does.
+Outcome<std::string> write_profile(const Profile& profile, const std::string& path);
 
 /// Reads frames from `file` until the end frame and writes the profile that they carry.
-Status write_profile_from_frames(int file, const std::string& path);
+Outcome<std::string> write_profile_from_frames(int file, const std::string& path);
 
 }  // namespace halcyon

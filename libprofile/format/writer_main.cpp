@@ -1,7 +1,7 @@
 // halcyon-write: the process that turns rank 0's frames into an HDF5 file. A process of its own, so that HDF5 never
 // enters the application: two versions of it in one process are a classic crash.
 //
-// usage: halcyon-write PATH <frames   Prints "ok" or "error: reason" on standard output.
+// usage: halcyon-write PATH <frames   Prints "ok: PATH" or "error: reason" on standard output.
 #include <csignal>
 #include <cstdio>
 #include <string>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::signal(SIGXFSZ, SIG_IGN);  // a full quota is an error to be told, not a death
-  const halcyon::Status status = halcyon::write_profile_from_frames(0, argv[1]);
-  std::printf("%s\n", status ? "ok" : ("error: " + status.failure().message).c_str());
-  return status ? 0 : 1;
+  const halcyon::Outcome<std::string> path = halcyon::write_profile_from_frames(0, argv[1]);
+  std::printf("%s\n", (path ? "ok: " + *path : "error: " + path.failure().message).c_str());
+  return path ? 0 : 1;
 }

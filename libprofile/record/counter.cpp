@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <type_traits>
 
 namespace halcyon {
 namespace {
@@ -93,22 +93,6 @@ void PapiCounter::stop() {
   long long value = 0;
   if (event_set_ >= 0) papi.stop(event_set_, &value);
   event_set_ = -1;
-}
-
-bool parse_counter(const char* text, CounterRequest& request) {
-  request = {};
-  if (text == nullptr || *text == '\0' || std::strcmp(text, "auto") == 0) return true;
-  if (std::strcmp(text, "cpu") == 0) {
-    request.kind = CounterRequest::Kind::cpu;
-  } else if (std::strcmp(text, "none") == 0) {
-    request.kind = CounterRequest::Kind::none;
-  } else if (std::strncmp(text, "papi:", 5) == 0 && text[5] != '\0') {
-    request.kind = CounterRequest::Kind::papi;
-    request.event = text + 5;
-  } else {
-    return false;
-  }
-  return true;
 }
 
 void Counter::choose(const CounterRequest& request, std::string& complaint) {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "libprofile/record/counter_request.hpp"
+
 namespace halcyon {
 
 /// A PAPI event counted on the calling thread. PAPI is opened at run time with RTLD_LOCAL, so that the application's own
@@ -18,15 +20,6 @@ class PapiCounter {
  private:
   int event_set_ = -1;
 };
-
-/// What HALCYON_COUNTER asks for.
-struct CounterRequest {
-  enum class Kind { automatic, papi, cpu, none } kind = Kind::automatic;
-  std::string event;  // of papi
-};
-
-/// Reads `auto`, `papi:EVENT`, `cpu` or `none`; false for anything else.
-bool parse_counter(const char* text, CounterRequest& request);
 
 /// The counter in use for the whole run of a rank.
 class Counter {

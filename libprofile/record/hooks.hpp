@@ -1,17 +1,8 @@
 // What the generated wrappers of libhalcyon.so call: the clock reads around a call, and what is noted of it.
 #pragma once
 
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <sys/uio.h>
-
-#include <cerrno>
-#include <cstdarg>
-#include <cstdio>
-#include <cstring>
-#include <type_traits>
-
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/interpose/posix.hpp"
 #include "libprofile/record/recorder.hpp"
 
 namespace halcyon {
@@ -124,32 +115,6 @@ inline std::uint64_t bytes_of(const MPI_Status& status) {
 #else
 #error "Halcyon is built for Open MPI; another MPI family tells the bytes of a status elsewhere"
 #endif
-}
-
-// -- files: a fstat is the only answer that stays right through dup2, fclose and sockets that take over a number
-
-inline bool is_regular(int file) {
-  struct stat status {};
-  const int saved = errno;
-  const bool regular = fstat(file, &status) == 0 && S_ISREG(status.st_mode);
-  errno = saved;
-  return regular;
-}
-inline bool is_regular(FILE* stream) {
-  if (stream == nullptr) return false;
-  const int saved = errno;
-  const int file = fileno(stream);
-  errno = saved;
-  return file >= 0 && is_regular(file);
-}
-inline std::uint64_t text_length(const char* text) { return text != nullptr ? std::strlen(text) : 0; }
-
-/// Whether a POSIX or stdio call did what it was asked for, by the kind of its result.
-template <class Result>
-bool succeeded(Result result) {
-  if constexpr (std::is_pointer_v<Result>) return result != nullptr;
-  if constexpr (std::is_signed_v<Result>) return result >= 0;
-  return true;
 }
 
 /// Names the tables' notes use.

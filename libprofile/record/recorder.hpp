@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "libprofile/format/features.hpp"
+#include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/record/clock.hpp"
 #include "libprofile/record/counter.hpp"
@@ -17,9 +18,6 @@
 #include "libprofile/record/segment_store.hpp"
 
 namespace halcyon {
-
-/// Where recorder time goes, one per class of functions in mpi.table.
-enum class CallClass : std::uint8_t { p2p, rma, collective, management, mpiio, posixio, poll, local };
 
 /// What one thread of the application has done so far. Only its own thread writes it; the thread that closes a segment
 /// reads it. Sums grow for ever and are differenced at boundaries, so that nobody resets what another thread adds to.

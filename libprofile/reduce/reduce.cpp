@@ -246,10 +246,8 @@ void reduce_and_write(Recorder& run) {
 
   WriterProcess writer;
   std::string error;
-  std::string path;
-  const bool started =
-      world.is_root() &&
-      writer.start(path = expand_output(run.settings.output, run.ranks, run.start_time.tv_sec), error);
+  const std::string path = expand_output(run.settings.output, run.ranks, run.start_time.tv_sec);
+  const bool started = world.is_root() && writer.start(path, error);
   FrameWriter frames(writer.input());
   send_facts(world, run, agreement, segments, nanoseconds_per_tick, frames);
   if (segments > 0) {
@@ -257,14 +255,15 @@ void reduce_and_write(Recorder& run) {
     send_segments(world, segments, owned, run.segments->with_injection(), frames);
   }
   if (!world.is_root()) return;
-  if (started) {
-    frames.end();
-    error = writer.finish();
-  }
-  if (!error.empty()) {
-    complain(error);
+  if (!started) return complain(error);
+  frames.end();
+  const Outcome<std::string> written = writer.finish();
+  if (!written) {
+    complain(written.failure().message);
   } else if (!agreement.boundaries) {
-    complain("the ranks' boundaries differ (" + agreement.disagreement + "): " + path + " has no segments");
+    complain("the ranks' boundaries differ (" + agreement.disagreement + "): " + *written + " has no segments");
+  } else if (*written != path) {
+    complain(path + " exists; the profile is " + *written);
   }
 }
 

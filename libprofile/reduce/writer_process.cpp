@@ -115,7 +115,7 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
   return false;
 }
 
-std::string WriterProcess::finish() {
+Outcome<std::string> WriterProcess::finish() {
   close(input_);
   std::string answer;
   char piece[256];
@@ -127,9 +127,9 @@ std::string WriterProcess::finish() {
   }
   close(output_);
   while (!answer.empty() && answer.back() == '\n') answer.pop_back();
-  if (answer == "ok") return {};
-  if (answer.rfind("error: ", 0) == 0) return answer.substr(7);
-  return answer.empty() ? "the writer of the profile ended without a word" : answer;
+  if (answer.rfind("ok: ", 0) == 0) return answer.substr(4);
+  if (answer.rfind("error: ", 0) == 0) return Failure{answer.substr(7)};
+  return Failure{answer.empty() ? "the writer of the profile ended without a word" : answer};
 }
 
 }  // namespace halcyon

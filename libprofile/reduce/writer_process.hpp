@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "libprofile/format/outcome.hpp"
+
 namespace halcyon {
 
 /// Runs halcyon-write for one file. Its parent is not the application: no SIGCHLD reaches it, no wait() of its own ever
@@ -13,8 +15,8 @@ class WriterProcess {
   bool start(const std::string& path, std::string& error);
   /// Where frames go.
   int input() const { return input_; }
-  /// Ends the frames and waits for the verdict: empty, or what went wrong.
-  std::string finish();
+  /// Ends the frames and waits for the outcome: the name that the profile got.
+  Outcome<std::string> finish();
 
  private:
   int input_ = -1;

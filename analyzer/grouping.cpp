@@ -1,0 +1,102 @@
+#include "analyzer/grouping.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace halcyon {
+namespace {
+
+enum class Compare { exactly, by_relative_distance };
+
+// Splits each part of a partition by one binned column. Works on the pairs (part, bin) that occur, of which there are
+// few, and touches each segment once.
+void refine(Partition& partition, const std::vector<std::uint16_t>& column, const std::vector<double>& bins,
+            Compare compare) {
+  if (column.empty()) return;
+  struct Pair {
+    std::uint32_t part;
+    double value;
+    std::uint16_t bin;
+    std::uint32_t number;  // in order of occurrence
+  };
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  std::vector<Pair> pairs;
+  std::vector<std::uint32_t> pair_of(partition.of.size());
+  std::uint64_t last_key = ~std::uint64_t{0};
+  std::uint32_t last_number = 0;
+  for (std::size_t segment = 0; segment < partition.of.size(); ++segment) {
+    const std::uint64_t key = (static_cast<std::uint64_t>(partition.of[segment]) << 16) | column[segment];
+    if (key != last_key) {
+      const auto [entry, is_new] = numbers.try_emplace(key, static_cast<std::uint32_t>(pairs.size()));
+      if (is_new) pairs.push_back({partition.of[segment], bins.empty() ? 0.0 : bins[column[segment]], column[segment], entry->second});
+      last_key = key;
+      last_number = entry->second;
+    }
+    pair_of[segment] = last_number;
+  }
+
+  std::sort(pairs.begin(), pairs.end(), [compare](const Pair& a, const Pair& b) {
+    if (a.part != b.part) return a.part < b.part;
+    if (compare == Compare::by_relative_distance && a.value != b.value) return a.value < b.value;
+    return a.bin < b.bin;
+  });
+  std::vector<std::uint32_t> part_of_pair(pairs.size());
+  std::uint32_t count = 0;
+  for (std::size_t from = 0, to = 0; from < pairs.size(); from = to) {
+    while (to < pairs.size() && pairs[to].part == pairs[from].part) ++to;
+    if (compare == Compare::exactly) {
+      for (std::size_t i = from; i < to; ++i) part_of_pair[pairs[i].number] = count++;
+      continue;
+    }
+    std::vector<double> ascending;
+    for (std::size_t i = from; i < to; ++i) ascending.push_back(pairs[i].value);
+    const std::vector<std::uint32_t> clusters = cluster_ascending(ascending, relative_distance_threshold);
+    for (std::size_t i = from; i < to; ++i) part_of_pair[pairs[i].number] = count + clusters[i - from];
+    count += clusters.back() + 1;
+  }
+  for (std::size_t segment = 0; segment < partition.of.size(); ++segment) {
+    partition.of[segment] = part_of_pair[pair_of[segment]];
+  }
+  partition.count = count;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold) {
+  std::vector<std::uint32_t> clusters(ascending.size(), 0);
+  for (std::size_t i = 1; i < ascending.size(); ++i) {
+    const double distance = ascending[i] - ascending[i - 1];
+    const bool far = distance > 0.0 && (ascending[i - 1] <= 0.0 || distance / ascending[i - 1] >= threshold);
+    clusters[i] = clusters[i - 1] + (far ? 1 : 0);
+  }
+  return clusters;
+}
+
+Grouping group_segments(const Profile& profile) {
+  Grouping grouping;
+  Partition& groups = grouping.groups;
+  groups.of.assign(profile.segments, 0);
+  groups.count = profile.segments > 0 ? 1 : 0;
+  const auto refine_by = [&](FeatureKind kind, Compare compare) {
+    for (const FeatureInfo& info : features) {
+      const FeatureColumn& column = profile.features[index_of(info.feature)];
+      if (info.kind == kind) refine(groups, column.index, column.bins, compare);
+    }
+  };
+  refine_by(FeatureKind::work, Compare::by_relative_distance);
+  grouping.clusters = groups.count;
+  refine_by(FeatureKind::count, Compare::exactly);
+  refine(groups, profile.site, {}, Compare::exactly);
+  refine_by(FeatureKind::volume, Compare::by_relative_distance);
+
+  std::vector<std::size_t> sizes(groups.count, 0);
+  for (const std::uint32_t group : groups.of) ++sizes[group];
+  grouping.members.resize(groups.count);
+  for (std::uint32_t group = 0; group < groups.count; ++group) grouping.members[group].reserve(sizes[group]);
+  for (std::size_t segment = 0; segment < groups.of.size(); ++segment) {
+    grouping.members[groups.of[segment]].push_back(static_cast<std::uint32_t>(segment));
+  }
+  return grouping;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,36 @@
+// Which segments did the same work: clusters by the compute feature, split into groups by signature.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// Seed 002, section 2, "Clustering with Relative Distance": the threshold of its study.
+inline constexpr double relative_distance_threshold = 0.1;
+/// Groups below this size are not judged (seed 002, section 2).
+inline constexpr std::size_t smallest_judged_group = 5;
+
+/// Numbers from 0 to `count` - 1 given to segments; equal numbers belong together.
+struct Partition {
+  std::vector<std::uint32_t> of;  // (segments)
+  std::uint32_t count = 0;
+};
+
+/// Cuts ascending values where (x[i+1] - x[i]) / x[i] >= threshold. Returns the cluster of each value, counted from 0.
+/// From zero every other value is infinitely far.
+std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold);
+
+/// Clusters and groups of a profile's segments. Counts and the boundary's call site compare exactly, volumes by relative
+/// distance within what agrees in all counts.
+struct Grouping {
+  std::uint32_t clusters = 0;
+  Partition groups;
+  std::vector<std::vector<std::uint32_t>> members;  // (groups) segments of each, ascending
+};
+
+Grouping group_segments(const Profile& profile);
+
+}  // namespace halcyon

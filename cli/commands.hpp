@@ -1,0 +1,36 @@
+// The subcommands, and what they share: exit statuses and the one place that prints an error.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <unistd.h>
+
+#include "report/text.hpp"
+
+namespace halcyon::cli {
+
+/// The design's statuses; `run` and `exec` otherwise give back the program's own.
+enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4 };
+
+inline int fail(const std::string& message) {
+  std::fprintf(stderr, "halcyon: %s\n", message.c_str());
+  return bad_usage_or_file;
+}
+
+/// Colour on a terminal only, and never against NO_COLOR (https://no-color.org).
+inline Colour colour_for(int file) {
+  const char* forbidden = std::getenv("NO_COLOR");
+  return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
+}
+
+/// Each adds its subcommand; the action to run, if that subcommand was chosen, goes into `chosen`.
+using Action = std::function<int()>;
+void add_run(CLI::App& app, Action& chosen);
+void add_exec(CLI::App& app, Action& chosen);
+void add_report(CLI::App& app, Action& chosen);
+void add_info(CLI::App& app, Action& chosen);
+
+}  // namespace halcyon::cli

@@ -1,0 +1,29 @@
+// halcyon exec: the rank side. Under any launcher, becomes the program with the recorder preloaded.
+#include <cstdlib>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "cli/launch.hpp"
+
+namespace halcyon::cli {
+
+void add_exec(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("exec", "Become the program, with the recorder preloaded: for any launcher");
+  auto options = std::make_shared<RankOptions>();
+  add_rank_options(*command, *options);
+  command->footer("The program stands behind '--'. Example: srun -n 64 halcyon exec -o run.h5 -- ./app input\n"
+                  "The exit status is the program's.");
+  command->callback([options, &chosen] {
+    chosen = [options] {
+      if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
+      const Outcome<std::string> preload = preload_list(*options);
+      if (!preload) return fail(preload.failure().message);
+      for (const auto& [name, value] : rank_environment(*options)) setenv(name.c_str(), value.c_str(), 1);
+      const char* present = std::getenv("LD_PRELOAD");
+      setenv("LD_PRELOAD", joined_preload(*preload, present != nullptr ? present : "").c_str(), 1);
+      return fail(execute(program_arguments()).message);
+    };
+  });
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,101 @@
+#include "cli/launch.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "intm/spec.hpp"
+#include "libprofile/record/counter_request.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Beside the command, in the build tree as when installed.
+Outcome<std::string> library(const std::string& name) {
+  std::error_code error;
+  const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const char* directory : {"../lib", "../" HALCYON_INSTALL_LIBDIR}) {
+    const fs::path candidate = (bin / directory / name).lexically_normal();
+    if (fs::exists(candidate, error)) return candidate.string();
+  }
+  return Failure{name + " is not where it belongs (" + (bin / "../lib").lexically_normal().string() +
+                 "): is the installation complete?"};
+}
+
+}  // namespace
+
+void add_rank_options(CLI::App& command, RankOptions& options) {
+  command.add_option("-o,--output", options.output, "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. "
+                                                    "Default: {app}.{np}p.{jobid}.{timestamp}.h5")
+      ->type_name("FILE");
+  command.add_option("--counter", options.counter, "Measure of work: auto, papi:EVENT, cpu or none. Default: auto")
+      ->type_name("NAME")
+      ->check([](const std::string& text) {
+        CounterRequest request;
+        return parse_counter(text, request) ? std::string() : "'" + text + "' is not auto, papi:EVENT, cpu or none";
+      });
+  command.add_option("--boundary-ranks", options.boundary_ranks,
+                     "Communicators of at least N ranks end segments. Default: the whole world")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
+      ->type_name("MIB")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--inject", options.inject,
+                     "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms[,ranks=0-3]"
+                     "[,after=2s][,until=9s][,every=1s,for=100ms]; may be repeated")
+      ->type_name("SPEC")
+      ->expected(1)
+      ->take_all()
+      ->check([](const std::string& text) {
+        const Outcome<InjectionSpec> spec = parse_spec(text);
+        return spec ? std::string() : spec.failure().message;
+      });
+}
+
+Outcome<std::string> preload_list(const RankOptions& options) {
+  Outcome<std::string> recorder = library("libhalcyon.so");
+  if (!recorder || options.inject.empty()) return recorder;
+  const Outcome<std::string> injector = library("libintm.so");
+  if (!injector) return injector;
+  // The injector behind the recorder: its delays lie inside what is measured.
+  return *recorder + ":" + *injector;
+}
+
+Environment rank_environment(const RankOptions& options) {
+  Environment environment;
+  const auto add = [&environment](const char* name, const std::string& value) {
+    if (!value.empty()) environment.emplace_back(name, value);
+  };
+  add("HALCYON_OUTPUT", options.output);
+  add("HALCYON_COUNTER", options.counter);
+  add("HALCYON_BOUNDARY_RANKS", options.boundary_ranks);
+  add("HALCYON_MEMORY", options.memory);
+  std::string specs;
+  for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
+  add("INTM_SPEC", specs);
+  return environment;
+}
+
+std::string joined_preload(const std::string& ours, const std::string& theirs) {
+  return theirs.empty() ? ours : ours + ":" + theirs;
+}
+
+Failure execute(const std::vector<std::string>& command) {
+  std::vector<char*> arguments;
+  for (const std::string& argument : command) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  execvp(arguments.front(), arguments.data());
+  return {"cannot start " + command.front() + ": " + std::strerror(errno)};
+}
+
+std::vector<std::string>& program_arguments() {
+  static std::vector<std::string> arguments;
+  return arguments;
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,40 @@
+// What `run` and `exec` have in common: the ranks' settings, and the environment that carries them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+/// Options that concern ranks; each has a HALCYON_* variable of the same name.
+struct RankOptions {
+  std::string output;
+  std::string counter;
+  std::string boundary_ranks;
+  std::string memory;
+  std::vector<std::string> inject;
+};
+void add_rank_options(CLI::App& command, RankOptions& options);
+
+using Environment = std::vector<std::pair<std::string, std::string>>;
+
+/// The preload list for the ranks, without what the caller's environment preloads already.
+Outcome<std::string> preload_list(const RankOptions& options);
+/// The HALCYON_* and INTM_* variables for the options that were given.
+Environment rank_environment(const RankOptions& options);
+
+/// `ours:theirs`, or ours alone.
+std::string joined_preload(const std::string& ours, const std::string& theirs);
+
+/// Replaces this process; returns only on failure.
+Failure execute(const std::vector<std::string>& command);
+
+/// What stands behind `--` on the command line of `run` and `exec`.
+std::vector<std::string>& program_arguments();
+
+}  // namespace halcyon::cli

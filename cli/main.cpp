@@ -1,0 +1,35 @@
+// halcyon: from one run of an MPI program, how much of its time came from outside.
+#include <algorithm>
+#include <string_view>
+
+#include "cli/commands.hpp"
+#include "cli/launch.hpp"
+
+int main(int argc, char** argv) {
+  using namespace halcyon::cli;
+  CLI::App app{"Tells from one run of an MPI program how much of its time came from outside.", "halcyon"};
+  app.set_version_flag("--version", "halcyon " HALCYON_VERSION);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(34);
+  app.footer("Examples:\n"
+             "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
+             "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
+             "  halcyon COMMAND --help                      more of each command");
+  Action chosen;
+  add_run(app, chosen);
+  add_exec(app, chosen);
+  add_report(app, chosen);
+  add_info(app, chosen);
+  // What follows the first "--" belongs to the program, whatever it looks like.
+  char** const end = argv + argc;
+  char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+  if (dashes != end) program_arguments().assign(dashes + 1, end);
+  try {
+    app.parse(static_cast<int>(dashes - argv), argv);
+  } catch (const CLI::Success& success) {
+    return app.exit(success);
+  } catch (const CLI::ParseError& error) {
+    return fail(std::string(error.what()) + " (see halcyon --help)");
+  }
+  return chosen();
+}

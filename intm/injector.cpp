@@ -1,0 +1,151 @@
+#include "intm/injector.hpp"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "intm/draws.hpp"
+#include "intm/spec.hpp"
+#include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/interpose/next.hpp"
+
+namespace halcyon {
+
+thread_local int injector_depth __attribute__((tls_model("initial-exec"))) = 0;
+
+namespace {
+
+constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000u;
+// Sleeping ends late by some tens of microseconds; the last stretch is spun.
+constexpr std::uint64_t spun_nanoseconds = 150'000;
+
+struct Injector {
+  std::vector<InjectionSpec> specs;  // those that concern this rank
+  std::vector<DrawKey> keys;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> events;  // calls met, per SPEC
+  std::string text;
+  std::uint64_t started = 0;
+  std::atomic<std::uint64_t> requested{0};
+  std::atomic<std::uint64_t> actual{0};
+};
+
+Injector* injector = nullptr;  // set once; never freed, as other threads may be inside
+std::atomic<bool> injecting{false};
+
+std::uint64_t now() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds_per_second + static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+void wait_until(std::uint64_t deadline) {
+  if (const std::uint64_t at = now(); deadline > at + spun_nanoseconds) {
+    const std::uint64_t wake = deadline - spun_nanoseconds;
+    const timespec time{static_cast<time_t>(wake / nanoseconds_per_second),
+                        static_cast<long>(wake % nanoseconds_per_second)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, nullptr) == EINTR) {
+    }
+  }
+  while (now() < deadline) {
+  }
+}
+
+unsigned class_bit(CallClass call_class) {
+  switch (call_class) {
+    case CallClass::p2p:
+    case CallClass::rma: return inject_p2p;
+    case CallClass::collective: return inject_collective;
+    case CallClass::mpiio: return inject_mpiio;
+    case CallClass::posixio: return inject_posixio;
+    case CallClass::management:
+    case CallClass::poll:
+    case CallClass::local: break;
+  }
+  return 0;
+}
+
+void say(const std::string& message) {
+  const std::string line = "intm: " + message + "\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace
+
+void begin_injection() noexcept try {
+  const char* text = std::getenv("INTM_SPEC");
+  if (injector != nullptr || text == nullptr || *text == '\0') return;
+  if (!mpi.load()) return say("this MPI library is not the Open MPI that libintm.so was built for; nothing is injected");
+  int rank = 0;
+  mpi.Comm_rank(mpi.comm_world, &rank);
+  const Outcome<std::vector<InjectionSpec>> specs = parse_specs(text);
+  if (!specs) {
+    if (rank == 0) say(specs.failure().message + "; nothing is injected");
+    return;
+  }
+  const char* seed_text = std::getenv("INTM_SEED");
+  const std::uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : now();
+
+  auto* made = new Injector;
+  made->text = text;
+  if (seed_text != nullptr) made->text += std::string(" seed=") + seed_text;
+  for (std::size_t i = 0; i < specs->size(); ++i) {
+    if (!(*specs)[i].concerns(rank)) continue;
+    made->specs.push_back((*specs)[i]);
+    made->keys.push_back({seed, static_cast<std::uint64_t>(rank), i});
+  }
+  made->events = std::make_unique<std::atomic<std::uint64_t>[]>(made->specs.size());
+  made->started = now();
+  injector = made;
+  injecting.store(true, std::memory_order_release);
+} catch (const std::exception& error) {
+  say(std::string("nothing is injected: ") + error.what());
+}
+
+void end_injection() noexcept { injecting.store(false); }
+
+void inject(CallClass call_class) noexcept {
+  if (!injecting.load(std::memory_order_acquire)) return;
+  const unsigned bit = class_bit(call_class);
+  if (bit == 0) return;
+  const int saved_errno = errno;
+  double delay = 0.0;
+  std::uint64_t began = 0;
+  for (std::size_t i = 0; i < injector->specs.size(); ++i) {
+    const InjectionSpec& spec = injector->specs[i];
+    if ((spec.classes & bit) == 0) continue;
+    const std::uint64_t event = injector->events[i].fetch_add(1, std::memory_order_relaxed);
+    if (uniform(injector->keys[i], event, 0) >= spec.probability) continue;
+    if (began == 0) began = now();
+    if (spec.active_at(began - injector->started)) delay += normal_delay(injector->keys[i], event, spec.mean, spec.deviation);
+  }
+  if (delay >= 1.0) {
+    const auto nanoseconds = static_cast<std::uint64_t>(delay);
+    wait_until(began + nanoseconds);
+    injector->requested.fetch_add(nanoseconds, std::memory_order_relaxed);
+    injector->actual.fetch_add(now() - began, std::memory_order_relaxed);
+  }
+  errno = saved_errno;
+}
+
+}  // namespace halcyon
+
+// What the recorder asks for at every boundary (libprofile/record/recorder.hpp).
+extern "C" {
+
+HALCYON_EXPORT void intm_injected_totals(std::uint64_t* requested, std::uint64_t* actual) {
+  const halcyon::Injector* injector = halcyon::injector;
+  *requested = injector != nullptr ? injector->requested.load(std::memory_order_relaxed) : 0;
+  *actual = injector != nullptr ? injector->actual.load(std::memory_order_relaxed) : 0;
+}
+
+HALCYON_EXPORT const char* intm_spec() {
+  return halcyon::injector != nullptr ? halcyon::injector->text.c_str() : "";
+}
+}

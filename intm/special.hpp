@@ -1,0 +1,26 @@
+// The life of a run, as intM sees it; named by the generated wrappers.
+#pragma once
+
+#include "intm/hooks.hpp"
+
+namespace {
+
+int wrap_MPI_Init(int (*next)(int*, char***), const void*, int* argc, char*** argv) {
+  const int result = next(argc, argv);
+  if (result == MPI_SUCCESS) halcyon::begin_injection();
+  return result;
+}
+
+int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), const void*, int* argc, char*** argv, int required,
+                         int* provided) {
+  const int result = next(argc, argv, required, provided);
+  if (result == MPI_SUCCESS) halcyon::begin_injection();
+  return result;
+}
+
+int wrap_MPI_Finalize(int (*next)(), const void*) {
+  halcyon::end_injection();
+  return next();
+}
+
+}  // namespace

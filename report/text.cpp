@@ -1,0 +1,172 @@
+#include "report/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace halcyon {
+namespace {
+
+constexpr std::size_t label_width = 15;
+
+struct Style {
+  std::string_view on;
+  std::string_view off;
+};
+
+Style style_of(Verdict verdict, Colour colour) {
+  if (colour == Colour::never) return {"", ""};
+  switch (verdict) {
+    case Verdict::green: return {"\x1b[1;32m", "\x1b[0m"};
+    case Verdict::yellow: return {"\x1b[1;33m", "\x1b[0m"};
+    case Verdict::red: return {"\x1b[1;31m", "\x1b[0m"};
+    case Verdict::unknown: break;
+  }
+  return {"\x1b[1m", "\x1b[0m"};
+}
+
+std::string upper(std::string_view word) {
+  std::string result(word);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  return result;
+}
+
+std::string seconds(double value) {
+  if (value >= 100.0) return fmt::format("{:.1f} s", value);
+  if (value >= 1.0) return fmt::format("{:.2f} s", value);
+  if (value >= 1e-3) return fmt::format("{:.2f} ms", value * 1e3);
+  return fmt::format("{:.2f} µs", value * 1e6);
+}
+
+std::string_view advice(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::green: return "Quote the number.";
+    case Verdict::yellow: return "Measure again if you can.";
+    case Verdict::red: return "Throw the number away and measure again.";
+    case Verdict::unknown: break;
+  }
+  return "Nothing can be said of this run.";
+}
+
+std::string counter_words(const std::string& counter) {
+  if (counter == "cpu") return "CPU time (no hardware counter was used)";
+  if (counter == "none") return "none";
+  return counter.substr(0, 5) == "papi:" ? "PAPI event " + counter.substr(5) : counter;
+}
+
+// Long texts break between words and continue under the first one.
+std::string wrapped(std::string_view label, const std::string& content) {
+  constexpr std::size_t width = 100 - label_width;
+  std::string lines = fmt::format("  {:<{}}", label, label_width);
+  std::size_t used = 0;
+  std::size_t at = 0;
+  while (at < content.size()) {
+    const std::size_t space = std::min(content.find(' ', at), content.size());
+    const std::size_t length = space - at;
+    if (used > 0 && used + 1 + length > width) {
+      lines += fmt::format("\n  {:<{}}", "", label_width);
+      used = 0;
+    }
+    if (used > 0) {
+      lines += ' ';
+      ++used;
+    }
+    lines.append(content, at, length);
+    used += length;
+    at = space + 1;
+  }
+  return lines + "\n";
+}
+
+std::string with_interval(const MethodResult& result) {
+  return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
+                     result.interval_percent.low, result.interval_percent.high);
+}
+
+std::string plural(std::uint64_t count, std::string_view word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string verdict_line(const Profile& profile, const Analysis& analysis, Colour colour) {
+  const MethodResult& result = analysis.result();
+  const Style style = style_of(result.verdict, colour);
+  const std::string light = fmt::format("{}{}{}", style.on, name_of(result.verdict), style.off);
+  const std::string ran = fmt::format("ran {} on {}, counter {}", seconds(analysis.run_time_seconds),
+                                      plural(static_cast<std::uint64_t>(profile.ranks), "rank"), profile.counter);
+  if (result.verdict == Verdict::unknown) return fmt::format("{} ({}): {}", light, ran, analysis.unknown->message);
+  return fmt::format("{}: {:.1f} % of the time came from outside ({})", light, result.interference_percent, ran);
+}
+
+std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour) {
+  const MethodResult& result = analysis.result();
+  const Style style = style_of(result.verdict, colour);
+  std::string text = fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(result.verdict));
+  if (result.verdict == Verdict::unknown) {
+    text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
+  } else {
+    text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));
+    text += fmt::format("  {:<{}}{:.0f} %\n", "highly disturbed", label_width, 100.0 * result.probability_high);
+    text += fmt::format("  {:<{}}{}, undisturbed it would have been {}\n", "run time", label_width,
+                        seconds(analysis.run_time_seconds), seconds(analysis.undisturbed_time_seconds()));
+  }
+  text += "\n" + wrapped("program", profile.command);
+  const std::vector<std::string> hosts = profile.hosts();
+  const std::string where = hosts.size() == 1 ? hosts.front() : plural(hosts.size(), "host");
+  text += fmt::format("  {:<{}}{} on {}, {}\n", "ranks", label_width, profile.ranks, where, profile.mpi);
+  text += fmt::format("  {:<{}}{}\n", "started", label_width, profile.start_time);
+  if (result.verdict == Verdict::unknown) {
+    text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
+  }
+  text += fmt::format("  {:<{}}{} ({:.0f} a second) in {} of {}\n", "segments", label_width, analysis.segments,
+                      analysis.segment_rate_hz, plural(analysis.groups, "group"), plural(analysis.clusters, "cluster"));
+  text += fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
+                      plural(analysis.judged_segments, "segment"), plural(analysis.judged_groups, "judged group"));
+  text += fmt::format("  {:<{}}{}\n", "work measured by", label_width, counter_words(profile.counter));
+  if (analysis.injected_percent) {
+    text += fmt::format("  {:<{}}{:.1f} % of the run time, by intM ({})\n", "injected", label_width,
+                        *analysis.injected_percent, profile.inject);
+  }
+  text += "\n";
+  for (const MethodResult& method : analysis.methods) {
+    text += fmt::format("  {:<{}}{:<{}}{:5.1f} %  {}\n", &method == &analysis.methods.front() ? "methods" : "",
+                        label_width, method.name, 8, method.interference_percent,
+                        method.name == result.name ? "(speaks for the run)" : "");
+  }
+  for (const Warning& warning : analysis.warnings) {
+    if (analysis.unknown && warning.code == analysis.unknown->code) continue;  // stands at the top
+    text += wrapped("warning", warning.message + " [" + warning.code + "]");
+  }
+  return text + fmt::format("  {:<{}}{}\n", "profile", label_width, file);
+}
+
+std::string info_text(const std::string& file, const Profile& profile) {
+  std::string text = fmt::format("{}\n", file);
+  const auto line = [&text](std::string_view label, const std::string& content) { text += wrapped(label, content); };
+  line("program", profile.command);
+  line("ranks", fmt::format("{} on {}", profile.ranks, fmt::join(profile.hosts(), " ")));
+  line("MPI", profile.mpi);
+  line("started", profile.start_time);
+  line("ended", profile.exit_state);
+  line("run time", seconds(profile.run_time_seconds));
+  line("segments", std::to_string(profile.segments));
+  line("counter", counter_words(profile.counter));
+  line("clock", fmt::format("{}, steps of {:.2g} ns", profile.clock, profile.clock_resolution_seconds * 1e9));
+  line("schema", fmt::format("version {}, written by halcyon {}", profile.schema_version, profile.recorder_version));
+  if (!profile.inject.empty()) line("injected", profile.inject);
+  if (!profile.disagreement.empty()) line("disagreement", profile.disagreement);
+  text += fmt::format("\n  {:<24}{:>16}{:>16}{:>16}\n", "totals", "all ranks", "least of a rank", "most of a rank");
+  for (const FeatureInfo& info : features) {
+    const std::vector<std::uint64_t>& column = profile.totals[index_of(info.feature)];
+    if (column.empty()) continue;
+    const auto [least, most] = std::minmax_element(column.begin(), column.end());
+    text += fmt::format("  {:<24}{:>16}{:>16}{:>16}\n", info.name,
+                        std::accumulate(column.begin(), column.end(), std::uint64_t{0}), *least, *most);
+  }
+  return text;
+}
+
+}  // namespace halcyon

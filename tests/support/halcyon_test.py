@@ -1,0 +1,139 @@
+"""What the behaviours share: run a program under mpirun with libhalcyon.so preloaded, and read the profile it leaves.
+
+A behaviour is a directory with a test.py that ends in `halcyon_test.main()`. ctest tells it by the environment where the
+build and the sources are; by hand, HALCYON_BUILD_DIR alone is enough. Needs nothing beyond Debian's Python modules.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+SOURCE = Path(os.environ.get("HALCYON_SOURCE_DIR", Path(__file__).resolve().parents[2]))
+BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build" / "release"))
+LIBRARY = BUILD / "lib" / "libhalcyon.so"
+EXAMPLES = BUILD / "examples"
+PYTHON = "/usr/bin/python3"  # the one that has Debian's modules
+SKIPPED = 77  # ctest shows the test as skipped
+TIME_LIMIT = 300  # seconds; only to end what hangs, far above what any run takes
+
+TOTALS = ("sends_blocking", "sends_nonblocking", "receives_blocking", "receives_nonblocking",
+          "collectives_one_to_all", "collectives_all_to_one", "collectives_all_to_all",
+          "rma_operations", "file_opens", "file_closes", "reads", "writes",
+          "bytes_sent", "bytes_received", "bytes_collective", "rma_bytes", "bytes_read", "bytes_written")
+
+
+class Profile:
+    """A profile as h5py sees it, read whole."""
+
+    def __init__(self, path):
+        import h5py
+        with h5py.File(path, "r") as file:
+            self.attributes = {name: value.decode() if isinstance(value, bytes) else value
+                               for name, value in file.attrs.items()}
+            self.columns = {name: data[...] for name, data in file.items() if isinstance(data, h5py.Dataset)}
+
+    @property
+    def segments(self):
+        return int(self.attributes["segments"])
+
+    @property
+    def boundaries(self):
+        return self.segments - 1  # MPI_Finalize ends the last segment
+
+    def totals(self, rank):
+        return {name: int(self.columns["total_" + name][rank]) for name in TOTALS}
+
+    def values(self, feature):
+        """The feature's value in each segment, over all ranks."""
+        bins = self.columns[feature + "_bins"]
+        if feature in self.columns:
+            return [float(bins[index]) for index in self.columns[feature]]
+        return [float(bins[0])] * self.segments  # without a column all segments are in the one bin
+
+    def sites(self):
+        """The call site of each segment's boundary, as (operation, module, offset)."""
+        texts = [text.decode() if isinstance(text, bytes) else text for text in self.columns["sites"]]
+        indices = self.columns["site"] if "site" in self.columns else [0] * self.segments
+        return [split_site(texts[index]) for index in indices]
+
+
+def split_site(text):
+    operation, _, place = text.partition("@")
+    module, _, offset = place.rpartition("+")
+    return operation, module or place, offset
+
+
+class Finished:
+    """What a command left behind."""
+
+    def __init__(self, result):
+        self.status = result.returncode
+        self.output = result.stdout
+        self.errors = result.stderr
+
+    def __eq__(self, other):
+        return (self.status, self.output, self.errors) == (other.status, other.output, other.errors)
+
+    def __repr__(self):
+        return f"exit status {self.status}\n--- stdout\n{self.output}\n--- stderr\n{self.errors}"
+
+
+class Behaviour(unittest.TestCase):
+    """Gives every test a temporary directory of its own, in which its programs run."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.directory = Path(tempfile.mkdtemp(prefix="halcyon-"))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def run_command(self, command, preload=False, **environment):
+        """A command on its own, with or without the library preloaded into all of it."""
+        settings = {**clean_environment(), **environment}
+        if preload:
+            settings["LD_PRELOAD"] = str(LIBRARY)
+        return Finished(subprocess.run([str(word) for word in command], cwd=self.directory, env=settings, text=True,
+                                       stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT, check=False))
+
+    def mpirun(self, ranks, command, preload=True, options=(), **environment):
+        """The program on so many ranks; HALCYON_* and other variables of the ranks as keywords."""
+        words = ["mpirun", "--oversubscribe", "-np", ranks, *options]
+        if preload:
+            environment["LD_PRELOAD"] = LIBRARY
+        for name, value in environment.items():
+            words += ["-x", f"{name}={value}"]
+        return self.run_command([*words, *command])
+
+    def record(self, ranks, command, **environment):
+        """Runs the program preloaded; gives its profile. The run must succeed, and say nothing on standard error."""
+        path = self.directory / "run.h5"
+        path.unlink(missing_ok=True)
+        finished = self.mpirun(ranks, command, HALCYON_OUTPUT=path, **environment)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(finished.errors, "", finished)
+        self.assertTrue(path.exists(), f"no profile was written\n{finished}")
+        return Profile(path)
+
+
+def clean_environment():
+    """The tester's own settings must not reach the programs under test."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HALCYON_", "INTM_", "LD_PRELOAD"))}
+    return {**kept, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def skip(reason):
+    print(f"skipped: {reason}")
+    sys.exit(SKIPPED)
+
+
+def main():
+    if shutil.which("mpirun") is None:
+        skip("no mpirun")
+    try:
+        import h5py  # noqa: F401
+    except ImportError:
+        skip("no h5py")
+    unittest.main(verbosity=2)
