@@ -3,6 +3,7 @@
 
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
+#include <stdio_ext.h>
 
 #include "intm/injector.hpp"
 #include "libprofile/interpose/next.hpp"
@@ -25,6 +26,13 @@ class Call {
   bool records() const { return outermost_; }
   void ended() {}
 
+  /// What a stdio call finds in the buffer: only a call that goes beyond it meets the file system, and can be struck by it.
+  void remember_buffer_of(FILE* stream) {
+    if (stream == nullptr) return;
+    to_read_ = static_cast<std::size_t>(stream->_IO_read_end - stream->_IO_read_ptr);
+    to_write_ = __fpending(stream);
+  }
+
   template <class File>
   void opened(File file) {
     if (is_regular(file)) inject(CallClass::posixio);
@@ -32,17 +40,19 @@ class Call {
   void closed(bool was_regular) {
     if (was_regular) inject(CallClass::posixio);
   }
-  template <class File, class Size>
-  void read_from(File file, Size) {
-    opened(file);
+  void read_from(int file, ssize_t) { opened(file); }
+  void written_to(int file, ssize_t) { opened(file); }
+  void read_from(FILE* stream, std::size_t size) {
+    if (size > to_read_) opened(stream);
   }
-  template <class File, class Size>
-  void written_to(File file, Size) {
-    opened(file);
+  void written_to(FILE* stream, std::size_t size) {
+    if (__fpending(stream) < to_write_ + size) opened(stream);
   }
 
  private:
   bool outermost_;
+  std::size_t to_read_ = 0;
+  std::size_t to_write_ = 0;
 };
 
 }  // namespace halcyon

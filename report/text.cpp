@@ -8,7 +8,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t label_width = 15;
+constexpr std::size_t label_width = 18;
 
 struct Style {
   std::string_view on;

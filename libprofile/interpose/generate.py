@@ -153,6 +153,9 @@ def body(function, tool):
         lines.append("  if (status == MPI_STATUS_IGNORE) status = &own_status;")
     if "was_regular" in f.note:
         lines.append(f"  const bool was_regular = is_regular({f.parameters[0].name});")
+    stream = "stream" if f.has("stream") else "stdout" if "stdout" in f.note else ""
+    if tool == "injector" and stream and f.note:
+        lines.append(f"  call.remember_buffer_of({stream});")
     lines.append(f"  const auto result = next({f.passed()});")
     lines.append("  call.ended();")
     note = f.note if tool == "recorder" or kind == "posixio" else ""

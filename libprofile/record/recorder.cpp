@@ -71,14 +71,18 @@ void stop_in_forked_child() { recording.store(false); }
   }
 }
 
+// What two readings of the clock are apart at least: its step, or the cost of reading it.
 Ticks resolution_of(const Clock& clock) {
-  Ticks smallest{~std::uint64_t{0}};
-  for (int i = 0; i < 32; ++i) {
-    const Ticks before = clock.now();
-    const Ticks step = clock.now() - before;
-    if (step.count > 0 && smallest > step) smallest = step;
+  constexpr unsigned readings = 256;
+  const Ticks began = clock.now();
+  Ticks last = began;
+  unsigned steps = 0;
+  for (unsigned i = 0; i < readings; ++i) {
+    const Ticks now = clock.now();
+    if (now > last) ++steps;
+    last = now;
   }
-  return smallest;
+  return {(last - began).count / (steps > 0 ? steps : 1)};
 }
 
 // With several programs in a job, a preload of one of them only would leave the reduction at the end waiting for ever.
