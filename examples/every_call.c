@@ -1,5 +1,5 @@
-/* Calls every function that libhalcyon.so wraps, and keeps account of what each call counts as and how many bytes it
- * moves. The account is made here, by hand, beside each call: it is what tests/exact_profile holds the profile against.
+/* Calls every function that libhalcyon.so wraps, and keeps account of what each call counts as, how many bytes it moves
+ * and in which segment. The account is made by hand beside each call: tests/exact_profile holds the profile against it.
  *
  *   mpirun -np N every_call [DIRECTORY]
  *
@@ -24,6 +24,8 @@ extern int __open64_2(const char *path, int flags);
 extern int __openat_2(int directory, const char *path, int flags);
 extern int __openat64_2(int directory, const char *path, int flags);
 extern ssize_t __read_chk(int file, void *data, size_t size, size_t limit);
+extern ssize_t __pread_chk(int file, void *data, size_t size, off_t offset, size_t limit);
+extern ssize_t __pread64_chk(int file, void *data, size_t size, off64_t offset, size_t limit);
 extern size_t __fread_chk(void *data, size_t limit, size_t size, size_t count, FILE *stream);
 extern char *__fgets_chk(char *data, size_t limit, int size, FILE *stream);
 extern int __fprintf_chk(FILE *stream, int flag, const char *format, ...);
@@ -38,35 +40,39 @@ enum total {
   ONE_TO_ALL, ALL_TO_ONE, ALL_TO_ALL, RMA_OPERATIONS,
   FILE_OPENS, FILE_CLOSES, READS, WRITES,
   BYTES_SENT, BYTES_RECEIVED, BYTES_COLLECTIVE, RMA_BYTES, BYTES_READ, BYTES_WRITTEN,
-  BOUNDARIES, TOTALS
+  TOTALS
 };
 static const char *const total_names[TOTALS] = {
   "sends_blocking", "sends_nonblocking", "receives_blocking", "receives_nonblocking",
   "collectives_one_to_all", "collectives_all_to_one", "collectives_all_to_all", "rma_operations",
   "file_opens", "file_closes", "reads", "writes",
-  "bytes_sent", "bytes_received", "bytes_collective", "rma_bytes", "bytes_read", "bytes_written",
-  "boundaries"
+  "bytes_sent", "bytes_received", "bytes_collective", "rma_bytes", "bytes_read", "bytes_written"
 };
-static long long expected[TOTALS];
+enum { MOST_SEGMENTS = 1024 };
+static long long expected[MOST_SEGMENTS][TOTALS];
+static int segment;
 
 static void one(enum total operations, enum total volume, long long bytes) {
-  expected[operations] += 1;
-  expected[volume] += bytes;
+  expected[segment][operations] += 1;
+  expected[segment][volume] += bytes;
 }
 static void sent(long long bytes) { one(SENDS_BLOCKING, BYTES_SENT, bytes); }
 static void isent(long long bytes) { one(SENDS_NONBLOCKING, BYTES_SENT, bytes); }
 static void received(long long bytes) { one(RECEIVES_BLOCKING, BYTES_RECEIVED, bytes); }
-static void ireceived(long long bytes) { one(RECEIVES_NONBLOCKING, BYTES_RECEIVED, bytes); }
+static void ireceive_posted(void) { expected[segment][RECEIVES_NONBLOCKING] += 1; }
+static void arrived(long long bytes) { expected[segment][BYTES_RECEIVED] += bytes; }
+static void ireceived(long long bytes) { ireceive_posted(), arrived(bytes); } /* posted in this very segment */
 static void one_to_all(long long bytes) { one(ONE_TO_ALL, BYTES_COLLECTIVE, bytes); }
 static void all_to_one(long long bytes) { one(ALL_TO_ONE, BYTES_COLLECTIVE, bytes); }
 static void all_to_all(long long bytes) { one(ALL_TO_ALL, BYTES_COLLECTIVE, bytes); }
+static void boundary(void) { segment += 1; }
 static void all_to_all_ending(int segments, long long bytes) {
   all_to_all(bytes);
-  expected[BOUNDARIES] += segments;
+  segment += segments;
 }
 static void one_sided(long long bytes) { one(RMA_OPERATIONS, RMA_BYTES, bytes); }
-static void opened(void) { expected[FILE_OPENS] += 1; }
-static void closed(void) { expected[FILE_CLOSES] += 1; }
+static void opened(void) { expected[segment][FILE_OPENS] += 1; }
+static void closed(void) { expected[segment][FILE_CLOSES] += 1; }
 static void got(long long bytes) { one(READS, BYTES_READ, bytes); }
 static void put(long long bytes) { one(WRITES, BYTES_WRITTEN, bytes); }
 
@@ -129,10 +135,10 @@ static void blocking_point_to_point(void) {
   MPI_Irecv(in, 4096, MPI_INT, left, 6, world, &request);
   MPI_Ssend(out, mine, MPI_INT, right, 6, world), sent(mine * INT);
   MPI_Wait(&request, MPI_STATUS_IGNORE), ireceived(from_left * INT);
-  MPI_Irecv(in, 4096, MPI_INT, left, 7, world, &request);
+  MPI_Irecv(in, 4096, MPI_INT, left, 7, world, &request), ireceive_posted();
   barrier();
   MPI_Rsend(out, mine, MPI_INT, right, 7, world), sent(mine * INT);
-  MPI_Wait(&request, &status), ireceived(from_left * INT);
+  MPI_Wait(&request, &status), arrived(from_left * INT);
 
   MPI_Sendrecv(out, mine, MPI_INT, right, 8, in, 4096, MPI_INT, left, 8, world, &status);
   sent(mine * INT), received(from_left * INT);
@@ -179,16 +185,16 @@ static void nonblocking_point_to_point(void) {
     MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
   }
 
-  MPI_Irecv(in, 4096, MPI_INT, left, 21, world, &requests[0]);
-  MPI_Irecv(in + 1024, 1024, MPI_INT, MPI_ANY_SOURCE, 22, world, &requests[1]);
-  MPI_Irecv(in + 2048, 1024, MPI_INT, left, 23, world, &requests[2]);
+  MPI_Irecv(in, 1024, MPI_INT, left, 21, world, &requests[0]), ireceive_posted();
+  MPI_Irecv(in + 1024, 1024, MPI_DOUBLE, MPI_ANY_SOURCE, 22, world, &requests[1]), ireceive_posted();
+  MPI_Irecv(in + 2048, 1024, MPI_CHAR, left, 23, world, &requests[2]), ireceive_posted();
   requests[3] = MPI_REQUEST_NULL;
   barrier();
   MPI_Ibsend(out, mine, MPI_INT, right, 21, world, &requests[4]), isent(mine * INT);
   MPI_Issend(out, mine, MPI_DOUBLE, right, 22, world, &requests[5]), isent(mine * DOUBLE);
   MPI_Irsend(out, mine, MPI_CHAR, right, 23, world, &requests[6]), isent(mine);
   MPI_Isend(out, 50, MPI_INT, MPI_PROC_NULL, 24, world, &requests[7]), isent(0);
-  MPI_Waitall(8, requests, statuses), ireceived(from_left * INT), ireceived(from_left * DOUBLE), ireceived(from_left);
+  MPI_Waitall(8, requests, statuses), arrived(from_left * INT), arrived(from_left * DOUBLE), arrived(from_left);
   MPI_Waitall(8, requests, MPI_STATUSES_IGNORE); /* all null by now: nothing completes twice */
   MPI_Waitall(0, NULL, MPI_STATUSES_IGNORE);
 
@@ -231,7 +237,7 @@ static void persistent_point_to_point(void) {
   MPI_Rsend_init(out, mine, MPI_INT, right, 63, world, &requests[7]);
   MPI_Waitall(8, requests, MPI_STATUSES_IGNORE); /* none is active yet */
   for (int round = 0; round < 3; ++round) {
-    MPI_Startall(4, requests);
+    MPI_Startall(4, requests), ireceive_posted(), ireceive_posted(), ireceive_posted(), ireceive_posted();
     barrier(); /* the ready send needs its receive */
     for (int i = 4; i < 8; ++i) MPI_Start(&requests[i]), isent(mine * INT);
     if (round < 2) {
@@ -239,7 +245,7 @@ static void persistent_point_to_point(void) {
     } else {
       for (int i = 0; i < 8; ++i) finish(&requests[i]);
     }
-    for (int i = 0; i < 4; ++i) ireceived(from_left * INT);
+    for (int i = 0; i < 4; ++i) arrived(from_left * INT);
     MPI_Wait(&requests[0], MPI_STATUS_IGNORE); /* inactive again: nothing completes twice */
   }
   for (int i = 0; i < 8; ++i) MPI_Request_free(&requests[i]);
@@ -257,8 +263,8 @@ static void persistent_point_to_point(void) {
   MPIX_Bcast_init(in + 1024, 3, MPI_INT, 0, world, MPI_INFO_NULL, &all_at_once[3]);
   for (int round = 0; round < 2; ++round) {
     MPI_Startall(4, all_at_once), isent(mine * INT), ireceived(from_left * INT);
-    all_to_all_ending(1, 0), one_to_all(rank == 0 ? 3 * INT : 0);
-    MPI_Waitall(4, all_at_once, MPI_STATUSES_IGNORE);
+    all_to_all(0), one_to_all(rank == 0 ? 3 * INT : 0);
+    MPI_Waitall(4, all_at_once, MPI_STATUSES_IGNORE), boundary();
   }
   MPI_Waitall(4, all_at_once, MPI_STATUSES_IGNORE); /* none is active: no segment ends */
   for (int i = 0; i < 4; ++i) MPI_Request_free(&all_at_once[i]);
@@ -335,10 +341,10 @@ static void every_collective(MPI_Comm comm, int ends) {
   EVERY_WAY(Allgatherv, Iallgatherv, all_to_all_ending(ends, ramp[me] * INT), in_place, 0, MPI_DATATYPE_NULL, in, ramp,
             ramp_at, MPI_INT, comm);
   EVERY_WAY(Alltoall, Ialltoall, all_to_all_ending(ends, size * 2 * INT), out, 2, MPI_INT, in, 2, MPI_INT, comm);
-  EVERY_WAY(Alltoall, Ialltoall, all_to_all_ending(ends, size * 2 * INT), in_place, 0, MPI_DATATYPE_NULL, in, 2, MPI_INT,
-            comm);
-  EVERY_WAY(Alltoallv, Ialltoallv, all_to_all_ending(ends, sum_of(mixed, size) * INT), out, mixed, mixed_at, MPI_INT, in,
-            mixed, mixed_at, MPI_INT, comm);
+  EVERY_WAY(Alltoall, Ialltoall, all_to_all_ending(ends, size * 2 * INT), in_place, 0, MPI_DATATYPE_NULL, in, 2,
+            MPI_INT, comm);
+  EVERY_WAY(Alltoallv, Ialltoallv, all_to_all_ending(ends, sum_of(mixed, size) * INT), out, mixed, mixed_at, MPI_INT,
+            in, mixed, mixed_at, MPI_INT, comm);
   EVERY_WAY(Alltoallv, Ialltoallv, all_to_all_ending(ends, sum_of(mixed, size) * INT), in_place, NULL, NULL,
             MPI_DATATYPE_NULL, in, mixed, mixed_at, MPI_INT, comm);
   EVERY_WAY(Alltoallw, Ialltoallw, all_to_all_ending(ends, sum_of(mixed, size) * INT), out, mixed, mixed_bytes_at, ints,
@@ -359,14 +365,14 @@ static void every_collective(MPI_Comm comm, int ends) {
   EVERY_WAY(Exscan, Iexscan, all_to_all(5 * INT), out, in, 5, MPI_INT, MPI_SUM, comm);
 }
 
-/* Several boundaries may be under way at once, and complete in one call. */
+/* Several boundaries may be under way at once. What one call completes beside them is in the first segment it ends. */
 static void overlapping_boundaries(void) {
   MPI_Request requests[4];
-  MPI_Ibarrier(world, &requests[0]), all_to_all_ending(1, 0);
-  MPI_Iallreduce(out, in, 4, MPI_INT, MPI_SUM, world, &requests[1]), all_to_all_ending(1, 4 * INT);
+  MPI_Ibarrier(world, &requests[0]), all_to_all(0);
+  MPI_Iallreduce(out, in, 4, MPI_INT, MPI_SUM, world, &requests[1]), all_to_all(4 * INT);
   MPI_Irecv(in + 1024, 64, MPI_INT, left, 70, world, &requests[2]);
   MPI_Isend(out, 8, MPI_INT, right, 70, world, &requests[3]), isent(8 * INT);
-  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE), ireceived(8 * INT);
+  MPI_Waitall(4, requests, MPI_STATUSES_IGNORE), ireceived(8 * INT), boundary(), boundary();
 }
 
 /* Rank 0 on one side, all others on the other: the sides differ in size on three ranks and more. */
@@ -599,6 +605,7 @@ static void mpi_io(void) {
   const MPI_Offset at = (MPI_Offset)MINE * rank;
   const int odd = 30 + rank;
   MPI_File file;
+  MPI_Info hints;
   MPI_Request request;
   MPI_Status status;
   snprintf(path, sizeof path, "%s/every_call.mpiio", directory);
@@ -606,6 +613,10 @@ static void mpi_io(void) {
   MPI_File_open(world, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file), opened();
   MPI_File_set_size(file, 0);
   MPI_File_preallocate(file, (MPI_Offset)MINE * ranks);
+  MPI_File_set_atomicity(file, 0);
+  MPI_Info_create(&hints);
+  MPI_File_set_info(file, hints);
+  MPI_Info_free(&hints);
   MPI_File_set_view(file, at, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL);
   MPI_File_write(file, out, odd, MPI_INT, &status), put(odd * INT);
   MPI_File_write_all(file, out, odd, MPI_INT, MPI_STATUS_IGNORE), put(odd * INT);
@@ -684,6 +695,8 @@ static void posix_io(void) {
   __read_chk(file, data, 20, sizeof data), got(20);
   pread(file, data, 30, 0), got(30);
   pread64(file, data, 31, 0), got(31);
+  __pread_chk(file, data, 30, 0, sizeof data), got(30);
+  __pread64_chk(file, data, 31, 0, sizeof data), got(31);
   readv(file, parts, 2), got(30);
   preadv(file, parts, 2, 0), got(30);
   preadv64(file, parts, 2, 0), got(30);
@@ -799,10 +812,19 @@ static void write_account(void) {
     perror(path);
     exit(1);
   }
-  for (int i = 0; i < TOTALS; ++i) {
-    fprintf(account, "%s\"%s\": %lld", i == 0 ? "{\n  " : ",\n  ", total_names[i], expected[i]);
+  fprintf(account, "{\n  \"boundaries\": %d", segment);
+  for (int total = 0; total < TOTALS; ++total) {
+    long long sum = 0;
+    for (int i = 0; i <= segment; ++i) sum += expected[i][total];
+    fprintf(account, ",\n  \"%s\": %lld", total_names[total], sum);
   }
-  fprintf(account, "\n}\n");
+  fprintf(account, ",\n  \"segments\": {");
+  for (int total = 0; total < TOTALS; ++total) {
+    fprintf(account, "%s\n    \"%s\": [", total == 0 ? "" : ",", total_names[total]);
+    for (int i = 0; i <= segment; ++i) fprintf(account, "%s%lld", i == 0 ? "" : ", ", expected[i][total]);
+    fprintf(account, "]");
+  }
+  fprintf(account, "\n  }\n}\n");
   fclose(account);
 }
 

@@ -1,4 +1,5 @@
-! halo.c once more, through Fortran's `use mpi_f08`, leaving the optional error argument away: the same calls in the same order.
+! halo.c once more, through Fortran's `use mpi_f08`: the same calls in the same order.
+! The optional error arguments are left away, as programs in this style do.
 program halo_f08
   use mpi_f08
   implicit none

@@ -1,7 +1,7 @@
 """What the behaviours share: run a program under mpirun with libhalcyon.so preloaded, and read the profile it leaves.
 
-A behaviour is a directory with a test.py that ends in `halcyon_test.main()`. ctest tells it by the environment where the
-build and the sources are; by hand, HALCYON_BUILD_DIR alone is enough. Needs nothing beyond Debian's Python modules.
+A behaviour is a directory with a test.py that ends in `halcyon_test.main()`. ctest tells it by the environment where
+the build and the sources are; by hand, HALCYON_BUILD_DIR alone is enough. Needs only Debian's Python modules.
 """
 import os
 import shutil
@@ -118,10 +118,27 @@ class Behaviour(unittest.TestCase):
         return Profile(path)
 
 
+def output_of(command):
+    return subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True).stdout
+
+
+def exported_by(library):
+    """Names that a shared library defines for others."""
+    symbols = output_of(["nm", "-D", "--defined-only", "--format=just-symbols", library]).split()
+    return {symbol.split("@")[0] for symbol in symbols}
+
+
+def needed_by(program):
+    """Names that a program or library takes from others."""
+    symbols = output_of(["nm", "-D", "-u", "--format=just-symbols", program]).split()
+    return {symbol.split("@")[0] for symbol in symbols}
+
+
 def clean_environment():
     """The tester's own settings must not reach the programs under test."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("HALCYON_", "INTM_", "LD_PRELOAD"))}
-    return {**kept, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    ours = ("HALCYON_", "INTM_", "LD_PRELOAD")
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)},
+            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def skip(reason):

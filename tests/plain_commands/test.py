@@ -1,0 +1,83 @@
+"""Commands that are no MPI programs, and children of those that are, must not notice that the library is preloaded."""
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import BUILD, EXAMPLES, LIBRARY, PYTHON, output_of
+
+LIBC_ONLY = re.compile(r"libc\.so\.\d+|ld-linux\S*\.so\.\d+")
+
+
+class PlainCommands(halcyon_test.Behaviour):
+
+    def check_unchanged(self, command):
+        profile = self.directory / "never.h5"
+        (self.directory / "a file").write_text("one line\nand another\n")
+        plain = self.run_command(command)
+        preloaded = self.run_command(command, preload=True, HALCYON_OUTPUT=str(profile))
+        self.assertEqual(preloaded, plain)
+        self.assertEqual([path.name for path in self.directory.iterdir() if path.suffix in (".h5", ".partial")], [])
+        return plain
+
+    def test_ls_is_unchanged(self):
+        self.assertEqual(self.check_unchanged(["ls", "-l", "/usr"]).status, 0)
+
+    def test_a_failing_ls_fails_the_same_way(self):
+        self.assertEqual(self.check_unchanged(["ls", "/nowhere/at/all"]).status, 2)
+
+    def test_a_shell_with_pipes_and_redirections_is_unchanged(self):
+        script = "echo text > out; cat < out | tr a-z A-Z; ls no such 2>&1; (exit 3) || echo $?; printf end; exit 7"
+        finished = self.check_unchanged(["bash", "-c", script])
+        self.assertEqual(finished.status, 7)
+        self.assertIn("TEXT", finished.output)
+
+    def test_python_is_unchanged(self):
+        code = ("import os, subprocess, sys; print(open('a file').read()); open('b', 'w').write('x');"
+                "print(subprocess.run(['cat', 'a file'], capture_output=True)); os.fork() or os._exit(0); os.wait();"
+                "print('end', file=sys.stderr); sys.exit(6)")
+        self.assertEqual(self.check_unchanged([PYTHON, "-c", code]).status, 6)
+
+    def test_a_killed_command_is_killed_the_same_way(self):
+        self.assertEqual(self.check_unchanged(["bash", "-c", "kill -TERM $$"]).status, -15)
+
+    def test_mpirun_itself_is_unchanged(self):
+        self.assertEqual(self.check_unchanged(["mpirun", "--version"]).status, 0)
+
+    def test_mpirun_of_a_plain_command_is_unchanged(self):
+        self.assertEqual(self.check_unchanged(["mpirun", "--oversubscribe", "-np", "2", "echo", "here"]).status, 0)
+
+    def test_a_library_preloaded_into_mpirun_too_still_records_the_ranks(self):
+        profile = self.directory / "run.h5"
+        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", EXAMPLES / "halo_c", "5"], preload=True,
+                                    HALCYON_OUTPUT=str(profile))
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertEqual(halcyon_test.Profile(profile).attributes["ranks"], 2)
+
+    def test_a_forking_mpi_program_is_unchanged(self):
+        command = [BUILD / "tests" / "forks", self.directory / "file"]
+        plain = self.mpirun(1, command, preload=False)
+        self.assertEqual(plain.status, 0, plain)
+        for expected in ("executed", "written", "said", "executed after vfork", "spawned", "from the shell"):
+            self.assertIn(expected + "\n", plain.output)
+        written = (self.directory / "file").read_text()
+        preloaded = self.mpirun(1, command, HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertEqual(preloaded, plain)
+        self.assertEqual((self.directory / "file").read_text(), written)
+
+    def test_what_children_do_to_files_is_not_counted(self):
+        path = self.directory / "run.h5"
+        self.mpirun(1, [BUILD / "tests" / "forks", self.directory / "file"], HALCYON_OUTPUT=path)
+        totals = halcyon_test.Profile(path).totals(0)
+        of_the_parent = {"file_opens": 1, "file_closes": 1, "reads": 0, "writes": 1, "bytes_written": 5}
+        self.assertEqual({name: totals[name] for name in of_the_parent}, of_the_parent)
+
+    def test_the_library_needs_nothing_but_libc(self):
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of(["readelf", "-d", LIBRARY]))
+        self.assertIn("libc.so.6", needed)
+        self.assertEqual([name for name in needed if not LIBC_ONLY.fullmatch(name)], [])
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
