@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Builds with warnings as errors and runs all tests. Needs Debian 12, as root or with sudo; installs what is missing.
+set -euo pipefail
+cd "$(dirname "$0")"
+source cmake/install-packages.sh
+install_packages build test
+
+cmake --preset ci >/dev/null
+cmake --build --preset ci -- --quiet
+ctest --preset ci

@@ -1,0 +1,99 @@
+#include "analyzer/analysis.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+
+// 100 segments of 1 s, ten of which take 2 s: MAD 0, so that all of the second second is excess: 10 of 110 s.
+Profile disturbed_profile() {
+  Profile profile = uniform_profile(100, 1.0);
+  for (std::size_t i = 0; i < 100; i += 10) profile.duration[i] = 2.0F;
+  profile.run_time_seconds = 110.0;
+  return profile;
+}
+
+TEST(Analysis, GivesTheExcessInPercentOfTheDisturbedRunTime) {
+  const Analysis analysis = analyze(disturbed_profile(), "paper");
+  EXPECT_NEAR(analysis.result().interference_percent, 100.0 * 10.0 / 110.0, 1e-9);
+  EXPECT_NEAR(analysis.undisturbed_time_seconds(), 100.0, 1e-9);
+  EXPECT_EQ(analysis.result().verdict, Verdict::yellow);
+  EXPECT_DOUBLE_EQ(analysis.coverage_percent, 100.0);
+  EXPECT_LT(analysis.result().interval_percent.low, analysis.result().interference_percent);
+  EXPECT_GT(analysis.result().interval_percent.high, analysis.result().interference_percent);
+}
+
+TEST(Analysis, RunsEveryMethodAndLetsTheChosenOneSpeak) {
+  const Analysis analysis = analyze(disturbed_profile(), "mode");
+  ASSERT_EQ(analysis.methods.size(), 2u);
+  EXPECT_EQ(analysis.result().name, "mode");
+}
+
+// The delta method's interval of a mean of n independent 0/1 delays: half width t · sqrt(n p (1 - p)) d / T to first order.
+TEST(Analysis, HasAnIntervalThatFollowsFromTheSamplingError) {
+  const Analysis analysis = analyze(disturbed_profile(), "paper");
+  const double f = 10.0 / 110.0;
+  // residuals: 90 of -f, 10 of 1 - 2 f; their mean is 0 to first order
+  const double s2 = (90.0 * f * f + 10.0 * (1.0 - 2.0 * f) * (1.0 - 2.0 * f)) / 99.0;
+  const double half = 100.0 * 1.6604 * std::sqrt(100.0 * s2) / 110.0;
+  EXPECT_NEAR(analysis.result().interval_percent.high - analysis.result().interference_percent, half, 0.01);
+}
+
+TEST(Analysis, IsUnknownWithoutBoundaries) {
+  const Analysis analysis = analyze(uniform_profile(1, 5.0), "paper");
+  EXPECT_EQ(analysis.result().verdict, Verdict::unknown);
+  EXPECT_EQ(analysis.unknown->code, "no-boundaries");
+}
+
+TEST(Analysis, IsUnknownWhereLittleOfTheRunRepeats) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.run_time_seconds = 500.0;
+  const Analysis analysis = analyze(profile, "paper");
+  EXPECT_EQ(analysis.unknown->code, "low-coverage");
+  EXPECT_NEAR(analysis.coverage_percent, 20.0, 1e-9);
+}
+
+TEST(Analysis, IsUnknownWithTooFewSegments) {
+  EXPECT_EQ(analyze(uniform_profile(29, 1.0), "paper").unknown->code, "too-few-segments");
+  EXPECT_FALSE(analyze(uniform_profile(30, 1.0), "paper").unknown);
+}
+
+TEST(Analysis, IsUnknownWhereRanksDisagree) {
+  Profile profile = uniform_profile(0, 1.0);
+  profile.disagreement = "rank 1 met 3 boundaries, rank 0 met 4";
+  EXPECT_EQ(analyze(profile, "paper").unknown->code, "boundary-disagreement");
+}
+
+TEST(Analysis, DoesNotJudgeGroupsOfFewerThanFive) {
+  Profile profile = uniform_profile(40, 1.0);
+  column(profile, Feature::writes) = {{0.0, 1.0}, std::vector<std::uint16_t>(40, 0)};
+  for (std::size_t i = 0; i < 4; ++i) column(profile, Feature::writes).index[i] = 1;
+  const Analysis analysis = analyze(profile, "paper");
+  EXPECT_EQ(analysis.judged_segments, 36u);
+  EXPECT_NEAR(analysis.coverage_percent, 90.0, 1e-6);
+}
+
+TEST(Analysis, WarnsOfABoundaryRateAtWhichRecordingCosts) {
+  Profile profile = uniform_profile(1000, 1e-5);  // 100 kHz
+  profile.boundary_cost_seconds = 1e-7;           // 1 % of the run time
+  const Analysis analysis = analyze(profile, "paper");
+  ASSERT_EQ(analysis.warnings.size(), 1u);
+  EXPECT_EQ(analysis.warnings.front().code, "boundary-rate");
+  profile.boundary_cost_seconds = 1e-9;
+  EXPECT_TRUE(analyze(profile, "paper").warnings.empty());
+}
+
+TEST(Analysis, SumsTheCriticalPathOfWhatWasInjected) {
+  Profile profile = uniform_profile(100, 1.0);
+  EXPECT_FALSE(analyze(profile, "paper").injected_percent);
+  profile.injected.critical.assign(100, 0.1F);
+  EXPECT_NEAR(*analyze(profile, "paper").injected_percent, 10.0, 1e-5);
+}
+
+}  // namespace

@@ -1,0 +1,62 @@
+#include "analyzer/grouping.hpp"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+
+TEST(Clusters, StartWhereTheRelativeDistanceReachesATenth) {
+  // 100 -> 109: 0.09; 109 -> 119: 0.0917; 119 -> 131: 0.1008
+  EXPECT_EQ(cluster_ascending({100, 109, 119, 131}, 0.1), (std::vector<std::uint32_t>{0, 0, 0, 1}));
+  EXPECT_EQ(cluster_ascending({10, 11}, 0.1), (std::vector<std::uint32_t>{0, 1}));
+}
+
+TEST(Clusters, TellNothingFromSomething) {
+  EXPECT_EQ(cluster_ascending({0, 0, 1e-6}, 0.1), (std::vector<std::uint32_t>{0, 0, 1}));
+}
+
+TEST(Groups, SplitAClusterByCountsExactly) {
+  Profile profile = uniform_profile(6, 1.0);
+  column(profile, Feature::sends_blocking) = {{100.0, 101.0}, {0, 1, 0, 1, 0, 1}};
+  const Grouping grouping = group_segments(profile);
+  EXPECT_EQ(grouping.clusters, 1u);
+  EXPECT_EQ(grouping.members, (std::vector<std::vector<std::uint32_t>>{{0, 2, 4}, {1, 3, 5}}));
+}
+
+TEST(Groups, KeepCountsOfOtherRanksApartThoughTheirSumAgrees) {
+  Profile profile = uniform_profile(4, 1.0);
+  column(profile, Feature::sends_blocking) = {{100.0, 100.0}, {0, 1, 1, 0}};
+  EXPECT_EQ(group_segments(profile).groups.count, 2u);
+}
+
+TEST(Groups, JoinVolumesThatDriftWithinRelativeDistance) {
+  Profile profile = uniform_profile(4, 1.0);
+  column(profile, Feature::bytes_sent) = {{1000.0, 1050.0, 1100.0, 5000.0}, {2, 0, 1, 3}};
+  EXPECT_EQ(group_segments(profile).members, (std::vector<std::vector<std::uint32_t>>{{0, 1, 2}, {3}}));
+}
+
+TEST(Groups, DoNotJoinVolumesThroughThoseOfOtherWork) {
+  Profile profile = uniform_profile(4, 1.0);
+  column(profile, Feature::bytes_sent) = {{1000.0, 1050.0, 1120.0}, {0, 1, 2, 0}};
+  column(profile, Feature::writes) = {{0.0, 1.0}, {0, 1, 0, 0}};  // the one in between writes a file
+  EXPECT_EQ(group_segments(profile).members, (std::vector<std::vector<std::uint32_t>>{{0, 3}, {2}, {1}}));
+}
+
+TEST(Groups, TellProgramPhasesApartByCallSite) {
+  Profile profile = uniform_profile(4, 1.0);
+  profile.sites = {"allreduce@app+0x10", "barrier@app+0x20"};
+  profile.site = {0, 1, 0, 1};
+  EXPECT_EQ(group_segments(profile).groups.count, 2u);
+}
+
+TEST(Groups, OfAnEmptyProfileAreNone) {
+  const Grouping grouping = group_segments(uniform_profile(0, 1.0));
+  EXPECT_EQ(grouping.groups.count, 0u);
+  EXPECT_EQ(grouping.clusters, 0u);
+}
+
+}  // namespace

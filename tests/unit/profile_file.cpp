@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+#include <hdf5.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "libprofile/format/profile_reader.hpp"
+#include "libprofile/format/profile_writer.hpp"
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+namespace fs = std::filesystem;
+
+class ProfileFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = (fs::temp_directory_path() / "halcyon-test-XXXXXX").string();
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    directory_ = pattern;
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  std::string path(const std::string& name = "run.h5") const { return (directory_ / name).string(); }
+
+  void write_bytes(const std::string& name, const std::string& bytes) const {
+    std::ofstream(path(name), std::ios::binary) << bytes;
+  }
+  /// Overwrites an integer attribute of the root group.
+  void set_attribute(const std::string& file, const char* name, std::int64_t value) const {
+    const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t attribute = H5Aopen(id, name, H5P_DEFAULT);
+    H5Awrite(attribute, H5T_NATIVE_INT64, &value);
+    H5Aclose(attribute);
+    H5Fclose(id);
+  }
+
+  fs::path directory_;
+};
+
+Profile rich_profile() {
+  Profile profile = uniform_profile(40000, 1e-3);  // more than a chunk
+  column(profile, Feature::compute) = {{1e6, 2e6}, std::vector<std::uint16_t>(40000, 1)};
+  column(profile, Feature::compute).index[7] = 0;
+  column(profile, Feature::bytes_sent).reduced = true;
+  profile.totals[index_of(Feature::bytes_sent)] = {std::uint64_t{1} << 60, 3};
+  profile.sites = {"allreduce@app+0x10", "barrier@libä.so+0x20"};
+  profile.site.assign(40000, 1);
+  profile.injected.requested.assign(40000, 0.5F);
+  profile.injected.actual.assign(40000, 0.6F);
+  profile.injected.critical.assign(40000, 0.3F);
+  profile.inject = "class=all,prob=0.1,mean=1ms";
+  return profile;
+}
+
+TEST_F(ProfileFile, GivesBackWhatWasWritten) {
+  const Profile written = rich_profile();
+  ASSERT_TRUE(write_profile(written, path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_EQ(read->command, written.command);
+  EXPECT_EQ(read->segments, 40000u);
+  EXPECT_EQ(read->duration, written.duration);
+  EXPECT_EQ(read->features[0].index, written.features[0].index);
+  EXPECT_EQ(read->features[0].bins, written.features[0].bins);
+  EXPECT_TRUE(read->features[index_of(Feature::bytes_sent)].reduced);
+  EXPECT_EQ(read->totals, written.totals);
+  EXPECT_EQ(read->sites, written.sites);
+  EXPECT_EQ(read->site, written.site);
+  EXPECT_EQ(read->injected.critical, written.injected.critical);
+  EXPECT_EQ(read->inject, written.inject);
+  EXPECT_EQ(read->hosts(), std::vector<std::string>{"host"});
+}
+
+TEST_F(ProfileFile, MayHaveNoSegments) {
+  ASSERT_TRUE(write_profile(uniform_profile(0, 1.0), path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_EQ(read->segments, 0u);
+}
+
+TEST_F(ProfileFile, IsNeverOverwritten) {
+  write_bytes("run.h5", "precious");
+  const Outcome<std::string> name = write_profile(uniform_profile(10, 1.0), path());
+  ASSERT_TRUE(name);
+  EXPECT_EQ(*name, path("run-2.h5"));
+  EXPECT_EQ(fs::file_size(path()), 8u);
+  EXPECT_TRUE(read_profile(path("run-2.h5")));
+}
+
+TEST_F(ProfileFile, LeavesNothingBehindWhenItCannotBeFinished) {
+  {
+    Outcome<ProfileWriter> writer = ProfileWriter::create(path());
+    ASSERT_TRUE(writer);
+    ASSERT_TRUE(writer->attribute("segments", std::int64_t{5}));
+    ASSERT_TRUE(writer->append("duration", std::vector<float>{1.0F}));
+    EXPECT_FALSE(writer->finish());
+  }
+  EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+TEST_F(ProfileFile, InAMissingDirectoryIsRefusedWithItsName) {
+  const Outcome<std::string> name = write_profile(uniform_profile(10, 1.0), path("missing/run.h5"));
+  ASSERT_FALSE(name);
+  EXPECT_EQ(name.failure().message, "cannot write " + path("missing/run.h5") + ": No such file or directory");
+}
+
+TEST_F(ProfileFile, OfANewerSchemaIsRefusedByNumber) {
+  ASSERT_TRUE(write_profile(uniform_profile(10, 1.0), path()));
+  set_attribute(path(), "schema_version", 99);
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.failure().message.find("schema version 99"), std::string::npos);
+}
+
+TEST_F(ProfileFile, ThatIsNoneIsRefused) {
+  write_bytes("text", "not a profile");
+  EXPECT_FALSE(read_profile(path("text")));
+  EXPECT_FALSE(read_profile(path("absent")));
+  EXPECT_FALSE(read_profile(directory_.string()));
+  H5Fclose(H5Fcreate(path("foreign.h5").c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  const Outcome<Profile> foreign = read_profile(path("foreign.h5"));
+  ASSERT_FALSE(foreign);
+  EXPECT_NE(foreign.failure().message.find("not a Halcyon profile"), std::string::npos);
+}
+
+TEST_F(ProfileFile, WithImpossibleNumbersIsRefused) {
+  for (const std::int64_t segments : {std::int64_t{-1}, std::int64_t{11}, std::int64_t{1} << 60}) {
+    fs::remove(path());
+    ASSERT_TRUE(write_profile(uniform_profile(10, 1.0), path()));
+    set_attribute(path(), "segments", segments);
+    EXPECT_FALSE(read_profile(path())) << segments;
+  }
+}
+
+TEST_F(ProfileFile, ThatIsCutOffAnywhereIsRefused) {
+  ASSERT_TRUE(write_profile(uniform_profile(100, 1.0), path()));
+  std::string bytes;
+  {
+    std::ifstream in(path(), std::ios::binary);
+    bytes.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  for (std::size_t size = 0; size + 1 < bytes.size(); size += bytes.size() / 37 + 1) {
+    write_bytes("cut.h5", bytes.substr(0, size));
+    EXPECT_FALSE(read_profile(path("cut.h5"))) << size << " of " << bytes.size() << " bytes";
+  }
+}
+
+TEST_F(ProfileFile, WithBinsThatAreNotThereIsRefused) {
+  Profile profile = uniform_profile(10, 1.0);
+  column(profile, Feature::writes) = {{0.0, 1.0}, std::vector<std::uint16_t>(10, 2)};
+  ASSERT_TRUE(write_profile(profile, path()));
+  EXPECT_FALSE(read_profile(path()));
+}
+
+}  // namespace

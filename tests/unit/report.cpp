@@ -1,0 +1,65 @@
+#include <gtest/gtest.h>
+
+#include "report/json.hpp"
+#include "report/text.hpp"
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+
+std::vector<std::string> keys_of(const nlohmann::ordered_json& json) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : json.items()) keys.push_back(key);
+  return keys;
+}
+
+TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
+  const Profile profile = uniform_profile(100, 1.0);
+  const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
+  EXPECT_EQ(keys_of(json),
+            (std::vector<std::string>{"file", "command", "ranks", "hosts", "segments", "clusters", "groups", "run_time_seconds",
+                                      "undisturbed_time_seconds", "coverage_percent", "segment_rate_hz", "counter", "verdict",
+                                      "probability_high", "interference_percent", "interference_interval_percent",
+                                      "background_percent", "method", "methods", "injected_percent", "warnings"}));
+  EXPECT_TRUE(json["injected_percent"].is_null());
+  EXPECT_TRUE(json["background_percent"].is_null());
+  EXPECT_EQ(json["interference_interval_percent"].size(), 2u);
+  EXPECT_EQ(keys_of(json["methods"]["paper"]),
+            (std::vector<std::string>{"interference_percent", "probability_high", "verdict"}));
+  EXPECT_EQ(json["verdict"], "green");
+}
+
+TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.totals[index_of(Feature::bytes_sent)] = {5, 7};
+  const auto json = info_json("run.h5", profile);
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema_version", "file", "command", "ranks", "hosts", "mpi", "counter",
+                                                     "clock", "start_time", "exit_state", "run_time_seconds", "segments",
+                                                     "totals", "totals_per_rank"}));
+  EXPECT_EQ(json["totals"]["bytes_sent"], 12);
+  EXPECT_EQ(json["totals_per_rank"][1]["bytes_sent"], 7);
+  auto keys = keys_of(json["totals"]);
+  std::sort(keys.begin(), keys.end());
+  EXPECT_EQ(keys, (std::vector<std::string>{"bytes_collective", "bytes_read", "bytes_received", "bytes_sent", "bytes_written",
+                                            "collectives_all_to_all", "collectives_all_to_one", "collectives_one_to_all",
+                                            "file_closes", "file_opens", "reads", "receives_blocking", "receives_nonblocking",
+                                            "rma_bytes", "rma_operations", "sends_blocking", "sends_nonblocking", "writes"}));
+}
+
+TEST(ReportText, IsColouredOnlyWhenAsked) {
+  const Profile profile = uniform_profile(100, 1.0);
+  const Analysis analysis = analyze(profile, "paper");
+  EXPECT_EQ(report_text("run.h5", profile, analysis, Colour::never).find('\x1b'), std::string::npos);
+  EXPECT_NE(report_text("run.h5", profile, analysis, Colour::always).find('\x1b'), std::string::npos);
+}
+
+TEST(ReportText, SaysWhyThereIsNoVerdict) {
+  const Profile profile = uniform_profile(1, 1.0);
+  const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
+  EXPECT_EQ(text.rfind("UNKNOWN", 0), 0u);
+  EXPECT_NE(text.find("[no-boundaries]"), std::string::npos);
+}
+
+}  // namespace

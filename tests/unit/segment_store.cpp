@@ -1,0 +1,75 @@
+#include "libprofile/record/segment_store.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace {
+
+using namespace halcyon;
+
+SegmentRow row_with_compute(double compute) {
+  SegmentRow row;
+  row.duration = {1000};
+  row.features[index_of(Feature::compute)] = compute;
+  return row;
+}
+
+double compute_of(const SegmentStore& store, std::size_t segment) {
+  const std::uint8_t slot = store.get(segment).slots[index_of(Feature::compute)];
+  const RankQuantizer& quantizer = store.quantizer(index_of(Feature::compute));
+  for (std::size_t bin = 0; bin < quantizer.size(); ++bin) {
+    if (quantizer.slot(bin) == slot) return quantizer.value(bin);
+  }
+  ADD_FAILURE() << "segment " << segment << " points at a slot that no bin has";
+  return 0.0;
+}
+
+TEST(SegmentStore, GivesBackWhatWasStored) {
+  SegmentStore store(10, true);
+  SegmentRow row = row_with_compute(42.0);
+  row.times = {Ticks{1}, Ticks{20}, Ticks{300}, Ticks{4000}};
+  row.site = 7;
+  row.injected_requested = 5.0F;
+  row.injected_actual = 6.0F;
+  store.push(row);
+  store.settle();
+  const StoredSegment segment = store.get(0);
+  EXPECT_EQ(segment.duration, 1000.0F);
+  EXPECT_EQ(segment.times[2].ticks(), 300u);
+  EXPECT_EQ(segment.site, 7);
+  EXPECT_EQ(segment.injected_requested, 5.0F);
+  EXPECT_EQ(segment.injected_actual, 6.0F);
+  EXPECT_EQ(compute_of(store, 0), 42.0);
+}
+
+// Merges happen in every block and concern segments of all earlier blocks. What each segment must point at is found by
+// following the merges one by one, as the store itself never does.
+TEST(SegmentStore, LetsSegmentsOfAllBlocksFollowTheMergesOfTheirBins) {
+  const std::size_t count = 3 * SegmentStore::block_size + 100;
+  SegmentStore store(count, false);
+  Quantizer<256> reference;
+  std::vector<std::uint16_t> slots;
+  std::mt19937 engine(7);
+  std::lognormal_distribution<> draw(10.0, 2.0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = draw(engine);
+    store.push(row_with_compute(value));
+    const auto inserted = reference.insert(value);
+    if (inserted.merge) std::replace(slots.begin(), slots.end(), inserted.merge->from, inserted.merge->into);
+    slots.push_back(inserted.slot);
+  }
+  store.settle();
+  for (std::size_t i = 0; i < count; ++i) {
+    ASSERT_EQ(store.get(i).slots[index_of(Feature::compute)], slots[i]) << "segment " << i;
+  }
+}
+
+TEST(SegmentStore, CountsWhatDoesNotFit) {
+  SegmentStore store(3, false);
+  for (int i = 0; i < 5; ++i) store.push(row_with_compute(i));
+  EXPECT_EQ(store.size(), 3u);
+  EXPECT_EQ(store.dropped(), 2u);
+}
+
+}  // namespace
