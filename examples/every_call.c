@@ -401,7 +401,7 @@ static void intercommunicator_collectives(void) {
   MPI_Reduce(out, in, 5, MPI_DOUBLE, MPI_SUM, root, inter), all_to_one(alone ? 0 : 5 * DOUBLE);
   MPI_Gather(out, 4, MPI_INT, in, 4, MPI_INT, root, inter), all_to_one(alone ? 0 : 4 * INT);
   MPI_Gatherv(out, rank, MPI_INT, in, ramp, ramp_at, MPI_INT, root, inter), all_to_one(alone ? 0 : rank * INT);
-  /* The other way round: the others' second-to-last side has no part but in the root, which is rank 1. */
+  /* The other way round: rank 1 is the root, and all others of its side have no part. */
   const int other_root = alone ? 0 : rank == 1 ? MPI_ROOT : MPI_PROC_NULL;
   MPI_Bcast(out, 6, MPI_INT, other_root, inter), one_to_all(rank == 1 ? 6 * INT : 0);
   MPI_Reduce(out, in, 5, MPI_DOUBLE, MPI_SUM, other_root, inter), all_to_one(alone ? 5 * DOUBLE : 0);

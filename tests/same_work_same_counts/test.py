@@ -9,7 +9,7 @@ from halcyon_test import EXAMPLES, PYTHON, TOTALS
 RANKS = 2
 STEPS = 40
 FORTRAN = ("halo_mpi", "halo_f08", "halo_mpif")
-# Boundaries of the program in the order of its source: one operation, one line each.
+# Lines of each program that end a segment: two with Allreduce, one with Iallreduce, one with Barrier.
 LINES_WITH_A_BOUNDARY = 4
 
 
