@@ -3,6 +3,7 @@
 A behaviour is a directory with a test.py that ends in `halcyon_test.main()`. ctest tells it by the environment where
 the build and the sources are; by hand, HALCYON_BUILD_DIR alone is enough. Needs only Debian's Python modules.
 """
+import json
 import os
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ from pathlib import Path
 SOURCE = Path(os.environ.get("HALCYON_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build" / "release"))
 LIBRARY = BUILD / "lib" / "libhalcyon.so"
+HALCYON = BUILD / "bin" / "halcyon"
 EXAMPLES = BUILD / "examples"
 PYTHON = "/usr/bin/python3"  # the one that has Debian's modules
 SKIPPED = 77  # ctest shows the test as skipped
@@ -97,6 +99,16 @@ class Behaviour(unittest.TestCase):
             settings["LD_PRELOAD"] = str(LIBRARY)
         return Finished(subprocess.run([str(word) for word in command], cwd=self.directory, env=settings, text=True,
                                        stdin=subprocess.DEVNULL, capture_output=True, timeout=TIME_LIMIT, check=False))
+
+    def halcyon(self, *words, **environment):
+        """The `halcyon` command."""
+        return self.run_command([HALCYON, *words], **environment)
+
+    def report(self, file):
+        """What `halcyon report` says of a profile, as JSON."""
+        finished = self.halcyon("report", "--json", "-", file)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        return json.loads(finished.output)
 
     def mpirun(self, ranks, command, preload=True, options=(), **environment):
         """The program on so many ranks; HALCYON_* and other variables of the ranks as keywords."""

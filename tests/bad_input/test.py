@@ -1,0 +1,111 @@
+"""Bad input of every kind: one clear line that names what and where, and the status of the design."""
+import os
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES
+
+BAD = 2
+
+
+class BadInput(halcyon_test.Behaviour):
+
+    def check_refused(self, finished, *names, status=BAD):
+        self.assertEqual(finished.status, status, finished)
+        self.assertEqual(finished.output, "", finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        self.assertTrue(finished.errors.startswith("halcyon: "), finished)
+        for name in names:
+            self.assertIn(str(name), finished.errors)
+
+    def profile(self):
+        self.record(2, [EXAMPLES / "halo_c", "10"])
+        return self.directory / "run.h5"
+
+    def test_a_missing_file_is_named(self):
+        for command in ("report", "info"):
+            self.check_refused(self.halcyon(command, "absent.h5"), "absent.h5", "No such file")
+
+    def test_a_text_file_is_no_profile(self):
+        (self.directory / "notes.h5").write_text("not a profile")
+        for command in ("report", "info"):
+            self.check_refused(self.halcyon(command, "notes.h5"), "notes.h5", "not a profile")
+
+    def test_a_foreign_hdf5_file_is_no_profile(self):
+        import h5py
+        with h5py.File(self.directory / "foreign.h5", "w") as file:
+            file["x"] = [1, 2, 3]
+        self.check_refused(self.halcyon("report", "foreign.h5"), "foreign.h5", "not a Halcyon profile")
+
+    def test_a_newer_schema_is_refused_by_number(self):
+        import h5py
+        path = self.profile()
+        with h5py.File(path, "r+") as file:
+            file.attrs["schema_version"] = 1000
+        self.check_refused(self.halcyon("report", path), path, "schema version 1000")
+
+    def test_a_truncated_profile_is_refused(self):
+        path = self.profile()
+        os.truncate(path, path.stat().st_size // 2)
+        self.check_refused(self.halcyon("report", path), path)
+
+    def test_a_profile_with_columns_of_other_lengths_is_refused(self):
+        import h5py
+        path = self.profile()
+        with h5py.File(path, "r+") as file:
+            del file["duration"]
+            file["duration"] = [1.0]
+        self.check_refused(self.halcyon("report", path), path, "duration")
+
+    def test_a_bad_option_is_named(self):
+        self.check_refused(self.halcyon("report", "--fail-on", "blue", "x.h5"), "--fail-on")
+        self.check_refused(self.halcyon("report", "--method", "magic", "x.h5"), "--method")
+        self.check_refused(self.halcyon("nonsense"))
+        self.check_refused(self.halcyon())
+
+    def test_a_bad_spec_is_refused_before_anything_runs(self):
+        self.check_refused(self.halcyon("run", "--inject", "class=p2p,prob=7,mean=1ms", "--", "mpirun", "echo", "ran"), "prob=7")
+
+    def test_an_unwritable_output_is_refused_before_anything_runs(self):
+        self.check_refused(self.halcyon("run", "-o", "nowhere/run.h5", "--", "mpirun", "echo", "ran"), "nowhere")
+
+    def test_an_existing_output_is_refused_before_anything_runs(self):
+        (self.directory / "run.h5").write_text("precious")
+        self.check_refused(self.halcyon("run", "-o", "run.h5", "--", "mpirun", "echo", "ran"), "run.h5", "exists")
+        self.assertEqual((self.directory / "run.h5").read_text(), "precious")
+
+    def test_an_unknown_launcher_is_told_what_to_type(self):
+        self.check_refused(self.halcyon("run", "--", "echo", "ran"), "echo", "halcyon exec")
+
+    def test_an_output_that_vanishes_leaves_the_program_alone_and_is_said_in_one_line(self):
+        plain = self.mpirun(2, [EXAMPLES / "halo_c", "10"], preload=False)
+        finished = self.mpirun(2, [EXAMPLES / "halo_c", "10"], HALCYON_OUTPUT="/nowhere/at/all/run.h5")
+        self.assertEqual((finished.status, finished.output), (plain.status, plain.output), finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        self.assertIn("/nowhere/at/all/run.h5", finished.errors)
+
+    def test_a_full_disk_leaves_the_program_alone_and_is_said_in_one_line(self):
+        # A limit on file sizes fails a write just as a full disk does; it is the writer's only.
+        finished = self.run_command(
+            ["bash", "-c", f"ulimit -f 1; exec mpirun --oversubscribe -np 2 -x LD_PRELOAD={halcyon_test.LIBRARY} "
+                           f"-x HALCYON_OUTPUT={self.directory}/run.h5 {EXAMPLES}/halo_c 500"])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        self.assertIn("run.h5", finished.errors)
+        self.assertEqual([path.name for path in self.directory.iterdir()], [])
+
+    def test_a_program_that_is_no_mpi_program_gives_no_profile_and_says_so(self):
+        finished = self.halcyon("run", "-o", "run.h5", "--", "mpirun", "-np", "1", "true")
+        self.check_refused(finished, "no profile")
+
+    def test_a_program_without_finalize_is_told(self):
+        finished = self.mpirun(1, [halcyon_test.PYTHON, "-c",
+                                   "import mpi4py; mpi4py.rc.finalize = False; from mpi4py import MPI"],
+                               HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertIn("without MPI_Finalize", finished.errors)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()

@@ -1,0 +1,98 @@
+"""intM adds the delays that were asked for, to the calls that were named, and writes them into the profile."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES
+
+STEPS = 20
+
+
+class InjectedTruth(halcyon_test.Behaviour):
+
+    def halo(self, *specs, seed="1", launcher=()):
+        (self.directory / "run.h5").unlink(missing_ok=True)
+        options = [word for spec in specs for word in ("--inject", spec)]
+        finished = self.halcyon("run", "-o", "run.h5", *options, "--", "mpirun", "--oversubscribe", "-np", "2", *launcher,
+                                EXAMPLES / "halo_c", STEPS, INTM_SEED=seed)
+        self.assertEqual(finished.status, 0, finished)
+        return halcyon_test.Profile(self.directory / "run.h5")
+
+    def requested(self, profile):
+        return [float(seconds) for seconds in profile.columns["injected_requested"]]
+
+    def test_every_collective_is_delayed_by_what_was_asked_for(self):
+        profile = self.halo("class=collective,prob=1,mean=1ms,sd=0ms")
+        collectives = sum(int(profile.columns["total_" + name].sum()) for name in
+                          ("collectives_one_to_all", "collectives_all_to_one", "collectives_all_to_all"))
+        self.assertAlmostEqual(sum(self.requested(profile)), collectives * 1e-3, places=6)
+
+    def test_the_actual_delay_is_never_shorter_than_the_requested_one(self):
+        profile = self.halo("class=all,prob=0.5,mean=1ms,sd=0.5ms")
+        for requested, actual in zip(self.requested(profile), profile.columns["injected_actual"]):
+            self.assertGreaterEqual(actual, requested * (1 - 1e-6))
+
+    def test_the_delay_lies_inside_the_segment_it_is_recorded_with(self):
+        profile = self.halo("class=p2p,prob=0.2,mean=2ms,sd=0ms")
+        self.assertGreater(sum(self.requested(profile)), 0.0)
+        for duration, critical in zip(profile.columns["duration"], profile.columns["injected_critical"]):
+            # The slowest rank's delay delays all; the duration is the mean over ranks that leave together.
+            self.assertGreaterEqual(duration, 0.5 * critical)
+
+    def test_the_critical_path_is_the_largest_delay_of_a_rank(self):
+        both = self.halo("class=collective,prob=1,mean=1ms,sd=0ms")
+        for actual, critical in zip(both.columns["injected_actual"], both.columns["injected_critical"]):
+            self.assertLessEqual(critical, actual * (1 + 1e-6))
+            self.assertGreaterEqual(critical, 0.5 * actual * (1 - 1e-6))
+        one = self.halo("class=collective,prob=1,mean=1ms,sd=0ms,ranks=1")
+        for actual, critical in zip(one.columns["injected_actual"], one.columns["injected_critical"]):
+            self.assertAlmostEqual(actual, critical, places=6)
+
+    def test_only_the_named_ranks_are_delayed(self):
+        both = sum(self.requested(self.halo("class=collective,prob=1,mean=1ms,sd=0ms")))
+        one = sum(self.requested(self.halo("class=collective,prob=1,mean=1ms,sd=0ms,ranks=1")))
+        none = sum(self.requested(self.halo("class=collective,prob=1,mean=1ms,sd=0ms,ranks=2-9")))
+        self.assertAlmostEqual(one, both / 2, places=6)
+        self.assertEqual(none, 0.0)
+
+    def test_a_run_is_repeatable_by_its_seed(self):
+        spec = "class=all,prob=0.2,mean=1ms,sd=0.3ms"
+        first, again, other = (self.requested(self.halo(spec, seed=seed)) for seed in ("7", "7", "8"))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+
+    def test_several_specs_add_up(self):
+        one = sum(self.requested(self.halo("class=collective,prob=1,mean=1ms,sd=0ms")))
+        two = sum(self.requested(self.halo("class=collective,prob=1,mean=1ms,sd=0ms",
+                                           "class=collective,prob=1,mean=2ms,sd=0ms")))
+        self.assertAlmostEqual(two, 3 * one, places=5)
+
+    def test_file_calls_are_delayed_in_their_own_classes(self):
+        mpiio = self.halo("class=mpiio,prob=1,mean=1ms,sd=0ms")
+        self.assertGreater(sum(self.requested(mpiio)), 0.0)
+
+    def test_a_window_that_never_opens_delays_nothing(self):
+        self.assertEqual(sum(self.requested(self.halo("class=all,prob=1,mean=1ms,after=9000s"))), 0.0)
+
+    def test_the_spec_is_kept_in_the_profile(self):
+        profile = self.halo("class=collective,prob=1,mean=1ms,sd=0ms", seed="5")
+        self.assertEqual(profile.attributes["inject"], "class=collective,prob=1,mean=1ms,sd=0ms seed=5")
+
+    def test_the_injector_works_without_the_recorder(self):
+        library = halcyon_test.BUILD / "lib" / "libintm.so"
+        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", "-x", f"LD_PRELOAD={library}", "-x",
+                                     "INTM_SPEC=class=collective,prob=1,mean=1ms", EXAMPLES / "halo_c", STEPS])
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+
+    def test_a_bad_spec_is_said_in_one_line_and_nothing_is_injected(self):
+        library = halcyon_test.BUILD / "lib" / "libintm.so"
+        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", "-x", f"LD_PRELOAD={library}", "-x",
+                                     "INTM_SPEC=class=nothing", EXAMPLES / "halo_c", STEPS])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        self.assertIn("class=nothing", finished.errors)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()

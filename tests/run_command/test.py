@@ -1,0 +1,91 @@
+"""`halcyon run` and `halcyon exec`: the recorder in the ranks only, and the program's own exit status."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES, HALCYON, LIBRARY, PYTHON
+
+PROGRAM = EXAMPLES / "halo_c"
+
+
+class RunCommand(halcyon_test.Behaviour):
+
+    def run_with(self, *launch, options=("-o", "run.h5"), **environment):
+        return self.halcyon("run", *options, "--", *launch, **environment)
+
+    def profile(self, name="run.h5"):
+        return halcyon_test.Profile(self.directory / name)
+
+    def test_the_program_runs_as_without_it_and_the_verdict_goes_to_standard_error(self):
+        plain = self.mpirun(2, [PROGRAM, "10"], preload=False)
+        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10")
+        self.assertEqual((finished.status, finished.output), (plain.status, plain.output), finished)
+        self.assertIn("halcyon: ", finished.errors)
+        self.assertEqual(self.profile().attributes["command"], f"mpirun --oversubscribe -np 2 {PROGRAM} 10")
+
+    def test_the_default_file_is_named_after_program_ranks_job_and_time(self):
+        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10", options=(), SLURM_JOB_ID="4711")
+        self.assertEqual(finished.status, 0, finished)
+        names = [path.name for path in self.directory.glob("*.h5")]
+        self.assertEqual(len(names), 1, names)
+        self.assertRegex(names[0], r"^halo_c\.2p\.4711\.\d{8}T\d{6}-\d+\.h5$")
+
+    def test_the_programs_exit_status_is_given_back(self):
+        code = "from mpi4py import MPI; import sys; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); sys.exit(7)"
+        self.assertEqual(self.run_with("mpirun", "-np", "1", PYTHON, "-c", code).status, 7)
+
+    def test_an_abort_is_given_back_and_the_missing_profile_is_said(self):
+        code = "from mpi4py import MPI; MPI.COMM_WORLD.Abort(9)"
+        finished = self.run_with("mpirun", "-np", "1", PYTHON, "-c", code)
+        self.assertEqual(finished.status, 9, finished)
+        self.assertIn("halcyon: no profile was written", finished.errors)
+
+    def test_several_programs_of_one_job_are_all_recorded(self):
+        finished = self.run_with("mpirun", "--oversubscribe", "-np", "1", PROGRAM, "10", ":", "-np", "1", PROGRAM, "10")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(self.profile().attributes["ranks"], 2)
+
+    def test_the_users_own_variables_still_reach_the_ranks(self):
+        code = "from mpi4py import MPI; import os; print(os.environ['MINE'], os.environ['OURS'], os.environ['LD_PRELOAD'])"
+        finished = self.run_with("mpirun", "-x", "MINE=1 2", "-np", "1", "-x", "OURS", PYTHON, "-c", code, OURS="3;4")
+        self.assertEqual(finished.output, f"1 2 3;4 {LIBRARY}\n", finished)
+
+    def test_the_users_own_preload_is_kept_behind_ours(self):
+        code = "from mpi4py import MPI; import os; print(os.environ['LD_PRELOAD'])"
+        finished = self.run_with("mpirun", "-np", "1", "-x", "LD_PRELOAD=libm.so.6", PYTHON, "-c", code)
+        self.assertEqual(finished.output, f"{LIBRARY}:libm.so.6\n", finished)
+
+    def test_one_program_of_several_preloaded_by_hand_stands_aside_and_never_hangs(self):
+        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "1", "-x", f"LD_PRELOAD={LIBRARY}", PROGRAM, "10", ":",
+                                     "-np", "1", PROGRAM, "10"])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        self.assertIn("several programs", finished.errors)
+
+    def test_arguments_that_look_like_ours_belong_to_the_program(self):
+        code = "from mpi4py import MPI; import sys; print(sys.argv[1:])"
+        finished = self.run_with("mpirun", "-np", "1", PYTHON, "-c", code, "--help", "-o", "--", "")
+        self.assertEqual(finished.output, "['--help', '-o', '--', '']\n", finished)
+
+    def test_exec_is_the_rank_side_under_any_launcher(self):
+        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", HALCYON, "exec", "-o", "run.h5", "--counter", "none",
+                                     "--", PROGRAM, "10"])
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertEqual(self.profile().attributes["counter"], "none")
+
+    def test_exec_of_a_missing_program_is_said_in_one_line(self):
+        finished = self.halcyon("exec", "--", "./nothing")
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("./nothing", finished.errors)
+
+    def test_the_library_alone_never_overwrites_and_says_where_the_profile_went(self):
+        (self.directory / "run.h5").write_text("precious")
+        finished = self.mpirun(2, [PROGRAM, "10"], HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertEqual((self.directory / "run.h5").read_text(), "precious")
+        self.assertIn("run-2.h5", finished.errors)
+        self.assertEqual(self.profile("run-2.h5").attributes["ranks"], 2)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
