@@ -51,5 +51,6 @@ function(halcyon_preload_library name tool)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition)
-  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs -Wl,-z,now)
+  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs
+    -Wl,--version-script=${interpose}/preload.map -Wl,-z,now)
 endfunction()

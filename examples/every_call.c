@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ extern size_t __fread_chk(void *data, size_t limit, size_t size, size_t count, F
 extern char *__fgets_chk(char *data, size_t limit, int size, FILE *stream);
 extern int __fprintf_chk(FILE *stream, int flag, const char *format, ...);
 extern int __printf_chk(int flag, const char *format, ...);
+extern int __dprintf_chk(int file, int flag, const char *format, ...);
+extern int __vdprintf_chk(int file, int flag, const char *format, va_list arguments);
 extern int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments);
 extern int __vprintf_chk(int flag, const char *format, va_list arguments);
 
@@ -673,6 +676,13 @@ static void mpi_io(void) {
 
 /* ---- POSIX: one file a rank ---- */
 
+static void print_to_file(int checked, int file, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  checked ? __vdprintf_chk(file, 1, format, arguments) : vdprintf(file, format, arguments);
+  va_end(arguments);
+}
+
 static void posix_io(void) {
   char path[4096], data[256] = {0};
   struct iovec parts[2] = {{data, 10}, {data + 10, 20}};
@@ -704,6 +714,16 @@ static void posix_io(void) {
   preadv64v2(file, parts, 1, 0, 0), got(10);
   read(file, data, sizeof data), got(30); /* all that is left of the file's 130 bytes */
   read(file, data, sizeof data), got(0);
+  dprintf(file, "%d and %d", 12, 34), put(9);
+  __dprintf_chk(file, 1, "%d and %d", 12, 34), put(9);
+  print_to_file(0, file, "%d and %d", 12, 34), put(9);
+  print_to_file(1, file, "%d and %d", 12, 34), put(9);
+  off64_t from = 0, to = 0;
+  sendfile(file, file, &from, 40), got(40), put(40);
+  from = 0;
+  sendfile64(file, file, &from, 41), got(41), put(41);
+  from = 0, to = 4096;
+  copy_file_range(file, &from, file, &to, 42, 0), got(42), put(42);
   close(file), closed();
 
   /* Failed calls, and files that are none, count for nothing. */
@@ -763,6 +783,8 @@ static void stdio(void) {
   __fprintf_chk(stream, 1, "%d and %s", 1234, text), put(4 + 5 + line);
   print_with_list(0, stream, "%05d %s", 7, text), put(6 + line);
   print_with_list(1, stream, "%05d %s", 7, text), put(6 + line);
+  fwrite_unlocked(text, 2, 7, stream), put(14);
+  fputs_unlocked(text, stream), put(line);
   fflush(stream);
   fclose(stream), closed();
 
@@ -774,7 +796,10 @@ static void stdio(void) {
   getline(&grown, &grown_size, stream), got(9 + line);
   getdelim(&grown, &grown_size, '\n', stream), got(6 + line);
   __getdelim(&grown, &grown_size, '\n', stream), got(6 + line);
+  fread_unlocked(text, 2, 7, stream), got(14);
+  fgets_unlocked(text, sizeof text, stream), got(line);
   fread(text, 1, 10, stream), got(0);
+  fwrite(text, 1, 10, stream); /* opened for reading: a call that failed */
   fgets(text, sizeof text, stream); /* no line left: a call that failed */
   free(grown);
   stream = freopen(path, "w", stream), opened(), closed();

@@ -42,4 +42,11 @@ using Datatype = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using PropertyList = Handle<H5Pclose>;
 
+/// Before the first use: errors are told by us in a line, not by HDF5 in a stack; and all is closed by us, since HDF5's
+/// own exit handler crashes on a file whose last flush failed (a full disk).
+inline void prepare() {
+  H5dont_atexit();
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
 }  // namespace halcyon::hdf5

@@ -215,7 +215,7 @@ Outcome<Profile> read_profile(const std::string& path) {
   if (stat(path.c_str(), &status) != 0) return Failure{"cannot read " + path + ": " + std::strerror(errno)};
   if (!S_ISREG(status.st_mode)) return Failure{"cannot read " + path + ": it is not a file"};
   if (access(path.c_str(), R_OK) != 0) return Failure{"cannot read " + path + ": " + std::strerror(errno)};
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+  hdf5::prepare();
   if (H5Fis_hdf5(path.c_str()) <= 0) return Failure{path + " is not a profile: it is no HDF5 file"};
   const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   if (!file) return Failure{path + " is damaged: HDF5 cannot open it (truncated?)"};

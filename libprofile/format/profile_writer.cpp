@@ -119,7 +119,7 @@ ProfileWriter::ProfileWriter(ProfileWriter&&) noexcept = default;
 ProfileWriter& ProfileWriter::operator=(ProfileWriter&&) noexcept = default;
 
 Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // one line of ours instead of HDF5's stack
+  hdf5::prepare();
   auto state = std::make_unique<State>();
   state->path = path;
   const std::size_t slash = path.rfind('/');

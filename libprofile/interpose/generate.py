@@ -34,6 +34,10 @@ class Function:
     def passed(self):
         return ", ".join(p.name for p in self.parameters)
 
+    def handle(self):
+        """The parameter that is the open file."""
+        return next(p.name for p in self.parameters if p.name in ("file", "stream"))
+
     def has(self, name):
         return any(p.name == name for p in self.parameters)
 
@@ -152,7 +156,7 @@ def body(function, tool):
         lines.append("  MPI_Status own_status;")
         lines.append("  if (status == MPI_STATUS_IGNORE) status = &own_status;")
     if "was_regular" in f.note:
-        lines.append(f"  const bool was_regular = is_regular({f.parameters[0].name});")
+        lines.append(f"  const bool was_regular = is_regular({f.handle()});")
     stream = "stream" if f.has("stream") else "stdout" if "stdout" in f.note else ""
     if tool == "injector" and stream and f.note:
         lines.append(f"  call.remember_buffer_of({stream});")
@@ -196,13 +200,13 @@ def fortran_entries(functions):
     """Thunks that remember where a Fortran program called a boundary.
 
     Open MPI's Fortran layer calls PMPI_X itself, so the C wrapper's return address is always inside that layer. All
-    Fortran arguments are addresses; passing ten of them on is right for every function here, however many it takes.
+    Fortran arguments are addresses; passing twelve of them on is right for every function here, however many it takes.
     """
-    addresses = ", ".join(f"void *a{i}" for i in range(10))
-    passed = ", ".join(f"a{i}" for i in range(10))
+    addresses = ", ".join(f"void *a{i}" for i in range(12))
+    passed = ", ".join(f"a{i}" for i in range(12))
     lines = []
     for function in functions:
-        if not function.boundary or function.has("request") or function.name.endswith("_c"):
+        if not function.boundary or function.name.endswith("_c"):
             continue
         for symbol in (f"{function.name.lower()}_", f"p{function.name.lower()}_", f"{function.name.lower()}_f08_",
                        f"p{function.name.lower()}_f08_"):

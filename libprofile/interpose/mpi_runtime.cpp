@@ -28,6 +28,7 @@ bool MpiRuntime::load() noexcept {
   sum = static_cast<MPI_Op>(handle("ompi_mpi_op_sum"));
   min = static_cast<MPI_Op>(handle("ompi_mpi_op_min"));
   max = static_cast<MPI_Op>(handle("ompi_mpi_op_max"));
+  request_empty = static_cast<MPI_Request>(handle("ompi_request_empty"));
   errors_return = static_cast<MPI_Errhandler>(handle("ompi_mpi_errors_return"));
 #else
 #error "Halcyon is built for Open MPI; another MPI family needs its predefined handles here"

@@ -10,9 +10,9 @@ namespace halcyon {
 
 struct MpiRuntime {
 #define HALCYON_MPI_FUNCTIONS(X)                                                                                    \
-  X(Allreduce) X(Alltoall) X(Bcast) X(Comm_dup) X(Comm_free) X(Comm_group) X(Comm_rank) X(Comm_remote_size)         \
+  X(Allreduce) X(Alltoall) X(Bcast) X(Cart_shift) X(Comm_dup) X(Comm_free) X(Comm_rank) X(Comm_remote_size)         \
   X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Cartdim_get) X(Dist_graph_neighbors_count) X(Gather)     \
-  X(Get_library_version) X(Get_processor_name) X(Graph_neighbors_count) X(Iprobe) X(Query_thread) X(Recv) X(Send)   \
+  X(Get_library_version) X(Get_processor_name) X(Graph_neighbors_count) X(Query_thread) X(Recv) X(Send)   \
   X(Topo_test) X(Type_size_x)
 #define HALCYON_MPI_POINTER(name) decltype(&PMPI_##name) name = nullptr;
   HALCYON_MPI_FUNCTIONS(HALCYON_MPI_POINTER)
@@ -27,6 +27,7 @@ struct MpiRuntime {
   MPI_Op min{};
   MPI_Op max{};
   MPI_Errhandler errors_return{};
+  MPI_Request request_empty{};
 
   /// Finds the library. False if it is not the MPI family that this build was made for, or cannot be used.
   bool load() noexcept;

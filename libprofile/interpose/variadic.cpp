@@ -8,10 +8,30 @@
 extern "C" {
 HALCYON_EXPORT int halcyon_vfprintf(FILE*, const char*, va_list) __asm__("vfprintf");
 HALCYON_EXPORT int halcyon_vfprintf_chk(FILE*, int, const char*, va_list) __asm__("__vfprintf_chk");
+HALCYON_EXPORT int halcyon_vdprintf(int, const char*, va_list) __asm__("vdprintf");
+HALCYON_EXPORT int halcyon_vdprintf_chk(int, int, const char*, va_list) __asm__("__vdprintf_chk");
+HALCYON_EXPORT int halcyon_dprintf(int file, const char* format, ...) __asm__("dprintf");
+HALCYON_EXPORT int halcyon_dprintf_chk(int file, int flag, const char* format, ...) __asm__("__dprintf_chk");
 HALCYON_EXPORT int halcyon_fprintf(FILE* stream, const char* format, ...) __asm__("fprintf");
 HALCYON_EXPORT int halcyon_printf(const char* format, ...) __asm__("printf");
 HALCYON_EXPORT int halcyon_fprintf_chk(FILE* stream, int flag, const char* format, ...) __asm__("__fprintf_chk");
 HALCYON_EXPORT int halcyon_printf_chk(int flag, const char* format, ...) __asm__("__printf_chk");
+
+int halcyon_dprintf(int file, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = halcyon_vdprintf(file, format, arguments);
+  va_end(arguments);
+  return written;
+}
+
+int halcyon_dprintf_chk(int file, int flag, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const int written = halcyon_vdprintf_chk(file, flag, format, arguments);
+  va_end(arguments);
+  return written;
+}
 
 int halcyon_fprintf(FILE* stream, const char* format, ...) {
   va_list arguments;

@@ -22,7 +22,8 @@ struct Papi {
   decltype(&PAPI_strerror) strerror = nullptr;
 
   bool load(std::string& error) {
-    const std::string name = "libpapi.so." + std::to_string(PAPI_VERSION_MAJOR(PAPI_VERSION));
+    const std::string name = "libpapi.so." + std::to_string(PAPI_VERSION_MAJOR(PAPI_VERSION)) + "." +
+                             std::to_string(PAPI_VERSION_MINOR(PAPI_VERSION));
     // NODELETE: counting threads may outlive any moment at which it could be closed.
     void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) {

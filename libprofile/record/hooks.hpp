@@ -1,6 +1,8 @@
 // What the generated wrappers of libhalcyon.so call: the clock reads around a call, and what is noted of it.
 #pragma once
 
+#include <unistd.h>
+
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/posix.hpp"
 #include "libprofile/record/recorder.hpp"
@@ -18,6 +20,12 @@ inline int is_inter(MPI_Comm comm) {
   int inter = 0;
   mpi.Comm_test_inter(comm, &inter);
   return inter;
+}
+/// How many processes a rank's own side of a communicator has.
+inline std::uint64_t members(MPI_Comm comm) {
+  int size = 0;
+  mpi.Comm_size(comm, &size);
+  return static_cast<std::uint64_t>(size);
 }
 /// How many processes a rank exchanges with in a collective.
 inline std::uint64_t peers(MPI_Comm comm) {
@@ -50,20 +58,47 @@ std::uint64_t dot(const Count* counts, const MPI_Datatype* types, std::uint64_t 
   for (std::uint64_t i = 0; i < size; ++i) total += bytes(counts[i], types[i]);
   return total;
 }
-inline std::uint64_t neighbors(MPI_Comm comm) {
+/// Calls `visit(slot)` for every outgoing place of a neighbourhood collective that has a process behind it: the edge of a
+/// Cartesian grid that is not periodic has places, but nobody there.
+template <class Visit>
+void for_each_neighbor(MPI_Comm comm, Visit visit) {
   int kind = MPI_UNDEFINED;
   mpi.Topo_test(comm, &kind);
   int degree = 0;
   if (kind == MPI_CART) {
     mpi.Cartdim_get(comm, &degree);
-    degree *= 2;
-  } else if (kind == MPI_GRAPH) {
+    for (int dimension = 0; dimension < degree; ++dimension) {
+      int down = MPI_PROC_NULL, up = MPI_PROC_NULL;
+      mpi.Cart_shift(comm, dimension, 1, &down, &up);
+      if (down != MPI_PROC_NULL) visit(2 * dimension);
+      if (up != MPI_PROC_NULL) visit(2 * dimension + 1);
+    }
+    return;
+  }
+  if (kind == MPI_GRAPH) {
     mpi.Graph_neighbors_count(comm, rank_in(comm), &degree);
   } else if (kind == MPI_DIST_GRAPH) {
     int in = 0, weighted = 0;
     mpi.Dist_graph_neighbors_count(comm, &in, &degree, &weighted);
   }
-  return static_cast<std::uint64_t>(degree > 0 ? degree : 0);
+  for (int slot = 0; slot < degree; ++slot) visit(slot);
+}
+inline std::uint64_t neighbors(MPI_Comm comm) {
+  std::uint64_t count = 0;
+  for_each_neighbor(comm, [&count](int) { ++count; });
+  return count;
+}
+template <class Count>
+std::uint64_t neighbor_bytes(const Count* counts, MPI_Datatype type, MPI_Comm comm) {
+  std::uint64_t total = 0;
+  for_each_neighbor(comm, [&](int slot) { total += bytes(counts[slot], type); });
+  return total;
+}
+template <class Count>
+std::uint64_t neighbor_bytes(const Count* counts, const MPI_Datatype* types, MPI_Comm comm) {
+  std::uint64_t total = 0;
+  for_each_neighbor(comm, [&](int slot) { total += bytes(counts[slot], types[slot]); });
+  return total;
 }
 
 inline std::uint64_t scatter_bytes(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
@@ -156,7 +191,9 @@ class Call {
   explicit Call(CallClass call_class) : class_(call_class) {
     if (__builtin_expect(!recording.load(std::memory_order_relaxed), 0)) return;
     ThreadState& thread = current_thread();
-    if (thread.depth != 0 || (call_class == CallClass::posixio && !thread.is_application)) return;
+    if (thread.depth != 0) return;
+    // A child of vfork shares this memory, so that it passes for its parent until it is asked.
+    if (call_class == CallClass::posixio && (!thread.is_application || getpid() != recorder->process)) return;
     thread.depth = 1;
     thread_ = &thread;
     if (call_class == CallClass::local) return;
@@ -237,9 +274,11 @@ class Call {
   void read_from(File file, Size size) {
     if (is_regular(file)) file_read(static_cast<std::uint64_t>(size));
   }
-  template <class File, class Size>
-  void written_to(File file, Size size) {
+  void written_to(int file, ssize_t size) {
     if (is_regular(file)) file_write(static_cast<std::uint64_t>(size));
+  }
+  void written_to(FILE* stream, std::uint64_t size) {
+    if (size > 0 && is_regular(stream)) file_write(size);  // fwrite tells a failure by writing nothing
   }
 
   // -- boundaries
@@ -250,7 +289,8 @@ class Call {
   /// A non-blocking collective ends the segment when it completes, a persistent one each time it completes.
   void boundary_posted(MPI_Request request, Boundary operation, MPI_Comm comm, const void* site) {
     if (!recorder->counts_as_boundary(comm)) return;
-    if (recorder->ranks == 1 && class_ != CallClass::local) {
+    if (thread_->fortran_site != nullptr) site = thread_->fortran_site;
+    if (request == mpi.request_empty && class_ != CallClass::local) {
       end_segment(operation, site);  // complete at once, under a handle that all such requests share
       return;
     }
@@ -271,8 +311,9 @@ class Call {
 
   void started(MPI_Request request) {
     const SharedStateLock lock;
-    const PendingRequest* pending = recorder->requests.find(request);
+    PendingRequest* pending = recorder->requests.find(request);
     if (pending == nullptr || !pending->persistent) return;
+    pending->active = true;
     thread_->add(pending->counted, 1);
     if (pending->operation == PendingRequest::Operation::send) thread_->add(Feature::bytes_sent, pending->bytes);
     if (pending->operation == PendingRequest::Operation::collective) {
@@ -282,9 +323,10 @@ class Call {
   /// A request that was `request` before the call has completed. Returns it if it ends a segment.
   PendingRequest completed(MPI_Request request, const MPI_Status& status) {
     const SharedStateLock lock;
-    const PendingRequest* pending = recorder->requests.find(request);
-    if (pending == nullptr) return {};
+    PendingRequest* pending = recorder->requests.find(request);
+    if (pending == nullptr || (pending->persistent && !pending->active)) return {};  // inactive ones complete at once
     const PendingRequest copy = *pending;
+    pending->active = false;
     if (copy.operation == PendingRequest::Operation::receive) {
       thread_->add(Feature::bytes_received, bytes_of(status));
     }

@@ -27,7 +27,6 @@ namespace {
 
 // Threads that MPI_Init started. They are MPI's: what they read and write is not the application's.
 std::vector<int>* mpi_threads = nullptr;
-pid_t recorded_process = 0;
 std::atomic<bool> has_complained{false};
 
 int thread_id() { return static_cast<int>(syscall(SYS_gettid)); }
@@ -64,7 +63,7 @@ void stop_in_forked_child() { recording.store(false); }
 
 // Runs at exit; only speaks if this very process began to record and never reached MPI_Finalize.
 [[gnu::destructor]] void report_missing_finalize() {
-  if (!recording.load() || getpid() != recorded_process) return;
+  if (!recording.load() || getpid() != recorder->process) return;
   recording.store(false);
   if (recorder->rank == 0) {
     complain("the program ended without MPI_Finalize: no profile is written (" + recorder->settings.command + ")");
@@ -254,7 +253,7 @@ void StartingRun::started() const noexcept try {
   run.ticks_per_nanosecond = 1.0 / run.scale.nanoseconds_per_tick();
   run.clock_resolution = resolution_of(run.clock);
   clock_gettime(CLOCK_REALTIME, &run.start_time);
-  recorded_process = getpid();
+  run.process = getpid();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
   ThreadState& thread = current_thread();
   run.open_first_segment(thread);
@@ -264,7 +263,7 @@ void StartingRun::started() const noexcept try {
 }
 
 void end_recording() noexcept try {
-  if (!recording.load() || getpid() != recorded_process) return;
+  if (!recording.load() || getpid() != recorder->process) return;
   const NotRecorded guard;
   ThreadState& thread = current_thread();
   const Ticks now = recorder->clock.now();

@@ -86,6 +86,7 @@ class Recorder {
   double ticks_per_nanosecond = 1.0;  // first estimate; the profile uses the run's own
   Settings settings;
   Counter counter;
+  pid_t process = 0;  // that began to record
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE

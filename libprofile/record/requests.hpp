@@ -22,6 +22,7 @@ struct PendingRequest {
   Boundary boundary = Boundary::finalize;
   bool ends_segment = false;
   bool persistent = false;
+  bool active = false;  // of a persistent one: started, and not completed since
 };
 
 /// Requests by handle, open addressing with linear probing. A handle that is met again belongs to the newer request: MPI

@@ -87,10 +87,10 @@ class BadInput(halcyon_test.Behaviour):
         self.assertIn("/nowhere/at/all/run.h5", finished.errors)
 
     def test_a_full_disk_leaves_the_program_alone_and_is_said_in_one_line(self):
-        # A limit on file sizes fails a write just as a full disk does; it is the writer's only.
-        finished = self.run_command(
-            ["bash", "-c", f"ulimit -f 1; exec mpirun --oversubscribe -np 2 -x LD_PRELOAD={halcyon_test.LIBRARY} "
-                           f"-x HALCYON_OUTPUT={self.directory}/run.h5 {EXAMPLES}/halo_c 500"])
+        # A limit on file sizes, set when MPI has started, fails the writer's writes just as a full disk does.
+        code = ("from mpi4py import MPI; import resource; [MPI.COMM_WORLD.Barrier() for i in range(100)];"
+                "resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192))")
+        finished = self.mpirun(2, [halcyon_test.PYTHON, "-c", code], HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("run.h5", finished.errors)

@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <csignal>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -106,6 +109,19 @@ TEST_F(ProfileFile, InAMissingDirectoryIsRefusedWithItsName) {
   const Outcome<std::string> name = write_profile(uniform_profile(10, 1.0), path("missing/run.h5"));
   ASSERT_FALSE(name);
   EXPECT_EQ(name.failure().message, "cannot write " + path("missing/run.h5") + ": No such file or directory");
+}
+
+// A limit on file sizes fails a write as a full disk does. In a child, which also must survive HDF5's end of the process.
+TEST_F(ProfileFile, OnAFullDiskFailsWithoutACrashAndLeavesNothingBehind) {
+  EXPECT_EXIT(
+      {
+        std::signal(SIGXFSZ, SIG_IGN);
+        const rlimit little{8192, 8192};
+        setrlimit(RLIMIT_FSIZE, &little);
+        std::exit(write_profile(rich_profile(), path()) ? 1 : 0);
+      },
+      ::testing::ExitedWithCode(0), "");
+  EXPECT_TRUE(fs::is_empty(directory_));
 }
 
 TEST_F(ProfileFile, OfANewerSchemaIsRefusedByNumber) {
