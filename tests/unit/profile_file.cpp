@@ -113,14 +113,14 @@ TEST_F(ProfileFile, InAMissingDirectoryIsRefusedWithItsName) {
 
 // A limit on file sizes fails a write as a full disk does. In a child, which also must survive HDF5's end of the process.
 TEST_F(ProfileFile, OnAFullDiskFailsWithoutACrashAndLeavesNothingBehind) {
-  EXPECT_EXIT(
-      {
-        std::signal(SIGXFSZ, SIG_IGN);
-        const rlimit little{8192, 8192};
-        setrlimit(RLIMIT_FSIZE, &little);
-        std::exit(write_profile(rich_profile(), path()) ? 1 : 0);
-      },
-      ::testing::ExitedWithCode(0), "");
+  const auto write_with_little_room = [this] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    rlimit little{};
+    little.rlim_cur = little.rlim_max = 8192;
+    setrlimit(RLIMIT_FSIZE, &little);
+    std::exit(write_profile(rich_profile(), path()) ? 1 : 0);
+  };
+  EXPECT_EXIT(write_with_little_room(), ::testing::ExitedWithCode(0), "");
   EXPECT_TRUE(fs::is_empty(directory_));
 }
 
