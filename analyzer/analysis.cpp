@@ -29,9 +29,9 @@ Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>&
   return durations;
 }
 
-// The interference f = Σe / T is a ratio of two sums over random segments. To first order (the delta method) its error is
-// that of Σ(e − f x) / T, in which groups add up: var = Σ_groups n s²(e − f x) / T². The quantile is Student's t with one
-// degree of freedom less per judged group than there are judged segments. Baselines are taken as given.
+// The interference f = Σe / T is a ratio of two sums over random segments. To first order (the delta method) its error
+// is that of Σ(e − f x) / T, in which groups add up: var = Σ_groups n s²(e − f x) / T². The quantile is Student's t
+// with one degree of freedom less per judged group than there are judged segments. Baselines are taken as given.
 Interval interval_of(const std::vector<Durations>& durations, const std::vector<Durations>& excess, double run_time,
                      double interference) {
   double variance = 0.0;
@@ -43,8 +43,7 @@ Interval interval_of(const std::vector<Durations>& durations, const std::vector<
     freedom += static_cast<double>(residual.size() - 1);
   }
   if (freedom < 1.0 || run_time <= 0.0) return {0.0, 100.0};
-  const double quantile =
-      boost::math::quantile(boost::math::students_t(freedom), 0.5 + confidence / 2.0);
+  const double quantile = boost::math::quantile(boost::math::students_t(freedom), 0.5 + confidence / 2.0);
   const double half = quantile * std::sqrt(variance) / run_time;
   return {100.0 * std::max(0.0, interference - half), 100.0 * std::min(1.0, interference + half)};
 }
@@ -63,9 +62,8 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
                                analysis.coverage_percent, least_coverage_percent)};
   }
   if (analysis.judged_segments < fewest_judged_segments) {
-    return Warning{"too-few-segments",
-                   fmt::format("only {} segments repeat often enough to be judged; {} are needed",
-                               analysis.judged_segments, fewest_judged_segments)};
+    return Warning{"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
+                                                   analysis.judged_segments, fewest_judged_segments)};
   }
   return std::nullopt;
 }
@@ -79,23 +77,24 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   if (profile.dropped_segments > 0) {
     warn("segments-dropped",
          fmt::format("{} segments did not fit into the memory setting and are not in the profile: raise HALCYON_MEMORY",
-              profile.dropped_segments));
+                     profile.dropped_segments));
   }
   if (analysis.segment_rate_hz > 0.0) {
     const double cost_percent = 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds;
     if (cost_percent > most_cost_of_recording_percent) {
       warn("boundary-rate",
-           fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time", analysis.segment_rate_hz,
-                cost_percent));
+           fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time",
+                       analysis.segment_rate_hz, cost_percent));
     }
     if (analysis.segment_rate_hz * profile.clock_resolution_seconds * fewest_clock_steps_in_a_segment > 1.0) {
       warn("clock-resolution", fmt::format("segments of {:.3g} s are too short for a clock that steps by {:.3g} s",
-                                    1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds));
+                                           1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds));
     }
   }
   if (!analysis.unknown && analysis.coverage_percent < good_coverage_percent) {
-    warn("partial-coverage", fmt::format("{:.0f} % of the run time lies in segments that do not repeat; what happened there is not known",
-                          100.0 - analysis.coverage_percent));
+    warn("partial-coverage",
+         fmt::format("{:.0f} % of the run time lies in segments that do not repeat; what happened there is not known",
+                     100.0 - analysis.coverage_percent));
   }
   if (profile.counter == "none" && profile.segments > 1) {
     warn("no-counter", "without a compute feature, segments of different work may share a group");

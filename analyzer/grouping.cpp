@@ -28,7 +28,10 @@ void refine(Partition& partition, const std::vector<std::uint16_t>& column, cons
     const std::uint64_t key = (static_cast<std::uint64_t>(partition.of[segment]) << 16) | column[segment];
     if (key != last_key) {
       const auto [entry, is_new] = numbers.try_emplace(key, static_cast<std::uint32_t>(pairs.size()));
-      if (is_new) pairs.push_back({partition.of[segment], bins.empty() ? 0.0 : bins[column[segment]], column[segment], entry->second});
+      if (is_new) {
+        const double value = bins.empty() ? 0.0 : bins[column[segment]];
+        pairs.push_back({partition.of[segment], value, column[segment], entry->second});
+      }
       last_key = key;
       last_number = entry->second;
     }

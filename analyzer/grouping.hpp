@@ -23,8 +23,8 @@ struct Partition {
 /// From zero every other value is infinitely far.
 std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold);
 
-/// Clusters and groups of a profile's segments. Counts and the boundary's call site compare exactly, volumes by relative
-/// distance within what agrees in all counts.
+/// Clusters and groups of a profile's segments. Counts and the boundary's call site compare exactly, volumes by
+/// relative distance within what agrees in all counts.
 struct Grouping {
   std::uint32_t clusters = 0;
   Partition groups;

@@ -11,8 +11,9 @@ void add_exec(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("exec", "Become the program, with the recorder preloaded: for any launcher");
   auto options = std::make_shared<RankOptions>();
   add_rank_options(*command, *options);
-  command->footer("The program stands behind '--'. Example: srun -n 64 halcyon exec -o run.h5 -- ./app input\n"
-                  "The exit status is the program's.");
+  command->footer(
+      "The program stands behind '--'. Example: srun -n 64 halcyon exec -o run.h5 -- ./app input\n"
+      "The exit status is the program's.");
   command->callback([options, &chosen] {
     chosen = [options] {
       if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");

@@ -29,8 +29,10 @@ Outcome<std::string> library(const std::string& name) {
 }  // namespace
 
 void add_rank_options(CLI::App& command, RankOptions& options) {
-  command.add_option("-o,--output", options.output, "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. "
-                                                    "Default: {app}.{np}p.{jobid}.{timestamp}.h5")
+  command
+      .add_option("-o,--output", options.output,
+                  "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. "
+                  "Default: {app}.{np}p.{jobid}.{timestamp}.h5")
       ->type_name("FILE");
   command.add_option("--counter", options.counter, "Measure of work: auto, papi:EVENT, cpu or none. Default: auto")
       ->type_name("NAME")
@@ -38,16 +40,18 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
         CounterRequest request;
         return parse_counter(text, request) ? std::string() : "'" + text + "' is not auto, papi:EVENT, cpu or none";
       });
-  command.add_option("--boundary-ranks", options.boundary_ranks,
-                     "Communicators of at least N ranks end segments. Default: the whole world")
+  command
+      .add_option("--boundary-ranks", options.boundary_ranks,
+                  "Communicators of at least N ranks end segments. Default: the whole world")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   command.add_option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
       ->type_name("MIB")
       ->check(CLI::PositiveNumber);
-  command.add_option("--inject", options.inject,
-                     "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms[,ranks=0-3]"
-                     "[,after=2s][,until=9s][,every=1s,for=100ms]; may be repeated")
+  command
+      .add_option("--inject", options.inject,
+                  "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms[,ranks=0-3]"
+                  "[,after=2s][,until=9s][,every=1s,for=100ms]; may be repeated")
       ->type_name("SPEC")
       ->expected(1)
       ->take_all()

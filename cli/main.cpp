@@ -11,10 +11,11 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "halcyon " HALCYON_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(34);
-  app.footer("Examples:\n"
-             "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
-             "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
-             "  halcyon COMMAND --help                      more of each command");
+  app.footer(
+      "Examples:\n"
+      "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
+      "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
+      "  halcyon COMMAND --help                      more of each command");
   Action chosen;
   add_run(app, chosen);
   add_exec(app, chosen);

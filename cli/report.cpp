@@ -72,8 +72,9 @@ void add_report(CLI::App& app, Action& chosen) {
       ->capture_default_str();
   command->add_option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
       ->check(CLI::IsMember({"yellow", "red"}));
-  command->footer("Exit status: 0 passed, 2 bad usage or file, 3 worse than --fail-on allows, 4 unknown with --fail-on.\n"
-                  "Example: halcyon report run.h5 --fail-on red && publish-the-number");
+  command->footer(
+      "Exit status: 0 passed, 2 bad usage or file, 3 worse than --fail-on allows, 4 unknown with --fail-on.\n"
+      "Example: halcyon report run.h5 --fail-on red && publish-the-number");
   command->callback([options, &chosen] { chosen = [options] { return report(*options); }; });
 }
 

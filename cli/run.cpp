@@ -52,7 +52,8 @@ bool is_open_mpi_launcher(const std::string& command) {
   return version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos;
 }
 
-// mpirun -x … [user's arguments] : -x … [the next program's arguments]. Each program of an MPMD job has its own -x list.
+// mpirun -x … [user's arguments] : -x … [the next program's arguments]. Each program of an MPMD job has its own -x
+// list.
 std::vector<std::string> with_preload(const std::vector<std::string>& launch, const std::string& preload,
                                       const Environment& environment) {
   const char* outer = std::getenv("LD_PRELOAD");
@@ -110,7 +111,8 @@ std::string output_pattern(const std::string& option) {
 
 std::optional<std::string> find_profile(std::string pattern) {
   for (const char* open : {"{app}", "{np}", "{jobid}"}) {
-    for (std::size_t at = 0; (at = pattern.find(open, at)) != std::string::npos;) pattern.replace(at, std::strlen(open), "*");
+    for (std::size_t at = 0; (at = pattern.find(open, at)) != std::string::npos;)
+      pattern.replace(at, std::strlen(open), "*");
   }
   glob_t found{};
   std::optional<std::string> path;
@@ -144,11 +146,13 @@ int run_to_end(const std::vector<std::string>& command) {
 std::optional<std::string> objection_to(const std::string& pattern) {
   const fs::path directory = fs::path(pattern).parent_path();
   std::error_code error;
-  if (!fs::is_directory(directory, error)) return "cannot write " + pattern + ": " + directory.string() + " is not a directory";
+  if (!fs::is_directory(directory, error))
+    return "cannot write " + pattern + ": " + directory.string() + " is not a directory";
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return "cannot write " + pattern + ": " + std::strerror(errno);
   }
-  if (fs::exists(pattern, error)) return pattern + " exists; profiles are never overwritten: remove it or give another name";
+  if (fs::exists(pattern, error))
+    return pattern + " exists; profiles are never overwritten: remove it or give another name";
   return std::nullopt;
 }
 
@@ -156,8 +160,8 @@ int run(RankOptions options) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
   if (!is_open_mpi_launcher(launch.front())) {
-    return fail("'" + launch.front() + "' is not an mpirun of Open MPI; under another launcher type: " + launch.front() +
-                " … halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
+    return fail("'" + launch.front() + "' is not an mpirun of Open MPI; under another launcher type: " +
+                launch.front() + " … halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
   }
   options.output = output_pattern(options.output);
   if (const std::optional<std::string> objection = objection_to(options.output)) return fail(*objection);
@@ -194,10 +198,11 @@ void add_run(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("run", "Profile a run of an MPI program, and give the verdict");
   auto options = std::make_shared<RankOptions>();
   add_rank_options(*command, *options);
-  command->footer("The launch command stands behind '--'. Examples:\n"
-                  "  halcyon run -- mpirun -np 4 ./app input\n"
-                  "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app\n"
-                  "The exit status is the program's; 2 if nothing could be measured.");
+  command->footer(
+      "The launch command stands behind '--'. Examples:\n"
+      "  halcyon run -- mpirun -np 4 ./app input\n"
+      "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app\n"
+      "The exit status is the program's; 2 if nothing could be measured.");
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 

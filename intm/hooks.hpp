@@ -11,8 +11,8 @@
 
 namespace halcyon {
 
-/// One call of the application or of a tool in front of this one. MPI calls are delayed before they begin; file calls when
-/// they are known to have met a regular file. What MPI calls inside is never delayed again.
+/// One call of the application or of a tool in front of this one. MPI calls are delayed before they begin; file calls
+/// when they are known to have met a regular file. What MPI calls inside is never delayed again.
 class Call {
  public:
   explicit Call(CallClass call_class) : outermost_(injector_depth == 0) {
@@ -26,7 +26,8 @@ class Call {
   bool records() const { return outermost_; }
   void ended() {}
 
-  /// What a stdio call finds in the buffer: only a call that goes beyond it meets the file system, and can be struck by it.
+  /// What a stdio call finds in the buffer: only a call that goes beyond it meets the file system, and can be struck by
+  /// it.
   void remember_buffer_of(FILE* stream) {
     if (stream == nullptr) return;
     to_read_ = static_cast<std::size_t>(stream->_IO_read_end - stream->_IO_read_ptr);

@@ -81,7 +81,8 @@ void say(const std::string& message) {
 void begin_injection() noexcept try {
   const char* text = std::getenv("INTM_SPEC");
   if (injector != nullptr || text == nullptr || *text == '\0') return;
-  if (!mpi.load()) return say("this MPI library is not the Open MPI that libintm.so was built for; nothing is injected");
+  if (!mpi.load())
+    return say("this MPI library is not the Open MPI that libintm.so was built for; nothing is injected");
   int rank = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   const Outcome<std::vector<InjectionSpec>> specs = parse_specs(text);
@@ -123,7 +124,8 @@ void inject(CallClass call_class) noexcept {
     const std::uint64_t event = injector->events[i].fetch_add(1, std::memory_order_relaxed);
     if (uniform(injector->keys[i], event, 0) >= spec.probability) continue;
     if (began == 0) began = now();
-    if (spec.active_at(began - injector->started)) delay += normal_delay(injector->keys[i], event, spec.mean, spec.deviation);
+    if (spec.active_at(began - injector->started))
+      delay += normal_delay(injector->keys[i], event, spec.mean, spec.deviation);
   }
   if (delay >= 1.0) {
     const auto nanoseconds = static_cast<std::uint64_t>(delay);
@@ -145,7 +147,5 @@ HALCYON_EXPORT void intm_injected_totals(std::uint64_t* requested, std::uint64_t
   *actual = injector != nullptr ? injector->actual.load(std::memory_order_relaxed) : 0;
 }
 
-HALCYON_EXPORT const char* intm_spec() {
-  return halcyon::injector != nullptr ? halcyon::injector->text.c_str() : "";
-}
+HALCYON_EXPORT const char* intm_spec() { return halcyon::injector != nullptr ? halcyon::injector->text.c_str() : ""; }
 }

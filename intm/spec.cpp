@@ -8,14 +8,13 @@
 namespace halcyon {
 namespace {
 
-Failure bad(std::string_view spec, const std::string& why) {
-  return {"bad SPEC '" + std::string(spec) + "': " + why};
-}
+Failure bad(std::string_view spec, const std::string& why) { return {"bad SPEC '" + std::string(spec) + "': " + why}; }
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0.0) return std::nullopt;
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value < 0.0)
+    return std::nullopt;
   return value;
 }
 
@@ -90,12 +89,14 @@ Outcome<InjectionSpec> parse_spec(std::string_view text) {
     const std::string_view key = item.substr(0, equals);
     const std::string_view value = item.substr(equals + 1);
     const std::string shown(value);
-    if (std::find(seen.begin(), seen.end(), key) != seen.end()) return bad(text, "'" + std::string(key) + "' is given twice");
+    if (std::find(seen.begin(), seen.end(), key) != seen.end())
+      return bad(text, "'" + std::string(key) + "' is given twice");
     seen.push_back(key);
 
     const auto time = [&](auto& target) -> std::optional<Failure> {
       const std::optional<double> nanoseconds = parse_time(value);
-      if (!nanoseconds) return bad(text, std::string(key) + "=" + shown + " is not a time such as 5ms, 0.3s, 200us or 50ns");
+      if (!nanoseconds)
+        return bad(text, std::string(key) + "=" + shown + " is not a time such as 5ms, 0.3s, 200us or 50ns");
       target = static_cast<std::remove_reference_t<decltype(target)>>(*nanoseconds);
       return std::nullopt;
     };
@@ -105,7 +106,8 @@ Outcome<InjectionSpec> parse_spec(std::string_view text) {
       if (spec.classes == 0) failure = bad(text, "class=" + shown + " is not p2p, collective, mpiio, posixio or all");
     } else if (key == "prob") {
       const std::optional<double> probability = parse_number(value);
-      if (!probability || *probability > 1.0) failure = bad(text, "prob=" + shown + " is not a probability from 0 to 1");
+      if (!probability || *probability > 1.0)
+        failure = bad(text, "prob=" + shown + " is not a probability from 0 to 1");
       spec.probability = probability.value_or(0.0);
     } else if (key == "mean") {
       failure = time(spec.mean);

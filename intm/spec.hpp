@@ -12,7 +12,13 @@
 namespace halcyon {
 
 /// The kinds of calls that intM can delay, as bits.
-enum InjectedClass : unsigned { inject_p2p = 1, inject_collective = 2, inject_mpiio = 4, inject_posixio = 8, inject_all = 15 };
+enum InjectedClass : unsigned {
+  inject_p2p = 1,
+  inject_collective = 2,
+  inject_mpiio = 4,
+  inject_posixio = 8,
+  inject_all = 15
+};
 
 struct RankRange {
   int first = 0;
@@ -25,11 +31,11 @@ struct InjectionSpec {
   double probability = 0.0;
   double mean = 0.0;
   double deviation = 0.0;
-  std::vector<RankRange> ranks;           // empty: all
-  std::uint64_t after = 0;                // since MPI_Init
+  std::vector<RankRange> ranks;  // empty: all
+  std::uint64_t after = 0;       // since MPI_Init
   std::optional<std::uint64_t> until;
-  std::uint64_t every = 0;                // 0: no bursts
-  std::uint64_t burst = 0;                // "for"
+  std::uint64_t every = 0;  // 0: no bursts
+  std::uint64_t burst = 0;  // "for"
 
   bool concerns(int rank) const;
   bool active_at(std::uint64_t nanoseconds_since_init) const;

@@ -104,7 +104,8 @@ std::string verdict_line(const Profile& profile, const Analysis& analysis, Colou
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour) {
   const MethodResult& result = analysis.result();
   const Style style = style_of(result.verdict, colour);
-  std::string text = fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(result.verdict));
+  std::string text =
+      fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(result.verdict));
   if (result.verdict == Verdict::unknown) {
     text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
   } else {
@@ -123,8 +124,9 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   }
   text += fmt::format("  {:<{}}{} ({:.0f} a second) in {} of {}\n", "segments", label_width, analysis.segments,
                       analysis.segment_rate_hz, plural(analysis.groups, "group"), plural(analysis.clusters, "cluster"));
-  text += fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
-                      plural(analysis.judged_segments, "segment"), plural(analysis.judged_groups, "judged group"));
+  text +=
+      fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
+                  plural(analysis.judged_segments, "segment"), plural(analysis.judged_groups, "judged group"));
   text += fmt::format("  {:<{}}{}\n", "work measured by", label_width, counter_words(profile.counter));
   if (analysis.injected_percent) {
     text += fmt::format("  {:<{}}{:.1f} % of the run time, by intM ({})\n", "injected", label_width,

@@ -44,7 +44,8 @@ struct FeatureInfo {
 inline constexpr std::array<FeatureInfo, 19> features{{
     {Feature::compute, FeatureKind::work, "compute", "1", "work outside MPI and file I/O, in units of the counter"},
     {Feature::sends_blocking, FeatureKind::count, "sends_blocking", "1", "blocking sends"},
-    {Feature::sends_nonblocking, FeatureKind::count, "sends_nonblocking", "1", "non-blocking and started persistent sends"},
+    {Feature::sends_nonblocking, FeatureKind::count, "sends_nonblocking", "1",
+     "non-blocking and started persistent sends"},
     {Feature::receives_blocking, FeatureKind::count, "receives_blocking", "1", "blocking receives"},
     {Feature::receives_nonblocking, FeatureKind::count, "receives_nonblocking", "1",
      "non-blocking and started persistent receives"},
@@ -73,8 +74,8 @@ constexpr const FeatureInfo& info_of(Feature feature) { return features[index_of
 /// Where the time of a segment on a rank went; what is left of the duration is computation.
 enum class TimeKind : std::uint8_t { point_to_point, collective, boundary, file_io };
 inline constexpr std::size_t time_kind_count = 4;
-inline constexpr std::array<std::string_view, time_kind_count> time_kind_names{"point_to_point", "collective", "boundary",
-                                                                               "file_io"};
+inline constexpr std::array<std::string_view, time_kind_count> time_kind_names{"point_to_point", "collective",
+                                                                               "boundary", "file_io"};
 
 /// The operation that ends a segment.
 enum class Boundary : std::uint8_t {
@@ -90,7 +91,7 @@ enum class Boundary : std::uint8_t {
   finalize,
 };
 inline constexpr std::array<std::string_view, 10> boundary_names{
-    "barrier",  "allreduce", "allgather",      "allgatherv",           "alltoall",
+    "barrier",   "allreduce", "allgather",      "allgatherv",           "alltoall",
     "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "finalize"};
 
 }  // namespace halcyon

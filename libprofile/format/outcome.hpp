@@ -7,7 +7,8 @@
 
 namespace halcyon {
 
-/// A failure in one line: what and where, and the remedy where there is one. Printed in one place, by whoever is `main`.
+/// A failure in one line: what and where, and the remedy where there is one. Printed in one place, by whoever is
+/// `main`.
 struct Failure {
   std::string message;
 };
@@ -16,8 +17,8 @@ struct Failure {
 template <class T>
 class Outcome {
  public:
-  Outcome(T value) : content_(std::move(value)) {}                // NOLINT(google-explicit-constructor)
-  Outcome(Failure failure) : content_(std::move(failure)) {}      // NOLINT(google-explicit-constructor)
+  Outcome(T value) : content_(std::move(value)) {}            // NOLINT(google-explicit-constructor)
+  Outcome(Failure failure) : content_(std::move(failure)) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const { return content_.index() == 0; }
   T& operator*() { return std::get<0>(content_); }

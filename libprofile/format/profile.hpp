@@ -14,8 +14,8 @@ inline constexpr int newest_schema_version = 1;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
-  std::vector<double> bins;         // over ranks: the median for compute, else the sum
-  std::vector<std::uint16_t> index; // (segments) or empty
+  std::vector<double> bins;          // over ranks: the median for compute, else the sum
+  std::vector<std::uint16_t> index;  // (segments) or empty
   /// False: two segments share a bin only if every rank had the same value. True: only the value over ranks is kept.
   bool reduced = false;
 
@@ -39,29 +39,29 @@ struct Profile {
   std::string counter;        // "papi:EVENT", "cpu" or "none"
   std::string compute_units;  // "ns" for CPU time, else "1"
   std::string clock;
-  std::string start_time;     // ISO 8601, UTC
-  std::string exit_state;     // "finalized"
-  std::string disagreement;   // empty, or how the ranks' boundaries differ; there are no segments then
-  std::string inject;         // the SPECs that intM followed; empty if it was not loaded
+  std::string start_time;              // ISO 8601, UTC
+  std::string exit_state;              // "finalized"
+  std::string disagreement;            // empty, or how the ranks' boundaries differ; there are no segments then
+  std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::uint64_t dropped_segments = 0;  // beyond the memory setting, per rank
   double run_time_seconds = 0.0;       // MPI_Init to MPI_Finalize, mean over ranks
   double boundary_cost_seconds = 0.0;  // of recording one boundary, as the recorder saw it
   double clock_resolution_seconds = 0.0;
 
   // per rank
-  std::vector<std::string> rank_host;  // (ranks)
-  std::vector<double> rank_run_time;   // (ranks) s
+  std::vector<std::string> rank_host;                            // (ranks)
+  std::vector<double> rank_run_time;                             // (ranks) s
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
 
   // per segment
   std::uint64_t segments = 0;
-  std::vector<float> duration;             // (segments) s, mean over ranks
+  std::vector<float> duration;  // (segments) s, mean over ranks
   std::array<FeatureColumn, feature_count> features;
-  std::vector<std::string> sites;          // text of each bin of `site`
-  std::vector<std::uint16_t> site;         // (segments) or empty: the boundary's call site, on all ranks together
-  std::vector<std::uint32_t> last_rank;    // (segments) arrived last at the boundary
+  std::vector<std::string> sites;        // text of each bin of `site`
+  std::vector<std::uint16_t> site;       // (segments) or empty: the boundary's call site, on all ranks together
+  std::vector<std::uint32_t> last_rank;  // (segments) arrived last at the boundary
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank
-  std::vector<float> boundary_wait;        // (segments) s in the boundary operation, mean over ranks
+  std::vector<float> boundary_wait;  // (segments) s in the boundary operation, mean over ranks
   InjectedTruth injected;
 
   std::vector<std::string> hosts() const;  // distinct, in order of rank

@@ -105,7 +105,8 @@ class Reader {
   }
 
   template <class T>
-  hdf5::Dataset open_column(const std::string& name, std::optional<hsize_t> length, bool needed, std::vector<T>& values) {
+  hdf5::Dataset open_column(const std::string& name, std::optional<hsize_t> length, bool needed,
+                            std::vector<T>& values) {
     if (failure_) return hdf5::Dataset();
     if (!has_column(name)) {
       if (needed) refuse("column " + name + " is missing");
@@ -165,13 +166,14 @@ void read_features(Reader& reader, Profile& profile) {
     column.index = reader.column<std::uint16_t>(name, H5T_NATIVE_UINT16, profile.segments, column.bins.size() > 1);
     column.reduced = std::find(reduced.begin(), reduced.end(), name) != reduced.end();
     const auto outside = [&column](std::uint16_t bin) { return bin >= column.bins.size(); };
-    if (std::any_of(column.index.begin(), column.index.end(), outside)) reader.refuse("column " + name + " has bins that are not there");
+    if (std::any_of(column.index.begin(), column.index.end(), outside))
+      reader.refuse("column " + name + " has bins that are not there");
     if (!std::all_of(column.bins.begin(), column.bins.end(), [](double v) { return std::isfinite(v) && v >= 0.0; })) {
       reader.refuse("column " + bins_name(name) + " has impossible values");
     }
     if (info.kind != FeatureKind::work) {
-      profile.totals[index_of(info.feature)] = reader.column<std::uint64_t>(
-          totals_name(name), H5T_NATIVE_UINT64, static_cast<hsize_t>(profile.ranks), true);
+      profile.totals[index_of(info.feature)] =
+          reader.column<std::uint64_t>(totals_name(name), H5T_NATIVE_UINT64, static_cast<hsize_t>(profile.ranks), true);
     }
   }
 }
@@ -228,14 +230,15 @@ Outcome<Profile> read_profile(const std::string& path) {
   profile.schema_version = static_cast<int>(reader.integer("schema_version"));
   if (reader.failure()) return *reader.failure();
   if (profile.schema_version > newest_schema_version) {
-    return Failure{path + " has schema version " + std::to_string(profile.schema_version) + "; this halcyon reads up to " +
-                   std::to_string(newest_schema_version) + ": use a newer halcyon"};
+    return Failure{path + " has schema version " + std::to_string(profile.schema_version) +
+                   "; this halcyon reads up to " + std::to_string(newest_schema_version) + ": use a newer halcyon"};
   }
   if (profile.schema_version < 1) reader.refuse("impossible schema version");
   read_circumstances(reader, profile);
   if (reader.failure()) return *reader.failure();
   profile.rank_host = reader.texts("rank_host", static_cast<hsize_t>(profile.ranks), true);
-  profile.rank_run_time = reader.column<double>("rank_run_time", H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), true);
+  profile.rank_run_time =
+      reader.column<double>("rank_run_time", H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), true);
   read_features(reader, profile);
   read_segments(reader, profile);
   if (reader.failure()) return *reader.failure();

@@ -190,8 +190,8 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
       H5Pset_shuffle(layout.get());
       H5Pset_deflate(layout.get(), deflate_level);
     }
-    column.dataset = hdf5::Dataset(H5Dcreate2(state_->file.get(), std::string(name).c_str(), own_type.get(), space.get(),
-                                              H5P_DEFAULT, layout.get(), H5P_DEFAULT));
+    column.dataset = hdf5::Dataset(H5Dcreate2(state_->file.get(), std::string(name).c_str(), own_type.get(),
+                                              space.get(), H5P_DEFAULT, layout.get(), H5P_DEFAULT));
     if (!column.dataset || !set_text(column.dataset.get(), "description", variable->description) ||
         (!variable->units.empty() && !set_text(column.dataset.get(), "units", variable->units))) {
       return cannot_write(state_->path, errno);
@@ -270,7 +270,8 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
 
   std::string reduced;
   for (const FeatureInfo& info : features) {
-    if (profile.features[index_of(info.feature)].reduced) reduced += (reduced.empty() ? "" : " ") + std::string(info.name);
+    if (profile.features[index_of(info.feature)].reduced)
+      reduced += (reduced.empty() ? "" : " ") + std::string(info.name);
   }
   put("segments", static_cast<std::int64_t>(profile.segments));
   put("ranks", std::int64_t{profile.ranks});
@@ -321,7 +322,8 @@ Outcome<std::string> write_profile_from_frames(int file, const std::string& path
   for (;;) {
     FrameHeader header;
     const FrameHeader expected;
-    if (!read_fully(file, &header, sizeof header)) return status ? Failure{"the profile's data ended early"} : status.failure();
+    if (!read_fully(file, &header, sizeof header))
+      return status ? Failure{"the profile's data ended early"} : status.failure();
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0) {
       return Failure{"the profile's data is damaged"};
     }

@@ -11,7 +11,8 @@ std::vector<Variable> make_variables() {
   std::vector<Variable> variables{
       {"duration", "segment", ElementType::f32, "s", "duration of the segment, mean over ranks"},
       {"site", "segment", ElementType::u16, "1", "call site of the boundary that ended the segment: index into sites"},
-      {"sites", "site_bin", ElementType::text, "", "call sites: boundary@module+offset, the first rank's where ranks differ"},
+      {"sites", "site_bin", ElementType::text, "",
+       "call sites: boundary@module+offset, the first rank's where ranks differ"},
       {"last_rank", "segment", ElementType::u32, "1", "rank that arrived last at the boundary"},
       {"boundary_wait", "segment", ElementType::f32, "s", "time in the boundary operation, mean over ranks"},
       {"injected_requested", "segment", ElementType::f32, "s", "delay that intM was asked for, sum over ranks"},
@@ -27,8 +28,8 @@ std::vector<Variable> make_variables() {
   for (const FeatureInfo& feature : features) {
     const std::string name(feature.name);
     const std::string over_ranks = feature.kind == FeatureKind::work ? "median over ranks" : "sum over ranks";
-    variables.push_back({name, "segment", ElementType::u16, "1",
-                         std::string(feature.description) + ": index into " + bins_name(name)});
+    variables.push_back(
+        {name, "segment", ElementType::u16, "1", std::string(feature.description) + ": index into " + bins_name(name)});
     variables.push_back({bins_name(name), name + "_bin", ElementType::f64, std::string(feature.units),
                          std::string(feature.description) + ", " + over_ranks});
     if (feature.kind != FeatureKind::work) {

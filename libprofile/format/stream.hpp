@@ -1,6 +1,6 @@
-// The frames in which a profile travels from rank 0 of a run to the process that writes the file: named values and named
-// pieces of columns, in the order in which they are to be stored. Plain functions over a file descriptor: this header is
-// all of the format that the preloaded library contains.
+// The frames in which a profile travels from rank 0 of a run to the process that writes the file: named values and
+// named pieces of columns, in the order in which they are to be stored. Plain functions over a file descriptor: this
+// header is all of the format that the preloaded library contains.
 #pragma once
 
 #include <cerrno>
@@ -30,12 +30,30 @@ constexpr std::size_t size_of(ElementType type) {
 
 template <class T>
 constexpr ElementType element_type_of();
-template <> constexpr ElementType element_type_of<std::uint8_t>() { return ElementType::u8; }
-template <> constexpr ElementType element_type_of<std::uint16_t>() { return ElementType::u16; }
-template <> constexpr ElementType element_type_of<std::uint32_t>() { return ElementType::u32; }
-template <> constexpr ElementType element_type_of<std::uint64_t>() { return ElementType::u64; }
-template <> constexpr ElementType element_type_of<float>() { return ElementType::f32; }
-template <> constexpr ElementType element_type_of<double>() { return ElementType::f64; }
+template <>
+constexpr ElementType element_type_of<std::uint8_t>() {
+  return ElementType::u8;
+}
+template <>
+constexpr ElementType element_type_of<std::uint16_t>() {
+  return ElementType::u16;
+}
+template <>
+constexpr ElementType element_type_of<std::uint32_t>() {
+  return ElementType::u32;
+}
+template <>
+constexpr ElementType element_type_of<std::uint64_t>() {
+  return ElementType::u64;
+}
+template <>
+constexpr ElementType element_type_of<float>() {
+  return ElementType::f32;
+}
+template <>
+constexpr ElementType element_type_of<double>() {
+  return ElementType::f64;
+}
 
 struct FrameHeader {
   char magic[4] = {'H', 'L', 'F', '1'};

@@ -8,8 +8,8 @@ MpiRuntime mpi;
 
 bool MpiRuntime::load() noexcept {
   bool complete = true;
-#define HALCYON_MPI_LOAD(name)                                                    \
-  name = reinterpret_cast<decltype(name)>(find_in_mpi("PMPI_" #name));            \
+#define HALCYON_MPI_LOAD(name)                                         \
+  name = reinterpret_cast<decltype(name)>(find_in_mpi("PMPI_" #name)); \
   complete = complete && name != nullptr;
   HALCYON_MPI_FUNCTIONS(HALCYON_MPI_LOAD)
 #undef HALCYON_MPI_LOAD

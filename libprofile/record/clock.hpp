@@ -16,7 +16,10 @@ struct Ticks {
   std::uint64_t count = 0;
 };
 inline Ticks operator-(Ticks a, Ticks b) { return {a.count > b.count ? a.count - b.count : 0}; }  // a TSC may step back
-inline Ticks& operator+=(Ticks& a, Ticks b) { a.count += b.count; return a; }
+inline Ticks& operator+=(Ticks& a, Ticks b) {
+  a.count += b.count;
+  return a;
+}
 inline bool operator>(Ticks a, Ticks b) { return a.count > b.count; }
 
 inline std::uint64_t nanoseconds_of(clockid_t clock) {
@@ -54,7 +57,8 @@ class Clock {
 /// Seconds of ticks, from two simultaneous readings of both clocks far apart: no rate is assumed, none is waited for.
 class TickScale {
  public:
-  explicit TickScale(const Clock& clock) : clock_(&clock), ticks_(clock.now()), monotonic_(nanoseconds_of(CLOCK_MONOTONIC)) {}
+  explicit TickScale(const Clock& clock)
+      : clock_(&clock), ticks_(clock.now()), monotonic_(nanoseconds_of(CLOCK_MONOTONIC)) {}
 
   /// Nanoseconds a tick lasts, measured from construction until now.
   double nanoseconds_per_tick() const {

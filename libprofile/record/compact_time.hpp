@@ -6,8 +6,8 @@
 
 namespace halcyon {
 
-/// Ticks as 5 bits of exponent and 11 of mantissa: exact below 4096, relative error below 2^-12 up to 2^42 (half an hour
-/// at 2.4 GHz), the largest value beyond.
+/// Ticks as 5 bits of exponent and 11 of mantissa: exact below 4096, relative error below 2^-12 up to 2^42 (half an
+/// hour at 2.4 GHz), the largest value beyond.
 class CompactTime {
  public:
   CompactTime() = default;
@@ -25,8 +25,7 @@ class CompactTime {
       ++shift;
     }
     // The leading one is implied, as the exponent says that it is there.
-    time.code_ = shift >= max_shift ? 0xffff
-                                    : static_cast<std::uint16_t>((shift << (mantissa_bits - 1)) + mantissa);
+    time.code_ = shift >= max_shift ? 0xffff : static_cast<std::uint16_t>((shift << (mantissa_bits - 1)) + mantissa);
     return time;
   }
 

@@ -116,8 +116,7 @@ void Counter::choose(const CounterRequest& request, std::string& complaint) {
     case CounterRequest::Kind::automatic:
       if (has_hardware_counters() && (try_event("PAPI_FP_OPS", error) || try_event("PAPI_TOT_INS", error))) return;
       break;
-    case CounterRequest::Kind::cpu:
-      break;
+    case CounterRequest::Kind::cpu: break;
   }
   kind_ = Kind::cpu;
   name_ = "cpu";

@@ -8,8 +8,8 @@
 
 namespace halcyon {
 
-/// A PAPI event counted on the calling thread. PAPI is opened at run time with RTLD_LOCAL, so that the application's own
-/// PAPI, or its absence, is not affected.
+/// A PAPI event counted on the calling thread. PAPI is opened at run time with RTLD_LOCAL, so that the application's
+/// own PAPI, or its absence, is not affected.
 class PapiCounter {
  public:
   /// Starts counting `event` (a preset or native name). On failure returns false and says why in `error`.

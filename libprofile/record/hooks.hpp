@@ -58,8 +58,8 @@ std::uint64_t dot(const Count* counts, const MPI_Datatype* types, std::uint64_t 
   for (std::uint64_t i = 0; i < size; ++i) total += bytes(counts[i], types[i]);
   return total;
 }
-/// Calls `visit(slot)` for every outgoing place of a neighbourhood collective that has a process behind it: the edge of a
-/// Cartesian grid that is not periodic has places, but nobody there.
+/// Calls `visit(slot)` for every outgoing place of a neighbourhood collective that has a process behind it: the edge of
+/// a Cartesian grid that is not periodic has places, but nobody there.
 template <class Visit>
 void for_each_neighbor(MPI_Comm comm, Visit visit) {
   int kind = MPI_UNDEFINED;
@@ -184,8 +184,8 @@ class SharedStateLock {
   bool taken_;
 };
 
-/// One call of the application, from entry to exit of the outermost wrapper. Calls that MPI or another tool makes inside
-/// it are not recorded.
+/// One call of the application, from entry to exit of the outermost wrapper. Calls that MPI or another tool makes
+/// inside it are not recorded.
 class Call {
  public:
   explicit Call(CallClass call_class) : class_(call_class) {

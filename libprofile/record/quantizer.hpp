@@ -17,10 +17,10 @@ inline double relative_distance(double smaller, double larger) {
   return smaller > 0.0 ? (larger - smaller) / smaller : std::numeric_limits<double>::infinity();
 }
 
-/// Bins for a stream of non-negative values (seed 002, section 2, "Profiling Methodology"). A new value opens a bin; when
-/// all bins are taken the two that are nearest by relative distance merge into their weighted mean. A bin is named by a
-/// slot that stays valid until a merge gives it away, so that who stored slots only has to follow the reported merges.
-/// Cost of an insertion: O(log Capacity) for a known value, O(Capacity) for a new one, whatever went before.
+/// Bins for a stream of non-negative values (seed 002, section 2, "Profiling Methodology"). A new value opens a bin;
+/// when all bins are taken the two that are nearest by relative distance merge into their weighted mean. A bin is named
+/// by a slot that stays valid until a merge gives it away, so that who stored slots only has to follow the reported
+/// merges. Cost of an insertion: O(log Capacity) for a known value, O(Capacity) for a new one, whatever went before.
 template <std::size_t Capacity>
 class Quantizer {
   static_assert(Capacity >= 2 && Capacity <= 65536);

@@ -241,8 +241,9 @@ void StartingRun::started() const noexcept try {
     run.injected_spec = spec();
   }
   if (!all_ranks_surely_record()) {
-    complain("several programs make up this job; nothing is recorded, as some may lack libhalcyon.so "
-             "(start the job with `halcyon run`, or preload it into all and set HALCYON_ALL_RANKS=1)");
+    complain(
+        "several programs make up this job; nothing is recorded, as some may lack libhalcyon.so "
+        "(start the job with `halcyon run`, or preload it into all and set HALCYON_ALL_RANKS=1)");
     return;
   }
   if (!complaint.empty() && run.rank == 0) complain(complaint);

@@ -32,7 +32,7 @@ struct alignas(64) ThreadState {
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
   Ticks last_exit;
-  Ticks unread;                  // short stretches since the last reading of the CPU clock
+  Ticks unread;                      // short stretches since the last reading of the CPU clock
   std::uint64_t cpu_at_reading = 0;  // ns
   std::uint64_t events_at_exit = 0;
 
@@ -70,8 +70,8 @@ class SpinLock {
   std::atomic_flag flag_ = ATOMIC_FLAG_INIT;
 };
 
-/// How intM, loaded beside the recorder, tells what it has added on this rank since it started: nanoseconds asked for and
-/// nanoseconds spent. Exported by libintm.so under the name below.
+/// How intM, loaded beside the recorder, tells what it has added on this rank since it started: nanoseconds asked for
+/// and nanoseconds spent. Exported by libintm.so under the name below.
 using InjectedTotals = void (*)(std::uint64_t* requested, std::uint64_t* actual);
 using InjectedSpec = const char* (*)();
 inline constexpr const char* injected_totals_symbol = "intm_injected_totals";
@@ -132,8 +132,8 @@ class Recorder {
   std::uint64_t injected_actual_ = 0;
 };
 
-// A stretch this long may hide a preemption worth telling. Shorter ones count as wholly on the CPU, so that the CPU clock
-// (some 200 ns) is read at most once per long stretch: under half a percent of it.
+// A stretch this long may hide a preemption worth telling. Shorter ones count as wholly on the CPU, so that the CPU
+// clock (some 200 ns) is read at most once per long stretch: under half a percent of it.
 inline constexpr double long_stretch_ns = 50'000.0;
 
 inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
@@ -183,7 +183,8 @@ void complain(const std::string& message);
 class StartingRun {
  public:
   StartingRun();
-  /// MPI_Init* has succeeded: begins to record, in the thread that called it. Never throws, never fails the application.
+  /// MPI_Init* has succeeded: begins to record, in the thread that called it. Never throws, never fails the
+  /// application.
   void started() const noexcept;
 
  private:

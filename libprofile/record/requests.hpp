@@ -25,8 +25,8 @@ struct PendingRequest {
   bool active = false;  // of a persistent one: started, and not completed since
 };
 
-/// Requests by handle, open addressing with linear probing. A handle that is met again belongs to the newer request: MPI
-/// reuses handles. Requests whose completion is not seen are therefore overwritten, never mistaken.
+/// Requests by handle, open addressing with linear probing. A handle that is met again belongs to the newer request:
+/// MPI reuses handles. Requests whose completion is not seen are therefore overwritten, never mistaken.
 class RequestTable {
  public:
   bool empty() const { return size_ == 0; }

@@ -158,8 +158,8 @@ class SegmentStore {
     if (last.known && last.value == value) return last.slot;
     const RankQuantizer::Inserted inserted = quantizers_[feature].insert(value);
     if (inserted.merge) {
-      merges_[feature].push_back({at, static_cast<std::uint8_t>(inserted.merge->from),
-                                  static_cast<std::uint8_t>(inserted.merge->into)});
+      merges_[feature].push_back(
+          {at, static_cast<std::uint8_t>(inserted.merge->from), static_cast<std::uint8_t>(inserted.merge->into)});
     }
     last = {value, static_cast<std::uint8_t>(inserted.slot), true};
     return last.slot;

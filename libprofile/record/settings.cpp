@@ -14,7 +14,8 @@ std::string own_command() {
   const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
   if (file < 0) return "unknown";
   char piece[4096];
-  for (ssize_t got = 0; (got = read(file, piece, sizeof piece)) > 0;) command.append(piece, static_cast<std::size_t>(got));
+  for (ssize_t got = 0; (got = read(file, piece, sizeof piece)) > 0;)
+    command.append(piece, static_cast<std::size_t>(got));
   close(file);
   while (!command.empty() && command.back() == '\0') command.pop_back();
   for (char& c : command) {

@@ -1,4 +1,5 @@
-// The wrappers of libhalcyon.so that the table cannot say in a line: completions, persistent starts, and the life of a run.
+// The wrappers of libhalcyon.so that the table cannot say in a line: completions, persistent starts, and the life of a
+// run.
 #pragma once
 
 #include <array>

@@ -71,7 +71,8 @@ class World {
     const std::uint64_t size = data.size();
     check(mpi.Send(&size, 1, mpi.uint64, to, tag, comm_), "MPI_Send");
     for (std::size_t at = 0; at < data.size(); at += most_at_once) {
-      check(mpi.Send(data.data() + at, static_cast<int>(std::min(most_at_once, data.size() - at)), mpi.byte, to, tag, comm_),
+      check(mpi.Send(data.data() + at, static_cast<int>(std::min(most_at_once, data.size() - at)), mpi.byte, to, tag,
+                     comm_),
             "MPI_Send");
     }
   }
@@ -80,8 +81,8 @@ class World {
     check(mpi.Recv(&size, 1, mpi.uint64, from, tag, comm_, MPI_STATUS_IGNORE), "MPI_Recv");
     std::vector<std::byte> data(size);
     for (std::size_t at = 0; at < data.size(); at += most_at_once) {
-      check(mpi.Recv(data.data() + at, static_cast<int>(std::min(most_at_once, data.size() - at)), mpi.byte, from, tag, comm_,
-                     MPI_STATUS_IGNORE),
+      check(mpi.Recv(data.data() + at, static_cast<int>(std::min(most_at_once, data.size() - at)), mpi.byte, from, tag,
+                     comm_, MPI_STATUS_IGNORE),
             "MPI_Recv");
     }
     return data;

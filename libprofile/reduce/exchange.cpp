@@ -113,8 +113,11 @@ struct MergedFeature {
 class Merger {
  public:
   Merger(const World& world, const Translation& translation, bool with_injection, std::size_t count)
-      : translation_(translation), with_injection_(with_injection), ranks_(static_cast<std::size_t>(world.ranks())),
-        merged_(translation.active.size()), middle_(ranks_) {
+      : translation_(translation),
+        with_injection_(with_injection),
+        ranks_(static_cast<std::size_t>(world.ranks())),
+        merged_(translation.active.size()),
+        middle_(ranks_) {
     owned.count = count;
     for (auto* column : {&owned.duration, &owned.boundary_wait}) column->reserve(count);
     for (auto& column : owned.last_rank_times) column.reserve(count);
@@ -285,8 +288,8 @@ class Merger {
   const Translation& translation_;
   bool with_injection_;
   std::size_t ranks_;
-  std::vector<MergedFeature> merged_;    // of the active features
-  std::vector<std::uint16_t> middle_;    // (ranks) compute bins of the segment at hand
+  std::vector<MergedFeature> merged_;  // of the active features
+  std::vector<std::uint16_t> middle_;  // (ranks) compute bins of the segment at hand
   std::vector<std::uint64_t> site_pattern_;
   std::vector<std::uint16_t> first_site_;
   Patterns<std::uint16_t> site_patterns_;
@@ -294,7 +297,8 @@ class Merger {
 
 }  // namespace
 
-OwnedSegments exchange_segments(const World& world, const Recorder& run, double nanoseconds_per_tick, bool with_compute) {
+OwnedSegments exchange_segments(const World& world, const Recorder& run, double nanoseconds_per_tick,
+                                bool with_compute) {
   const SegmentStore& store = *run.segments;
   const std::size_t segments = store.size();
   const auto ranks = static_cast<std::size_t>(world.ranks());

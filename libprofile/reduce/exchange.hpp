@@ -14,8 +14,8 @@ namespace halcyon {
 
 /// One column of the profile, as far as this rank owns it.
 struct OwnedFeature {
-  std::vector<double> bins;           // program-wide
-  std::vector<std::uint16_t> index;   // (own segments), or empty where there is one bin
+  std::vector<double> bins;          // program-wide
+  std::vector<std::uint16_t> index;  // (own segments), or empty where there is one bin
   bool reduced = false;
 };
 
@@ -41,6 +41,7 @@ inline std::size_t first_owned(std::size_t segments, int ranks, int rank) {
 }
 
 /// Collective. The store must be settled, and all ranks must have equally many segments, at least one.
-OwnedSegments exchange_segments(const World& world, const Recorder& run, double nanoseconds_per_tick, bool with_compute);
+OwnedSegments exchange_segments(const World& world, const Recorder& run, double nanoseconds_per_tick,
+                                bool with_compute);
 
 }  // namespace halcyon

@@ -15,7 +15,8 @@ using ProgramQuantizer = Quantizer<512>;
 inline constexpr std::size_t program_bins = 512;
 
 /// Merges the quantizers of all ranks, one per feature, and gives every rank the merged bins in ascending order.
-inline std::vector<std::vector<double>> merge_bins(const World& world, std::vector<std::unique_ptr<ProgramQuantizer>>& own) {
+inline std::vector<std::vector<double>> merge_bins(const World& world,
+                                                   std::vector<std::unique_ptr<ProgramQuantizer>>& own) {
   const auto pack = [&own] {
     Packer packer;
     for (const auto& quantizer : own) {

@@ -69,13 +69,13 @@ Agreement check_agreement(const World& world, const Recorder& run) {
     const std::uint64_t* other = &all[rank * own.size()];
     const std::string who = "rank " + std::to_string(rank);
     if (other[0] != own[0]) {  // segments are one more than boundaries: MPI_Finalize ends the last
-      agreement.disagreement = who + " met " + std::to_string(other[0] - 1) + " boundaries, rank 0 met " +
-                               std::to_string(own[0] - 1);
+      agreement.disagreement =
+          who + " met " + std::to_string(other[0] - 1) + " boundaries, rank 0 met " + std::to_string(own[0] - 1);
     } else if (other[1] != own[1]) {
       agreement.disagreement = who + " met other kinds of boundaries than rank 0";
     } else if (other[2] != own[2]) {
-      agreement.disagreement = who + " could store " + std::to_string(other[2]) + " segments, rank 0 " +
-                               std::to_string(own[2]);
+      agreement.disagreement =
+          who + " could store " + std::to_string(other[2]) + " segments, rank 0 " + std::to_string(own[2]);
     } else if (other[4] != own[4]) {
       agreement.disagreement = "libintm.so is loaded into some ranks only";
     }
@@ -137,7 +137,8 @@ void send_facts(const World& world, const Recorder& run, const Agreement& agreem
   frames.integer("dropped_segments", static_cast<std::int64_t>(run.segments->dropped()));
   frames.real("run_time_seconds", mean_run_time);
   frames.real("boundary_cost_seconds", static_cast<double>(run.boundary_cost.count) * nanoseconds_per_tick * 1e-9);
-  frames.real("clock_resolution_seconds", static_cast<double>(run.clock_resolution.count) * nanoseconds_per_tick * 1e-9);
+  frames.real("clock_resolution_seconds",
+              static_cast<double>(run.clock_resolution.count) * nanoseconds_per_tick * 1e-9);
   std::string names;
   for (std::size_t rank = 0; rank < run_times.size(); ++rank) names += std::string(&hosts[rank * sizeof host]) + '\0';
   frames.text_column("rank_host", names);

@@ -35,7 +35,8 @@ TEST(Analysis, RunsEveryMethodAndLetsTheChosenOneSpeak) {
   EXPECT_EQ(analysis.result().name, "mode");
 }
 
-// The delta method's interval of a mean of n independent 0/1 delays: half width t · sqrt(n p (1 - p)) d / T to first order.
+// The delta method's interval of a mean of n independent 0/1 delays: half width t · sqrt(n p (1 - p)) d / T to first
+// order.
 TEST(Analysis, HasAnIntervalThatFollowsFromTheSamplingError) {
   const Analysis analysis = analyze(disturbed_profile(), "paper");
   const double f = 10.0 / 110.0;

@@ -12,7 +12,8 @@ TEST(CompactTime, IsExactForShortTimes) {
 
 TEST(CompactTime, KeepsTwelveBinaryDigitsOfLongTimes) {
   for (std::uint64_t ticks = 4096; ticks < (std::uint64_t{1} << 41); ticks = ticks * 5 / 4 + 3) {
-    const double error = std::abs(static_cast<double>(CompactTime::of(ticks).ticks()) / static_cast<double>(ticks) - 1.0);
+    const double error =
+        std::abs(static_cast<double>(CompactTime::of(ticks).ticks()) / static_cast<double>(ticks) - 1.0);
     ASSERT_LE(error, 1.0 / 4096.0) << ticks;
   }
 }

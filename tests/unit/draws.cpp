@@ -16,7 +16,8 @@ TEST(Draws, DependOnSeedRankStreamAndEventOnly) {
   EXPECT_NE(uniform(key, 10, 0), uniform({1, 2, 4}, 10, 0));
 }
 
-// Half a million draws: the standard errors of mean and deviation are 0.0014 and 0.001 deviations; five of them are allowed.
+// Half a million draws: the standard errors of mean and deviation are 0.0014 and 0.001 deviations; five of them are
+// allowed.
 TEST(Draws, OfDelaysHaveTheMeanAndDeviationAskedFor) {
   constexpr int count = 500'000;
   double sum = 0.0;
@@ -33,7 +34,8 @@ TEST(Draws, OfDelaysHaveTheMeanAndDeviationAskedFor) {
 TEST(Draws, AreUniform) {
   constexpr int count = 400'000;
   int below[10] = {};
-  for (int event = 0; event < count; ++event) ++below[static_cast<int>(10.0 * uniform({7, 1, 0}, static_cast<std::uint64_t>(event), 0))];
+  for (int event = 0; event < count; ++event)
+    ++below[static_cast<int>(10.0 * uniform({7, 1, 0}, static_cast<std::uint64_t>(event), 0))];
   for (const int share : below) EXPECT_NEAR(share, count / 10, 5 * 190);  // five standard errors
 }
 

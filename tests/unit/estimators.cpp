@@ -35,8 +35,8 @@ TEST(Paper, SeesNothingWhereEverySegmentIsDelayedAlike) {
   EXPECT_EQ(halcyon::estimate_paper(of({20, 20, 20, 20, 20})).excess.sum(), 0.0);
 }
 
-// The shortest interval of 2 of 8 values is [10.02, 10.1]: b = 10.06. Left of it are 9.7, 9.9, 10.02: deviations 0.36, 0.16,
-// 0.04, s = 1.4826 · 0.16 = 0.237216, t = b + 4 s = 11.008864. 11.1 and 14 are beyond; they count from b.
+// The shortest interval of 2 of 8 values is [10.02, 10.1]: b = 10.06. Left of it are 9.7, 9.9, 10.02: deviations 0.36,
+// 0.16, 0.04, s = 1.4826 · 0.16 = 0.237216, t = b + 4 s = 11.008864. 11.1 and 14 are beyond; they count from b.
 TEST(Mode, CountsFromTheCentreOfTheShortestQuarter) {
   const halcyon::GroupEstimate estimate = halcyon::estimate_mode(of({9.7, 9.9, 10.02, 10.1, 10.25, 10.5, 11.1, 14.0}));
   EXPECT_NEAR(estimate.baseline, 10.06, 1e-12);

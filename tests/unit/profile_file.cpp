@@ -111,7 +111,8 @@ TEST_F(ProfileFile, InAMissingDirectoryIsRefusedWithItsName) {
   EXPECT_EQ(name.failure().message, "cannot write " + path("missing/run.h5") + ": No such file or directory");
 }
 
-// A limit on file sizes fails a write as a full disk does. In a child, which also must survive HDF5's end of the process.
+// A limit on file sizes fails a write as a full disk does. In a child, which also must survive HDF5's end of the
+// process.
 TEST_F(ProfileFile, OnAFullDiskFailsWithoutACrashAndLeavesNothingBehind) {
   const auto write_with_little_room = [this] {
     std::signal(SIGXFSZ, SIG_IGN);

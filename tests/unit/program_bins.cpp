@@ -22,9 +22,7 @@ TEST(Patterns, AreDiverseBeyondTheProgramWideBins) {
   EXPECT_TRUE(patterns.diverse());
 }
 
-TEST(Patterns, TellTheSameCountsOnOtherRanksApart) {
-  EXPECT_NE(mix(mix(0, 1), 2), mix(mix(0, 2), 1));
-}
+TEST(Patterns, TellTheSameCountsOnOtherRanksApart) { EXPECT_NE(mix(mix(0, 1), 2), mix(mix(0, 2), 1)); }
 
 TEST(NearestBin, GoesByRelativeDistance) {
   const std::vector<double> bins{0.0, 10.0, 100.0};

@@ -18,11 +18,27 @@ std::vector<std::string> keys_of(const nlohmann::ordered_json& json) {
 TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
   const Profile profile = uniform_profile(100, 1.0);
   const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
-  EXPECT_EQ(keys_of(json),
-            (std::vector<std::string>{"file", "command", "ranks", "hosts", "segments", "clusters", "groups", "run_time_seconds",
-                                      "undisturbed_time_seconds", "coverage_percent", "segment_rate_hz", "counter", "verdict",
-                                      "probability_high", "interference_percent", "interference_interval_percent",
-                                      "background_percent", "method", "methods", "injected_percent", "warnings"}));
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"file",
+                                                     "command",
+                                                     "ranks",
+                                                     "hosts",
+                                                     "segments",
+                                                     "clusters",
+                                                     "groups",
+                                                     "run_time_seconds",
+                                                     "undisturbed_time_seconds",
+                                                     "coverage_percent",
+                                                     "segment_rate_hz",
+                                                     "counter",
+                                                     "verdict",
+                                                     "probability_high",
+                                                     "interference_percent",
+                                                     "interference_interval_percent",
+                                                     "background_percent",
+                                                     "method",
+                                                     "methods",
+                                                     "injected_percent",
+                                                     "warnings"}));
   EXPECT_TRUE(json["injected_percent"].is_null());
   EXPECT_TRUE(json["background_percent"].is_null());
   EXPECT_EQ(json["interference_interval_percent"].size(), 2u);
@@ -35,17 +51,18 @@ TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   Profile profile = uniform_profile(100, 1.0);
   profile.totals[index_of(Feature::bytes_sent)] = {5, 7};
   const auto json = info_json("run.h5", profile);
-  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema_version", "file", "command", "ranks", "hosts", "mpi", "counter",
-                                                     "clock", "start_time", "exit_state", "run_time_seconds", "segments",
-                                                     "totals", "totals_per_rank"}));
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema_version", "file", "command", "ranks", "hosts", "mpi",
+                                                     "counter", "clock", "start_time", "exit_state", "run_time_seconds",
+                                                     "segments", "totals", "totals_per_rank"}));
   EXPECT_EQ(json["totals"]["bytes_sent"], 12);
   EXPECT_EQ(json["totals_per_rank"][1]["bytes_sent"], 7);
   auto keys = keys_of(json["totals"]);
   std::sort(keys.begin(), keys.end());
-  EXPECT_EQ(keys, (std::vector<std::string>{"bytes_collective", "bytes_read", "bytes_received", "bytes_sent", "bytes_written",
-                                            "collectives_all_to_all", "collectives_all_to_one", "collectives_one_to_all",
-                                            "file_closes", "file_opens", "reads", "receives_blocking", "receives_nonblocking",
-                                            "rma_bytes", "rma_operations", "sends_blocking", "sends_nonblocking", "writes"}));
+  EXPECT_EQ(keys,
+            (std::vector<std::string>{"bytes_collective", "bytes_read", "bytes_received", "bytes_sent", "bytes_written",
+                                      "collectives_all_to_all", "collectives_all_to_one", "collectives_one_to_all",
+                                      "file_closes", "file_opens", "reads", "receives_blocking", "receives_nonblocking",
+                                      "rma_bytes", "rma_operations", "sends_blocking", "sends_nonblocking", "writes"}));
 }
 
 TEST(ReportText, IsColouredOnlyWhenAsked) {

@@ -38,7 +38,9 @@ TEST(Spec, IsActiveWithinItsWindowAndBursts) {
   EXPECT_FALSE(spec->active_at(9000 * ms));
 }
 
-TEST(Spec, ConcernsAllRanksUnlessToldOtherwise) { EXPECT_TRUE(parse_spec("class=all,prob=1,mean=1ms")->concerns(12345)); }
+TEST(Spec, ConcernsAllRanksUnlessToldOtherwise) {
+  EXPECT_TRUE(parse_spec("class=all,prob=1,mean=1ms")->concerns(12345));
+}
 
 TEST(Spec, ThatIsMalformedIsRefusedWithTheReason) {
   const std::pair<const char*, const char*> cases[] = {
