@@ -1,6 +1,7 @@
 #include "analyzer/estimators.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halcyon {
 namespace {
@@ -36,8 +37,7 @@ GroupEstimate estimate_paper(const Durations& durations) {
 GroupEstimate estimate_mode(const Durations& durations) {
   Durations sorted = durations;
   std::sort(sorted.data(), sorted.data() + sorted.size());
-  const Eigen::Index held =
-      std::max<Eigen::Index>(2, static_cast<Eigen::Index>(mode_share * static_cast<double>(sorted.size()) + 0.5));
+  const Eigen::Index held = std::max<Eigen::Index>(2, std::lround(mode_share * static_cast<double>(sorted.size())));
   const Eigen::Index intervals = sorted.size() - held + 1;
   Eigen::Index shortest = 0;
   (sorted.tail(intervals) - sorted.head(intervals)).minCoeff(&shortest);

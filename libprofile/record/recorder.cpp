@@ -90,6 +90,27 @@ bool all_ranks_surely_record() {
   return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;
 }
 
+// One rank's word is enough, also where MPI cannot be asked which one this is: the launchers say.
+bool is_spokesman() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+// With several programs in a job, rank 0 may be one of another program that does not record; the first rank of this
+// program speaks then.
+bool is_first_of_program(int rank) {
+  const char* sizes = std::getenv("OMPI_APP_CTX_NUM_PROCS");  // of the programs, in order of rank
+  long first = 0;
+  for (char* rest = nullptr; sizes != nullptr && *sizes != '\0'; sizes = rest) {
+    if (first == rank) return true;
+    first += std::strtol(sizes, &rest, 10);
+    if (rest == sizes) break;
+  }
+  return rank == 0;
+}
+
 std::string base_name(const char* path) {
   const char* slash = std::strrchr(path, '/');
   return slash != nullptr ? slash + 1 : path;
@@ -223,7 +244,8 @@ void StartingRun::started() const noexcept try {
   const NotRecorded guard;
 
   if (!mpi.load()) {
-    complain("this MPI library is not the Open MPI that libhalcyon.so was built for; nothing is recorded");
+    if (is_spokesman())
+      complain("this MPI library is not the Open MPI that libhalcyon.so was built for; nothing is recorded");
     return;
   }
   Recorder& run = *recorder;
@@ -241,9 +263,11 @@ void StartingRun::started() const noexcept try {
     run.injected_spec = spec();
   }
   if (!all_ranks_surely_record()) {
-    complain(
-        "several programs make up this job; nothing is recorded, as some may lack libhalcyon.so "
-        "(start the job with `halcyon run`, or preload it into all and set HALCYON_ALL_RANKS=1)");
+    if (is_first_of_program(run.rank)) {
+      complain(
+          "several programs make up this job; nothing is recorded, as some may lack libhalcyon.so "
+          "(start the job with `halcyon run`, or preload it into all and set HALCYON_ALL_RANKS=1)");
+    }
     return;
   }
   if (!complaint.empty() && run.rank == 0) complain(complaint);

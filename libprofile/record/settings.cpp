@@ -44,6 +44,13 @@ unsigned long positive(const char* text) {
   return *end == '\0' && *text >= '0' && *text <= '9' ? number : 0;
 }
 
+// Where the run was started: programs change their directory.
+std::string absolute(const std::string& path) {
+  char directory[4096];
+  if (path.front() == '/' || getcwd(directory, sizeof directory) == nullptr) return path;
+  return std::string(directory) + "/" + path;
+}
+
 void replace(std::string& text, const std::string& name, const std::string& value) {
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size()) {
     text.replace(at, name.size(), value);
@@ -62,7 +69,7 @@ std::string job_id() {
 Settings settings_from_environment(std::string& complaint) {
   Settings settings;
   const char* output = value_of("HALCYON_OUTPUT");
-  settings.output = output != nullptr ? output : "{app}.{np}p.{jobid}.{timestamp}.h5";
+  settings.output = absolute(output != nullptr ? output : "{app}.{np}p.{jobid}.{timestamp}.h5");
   const char* command = value_of("HALCYON_COMMAND");
   settings.command = command != nullptr ? command : own_command();
   if (const char* text = value_of("HALCYON_COUNTER"); text != nullptr && !parse_counter(text, settings.counter)) {
@@ -94,10 +101,6 @@ std::string expand_output(const std::string& pattern, int ranks, std::time_t sta
   replace(path, "{np}", std::to_string(ranks));
   replace(path, "{jobid}", job_id());
   replace(path, "{timestamp}", timestamp);
-  if (path.empty() || path.front() != '/') {
-    char directory[4096];
-    if (getcwd(directory, sizeof directory) != nullptr) path = std::string(directory) + "/" + path;
-  }
   return path;
 }
 

@@ -7,10 +7,10 @@
 
 namespace halcyon {
 
-/// A value that cannot be read leaves its default, and a sentence in `complaint`.
+/// A relative output is made absolute. A value that cannot be read leaves its default, and a sentence in `complaint`.
 Settings settings_from_environment(std::string& complaint);
 
-/// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced; a relative path is made absolute.
+/// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced.
 std::string expand_output(const std::string& pattern, int ranks, std::time_t started);
 
 }  // namespace halcyon

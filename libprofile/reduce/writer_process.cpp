@@ -12,8 +12,6 @@
 #include <cstring>
 #include <vector>
 
-extern char** environ;
-
 namespace halcyon {
 namespace {
 
@@ -38,6 +36,7 @@ struct Launch {
 
 int execute(void* argument) {
   auto* launch = static_cast<Launch*>(argument);
+  // NOLINTBEGIN(clang-analyzer-*): posix_spawn would leave a child of the application's own
   // A second child that is nobody's: after exec a process signals its parent whatever clone asked for, so its parent
   // must already be gone.
   const pid_t child = vfork();
@@ -53,6 +52,7 @@ int execute(void* argument) {
   }
   if (child < 0) launch->error = errno;
   _exit(0);
+  // NOLINTEND(clang-analyzer-*)
 }
 
 // The tools must not be preloaded into the process that serves them.
@@ -87,7 +87,7 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
   Launch launch{program.c_str(), arguments, environment.data(), to_writer[0], from_writer[1], 0};
   // clone instead of fork: no signal when the go-between ends, no atfork handlers of the MPI library, and the
   // application's pages are shared, not copied, until the exec.
-  constexpr std::size_t stack_bytes = 64 * 1024;
+  constexpr auto stack_bytes = std::size_t{64} * 1024;
   void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   pid_t between = -1;
   if (stack != MAP_FAILED) {

@@ -57,8 +57,8 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(finished.output, f"{LIBRARY}:libm.so.6\n", finished)
 
     def test_one_program_of_several_preloaded_by_hand_stands_aside_and_never_hangs(self):
-        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "1", "-x", f"LD_PRELOAD={LIBRARY}", PROGRAM, "10", ":",
-                                     "-np", "1", PROGRAM, "10"])
+        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "1", PROGRAM, "10", ":", "-np", "2",
+                                     "-x", f"LD_PRELOAD={LIBRARY}", PROGRAM, "10"])
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("several programs", finished.errors)
@@ -78,6 +78,12 @@ class RunCommand(halcyon_test.Behaviour):
         finished = self.halcyon("exec", "--", "./nothing")
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("./nothing", finished.errors)
+
+    def test_a_relative_output_stays_where_the_run_was_started(self):
+        code = "from mpi4py import MPI; import os; os.chdir('/')"
+        finished = self.mpirun(1, [PYTHON, "-c", code], HALCYON_OUTPUT="run.h5")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertEqual(self.profile().attributes["ranks"], 1)
 
     def test_the_library_alone_never_overwrites_and_says_where_the_profile_went(self):
         (self.directory / "run.h5").write_text("precious")
