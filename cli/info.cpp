@@ -22,8 +22,7 @@ void add_info(CLI::App& app, Action& chosen) {
     chosen = [options] {
       const Outcome<Profile> profile = read_profile(options->file);
       if (!profile) return fail(profile.failure().message);
-      std::cout << (options->json ? info_json(options->file, *profile).dump(2) + "\n"
-                                  : info_text(options->file, *profile));
+      std::cout << (options->json ? to_text(info_json(options->file, *profile)) : info_text(options->file, *profile));
       return std::cout.flush() ? int{passed} : fail("cannot write to standard output");
     };
   });

@@ -43,7 +43,7 @@ int report(const Options& options) {
     worst(status_for(analysis.result().verdict, options.fail_on));
   }
   // One run is one object; of several, a list of them.
-  const std::string document = (json.size() == 1 ? json.front() : json).dump(2) + "\n";
+  const std::string document = to_text(json.size() == 1 ? json.front() : json);
   if (options.json == "-") {
     std::cout << document;
   } else {

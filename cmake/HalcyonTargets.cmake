@@ -51,6 +51,9 @@ function(halcyon_preload_library name tool)
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
   target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition)
+  # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
+  # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
+  set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -fno-exceptions)
   target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs
     -Wl,--version-script=${interpose}/preload.map -Wl,-z,now)
 endfunction()

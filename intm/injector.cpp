@@ -32,6 +32,7 @@ struct Injector {
   std::unique_ptr<std::atomic<std::uint64_t>[]> events;  // calls met, per SPEC
   std::string text;
   std::uint64_t started = 0;
+  pid_t process = 0;  // that began; children share its state or have a copy
   std::atomic<std::uint64_t> requested{0};
   std::atomic<std::uint64_t> actual{0};
 };
@@ -103,6 +104,7 @@ void begin_injection() noexcept try {
   }
   made->events = std::make_unique<std::atomic<std::uint64_t>[]>(made->specs.size());
   made->started = now();
+  made->process = getpid();
   injector = made;
   injecting.store(true, std::memory_order_release);
 } catch (const std::exception& error) {
@@ -114,7 +116,7 @@ void end_injection() noexcept { injecting.store(false); }
 void inject(CallClass call_class) noexcept {
   if (!injecting.load(std::memory_order_acquire)) return;
   const unsigned bit = class_bit(call_class);
-  if (bit == 0) return;
+  if (bit == 0 || (bit == inject_posixio && getpid() != injector->process)) return;
   const int saved_errno = errno;
   double delay = 0.0;
   std::uint64_t began = 0;

@@ -6,6 +6,10 @@ namespace halcyon {
 
 using nlohmann::ordered_json;
 
+std::string to_text(const ordered_json& json) {
+  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+}
+
 ordered_json report_json(const std::string& file, const Profile& profile, const Analysis& analysis) {
   const MethodResult& result = analysis.result();
   ordered_json json;

@@ -9,6 +9,9 @@
 
 namespace halcyon {
 
+/// As it is printed: indented, and with replacements for bytes that are no UTF-8, as a command line may hold.
+std::string to_text(const nlohmann::ordered_json& json);
+
 /// What `halcyon report --json` says of one run.
 nlohmann::ordered_json report_json(const std::string& file, const Profile& profile, const Analysis& analysis);
 

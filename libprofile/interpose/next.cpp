@@ -12,11 +12,12 @@ constexpr int error_of_an_absent_function = 16;  // MPI_ERR_OTHER of Open MPI; a
 
 int absent() { return error_of_an_absent_function; }
 
-bool is_mpi_library(const char* path) {
+const char* base_name(const char* path) {
   const char* slash = std::strrchr(path, '/');
-  const char* name = slash != nullptr ? slash + 1 : path;
-  return std::strncmp(name, "libmpi.so", 9) == 0;
+  return slash != nullptr ? slash + 1 : path;
 }
+
+bool is_mpi_library(const char* path) { return std::strncmp(base_name(path), "libmpi.so", 9) == 0; }
 
 // The MPI library that is already in the process; it is never loaded from here.
 void* mpi_library() {
@@ -31,6 +32,27 @@ void* mpi_library() {
         static_cast<void*>(&handle));
   }
   return handle;
+}
+
+struct Wanted {
+  const char* name;
+  void* found;
+};
+
+// In the libraries of MPI's Fortran layer, which a plugin brings into a scope of its own. They stay open, as what is
+// found in them is remembered.
+void* find_in_language_layer(const char* name) {
+  Wanted wanted{name, nullptr};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* argument) {
+        auto* sought = static_cast<Wanted*>(argument);
+        if (info->dlpi_name == nullptr || std::strncmp(base_name(info->dlpi_name), "libmpi_", 7) != 0) return 0;
+        void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+        if (library != nullptr) sought->found = dlsym(library, sought->name);
+        return sought->found != nullptr ? 1 : 0;
+      },
+      &wanted);
+  return wanted.found;
 }
 
 }  // namespace
@@ -48,6 +70,7 @@ void* find_mpi_data(const char* name) noexcept {
 void* find_next(const char* name) noexcept {
   void* next = dlsym(RTLD_NEXT, name);
   if (next == nullptr) next = find_in_mpi(name);
+  if (next == nullptr) next = find_in_language_layer(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&absent);
 }
 

@@ -320,18 +320,14 @@ class Call {
       thread_->add(Feature::bytes_collective, pending->bytes);
     }
   }
-  /// A request that was `request` before the call has completed. Returns it if it ends a segment.
-  PendingRequest completed(MPI_Request request, const MPI_Status& status) {
-    const SharedStateLock lock;
-    PendingRequest* pending = recorder->requests.find(request);
-    if (pending == nullptr || (pending->persistent && !pending->active)) return {};  // inactive ones complete at once
-    const PendingRequest copy = *pending;
-    pending->active = false;
-    if (copy.operation == PendingRequest::Operation::receive) {
+  /// A request has completed that was `pending` under the handle `request` before the call.
+  void completed(MPI_Request request, const PendingRequest& pending, const MPI_Status& status) {
+    if (pending.number == 0) return;
+    if (pending.operation == PendingRequest::Operation::receive) {
       thread_->add(Feature::bytes_received, bytes_of(status));
     }
-    if (!copy.persistent) recorder->requests.erase(request);
-    return copy;
+    const SharedStateLock lock;
+    recorder->requests.complete(request, pending);
   }
   void end_segment(Boundary operation, const void* site) {
     const Ticks wait = exit_ - entry_;

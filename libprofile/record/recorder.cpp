@@ -59,6 +59,17 @@ class NotRecorded {
   int errno_;
 };
 
+// The counts of a thread that has ended still belong to the run: its state goes on under the next thread that begins,
+// so that a program with new threads at every step has only as many states as threads at a time.
+void release_thread(void* argument) {
+  auto* state = static_cast<ThreadState*>(argument);
+  this_thread = nullptr;
+  recorder->register_lock.lock();
+  state->next_free = recorder->free_states;
+  recorder->free_states = state;
+  recorder->register_lock.unlock();
+}
+
 void stop_in_forked_child() { recording.store(false); }
 
 // Runs at exit; only speaks if this very process began to record and never reached MPI_Finalize.
@@ -125,23 +136,29 @@ void complain(const std::string& message) {
 }
 
 ThreadState& register_thread() {
-  // Never freed: the counts of a thread that has ended still belong to the run.
-  auto* state = new ThreadState;
+  Recorder& run = *recorder;
+  // Threads register while others close segments, whatever level MPI was asked for.
+  run.register_lock.lock();
+  ThreadState* state = run.free_states;
+  if (state != nullptr) {
+    run.free_states = state->next_free;
+  } else {
+    state = new ThreadState;
+    run.threads.push_back(state);
+  }
+  run.register_lock.unlock();
+  state->depth = 0;
   state->is_application =
       mpi_threads == nullptr || std::find(mpi_threads->begin(), mpi_threads->end(), thread_id()) == mpi_threads->end();
+  state->last_exit = run.clock.now();
+  state->cpu_at_reading = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+  state->unread = {};
   this_thread = state;
-  if (recorder != nullptr) {
-    state->last_exit = recorder->clock.now();
-    state->cpu_at_reading = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
-    // Threads register while others close segments, whatever level MPI was asked for.
-    recorder->register_lock.lock();
-    recorder->threads.push_back(state);
-    recorder->register_lock.unlock();
-  }
+  if (run.sees_threads_end) pthread_setspecific(run.thread_end, state);
   return *state;
 }
 
-Recorder::Recorder() : scale(clock) {}
+Recorder::Recorder() : scale(clock), sees_threads_end(pthread_key_create(&thread_end, release_thread) == 0) {}
 
 void Recorder::open_first_segment(ThreadState& thread) {
   if (std::find(threads.begin(), threads.end(), &thread) == threads.end()) threads.push_back(&thread);
@@ -188,6 +205,7 @@ std::uint8_t Recorder::site_index(const void* address, Boundary boundary) {
 void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const int saved_errno = errno;
   const Ticks began = clock.now();
+  if (segment_start_ > end) end = segment_start_;  // another thread's boundary, that ended later, was noted first
   SegmentRow row;
   row.duration = end - segment_start_;
   row.site = site_index(site, boundary);
@@ -259,9 +277,6 @@ void StartingRun::started() const noexcept try {
   run.settings = settings_from_environment(complaint);
   run.counter.choose(run.settings.counter, complaint);
   run.injected_totals = reinterpret_cast<InjectedTotals>(dlsym(RTLD_DEFAULT, injected_totals_symbol));
-  if (const auto spec = reinterpret_cast<InjectedSpec>(dlsym(RTLD_DEFAULT, injected_spec_symbol))) {
-    run.injected_spec = spec();
-  }
   if (!all_ranks_surely_record()) {
     if (is_first_of_program(run.rank)) {
       complain(
@@ -295,6 +310,10 @@ void end_recording() noexcept try {
   recorder->end_computation(thread, now);
   recorder->close_segment(thread, Boundary::finalize, nullptr, now, {});
   recording.store(false);
+  // Asked for now: an intM in front of the recorder reads its SPECs after the recorder has started.
+  if (const auto spec = reinterpret_cast<InjectedSpec>(dlsym(RTLD_DEFAULT, injected_spec_symbol))) {
+    recorder->injected_spec = spec();
+  }
   reduce_and_write(*recorder);
   recorder->counter.stop();
 } catch (const std::exception& error) {

@@ -1,6 +1,9 @@
 // The recorder's single state, and what happens at the start, at each boundary and at the end of a run.
 #pragma once
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -36,6 +39,8 @@ struct alignas(64) ThreadState {
   std::uint64_t cpu_at_reading = 0;  // ns
   std::uint64_t events_at_exit = 0;
 
+  ThreadState* next_free = nullptr;  // among those whose thread has ended
+
   void add(Feature feature, std::uint64_t amount) {
     auto& sum = counts[index_of(feature)];
     sum.store(sum.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
@@ -61,8 +66,8 @@ struct Settings {
 class SpinLock {
  public:
   void lock() {
-    while (flag_.test_and_set(std::memory_order_acquire)) {
-    }
+    // Where threads outnumber cores, who holds the lock may have to be let on to this one.
+    while (flag_.test_and_set(std::memory_order_acquire)) sched_yield();
   }
   void unlock() { flag_.clear(std::memory_order_release); }
 
@@ -83,6 +88,8 @@ class Recorder {
 
   Clock clock;
   TickScale scale;
+  pthread_key_t thread_end{};  // its destructor frees the state of a thread
+  bool sees_threads_end = false;
   double ticks_per_nanosecond = 1.0;  // first estimate; the profile uses the run's own
   Settings settings;
   Counter counter;
@@ -91,11 +98,12 @@ class Recorder {
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
   SpinLock lock;                 // taken only then
-  SpinLock register_lock;        // guards `threads`
+  SpinLock register_lock;        // guards `threads` and `free_states`
   RequestTable requests;
   std::unique_ptr<SegmentStore> segments;
   std::vector<CallSite> sites;
   std::vector<ThreadState*> threads;
+  ThreadState* free_states = nullptr;
   std::timespec start_time{};
   std::uint64_t boundary_kinds_hash = 0;
   Ticks boundary_cost;  // of recording one, smallest seen

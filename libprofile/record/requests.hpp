@@ -15,6 +15,7 @@ namespace halcyon {
 struct PendingRequest {
   enum class Operation : std::uint8_t { receive, send, collective, boundary_only };
 
+  std::uint64_t number = 0;  // of the insertion; 0: nothing is known of the request
   std::uint64_t bytes = 0;
   const void* site = nullptr;
   Operation operation = Operation::receive;
@@ -42,7 +43,23 @@ class RequestTable {
 
   void insert(MPI_Request request, const PendingRequest& value) {
     if ((size_ + 1) * 2 > entries_.size()) grow();
-    place(key_of(request), value);
+    PendingRequest numbered = value;
+    numbered.number = ++inserted_;
+    place(key_of(request), numbered);
+  }
+
+  /// What is pending under the handle; an inactive persistent request completes at once, with nothing.
+  PendingRequest pending(MPI_Request request) {
+    const PendingRequest* found = find(request);
+    return found != nullptr && (found->active || !found->persistent) ? *found : PendingRequest{};
+  }
+
+  /// `known`, looked up before the call that completed it, is over; a newer request under its handle is not.
+  void complete(MPI_Request request, const PendingRequest& known) {
+    PendingRequest* found = find(request);
+    if (found == nullptr || found->number != known.number) return;
+    found->active = false;
+    if (!known.persistent) erase(request);
   }
 
   void erase(MPI_Request request) {
@@ -102,6 +119,7 @@ class RequestTable {
   }
 
   std::size_t size_ = 0;
+  std::uint64_t inserted_ = 0;
   std::vector<Entry> entries_;
 };
 

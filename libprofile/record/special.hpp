@@ -2,39 +2,46 @@
 // run.
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <vector>
 
 #include "libprofile/record/hooks.hpp"
 
 namespace halcyon {
 
-/// An array that is on the stack while it is small.
+/// An array that is on the stack while it is small; its elements start with no value.
 template <class T>
 class Scratch {
  public:
   explicit Scratch(int size) {
-    if (size > static_cast<int>(near_.size())) far_.resize(static_cast<std::size_t>(size));
+    if (size > most_near) far_.resize(static_cast<std::size_t>(size));
   }
-  T* data() { return far_.empty() ? near_.data() : far_.data(); }
+  T* data() { return far_.empty() ? reinterpret_cast<T*>(near_) : far_.data(); }
   T& operator[](int i) { return data()[i]; }
 
  private:
-  std::array<T, 32> near_;
+  static constexpr int most_near = 32;
+
+  alignas(T) std::byte near_[most_near * sizeof(T)];
   std::vector<T> far_;
 };
 
-/// The requests of one completing call as they were before it, since MPI resets the handles of what it completes.
+/// The requests of one completing call as they were before it: MPI resets the handles of what it completes, and may
+/// give them to another thread's requests before the call is back.
 class Completion {
  public:
-  Completion(int count, const MPI_Request* requests) : count_(count), before_(count) {
-    if (count > 0) std::copy(requests, requests + count, before_.data());
+  Completion(int count, const MPI_Request* requests) : count_(count), before_(count), pending_(count) {
+    const SharedStateLock lock;
+    for (int i = 0; i < count; ++i) {
+      before_[i] = requests[i];
+      pending_[i] = recorder->requests.pending(requests[i]);
+    }
   }
 
   /// Request `index` has completed. Boundaries wait for finish(), so that all volumes are in the segment they end.
   void completed(Call& call, int index, const MPI_Status& status) {
-    const PendingRequest request = call.completed(before_[index], status);
-    if (request.ends_segment) boundaries_.push_back(request);
+    call.completed(before_[index], pending_[index], status);
+    if (pending_[index].ends_segment) boundaries_.push_back(pending_[index]);
   }
   void finish(Call& call) {
     for (const PendingRequest& request : boundaries_) call.end_segment(request.boundary, request.site);
@@ -44,6 +51,7 @@ class Completion {
  private:
   int count_;
   Scratch<MPI_Request> before_;
+  Scratch<PendingRequest> pending_;
   std::vector<PendingRequest> boundaries_;
 };
 

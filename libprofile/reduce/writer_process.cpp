@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace halcyon {
@@ -55,6 +56,25 @@ int execute(void* argument) {
   // NOLINTEND(clang-analyzer-*)
 }
 
+// A pipe that takes no standard stream's number, where the program has closed one: what is printed must not enter it.
+bool open_pipe(int (&ends)[2]) {
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  for (int& end : ends) {
+    if (end > STDERR_FILENO) continue;
+    const int low = std::exchange(end, fcntl(end, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    const int reason = errno;
+    close(low);
+    errno = reason;
+  }
+  if (ends[0] >= 0 && ends[1] >= 0) return true;
+  const int reason = errno;
+  for (const int end : ends) {
+    if (end >= 0) close(end);
+  }
+  errno = reason;
+  return false;
+}
+
 // The tools must not be preloaded into the process that serves them.
 bool concerns_the_tools(const char* entry) {
   return std::strncmp(entry, "LD_PRELOAD=", 11) == 0 || std::strncmp(entry, "HALCYON_", 8) == 0 ||
@@ -66,11 +86,11 @@ bool concerns_the_tools(const char* entry) {
 bool WriterProcess::start(const std::string& path, std::string& error) {
   int to_writer[2];
   int from_writer[2];
-  if (pipe2(to_writer, O_CLOEXEC) != 0) {
+  if (!open_pipe(to_writer)) {
     error = std::strerror(errno);
     return false;
   }
-  if (pipe2(from_writer, O_CLOEXEC) != 0) {
+  if (!open_pipe(from_writer)) {
     error = std::strerror(errno);
     close(to_writer[0]);
     close(to_writer[1]);
@@ -112,6 +132,7 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
   error = "cannot start " + program + ": " + std::strerror(launch.error);
   close(input_);
   close(output_);
+  input_ = output_ = -1;  // these numbers are soon another file's
   return false;
 }
 

@@ -65,6 +65,12 @@ TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
                                       "rma_bytes", "rma_operations", "sends_blocking", "sends_nonblocking", "writes"}));
 }
 
+TEST(Json, OfACommandThatIsNoUtf8IsStillPrinted) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.command = "./app \xff";
+  EXPECT_NE(to_text(info_json("run.h5", profile)).find("./app \xEF\xBF\xBD"), std::string::npos);
+}
+
 TEST(ReportText, IsColouredOnlyWhenAsked) {
   const Profile profile = uniform_profile(100, 1.0);
   const Analysis analysis = analyze(profile, "paper");

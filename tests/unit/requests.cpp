@@ -21,6 +21,28 @@ TEST(RequestTable, LetsTheNewerRequestOwnAReusedHandle) {
   EXPECT_TRUE(table.empty());
 }
 
+TEST(RequestTable, CompletingAnOlderRequestLeavesTheNewerOneUnderItsHandle) {
+  RequestTable table;
+  table.insert(handle(1), {.bytes = 10});
+  const PendingRequest older = table.pending(handle(1));
+  table.insert(handle(1), {.bytes = 20});
+  table.complete(handle(1), older);
+  const PendingRequest newer = table.pending(handle(1));
+  EXPECT_EQ(older.bytes, 10u);
+  EXPECT_EQ(newer.bytes, 20u);
+  table.complete(handle(1), newer);
+  EXPECT_TRUE(table.empty());
+}
+
+TEST(RequestTable, KnowsNothingOfAnInactivePersistentRequest) {
+  RequestTable table;
+  table.insert(handle(1), {.bytes = 10, .persistent = true});
+  EXPECT_EQ(table.pending(handle(1)).number, 0u);
+  table.find(handle(1))->active = true;
+  table.complete(handle(1), table.pending(handle(1)));
+  EXPECT_FALSE(table.find(handle(1))->active);
+}
+
 TEST(RequestTable, AgreesWithAMapUnderRandomUse) {
   RequestTable table;
   std::map<std::uintptr_t, std::uint64_t> reference;
