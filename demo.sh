@@ -7,7 +7,7 @@ source cmake/install-packages.sh
 install_packages build demo
 
 cmake --preset release -DHALCYON_BUILD_TESTS=OFF >/dev/null
-cmake --build --preset release -- --quiet
+cmake --build --preset release
 
 # Open MPI refuses to start as root unless it is told twice; a container or a fresh machine often has no other user.
 if ((EUID == 0)); then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi

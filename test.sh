@@ -6,5 +6,5 @@ source cmake/install-packages.sh
 install_packages build test
 
 cmake --preset ci >/dev/null
-cmake --build --preset ci -- --quiet
+cmake --build --preset ci
 ctest --preset ci
