@@ -1,0 +1,127 @@
+// Things a program may do that a tool in its process gets wrong. One of them a run: hostile CASE.
+//   cancelled   a thread is cancelled inside a file call, so that the unwinder passes through a wrapper
+//   attribute   a copy callback on MPI_COMM_WORLD that fails, as nobody duplicates the world here
+//   closed      standard input, output and error are closed before MPI_Finalize
+//   threads     boundaries and receives of eight threads at once, whose handles MPI hands round between them
+//   shortlived  a thousand threads, one after the other, each with a call of its own
+//   failing     calls that fail, under MPI_ERRORS_RETURN
+//   children    a handler for SIGCHLD and a wait for any child, around MPI_Finalize
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { rounds = 300, threads = 8 };
+static int rank, ranks;
+static MPI_Comm comms[threads];
+
+static void *read_for_ever(void *pipe) {
+  char byte;
+  while (read(*(int *)pipe, &byte, 1) >= 0) {
+  }
+  return NULL;
+}
+
+static void cancelled(void) {
+  int ends[2];
+  pthread_t thread;
+  void *result;
+  if (pipe(ends) != 0) return;
+  pthread_create(&thread, NULL, read_for_ever, &ends[0]);
+  pthread_cancel(thread); /* read is where it can be cancelled, whenever it gets there */
+  pthread_join(thread, &result);
+  puts(result == PTHREAD_CANCELED ? "cancelled" : "not cancelled");
+}
+
+static int fail_to_copy(MPI_Comm comm, int key, void *state, void *in, void *out, int *flag) {
+  (void)comm, (void)key, (void)state, (void)in, (void)out;
+  puts("copied");
+  *flag = 0;
+  return MPI_ERR_OTHER;
+}
+
+static void attribute(void) {
+  static int key;
+  MPI_Comm_create_keyval(fail_to_copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+  MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
+}
+
+static void *communicate(void *argument) {
+  const int thread = (int)(long)argument;
+  MPI_Comm comm = comms[thread];
+  for (int i = 0; i < rounds; ++i) {
+    if (thread % 2 == 0) {
+      int one = 1, sum = 0;
+      MPI_Request request;
+      MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
+      MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+      char out[8] = {0}, in[64];
+      MPI_Request requests[2];
+      MPI_Irecv(in, sizeof in, MPI_CHAR, (rank + ranks - 1) % ranks, thread, comm, &requests[0]);
+      MPI_Isend(out, sizeof out, MPI_CHAR, (rank + 1) % ranks, thread, comm, &requests[1]);
+      MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+  }
+  return NULL;
+}
+
+static void several_threads(void) {
+  pthread_t ids[threads];
+  for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, communicate, (void *)i);
+  for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
+}
+
+static void *send_to_nobody(void *unused) {
+  MPI_Send(NULL, 0, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+  return unused;
+}
+
+static void shortlived(void) {
+  for (int i = 0; i < 1000; ++i) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, send_to_nobody, NULL);
+    pthread_join(thread, NULL);
+  }
+}
+
+static void failing(void) {
+  char data[4] = {0};
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int bad_rank = MPI_Send(data, 4, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD);
+  const int bad_count = MPI_Allreduce(MPI_IN_PLACE, data, -1, MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);
+  const int bad_receive = MPI_Recv(data, 4, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  printf("%d %d %d\n", bad_rank != MPI_SUCCESS, bad_count != MPI_SUCCESS, bad_receive != MPI_SUCCESS);
+}
+
+static volatile sig_atomic_t children;
+static void count_child(int signal) {
+  (void)signal;
+  ++children;
+}
+
+int main(int argc, char **argv) {
+  const char *what = argc > 1 ? argv[1] : "";
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int i = 0; i < 10; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(what, "cancelled") == 0) cancelled();
+  if (strcmp(what, "attribute") == 0) attribute();
+  if (strcmp(what, "threads") == 0) several_threads();
+  if (strcmp(what, "shortlived") == 0) shortlived();
+  if (strcmp(what, "failing") == 0) failing();
+  if (strcmp(what, "children") == 0) signal(SIGCHLD, count_child);
+  fflush(stdout);
+  if (strcmp(what, "closed") == 0) {
+    for (int file = 0; file < 3; ++file) close(file);
+  }
+  MPI_Finalize();
+  if (strcmp(what, "children") == 0) printf("%d children, %d to wait for\n", (int)children, waitpid(-1, NULL, WNOHANG) > 0);
+  return 0;
+}
