@@ -3,11 +3,12 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 
 #include "intm/spec.hpp"
-#include "libprofile/record/counter_request.hpp"
+#include "libprofile/record/shared_settings.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -24,6 +25,14 @@ Outcome<std::string> library(const std::string& name) {
   }
   return Failure{name + " is not where it belongs (" + (bin / "../lib").lexically_normal().string() +
                  "): is the installation complete?"};
+}
+
+// What the recorder would read, so that nothing is refused only when the ranks run.
+std::string whole_number(const std::string& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool good = error == std::errc() && end == text.data() + text.size() && number > 0;
+  return good ? std::string() : "'" + text + "' is not a whole number above 0";
 }
 
 }  // namespace
@@ -44,10 +53,10 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       .add_option("--boundary-ranks", options.boundary_ranks,
                   "Communicators of at least N ranks end segments. Default: the whole world")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number);
   command.add_option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
       ->type_name("MIB")
-      ->check(CLI::PositiveNumber);
+      ->check(whole_number);
   command
       .add_option("--inject", options.inject,
                   "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms[,ranks=0-3]"

@@ -11,7 +11,7 @@
 
 namespace halcyon::cli {
 
-/// Options that concern ranks; each has a HALCYON_* variable of the same name.
+/// Options that concern ranks; each has a HALCYON_* variable of the same name, only --inject has INTM_SPEC.
 struct RankOptions {
   std::string output;
   std::string counter;

@@ -21,14 +21,20 @@ int main(int argc, char** argv) {
   add_exec(app, chosen);
   add_report(app, chosen);
   add_info(app, chosen);
-  // What follows the first "--" belongs to the program, whatever it looks like.
+  // What follows the first "--" of a command that starts a program belongs to the program, whatever it looks like.
   char** const end = argv + argc;
-  char** const dashes = std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; });
+  const std::string_view subcommand = argc > 1 ? argv[1] : "";
+  const bool launches = subcommand == "run" || subcommand == "exec";
+  char** const dashes =
+      launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
   if (dashes != end) program_arguments().assign(dashes + 1, end);
   try {
     app.parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& success) {
     return app.exit(success);
+  } catch (const CLI::ExtrasError& error) {
+    if (!launches || dashes != end) return fail(std::string(error.what()) + " (see halcyon --help)");
+    return fail("the program and its launcher stand behind '--' (see halcyon " + std::string(subcommand) + " --help)");
   } catch (const CLI::ParseError& error) {
     return fail(std::string(error.what()) + " (see halcyon --help)");
   }

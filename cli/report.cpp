@@ -1,4 +1,6 @@
 // halcyon report: the verdict on profiles, as text and JSON.
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>

@@ -1,21 +1,25 @@
 // halcyon run: the recorder in the ranks of a launch command, and the verdict when it is over.
 #include <fcntl.h>
-#include <glob.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <ctime>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
+#include <optional>
+#include <random>
 
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
 #include "cli/launch.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "libprofile/record/shared_settings.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -44,12 +48,18 @@ std::string version_of(const std::string& command) {
   return output;
 }
 
-bool is_open_mpi_launcher(const std::string& command) {
+std::optional<std::string> objection_to_launcher(const std::string& command) {
   const std::string name = fs::path(command).filename();
   constexpr std::array names{"mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.openmpi"};
-  if (std::find(names.begin(), names.end(), name) == names.end()) return false;
-  const std::string version = version_of(command);
-  return version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos;
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    const std::string version = version_of(command);
+    if (version.empty()) return "'" + command + " --version' says nothing: is it installed, and in the PATH?";
+    if (version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos) {
+      return std::nullopt;
+    }
+  }
+  return "'" + command + "' is not an mpirun of Open MPI; under another launcher type: " + command +
+         " … halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]";
 }
 
 // mpirun -x … [user's arguments] : -x … [the next program's arguments]. Each program of an MPMD job has its own -x
@@ -95,36 +105,44 @@ std::string quoted(const std::vector<std::string>& words) {
   return line;
 }
 
-// The profile's path as far as it is known before the ranks are: {app} and {np} stay open.
-std::string output_pattern(const std::string& option) {
-  std::array<char, 32> timestamp{};
-  const std::time_t now = std::time(nullptr);
-  std::strftime(timestamp.data(), timestamp.size(), "%Y%m%dT%H%M%S", std::localtime(&now));
-  std::string pattern = option.empty() ? "{app}.{np}p.{jobid}.{timestamp}.h5" : option;
-  const std::string name = "{timestamp}";
-  // With the process number, so that runs that start in one second keep apart.
-  for (std::size_t at = 0; (at = pattern.find(name, at)) != std::string::npos;) {
-    pattern.replace(at, name.size(), std::string(timestamp.data()) + "-" + std::to_string(getpid()));
-  }
-  return fs::absolute(pattern).lexically_normal().string();
+// Where rank 0 will say which profile it wrote: the name holds what only the ranks know. Beside the profile, since that
+// is where both sides can write.
+std::string receipt_beside(const std::string& output) {
+  return (fs::path(output).parent_path() / (".halcyon-run-" + std::to_string(getpid()) + ".receipt")).string();
 }
 
-std::optional<std::string> find_profile(std::string pattern) {
-  for (const char* open : {"{app}", "{np}", "{jobid}"}) {
-    for (std::size_t at = 0; (at = pattern.find(open, at)) != std::string::npos;)
-      pattern.replace(at, std::strlen(open), "*");
-  }
-  glob_t found{};
-  std::optional<std::string> path;
-  if (glob(pattern.c_str(), 0, nullptr, &found) == 0 && found.gl_pathc > 0) path = found.gl_pathv[found.gl_pathc - 1];
-  globfree(&found);
-  return path;
+std::optional<std::string> take_receipt(const std::string& receipt) {
+  std::ifstream in(receipt);
+  std::string path;
+  const bool told = static_cast<bool>(std::getline(in, path));
+  std::error_code error;
+  fs::remove(receipt, error);
+  return told ? std::optional(path) : std::nullopt;
+}
+
+// As the user would type it.
+std::string shown_path(const std::string& path) {
+  std::error_code error;
+  const fs::path relative = fs::path(path).lexically_relative(fs::current_path(error));
+  return relative.empty() || *relative.begin() == ".." ? path : relative.string();
 }
 
 volatile std::sig_atomic_t running_child = 0;
 
-// Waits for the launch command; signals that ask this process to end are passed on to it.
+// Signals that ask this process to end are passed on to the launch command while it runs.
+void pass_on(int signal) {
+  if (running_child > 0) {
+    kill(static_cast<pid_t>(running_child), signal);
+  } else {
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+  }
+}
+
 int run_to_end(const std::vector<std::string>& command) {
+  struct sigaction forward {};
+  forward.sa_handler = pass_on;
+  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &forward, nullptr);
   const pid_t child = fork();
   if (child < 0) return fail(std::string("cannot start a process: ") + std::strerror(errno));
   if (child == 0) {
@@ -132,13 +150,11 @@ int run_to_end(const std::vector<std::string>& command) {
     _exit(127);
   }
   running_child = child;
-  struct sigaction forward {};
-  forward.sa_handler = [](int signal) { kill(static_cast<pid_t>(running_child), signal); };
-  for (const int signal : {SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) sigaction(signal, &forward, nullptr);
   std::signal(SIGINT, SIG_IGN);  // a terminal sends it to the whole group
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  running_child = 0;
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -156,39 +172,46 @@ std::optional<std::string> objection_to(const std::string& pattern) {
   return std::nullopt;
 }
 
+// The user's seed, or a new one: either way it is in the profile, and the run can be repeated.
+std::string injection_seed() {
+  const char* given = std::getenv("INTM_SEED");
+  return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
+}
+
 int run(RankOptions options) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
-  if (!is_open_mpi_launcher(launch.front())) {
-    return fail("'" + launch.front() + "' is not an mpirun of Open MPI; under another launcher type: " +
-                launch.front() + " … halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
-  }
-  options.output = output_pattern(options.output);
+  if (const std::optional<std::string> objection = objection_to_launcher(launch.front())) return fail(*objection);
+  options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
   if (const std::optional<std::string> objection = objection_to(options.output)) return fail(*objection);
   const Outcome<std::string> preload = preload_list(options);
   if (!preload) return fail(preload.failure().message);
 
+  const std::string receipt = receipt_beside(options.output);
   Environment environment = rank_environment(options);
   environment.emplace_back("HALCYON_COMMAND", quoted(launch));
   environment.emplace_back("HALCYON_ALL_RANKS", "1");
-  if (std::getenv("INTM_SEED") != nullptr) environment.emplace_back("INTM_SEED", std::getenv("INTM_SEED"));
+  environment.emplace_back("HALCYON_RECEIPT", receipt);
+  if (!options.inject.empty()) environment.emplace_back("INTM_SEED", injection_seed());
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
   const int status = run_to_end(with_preload(launch, *preload, environment));
 
-  const std::optional<std::string> path = find_profile(options.output);
+  // Where something went wrong, the program's own failure says more than the missing profile.
+  const int failed = status != 0 ? status : int{bad_usage_or_file};
+  const std::optional<std::string> path = take_receipt(receipt);
   if (!path) {
-    // The program's own failure says more than the missing profile.
     fail("no profile was written: the program did not reach MPI_Finalize on all ranks, or is no MPI program");
-    return status != 0 ? status : int{bad_usage_or_file};
+    return failed;
   }
   const Outcome<Profile> profile = read_profile(*path);
   if (!profile) {
     fail(profile.failure().message);
-    return status != 0 ? status : int{bad_usage_or_file};
+    return failed;
   }
   const Analysis analysis = analyze(*profile, methods.front().name);
   std::fprintf(stderr, "halcyon: %s\nhalcyon: more by: halcyon report %s\n",
-               verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), quoted({*path}).c_str());
+               verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(),
+               quoted({shown_path(*path)}).c_str());
   return status;
 }
 

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing. Sourced by demo.sh and test.sh with the names of the package lists.
-#   build  to build Halcyon and its examples    demo  the program that the demo profiles    test  what the tests run
+#   build  to build Halcyon, its examples and tests    demo  the program that it profiles    test  what tests run
 set -euo pipefail
 
 declare -A packages=(
   [build]="g++ gfortran cmake ninja-build pkg-config python3 libopenmpi-dev openmpi-bin openssh-client libhdf5-dev
-           libpapi-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev nlohmann-json3-dev"
+           libpapi-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev nlohmann-json3-dev libgtest-dev"
   [demo]="lammps"
-  [test]="libgtest-dev lammps lammps-examples hpcc python3-mpi4py python3-numpy python3-h5py python3-xarray
+  [test]="lammps lammps-examples hpcc python3-mpi4py python3-numpy python3-h5py python3-xarray
           python3-netcdf4 binutils"
 )
 

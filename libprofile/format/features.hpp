@@ -69,7 +69,6 @@ inline constexpr std::array<FeatureInfo, 19> features{{
 inline constexpr std::size_t feature_count = features.size();
 
 constexpr std::size_t index_of(Feature feature) { return static_cast<std::size_t>(feature); }
-constexpr const FeatureInfo& info_of(Feature feature) { return features[index_of(feature)]; }
 
 /// Where the time of a segment on a rank went; what is left of the duration is computation.
 enum class TimeKind : std::uint8_t { point_to_point, collective, boundary, file_io };

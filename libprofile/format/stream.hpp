@@ -1,6 +1,6 @@
 // The frames in which a profile travels from rank 0 of a run to the process that writes the file: named values and
-// named pieces of columns, in the order in which they are to be stored. Plain functions over a file descriptor: this
-// header is all of the format that the preloaded library contains.
+// named pieces of columns, in the order in which they are to be stored. Plain functions over a file descriptor, since
+// the preloaded library contains no HDF5.
 #pragma once
 
 #include <cerrno>

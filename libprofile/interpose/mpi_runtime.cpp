@@ -22,7 +22,6 @@ bool MpiRuntime::load() noexcept {
   };
   comm_world = static_cast<MPI_Comm>(handle("ompi_mpi_comm_world"));
   byte = static_cast<MPI_Datatype>(handle("ompi_mpi_byte"));
-  int64 = static_cast<MPI_Datatype>(handle("ompi_mpi_int64_t"));
   uint64 = static_cast<MPI_Datatype>(handle("ompi_mpi_uint64_t"));
   real64 = static_cast<MPI_Datatype>(handle("ompi_mpi_double"));
   sum = static_cast<MPI_Op>(handle("ompi_mpi_op_sum"));

@@ -22,7 +22,6 @@ struct MpiRuntime {
 
   MPI_Comm comm_world{};
   MPI_Datatype byte{};
-  MPI_Datatype int64{};
   MPI_Datatype uint64{};
   MPI_Datatype real64{};
   MPI_Op sum{};

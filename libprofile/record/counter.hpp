@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "libprofile/record/counter_request.hpp"
+#include "libprofile/record/shared_settings.hpp"
 
 namespace halcyon {
 

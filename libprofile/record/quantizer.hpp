@@ -59,14 +59,6 @@ class Quantizer {
   double weight(std::size_t rank) const { return weight_[rank]; }
   Slot slot(std::size_t rank) const { return slot_[rank]; }
 
-  /// The rank in ascending order of the bin nearest to `value`; needs size() > 0.
-  std::size_t nearest(double value) const {
-    const std::size_t at = position(value);
-    if (at == size_) return size_ - 1;
-    if (at == 0 || value_[at] == value) return at;
-    return relative_distance(value_[at - 1], value) <= relative_distance(value, value_[at]) ? at - 1 : at;
-  }
-
  private:
   std::size_t position(double value) const {
     return static_cast<std::size_t>(std::lower_bound(value_.begin(), value_.begin() + size_, value) - value_.begin());

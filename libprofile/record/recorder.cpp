@@ -2,7 +2,6 @@
 
 #include <dirent.h>
 #include <dlfcn.h>
-#include <link.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -58,6 +58,7 @@ struct CallSite {
 struct Settings {
   std::string output;
   std::string command;
+  std::string receipt;  // a file to be told the profile's name, for `halcyon run`; may be empty
   CounterRequest counter;
   int boundary_ranks = 0;  // 0: as many as the world has
   std::size_t memory_bytes = std::size_t{512} << 20;

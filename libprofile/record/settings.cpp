@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <ctime>
+#include <limits>
 
 namespace halcyon {
 namespace {
@@ -37,11 +38,12 @@ const char* value_of(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// A whole positive number, or 0.
-unsigned long positive(const char* text) {
+// A whole positive number that an int can hold, or 0.
+int positive(const char* text) {
   char* end = nullptr;
   const unsigned long number = std::strtoul(text, &end, 10);
-  return *end == '\0' && *text >= '0' && *text <= '9' ? number : 0;
+  const bool good = *end == '\0' && *text >= '0' && *text <= '9' && number <= std::numeric_limits<int>::max();
+  return good ? static_cast<int>(number) : 0;
 }
 
 // Where the run was started: programs change their directory.
@@ -69,20 +71,21 @@ std::string job_id() {
 Settings settings_from_environment(std::string& complaint) {
   Settings settings;
   const char* output = value_of("HALCYON_OUTPUT");
-  settings.output = absolute(output != nullptr ? output : "{app}.{np}p.{jobid}.{timestamp}.h5");
+  settings.output = absolute(output != nullptr ? output : default_output);
+  if (const char* receipt = value_of("HALCYON_RECEIPT")) settings.receipt = receipt;
   const char* command = value_of("HALCYON_COMMAND");
   settings.command = command != nullptr ? command : own_command();
   if (const char* text = value_of("HALCYON_COUNTER"); text != nullptr && !parse_counter(text, settings.counter)) {
     complaint = std::string("HALCYON_COUNTER=") + text + " is not auto, papi:EVENT, cpu or none; auto is used instead";
   }
   if (const char* text = value_of("HALCYON_BOUNDARY_RANKS")) {
-    settings.boundary_ranks = static_cast<int>(positive(text));
+    settings.boundary_ranks = positive(text);
     if (settings.boundary_ranks == 0) {
       complaint = std::string("HALCYON_BOUNDARY_RANKS=") + text + " is not a number of ranks; the whole world is used";
     }
   }
   if (const char* text = value_of("HALCYON_MEMORY")) {
-    if (const unsigned long mebibytes = positive(text); mebibytes > 0) {
+    if (const int mebibytes = positive(text); mebibytes > 0) {
       settings.memory_bytes = static_cast<std::size_t>(mebibytes) << 20;
     } else {
       complaint = std::string("HALCYON_MEMORY=") + text + " is not a number of MiB; 512 is used instead";

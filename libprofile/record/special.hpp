@@ -55,7 +55,7 @@ class Completion {
   std::vector<PendingRequest> boundaries_;
 };
 
-/// With nothing pending, or outside the recording, a completion is only timed.
+/// With nothing pending, a completion is only timed.
 inline bool nothing_pending() { return recorder->requests.empty(); }
 
 }  // namespace halcyon

@@ -1,6 +1,8 @@
 #include "libprofile/reduce/exchange.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <memory>
 #include <set>
 
@@ -118,7 +120,6 @@ class Merger {
         ranks_(static_cast<std::size_t>(world.ranks())),
         merged_(translation.active.size()),
         middle_(ranks_) {
-    owned.count = count;
     for (auto* column : {&owned.duration, &owned.boundary_wait}) column->reserve(count);
     for (auto& column : owned.last_rank_times) column.reserve(count);
     owned.last_rank.reserve(count);

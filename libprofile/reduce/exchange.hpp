@@ -2,6 +2,7 @@
 // keeps one row a segment. No rank ever holds ranks × segments.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -21,7 +22,6 @@ struct OwnedFeature {
 
 /// This rank's share of the segments, merged over all ranks; columns as in format/profile.hpp.
 struct OwnedSegments {
-  std::size_t count = 0;
   std::vector<float> duration;
   std::vector<float> boundary_wait;
   std::vector<std::uint32_t> last_rank;

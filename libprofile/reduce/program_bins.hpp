@@ -1,8 +1,8 @@
 // Program-wide bins: what the ranks' own values become when they are merged.
 #pragma once
 
+#include <algorithm>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 

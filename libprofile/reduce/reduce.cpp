@@ -1,8 +1,11 @@
 #include "libprofile/reduce/reduce.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <ctime>
 
 #include "libprofile/format/schema.hpp"
@@ -230,6 +233,15 @@ void send_segments(const World& world, std::size_t segments, const OwnedSegments
   }
 }
 
+// What fails here is told by `halcyon run`, who waits for it.
+void leave_receipt(const std::string& receipt, const std::string& path) {
+  if (receipt.empty()) return;
+  const int file = open(receipt.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  write_fully(file, path.data(), path.size());
+  close(file);
+}
+
 }  // namespace
 
 void reduce_and_write(Recorder& run) {
@@ -259,9 +271,9 @@ void reduce_and_write(Recorder& run) {
   if (!started) return complain(error);
   frames.end();
   const Outcome<std::string> written = writer.finish();
-  if (!written) {
-    complain(written.failure().message);
-  } else if (!agreement.boundaries) {
+  if (!written) return complain(written.failure().message);
+  leave_receipt(run.settings.receipt, *written);
+  if (!agreement.boundaries) {
     complain("the ranks' boundaries differ (" + agreement.disagreement + "): " + *written + " has no segments");
   } else if (*written != path) {
     complain(path + " exists; the profile is " + *written);

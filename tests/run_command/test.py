@@ -29,7 +29,31 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         names = [path.name for path in self.directory.glob("*.h5")]
         self.assertEqual(len(names), 1, names)
-        self.assertRegex(names[0], r"^halo_c\.2p\.4711\.\d{8}T\d{6}-\d+\.h5$")
+        self.assertRegex(names[0], r"^halo_c\.2p\.4711\.\d{8}T\d{6}\.h5$")
+
+    def test_the_verdict_is_of_the_profile_that_this_run_wrote(self):
+        # An older profile fits the name, and characters in it mean something to a shell.
+        (self.directory / "zzz[1].h5").write_text("another one's")
+        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10", options=("-o", "{app}[1].h5"))
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("halcyon report 'halo_c[1].h5'", finished.errors)
+        self.assertEqual(sorted(path.name for path in self.directory.iterdir()), ["halo_c[1].h5", "zzz[1].h5"])
+
+    def test_a_name_that_was_taken_meanwhile_is_evaded_and_the_verdict_is_still_of_this_run(self):
+        code = "from mpi4py import MPI; open('run.h5', 'x').write('taken') if MPI.COMM_WORLD.rank == 0 else None"
+        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PYTHON, "-c", code)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("halcyon report run-2.h5", finished.errors)
+
+    def test_a_forgotten_double_dash_is_told(self):
+        finished = self.halcyon("run", "mpirun", "-np", "2", PROGRAM)
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("behind '--'", finished.errors)
+
+    def test_an_injected_run_can_be_repeated_by_the_seed_in_its_profile(self):
+        self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10",
+                      options=("-o", "run.h5", "--inject", "class=all,prob=0.1,mean=1ms"))
+        self.assertRegex(self.profile().attributes["inject"], r"^class=all,prob=0.1,mean=1ms seed=\d+$")
 
     def test_the_programs_exit_status_is_given_back(self):
         code = "from mpi4py import MPI; import sys; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); sys.exit(7)"

@@ -13,7 +13,7 @@ import unittest
 from pathlib import Path
 
 SOURCE = Path(os.environ.get("HALCYON_SOURCE_DIR", Path(__file__).resolve().parents[2]))
-BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build" / "release"))
+BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build" / "release")).resolve()  # tests run elsewhere
 LIBRARY = BUILD / "lib" / "libhalcyon.so"
 HALCYON = BUILD / "bin" / "halcyon"
 EXAMPLES = BUILD / "examples"

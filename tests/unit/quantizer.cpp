@@ -146,14 +146,4 @@ TEST(Quantizer, AgreesWithABruteForceOneOnAscendingAndDescendingStreams) {
   expect_same_as_brute_force<64>({ascending.rbegin(), ascending.rend()});
 }
 
-TEST(Quantizer, FindsTheNearestBin) {
-  Quantizer<8> quantizer;
-  for (const double value : {0.0, 10.0, 100.0}) quantizer.insert(value);
-  EXPECT_EQ(quantizer.nearest(0.0), 0u);
-  EXPECT_EQ(quantizer.nearest(1.0), 1u);  // nothing is near zero but zero
-  EXPECT_EQ(quantizer.nearest(20.0), 1u);
-  EXPECT_EQ(quantizer.nearest(50.0), 2u);
-  EXPECT_EQ(quantizer.nearest(1e9), 2u);
-}
-
 }  // namespace

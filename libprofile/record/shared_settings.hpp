@@ -1,4 +1,4 @@
-// The value of --counter and HALCYON_COUNTER, which the command checks and the recorder follows.
+// Settings that the command and the recorder must understand alike.
 #pragma once
 
 #include <string>
@@ -6,7 +6,10 @@
 
 namespace halcyon {
 
-/// What HALCYON_COUNTER asks for.
+/// The profile's name where none is given; what is in braces is filled in by the recorder.
+inline constexpr const char* default_output = "{app}.{np}p.{jobid}.{timestamp}.h5";
+
+/// What --counter and HALCYON_COUNTER ask for.
 struct CounterRequest {
   enum class Kind { automatic, papi, cpu, none } kind = Kind::automatic;
   std::string event;  // of papi
