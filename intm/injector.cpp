@@ -15,6 +15,7 @@
 #include "intm/spec.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/interpose/spokesman.hpp"
 
 namespace halcyon {
 
@@ -82,8 +83,10 @@ void say(const std::string& message) {
 void begin_injection() noexcept try {
   const char* text = std::getenv("INTM_SPEC");
   if (injector != nullptr || text == nullptr || *text == '\0') return;
-  if (!mpi.load())
+  if (!mpi.load()) {
+    if (!is_spokesman()) return;
     return say("this MPI library is not the Open MPI that libintm.so was built for; nothing is injected");
+  }
   int rank = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   const Outcome<std::vector<InjectionSpec>> specs = parse_specs(text);
@@ -92,7 +95,12 @@ void begin_injection() noexcept try {
     return;
   }
   const char* seed_text = std::getenv("INTM_SEED");
-  const std::uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, nullptr, 10) : now();
+  char* end = nullptr;
+  const std::uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, &end, 10) : now();
+  if (seed_text != nullptr && (*seed_text < '0' || *seed_text > '9' || *end != '\0')) {
+    if (rank == 0) say(std::string("INTM_SEED=") + seed_text + " is not a whole number; nothing is injected");
+    return;
+  }
 
   auto* made = new Injector;
   made->text = text;

@@ -6,16 +6,17 @@
 #include <cstring>
 
 namespace halcyon {
+
+const char* base_name(const char* path) noexcept {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
 namespace {
 
 constexpr int error_of_an_absent_function = 16;  // MPI_ERR_OTHER of Open MPI; any non-zero code is a failure
 
 int absent() { return error_of_an_absent_function; }
-
-const char* base_name(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  return slash != nullptr ? slash + 1 : path;
-}
 
 bool is_mpi_library(const char* path) { return std::strncmp(base_name(path), "libmpi.so", 9) == 0; }
 

@@ -5,6 +5,9 @@
 
 namespace halcyon {
 
+/// The file name at the end of a path.
+const char* base_name(const char* path) noexcept;
+
 /// The next definition of `name` after this library in load order, so that preloaded tools stack. Where the MPI library
 /// was opened with RTLD_LOCAL (mpi4py, Julia) it is looked up in that library itself. Never null: a function that no
 /// library has is answered by one that returns an error.

@@ -13,6 +13,7 @@
 #include <exception>
 
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/interpose/spokesman.hpp"
 #include "libprofile/record/settings.hpp"
 #include "libprofile/reduce/reduce.hpp"
 
@@ -100,14 +101,6 @@ bool all_ranks_surely_record() {
   return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;
 }
 
-// One rank's word is enough, also where MPI cannot be asked which one this is: the launchers say.
-bool is_spokesman() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;
-  }
-  return true;
-}
-
 // With several programs in a job, rank 0 may be one of another program that does not record; the first rank of this
 // program speaks then.
 bool is_first_of_program(int rank) {
@@ -119,11 +112,6 @@ bool is_first_of_program(int rank) {
     if (rest == sizes) break;
   }
   return rank == 0;
-}
-
-std::string base_name(const char* path) {
-  const char* slash = std::strrchr(path, '/');
-  return slash != nullptr ? slash + 1 : path;
 }
 
 }  // namespace

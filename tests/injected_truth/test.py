@@ -68,9 +68,23 @@ class InjectedTruth(halcyon_test.Behaviour):
                                            "class=collective,prob=1,mean=2ms,sd=0ms")))
         self.assertAlmostEqual(two, 3 * one, places=5)
 
-    def test_file_calls_are_delayed_in_their_own_classes(self):
+    def test_mpi_io_calls_are_delayed_once_though_they_make_posix_calls(self):
         mpiio = self.halo("class=mpiio,prob=1,mean=1ms,sd=0ms")
-        self.assertGreater(sum(self.requested(mpiio)), 0.0)
+        posixio = self.halo("class=posixio,prob=1,mean=1ms,sd=0ms")
+        operations = sum(int(mpiio.columns["total_" + name].sum()) for name in
+                         ("file_opens", "file_closes", "reads", "writes"))
+        self.assertGreaterEqual(round(1e3 * sum(self.requested(mpiio))), operations)
+        self.assertEqual(sum(self.requested(posixio)), 0.0)
+
+    def test_posix_calls_are_delayed_where_they_meet_a_file(self):
+        code = ("from mpi4py import MPI; import os; MPI.COMM_WORLD.Barrier(); f = os.open('data', os.O_CREAT | os.O_RDWR); os.write(f, b'x' * 100);"
+                "os.pread(f, 10, 0); os.close(f); r, w = os.pipe(); os.write(w, b'y'); os.read(r, 1); MPI.COMM_WORLD.Barrier()")
+        finished = self.halcyon("run", "-o", "posix.h5", "--inject", "class=posixio,prob=1,mean=1ms,sd=0ms", "--", "mpirun",
+                                "-np", "1", halcyon_test.PYTHON, "-c", code)
+        self.assertEqual(finished.status, 0, finished)
+        profile = halcyon_test.Profile(self.directory / "posix.h5")
+        # open, write, pread, close, between the two barriers; the pipe is no file
+        self.assertAlmostEqual(self.requested(profile)[1], 4e-3, places=6)
 
     def test_a_window_that_never_opens_delays_nothing(self):
         self.assertEqual(sum(self.requested(self.halo("class=all,prob=1,mean=1ms,after=9000s"))), 0.0)
@@ -84,6 +98,14 @@ class InjectedTruth(halcyon_test.Behaviour):
         finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", "-x", f"LD_PRELOAD={library}", "-x",
                                      "INTM_SPEC=class=collective,prob=1,mean=1ms", EXAMPLES / "halo_c", STEPS])
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+
+    def test_a_bad_seed_is_said_in_one_line_and_nothing_is_injected(self):
+        library = halcyon_test.BUILD / "lib" / "libintm.so"
+        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", "-x", f"LD_PRELOAD={library}", "-x", "INTM_SEED=abc",
+                                     "-x", "INTM_SPEC=class=all,prob=1,mean=1ms", EXAMPLES / "halo_c", STEPS])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        self.assertIn("INTM_SEED=abc", finished.errors)
 
     def test_a_bad_spec_is_said_in_one_line_and_nothing_is_injected(self):
         library = halcyon_test.BUILD / "lib" / "libintm.so"
