@@ -141,9 +141,9 @@ class Recorder {
   std::uint64_t injected_actual_ = 0;
 };
 
-// A stretch this long may hide a preemption worth telling. Shorter ones count as wholly on the CPU, so that the CPU
-// clock (some 200 ns) is read at most once per long stretch: under half a percent of it.
-inline constexpr double long_stretch_ns = 50'000.0;
+// A stretch this long may hide a preemption worth telling; schedulers give others a millisecond and more. Shorter ones
+// count as wholly on the CPU, so that the CPU clock (some 200 ns) is read at most once in this time: a thousandth of it.
+inline constexpr double long_stretch_ns = 200'000.0;
 
 inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
   if (counter.kind() == Counter::Kind::cpu) {
