@@ -40,8 +40,8 @@ std::string whole_number(const std::string& text) {
 void add_rank_options(CLI::App& command, RankOptions& options) {
   command
       .add_option("-o,--output", options.output,
-                  "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. "
-                  "Default: {app}.{np}p.{jobid}.{timestamp}.h5")
+                  "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
+                      std::string(default_output))
       ->type_name("FILE");
   command.add_option("--counter", options.counter, "Measure of work: auto, papi:EVENT, cpu or none. Default: auto")
       ->type_name("NAME")

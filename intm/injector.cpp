@@ -14,6 +14,7 @@
 #include "intm/draws.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/interpose/nanoseconds.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/spokesman.hpp"
 
@@ -41,11 +42,7 @@ struct Injector {
 Injector* injector = nullptr;  // set once; never freed, as other threads may be inside
 std::atomic<bool> injecting{false};
 
-std::uint64_t now() {
-  timespec time{};
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return static_cast<std::uint64_t>(time.tv_sec) * nanoseconds_per_second + static_cast<std::uint64_t>(time.tv_nsec);
-}
+std::uint64_t now() { return nanoseconds_of(CLOCK_MONOTONIC); }
 
 void wait_until(std::uint64_t deadline) {
   if (const std::uint64_t at = now(); deadline > at + spun_nanoseconds) {

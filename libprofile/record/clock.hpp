@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <ctime>
+
+#include "libprofile/interpose/nanoseconds.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -21,12 +22,6 @@ inline Ticks& operator+=(Ticks& a, Ticks b) {
   return a;
 }
 inline bool operator>(Ticks a, Ticks b) { return a.count > b.count; }
-
-inline std::uint64_t nanoseconds_of(clockid_t clock) {
-  timespec now{};
-  clock_gettime(clock, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 /// True where the processor promises one constant rate through sleep states and on every core (CPUID 80000007H, EDX 8).
 inline bool has_invariant_tsc() {

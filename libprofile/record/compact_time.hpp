@@ -39,7 +39,7 @@ class CompactTime {
  private:
   static constexpr int mantissa_bits = 12;
   static constexpr int max_shift = 31;
-  std::uint16_t code_ = 0;
+  std::uint16_t code_;  // no value of its own: blocks of them must not be written before they are used
 };
 
 }  // namespace halcyon

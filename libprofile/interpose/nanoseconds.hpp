@@ -1,0 +1,15 @@
+// The system's clocks in one number.
+#pragma once
+
+#include <cstdint>
+#include <ctime>
+
+namespace halcyon {
+
+inline std::uint64_t nanoseconds_of(clockid_t clock) {
+  timespec now{};
+  clock_gettime(clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace halcyon
