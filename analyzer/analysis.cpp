@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <boost/math/distributions/students_t.hpp>
-#include <cmath>
 
 #include "analyzer/estimators.hpp"
 
@@ -15,7 +13,6 @@ constexpr double least_coverage_percent = 50.0;
 constexpr double good_coverage_percent = 90.0;
 // Below, the mean of the excess is not yet near normal and its interval means nothing (the usual rule of thumb).
 constexpr std::uint64_t fewest_judged_segments = 30;
-constexpr double confidence = 0.90;
 // Recording must stay a tenth of what separates green from yellow even if it all fell on the critical path.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 // A duration read to a hundredth still tells a jitter of a few percent from none.
@@ -27,25 +24,6 @@ Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>&
     durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
   }
   return durations;
-}
-
-// The interference f = Σe / T is a ratio of two sums over random segments. To first order (the delta method) its error
-// is that of Σ(e − f x) / T, in which groups add up: var = Σ_groups n s²(e − f x) / T². The quantile is Student's t
-// with one degree of freedom less per judged group than there are judged segments. Baselines are taken as given.
-Interval interval_of(const std::vector<Durations>& durations, const std::vector<Durations>& excess, double run_time,
-                     double interference) {
-  double variance = 0.0;
-  double freedom = 0.0;
-  for (std::size_t g = 0; g < durations.size(); ++g) {
-    const Durations residual = excess[g] - interference * durations[g];
-    variance += (residual - residual.mean()).square().sum() * static_cast<double>(residual.size()) /
-                static_cast<double>(residual.size() - 1);
-    freedom += static_cast<double>(residual.size() - 1);
-  }
-  if (freedom < 1.0 || run_time <= 0.0) return {0.0, 100.0};
-  const double quantile = boost::math::quantile(boost::math::students_t(freedom), 0.5 + confidence / 2.0);
-  const double half = quantile * std::sqrt(variance) / run_time;
-  return {100.0 * std::max(0.0, interference - half), 100.0 * std::min(1.0, interference + half)};
 }
 
 std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis) {
@@ -131,15 +109,22 @@ Analysis analyze(const Profile& profile, std::string_view method) {
   for (const Method& candidate : methods) {
     if (candidate.name == method) analysis.chosen = analysis.methods.size();
     MethodResult result{.name = candidate.name};
-    std::vector<Durations> excess;
-    for (const Durations& group : durations) {
-      excess.push_back(candidate.estimate(group).excess);
-      result.excess_seconds += excess.back().sum();
+    if (profile.run_time_seconds > 0.0) {
+      const RunEstimate estimate = candidate.estimate(durations, profile.run_time_seconds);
+      const auto percent = [&](double seconds) {
+        return 100.0 * std::clamp(seconds / profile.run_time_seconds, 0.0, 1.0);
+      };
+      for (std::size_t g = 0; g < durations.size(); ++g) {
+        const GroupEstimate& group = estimate.groups[g];
+        const double excess = group.excess.sum();
+        // What moves the median strikes nearly every segment (seed 002, section 2, "Separating ...").
+        const double displaced = static_cast<double>(durations[g].size()) * (median(durations[g]) - group.baseline);
+        result.excess_seconds += excess;
+        result.continuous_seconds += std::clamp(displaced, 0.0, excess);
+      }
+      result.interference_percent = percent(result.excess_seconds);
+      result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};
     }
-    const double interference =
-        profile.run_time_seconds > 0.0 ? std::min(1.0, result.excess_seconds / profile.run_time_seconds) : 0.0;
-    result.interference_percent = 100.0 * interference;
-    result.interval_percent = interval_of(durations, excess, profile.run_time_seconds, interference);
     result.probability_high = probability_high(result.interference_percent);
     result.verdict = !analysis.unknown ? verdict_of(result.interference_percent) : Verdict::unknown;
     analysis.methods.push_back(result);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/estimators.hpp"
 #include "analyzer/grouping.hpp"
 #include "analyzer/verdict.hpp"
 #include "libprofile/format/profile.hpp"
@@ -17,17 +18,13 @@ struct Warning {
   std::string message;
 };
 
-struct Interval {
-  double low = 0.0;
-  double high = 0.0;
-};
-
 /// What one method says of the run.
 struct MethodResult {
   std::string_view name;
   double excess_seconds = 0.0;
   double interference_percent = 0.0;  // of the whole, disturbed run time
-  Interval interval_percent;          // 90 %, given the baselines
+  double continuous_seconds = 0.0;    // of the excess: hits nearly all segments; the rest is instantaneous
+  Interval interval_percent;          // 90 %
   double probability_high = 0.0;
   Verdict verdict = Verdict::unknown;
 };

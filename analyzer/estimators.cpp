@@ -1,7 +1,11 @@
 #include "analyzer/estimators.hpp"
 
 #include <algorithm>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <numeric>
+
+#include "analyzer/compound_poisson.hpp"
 
 namespace halcyon {
 namespace {
@@ -16,7 +20,56 @@ GroupEstimate excess_above(const Durations& durations, double baseline, double t
   return estimate;
 }
 
+// The interference f = Σe / T is a ratio of two sums over random segments. To first order (the delta method) its error
+// is that of Σ(e − f x) / T, in which groups add up: var = Σ_groups n s²(e − f x) / T². The quantile is Student's t
+// with one degree of freedom less per judged group than there are judged segments. Baselines are taken as given.
+Interval interval_by_delta_method(const std::vector<Durations>& groups, const std::vector<GroupEstimate>& estimates,
+                                  double run_time) {
+  double excess = 0.0;
+  for (const GroupEstimate& estimate : estimates) excess += estimate.excess.sum();
+  double variance = 0.0;
+  double freedom = 0.0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Durations residual = estimates[g].excess - excess / run_time * groups[g];
+    const double size = static_cast<double>(residual.size());
+    variance += (residual - residual.mean()).square().sum() * size / (size - 1.0);
+    freedom += size - 1.0;
+  }
+  if (freedom < 1.0) return {0.0, run_time};
+  const double quantile = boost::math::quantile(boost::math::students_t(freedom), 0.5 + interval_confidence / 2.0);
+  const double half = quantile * std::sqrt(variance);
+  return {std::max(0.0, excess - half), std::min(run_time, excess + half)};
+}
+
+template <GroupEstimate (*estimate_group)(const Durations&)>
+RunEstimate group_by_group(const std::vector<Durations>& groups, double run_time) {
+  RunEstimate run;
+  for (const Durations& group : groups) run.groups.push_back(estimate_group(group));
+  run.excess_seconds = interval_by_delta_method(groups, run.groups, run_time);
+  return run;
+}
+
+// Groups that hold so little of the time share the others' fate: fitting each would cost more than it tells.
+constexpr double fitted_time = 0.995;
+constexpr std::size_t most_fitted_groups = 64;
+
+// What lies above the baseline that leaves `added` seconds a segment, in proportion.
+GroupEstimate excess_of(const Durations& durations, double added, double jitter) {
+  GroupEstimate estimate;
+  estimate.baseline = durations.mean() - added;
+  estimate.threshold = estimate.baseline + disturbed_beyond_spreads * jitter;
+  estimate.excess = (durations - estimate.baseline).max(0.0);
+  const double sum = estimate.excess.sum();
+  if (sum > 0.0) estimate.excess *= added * static_cast<double>(durations.size()) / sum;
+  return estimate;
+}
+
 }  // namespace
+
+const std::array<Method, 3> methods{
+    {{"compound", [](const std::vector<Durations>& groups, double) { return estimate_compound(groups); }},
+     {"paper", group_by_group<estimate_paper>},
+     {"mode", group_by_group<estimate_mode>}}};
 
 double median(Durations values) {
   const Eigen::Index half = values.size() / 2;
@@ -45,6 +98,44 @@ GroupEstimate estimate_mode(const Durations& durations) {
   const auto below = std::lower_bound(sorted.data(), sorted.data() + sorted.size(), baseline) - sorted.data();
   const double spread = below > 0 ? normal_consistency * median(baseline - sorted.head(below)) : 0.0;
   return excess_above(durations, baseline, baseline + disturbed_beyond_spreads * spread, baseline);
+}
+
+RunEstimate estimate_compound(const std::vector<Durations>& groups) {
+  RunEstimate run;
+  run.groups.resize(groups.size());
+  std::vector<std::size_t> by_time(groups.size());
+  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
+  std::vector<double> seconds;
+  for (const Durations& group : groups) seconds.push_back(group.sum());
+  std::stable_sort(by_time.begin(), by_time.end(),
+                   [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
+  const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+
+  DurationLaws laws;
+  double fitted_seconds = 0.0;
+  double added_seconds = 0.0;
+  for (std::size_t i = 0; i < by_time.size(); ++i) {
+    const std::size_t g = by_time[i];
+    if (i < most_fitted_groups && fitted_seconds < fitted_time * all_seconds) {
+      const GroupPosterior posterior = added_time(groups[g], laws);
+      const double size = static_cast<double>(groups[g].size());
+      run.groups[g] = excess_of(groups[g], posterior.quantile(0.5), posterior.jitter_seconds);
+      // What is unknown of one group, above all how single delays are distributed, is unknown of all: the ends of
+      // their intervals add up.
+      run.excess_seconds.low += size * posterior.quantile(0.5 - interval_confidence / 2.0);
+      run.excess_seconds.high += size * posterior.quantile(0.5 + interval_confidence / 2.0);
+      fitted_seconds += seconds[g];
+      added_seconds += run.groups[g].excess.sum();
+      continue;
+    }
+    const double share = fitted_seconds > 0.0 ? added_seconds / fitted_seconds : 0.0;
+    run.groups[g] = excess_of(groups[g], share * groups[g].mean(), 0.0);
+  }
+  if (fitted_seconds > 0.0) {
+    run.excess_seconds.low *= all_seconds / fitted_seconds;
+    run.excess_seconds.high *= all_seconds / fitted_seconds;
+  }
+  return run;
 }
 
 }  // namespace halcyon

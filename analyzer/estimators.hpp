@@ -5,16 +5,29 @@
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace halcyon {
 
-using Durations = Eigen::ArrayXd;  // (segments of a group) seconds
+using Durations = Eigen::ArrayXd;  // (segments of a group, in the order of time) seconds
 
 /// What an estimator makes of one group.
 struct GroupEstimate {
   double baseline = 0.0;   // s, undisturbed duration of a segment
   double threshold = 0.0;  // s, a longer segment is disturbed
   Durations excess;        // (segments of the group) s
+};
+
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+};
+inline constexpr double interval_confidence = 0.90;
+
+/// What an estimator makes of a run.
+struct RunEstimate {
+  std::vector<GroupEstimate> groups;
+  Interval excess_seconds;  // 90 %, of the sum over all groups
 };
 
 /// The middle value, or the mean of the two middle ones. Needs at least one value.
@@ -28,11 +41,16 @@ GroupEstimate estimate_paper(const Durations& durations);
 /// s = 1.4826 median(b - x | x < b); a segment above b + 4 s is disturbed, and its excess is x - b.
 GroupEstimate estimate_mode(const Durations& durations);
 
+/// All delays, also where they strike nearly every segment: compound_poisson.hpp. The excess of a segment is what it
+/// takes beyond the baseline, in proportion: added up over the group, it is the median of the posterior.
+RunEstimate estimate_compound(const std::vector<Durations>& groups);
+
+/// An estimator: the judged groups of a run, and its run time in seconds.
 struct Method {
   std::string_view name;
-  GroupEstimate (*estimate)(const Durations&);
+  RunEstimate (*estimate)(const std::vector<Durations>& groups, double run_time);
 };
 /// All run every time; the first is the default.
-inline constexpr std::array<Method, 2> methods{{{"paper", estimate_paper}, {"mode", estimate_mode}}};
+extern const std::array<Method, 3> methods;
 
 }  // namespace halcyon

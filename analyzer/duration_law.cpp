@@ -1,0 +1,199 @@
+#include "analyzer/duration_law.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <tuple>
+#include <unsupported/Eigen/FFT>
+
+namespace halcyon {
+namespace {
+
+using Complex = std::complex<double>;
+
+constexpr std::size_t cells = 1024;
+constexpr double first_edge = -8.0;  // jitter beyond is less than one in 10^15
+constexpr double fine_step = 0.125;
+constexpr double coarse_step = 4.0;
+// The periodic transform wraps what is longer than the table back to its left. Damping by exp(-u x) over the table
+// (exponential tilting; Gruebel and Hermesmeier, ASTIN Bulletin 29, 1999) leaves e^-20 of it.
+constexpr double damping_over_table = 20.0;
+// Cells cannot show a narrower jitter than this many of their widths without ringing.
+constexpr double least_jitter_steps = 0.6;
+constexpr double jitter_skewness = 0.12;  // of lognormal jitter of 4 %, or gamma jitter of 6 %
+constexpr double fine_end = first_edge + fine_step * (cells - 64);
+
+// Steps in probability of the power law's mixture, and how many decades of its tail they cover.
+constexpr int power_pieces = 48;
+constexpr double power_decades = 4.0;
+constexpr double power_piece_shape = 16.0;  // each piece is a gamma law as wide as the next piece is far
+
+Complex gamma_transform(double shape, Complex scaled) { return std::exp(-shape * std::log(1.0 + scaled / shape)); }
+
+// A power law as a mixture of narrow gamma laws at its quantiles.
+Complex power_transform(double exponent, Complex u) {
+  std::array<double, power_pieces> weight;
+  std::array<double, power_pieces> length;
+  double total = 0.0;
+  double mean = 0.0;
+  for (int i = 0; i < power_pieces; ++i) {
+    const double above = std::pow(10.0, -power_decades * i / power_pieces);
+    const double below = std::pow(10.0, -power_decades * (i + 1) / power_pieces);
+    weight[i] = above - below;
+    length[i] = std::pow(above * below, -0.5 / exponent);
+    total += weight[i];
+    mean += weight[i] * length[i];
+  }
+  Complex sum = 0.0;
+  for (int i = 0; i < power_pieces; ++i) {
+    sum += weight[i] / total * gamma_transform(power_piece_shape, length[i] * total / mean * u);
+  }
+  return sum;
+}
+
+double step_of(bool fine) { return fine ? fine_step : coarse_step; }
+
+// Where the transform is needed: u = damping - i t at the frequencies of a table.
+std::vector<Complex> arguments(double step) {
+  const double length = step * cells;
+  std::vector<Complex> u(cells / 2 + 1);
+  for (std::size_t j = 0; j < u.size(); ++j) {
+    u[j] = {damping_over_table / length, -2.0 * std::numbers::pi * static_cast<double>(j) / length};
+  }
+  return u;
+}
+
+// Of mean 0.
+Complex jitter_transform(Jitter jitter, double deviation, Complex u) {
+  switch (jitter) {
+    case Jitter::normal: return std::exp(0.5 * deviation * deviation * u * u);
+    case Jitter::skewed: {
+      const double shape = 4.0 / (jitter_skewness * jitter_skewness);
+      const double scale = 0.5 * deviation * jitter_skewness;
+      return std::exp(shape * (scale * u - std::log(1.0 + scale * u)));
+    }
+    case Jitter::bounded: {
+      const Complex half_width = std::sqrt(3.0) * deviation * u;
+      return std::sinh(half_width) / half_width;
+    }
+  }
+  return 1.0;
+}
+
+std::vector<float> distribution(const std::vector<Complex>& transform, Eigen::FFT<double>& fft) {
+  std::vector<double> damped;
+  fft.inv(damped, transform, cells);
+  std::vector<float> table(cells + 1);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < cells; ++i) {
+    // fft.inv divides by the number of cells, the density by the table's length, and a cell is a step wide.
+    const double weight = damped[i] * std::exp(damping_over_table * static_cast<double>(i) / cells);
+    sum = std::min(1.0, sum + std::max(0.0, weight));
+    table[i + 1] = static_cast<float>(sum);
+  }
+  return table;
+}
+
+}  // namespace
+
+Complex laplace_transform(const DelayLaw& law, Complex u) {
+  switch (law.family) {
+    case DelayFamily::gamma: return gamma_transform(law.parameter, u);
+    case DelayFamily::inverse_gaussian: {
+      const double variance = law.parameter * law.parameter;
+      return std::exp((1.0 - std::sqrt(1.0 + 2.0 * variance * u)) / variance);
+    }
+    case DelayFamily::power: return power_transform(law.parameter, u);
+  }
+  return 1.0;
+}
+
+DurationLaw::Point DurationLaw::at(double z) const {
+  const bool fine = z < fine_end;
+  const double step = step_of(fine);
+  const std::vector<float>& table = fine ? fine_ : coarse_;
+  const double place = (z - first_edge) / step;
+  if (place <= 0.0) return {0.0, 0.0};
+  const auto cell = static_cast<std::size_t>(place);
+  if (cell + 1 >= cells) return {static_cast<double>(table[cells]), 0.0};
+  const double within = place - static_cast<double>(cell);
+  const double left = static_cast<double>(table[cell]);
+  const double here = static_cast<double>(table[cell + 1]) - left;
+  // The density between the middles of cells, so that it has no steps.
+  const double neighbour = within < 0.5 ? (cell > 0 ? left - static_cast<double>(table[cell - 1]) : 0.0)
+                                        : static_cast<double>(table[cell + 2]) - static_cast<double>(table[cell + 1]);
+  const double share = std::abs(within - 0.5);
+  return {left + within * here, ((1.0 - share) * here + share * neighbour) / step};
+}
+
+double DurationLaw::quantile(double probability) const {
+  const bool fine = static_cast<double>(fine_[cells - 64]) > probability;
+  const std::vector<float>& table = fine ? fine_ : coarse_;
+  const auto found = std::lower_bound(table.begin(), table.end(), static_cast<float>(probability));
+  return first_edge + step_of(fine) * static_cast<double>(found - table.begin());
+}
+
+struct DurationLaws::Tables {
+  struct Grid {
+    double step;
+    std::vector<Complex> u;
+    std::map<Jitter, std::vector<Complex>> jitter;
+    std::map<std::pair<std::size_t, double>, std::vector<Complex>> one_delay;  // by law and mean
+  };
+  std::array<Grid, 2> grids;
+  Eigen::FFT<double> fft;
+  std::map<std::tuple<double, double, std::size_t, double, Jitter>, DurationLaw> laws;
+
+  const std::vector<Complex>& jitter(Grid& grid, Jitter kind) {
+    std::vector<Complex>& values = grid.jitter[kind];
+    if (values.empty()) {
+      const double deviation = std::max(1.0, least_jitter_steps * grid.step);
+      for (const Complex u : grid.u) {
+        // The table's first value is for the middle of its first cell.
+        values.push_back(jitter_transform(kind, deviation, u) * std::exp(u * (first_edge + 0.5 * grid.step)));
+      }
+    }
+    return values;
+  }
+  const std::vector<Complex>& one_delay(Grid& grid, std::size_t law, double mean) {
+    std::vector<Complex>& values = grid.one_delay[{law, mean}];
+    if (values.empty()) {
+      for (const Complex u : grid.u) values.push_back(laplace_transform(delay_laws[law], mean * u));
+    }
+    return values;
+  }
+  std::vector<float> table(Grid& grid, const DurationShape& shape) {
+    std::vector<Complex> transform = jitter(grid, shape.jitter);
+    if (shape.hits > 0.0) {
+      const std::vector<Complex>& delay = one_delay(grid, shape.law, shape.mean_delay);
+      for (std::size_t j = 0; j < transform.size(); ++j) {
+        transform[j] *= (1.0 - shape.exposed) + shape.exposed * std::exp(shape.hits * (delay[j] - 1.0));
+      }
+    }
+    for (Complex& value : transform) value = std::conj(value);
+    return distribution(transform, fft);
+  }
+};
+
+DurationLaws::DurationLaws() : tables_(std::make_unique<Tables>()) {
+  tables_->fft.SetFlag(Eigen::FFT<double>::HalfSpectrum);
+  for (const bool fine : {true, false}) {
+    Tables::Grid& grid = tables_->grids[fine ? 0 : 1];
+    grid.step = step_of(fine);
+    grid.u = arguments(grid.step);
+  }
+}
+
+DurationLaws::~DurationLaws() = default;
+
+const DurationLaw& DurationLaws::get(const DurationShape& shape) {
+  const auto key = std::make_tuple(shape.hits, shape.mean_delay, shape.law, shape.exposed, shape.jitter);
+  const auto [entry, is_new] = tables_->laws.try_emplace(key);
+  if (is_new) {
+    entry->second.fine_ = tables_->table(tables_->grids[0], shape);
+    entry->second.coarse_ = tables_->table(tables_->grids[1], shape);
+  }
+  return entry->second;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,174 @@
+// How near the estimates come to a truth that is known: synthetic runs, every method, as a Markdown page
+// (docs/accuracy.md). Never passes or fails.
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "analyzer/analysis.hpp"
+#include "tests/truth/truth.hpp"
+
+namespace {
+
+using namespace halcyon;
+
+// A law to draw cases from. All quantities but the one that the table is about are drawn anew for each case.
+struct Draw {
+  std::mt19937_64 random;
+  double uniform(double low, double high) { return std::uniform_real_distribution<>(low, high)(random); }
+  double log_uniform(double low, double high) { return std::exp(uniform(std::log(low), std::log(high))); }
+  template <class T, std::size_t count>
+  T one_of(const T (&values)[count]) {
+    return values[std::uniform_int_distribution<std::size_t>(0, count - 1)(random)];
+  }
+};
+
+truth::Run drawn_run(Draw& draw) {
+  using truth::DelayLaw, truth::JitterLaw;
+  truth::Run run;
+  run.segments = draw.one_of<std::size_t>({200, 500, 1500});
+  run.jitter_law = draw.one_of({JitterLaw::none, JitterLaw::normal, JitterLaw::lognormal, JitterLaw::gamma});
+  run.jitter = run.jitter_law == JitterLaw::none ? 0.0 : draw.uniform(0.01, 0.05);
+  run.delay_law = draw.one_of({DelayLaw::normal, DelayLaw::exponential, DelayLaw::lognormal, DelayLaw::pareto});
+  run.seed = draw.random();
+  return run;
+}
+
+void disturb(truth::Run& run, Draw& draw, double fewest_hits, double most_hits) {
+  run.slowdown = draw.uniform(0.01, 0.45);
+  run.hits = draw.log_uniform(fewest_hits, most_hits);
+}
+
+// Three phases of different length, each with as many segments as the smallest group of the other tables at least.
+void make_phases(truth::Run& run, Draw& draw) {
+  run.phases = {
+      {2, 1e-3 * draw.uniform(0.5, 2.0)}, {1, 1e-3 * draw.uniform(2.0, 8.0)}, {1, 1e-3 * draw.uniform(0.2, 4.0)}};
+  run.segments *= 4;
+}
+
+struct Table {
+  std::string_view title;
+  std::vector<truth::Run> runs;
+};
+
+std::vector<Table> tables(std::uint64_t seed, std::size_t cases) {
+  Draw draw{std::mt19937_64(seed)};
+  std::vector<Table> result;
+  const auto table = [&](std::string_view title, auto&& make) {
+    result.push_back({title, {}});
+    for (std::size_t i = 0; i < cases; ++i) {
+      truth::Run run = drawn_run(draw);
+      make(run);
+      result.back().runs.push_back(run);
+    }
+  };
+  table("One group, undisturbed", [](truth::Run&) {});
+  table("One group, 0.05 to 4 delays a segment", [&](truth::Run& run) { disturb(run, draw, 0.05, 4.0); });
+  table("One group, 4 to 16 delays a segment", [&](truth::Run& run) { disturb(run, draw, 4.0, 16.0); });
+  table("Three phases, undisturbed", [&](truth::Run& run) { make_phases(run, draw); });
+  table("Three phases, 0.05 to 4 delays a segment", [&](truth::Run& run) {
+    make_phases(run, draw);
+    disturb(run, draw, 0.05, 4.0);
+  });
+  table("Three phases, 4 to 16 delays a segment", [&](truth::Run& run) {
+    make_phases(run, draw);
+    disturb(run, draw, 4.0, 16.0);
+  });
+  table("Three phases on 16 ranks, bursts in 10 to 50 % of the time", [&](truth::Run& run) {
+    make_phases(run, draw);
+    disturb(run, draw, 0.05, 4.0);
+    run.ranks = 16;
+    run.exposed = draw.uniform(0.1, 0.5);
+  });
+  table("Three phases, work that drifts by 5 to 40 %, undisturbed", [&](truth::Run& run) {
+    make_phases(run, draw);
+    for (truth::Phase& phase : run.phases) phase.growth = draw.uniform(0.05, 0.4);
+  });
+  table("Three phases, work that drifts by 5 to 40 %, 0.05 to 4 delays a segment", [&](truth::Run& run) {
+    make_phases(run, draw);
+    for (truth::Phase& phase : run.phases) phase.growth = draw.uniform(0.05, 0.4);
+    disturb(run, draw, 0.05, 4.0);
+  });
+  return result;
+}
+
+double quantile(std::vector<double> values, double probability) {
+  if (values.empty()) return std::nan("");
+  const auto at =
+      values.begin() + static_cast<std::ptrdiff_t>(probability * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+struct Score {
+  std::vector<double> accuracy, error, estimate;  // of judged runs
+  double width = 0.0;
+  std::size_t unknown = 0, held = 0, runs = 0;
+};
+
+// The two sides of an interval are shown with one decimal, and so are they compared.
+constexpr double shown_precision = 0.05;
+
+void add(Score& score, const Analysis& analysis, std::size_t method, double truth) {
+  const MethodResult& result = analysis.methods[method];
+  ++score.runs;
+  const bool held =
+      result.interval_percent.low - shown_precision <= truth && truth <= result.interval_percent.high + shown_precision;
+  score.held += held ? 1 : 0;
+  score.width += result.interval_percent.high - result.interval_percent.low;
+  if (result.verdict == Verdict::unknown) {
+    ++score.unknown;
+    return;
+  }
+  score.accuracy.push_back(1.0 - std::abs(probability_high(truth) - result.probability_high));
+  score.error.push_back(std::abs(truth - result.interference_percent));
+  score.estimate.push_back(result.interference_percent);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Accuracy of the estimators on synthetic runs, as Markdown."};
+  std::size_t cases = 300;
+  std::uint64_t seed = 2018;
+  app.add_option("--cases", cases, "Runs of each kind")->capture_default_str();
+  app.add_option("--seed", seed, "Of the draws")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+
+  double seconds = 0.0;
+  std::size_t analyses = 0;
+  for (const Table& table : tables(seed, cases)) {
+    std::vector<Score> scores(methods.size());
+    std::vector<double> truths;
+    for (const truth::Run& run : table.runs) {
+      const truth::Truth truth = truth::make_truth(run);
+      const auto began = std::chrono::steady_clock::now();
+      const Analysis analysis = analyze(truth.profile, methods.front().name);
+      seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+      ++analyses;
+      truths.push_back(truth.interference_percent);
+      for (std::size_t m = 0; m < methods.size(); ++m) add(scores[m], analysis, m, truth.interference_percent);
+    }
+    fmt::print("\n**{}** (true interference {:.1f} to {:.1f} %)\n\n", table.title, quantile(truths, 0.0),
+               quantile(truths, 1.0));
+    fmt::print(
+        "| method | accuracy, median | 5th percentile | least | error pp, median | 90th | 95th | reported %, median | "
+        "interval holds % | its width pp | unknown % |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+    for (std::size_t m = 0; m < methods.size(); ++m) {
+      const Score& score = scores[m];
+      const double runs = static_cast<double>(score.runs);
+      fmt::print("| `{}` | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} | {:.0f} | {:.1f} | {:.0f} |\n",
+                 methods[m].name, quantile(score.accuracy, 0.5), quantile(score.accuracy, 0.05),
+                 quantile(score.accuracy, 0.0), quantile(score.error, 0.5), quantile(score.error, 0.9),
+                 quantile(score.error, 0.95), quantile(score.estimate, 0.5),
+                 100.0 * static_cast<double>(score.held) / runs, score.width / runs,
+                 100.0 * static_cast<double>(score.unknown) / runs);
+    }
+    std::fflush(stdout);
+  }
+  fmt::print("\n{} analyses took {:.0f} ms each.\n", analyses, 1e3 * seconds / static_cast<double>(analyses));
+}
