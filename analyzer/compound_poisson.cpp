@@ -75,11 +75,16 @@ Cells cells_of(const Durations& durations) {
 
 // -- the fit of one shape
 
-constexpr double full_weight_segments = 1000.0;  // beyond, further segments add less and less
-constexpr double usual_jitter = 0.025;           // of the duration: scale of a half-normal prior
-constexpr double least_probability = 1e-7;       // of a cell: what no law explains must not decide alone
+constexpr double full_weight_segments = 700.0;  // beyond, further segments add less and less
+constexpr double most_jitter = 0.045;           // of the duration: all up to here is usual, much more is not
+constexpr double least_probability = 1e-7;      // of a cell: what no law explains must not decide alone
 constexpr int most_steps = 25;
 constexpr double hopeless = 60.0;  // nats behind the best after some steps
+
+struct Start {
+  double baseline;  // s
+  double scale;     // s
+};
 
 struct Fit {
   double baseline = 0.0;  // s
@@ -121,20 +126,28 @@ Derivatives log_posterior(const DurationLaw& law, const Cells& cells, double tem
     left = right;
     left_z = right_z;
   }
-  const double jitter = scale / (baseline * usual_jitter);
-  result.value += std::log(jitter) - 0.5 * jitter * jitter;
-  result.gradient[0] += (jitter * jitter - 1.0) / baseline;
-  result.gradient[1] += 1.0 - jitter * jitter;
-  result.information[2] += 2.0 * jitter * jitter;
+  // The jitter's prior density is flat and falls as exp(-(c / most_jitter)^4 / 2).
+  const double jitter = scale / (baseline * most_jitter);
+  const double unusual = std::pow(jitter, 4.0);
+  result.value += std::log(jitter) - 0.5 * unusual;
+  result.gradient[0] += (2.0 * unusual - 1.0) / baseline;
+  result.gradient[1] += 1.0 - 2.0 * unusual;
+  result.information[2] += 8.0 * unusual;
   return result;
 }
 
-// Levenberg and Marquardt's method with the expected information.
-Fit fit_shape(const DurationLaw& law, const Cells& cells, double temper, double best_so_far) {
+// Where the law's tenth and middle agree with the group's.
+Start rough_start(const DurationLaw& law, const Cells& cells) {
   const double low = law.quantile(0.1);
   const double middle = law.quantile(0.5);
-  double scale = std::max(cells.finest, (cells.middle - cells.low) / std::max(middle - low, 1e-3));
-  double baseline = cells.low - scale * low;
+  const double scale = std::max(cells.finest, (cells.middle - cells.low) / std::max(middle - low, 1e-3));
+  return {cells.low - scale * low, scale};
+}
+
+// Levenberg and Marquardt's method with the expected information.
+Fit fit_shape(const DurationLaw& law, const Cells& cells, double temper, double best_so_far, Start start) {
+  double scale = start.scale;
+  double baseline = start.baseline;
   Derivatives now = log_posterior(law, cells, temper, baseline, scale);
   double damping = 1e-3;
   for (int step = 0; step < most_steps && damping < 1e5; ++step) {
@@ -160,8 +173,8 @@ Fit fit_shape(const DurationLaw& law, const Cells& cells, double temper, double 
     scale = next_scale;
     now = next;
     damping = std::max(0.2 * damping, 1e-6);
-    if (gained < 1e-3) break;
-    if (step >= 4 && gained < 1.0 && now.value < best_so_far - hopeless) break;
+    if (gained < 1e-2) break;
+    if (step >= 2 && gained < 5.0 && now.value < best_so_far - hopeless) break;
   }
   const double determinant = now.information[0] * now.information[2] - now.information[1] * now.information[1];
   if (!(determinant > 0.0) || now.value < -1e299) return {};
@@ -181,8 +194,10 @@ constexpr int stride = 3;  // of the first look
 constexpr std::array jitters{Jitter::normal, Jitter::skewed, Jitter::bounded};
 constexpr std::array<double, 2> exposures{1.0, 0.3};
 
-constexpr double promising = 14.0;   // nats behind the best at the first look
-constexpr double negligible = 1e-4;  // posterior weight against the largest
+constexpr double promising = 14.0;          // nats behind the best at the first look
+constexpr std::size_t most_promising = 40;  // places
+constexpr double worth_every_jitter = 7.0;  // nats behind the best
+constexpr double negligible = 7.0;          // nats behind the best
 
 struct Place {
   int hits;
@@ -206,10 +221,10 @@ bool is_distinct(const Place& place) {
 
 // Log prior density. Half of all groups are undisturbed. Hits and lengths of delays are of any order of magnitude, all
 // alike, but such regular disturbance that nearly all segments are struck often is rarer.
-constexpr double undisturbed_prior = 0.5;
+constexpr double undisturbed_prior = 0.15;
 constexpr double bursts_prior = 0.3;
 constexpr double many_hits = 4.0;
-constexpr double wide_law_prior = 0.4;  // against laws that vary as delays usually do
+constexpr double wide_law_prior = 0.25;  // against laws that vary as delays usually do
 
 bool is_wide(const DelayLaw& law) {
   switch (law.family) {
@@ -223,9 +238,169 @@ bool is_wide(const DelayLaw& law) {
 double log_prior(const DurationShape& shape, double distinct_shapes) {
   double prior = std::log((1.0 - undisturbed_prior) / distinct_shapes);
   if (shape.hits >= 1.0) prior += std::log(shape.exposed < 1.0 ? bursts_prior : 1.0 - bursts_prior);
-  if (shape.hits > many_hits) prior -= 0.25 * std::log(shape.hits / many_hits);
+  if (shape.hits > many_hits) prior -= 0.15 * std::log(shape.hits / many_hits);
   if (is_wide(delay_laws[shape.law])) prior += std::log(wide_law_prior);
   return prior;
+}
+
+std::vector<Place> distinct_places() {
+  std::vector<Place> places;
+  for (std::size_t law = 0; law < delay_laws.size(); ++law) {
+    for (std::size_t exposure = 0; exposure < exposures.size(); ++exposure) {
+      for (int hits = 0; hits < hits_count; ++hits) {
+        for (int delay = 0; delay < delays_count; ++delay) {
+          const Place place{hits, delay, law, exposure};
+          if (is_distinct(place)) places.push_back(place);
+        }
+      }
+    }
+  }
+  return places;
+}
+
+// Fits shapes to one group and keeps what came of them.
+class Search {
+ public:
+  Search(const Durations& durations, DurationLaws& laws)
+      : cells_(cells_of(durations)),
+        temper_(full_weight_segments / (full_weight_segments + cells_.segments)),
+        laws_(laws),
+        lattice_(distinct_places()) {}
+
+  std::vector<Explanation> run() {
+    for (const Jitter jitter : jitters) {
+      const DurationShape undisturbed{.hits = 0.0, .jitter = jitter};
+      fit(undisturbed, std::log(undisturbed_prior / jitters.size()), rough_start(laws_.get(undisturbed), cells_));
+    }
+    look_at_every_third();
+    look_around_the_promising();
+    vary_the_jitter();
+    return explanations();
+  }
+
+ private:
+  struct Found {
+    Place place;
+    Fit fit;
+  };
+
+  Fit fit(const DurationShape& shape, double prior, Start start) {
+    Fit result = fit_shape(laws_.get(shape), cells_, temper_, best_, start);
+    result.evidence += prior;
+    best_ = std::max(best_, result.evidence);
+    fits_.emplace_back(shape, result);
+    return result;
+  }
+  Fit fit(const Place& place, Jitter jitter, Start start) {
+    const DurationShape shape = shape_at(place, jitter);
+    return fit(shape, log_prior(shape, static_cast<double>(lattice_.size() * jitters.size())), start);
+  }
+
+  void look_at_every_third() {
+    for (const Place& place : lattice_) {
+      if (place.hits % stride != 1 || place.delay % stride != 1) continue;
+      const DurationLaw& law = laws_.get(shape_at(place, jitters.front()));
+      found_.push_back({place, fit(place, jitters.front(), rough_start(law, cells_))});
+    }
+  }
+
+  void look_around_the_promising() {
+    std::stable_sort(found_.begin(), found_.end(),
+                     [](const Found& a, const Found& b) { return a.fit.evidence > b.fit.evidence; });
+    const std::size_t centres = std::min(most_promising, found_.size());
+    for (std::size_t i = 0; i < centres && found_[i].fit.evidence > best_ - promising; ++i) {
+      const Found centre = found_[i];
+      for (int hits = centre.place.hits - 1; hits <= centre.place.hits + 1; ++hits) {
+        for (int delay = centre.place.delay - 1; delay <= centre.place.delay + 1; ++delay) {
+          const Place place{hits, delay, centre.place.law, centre.place.exposure};
+          const bool is_centre = hits == centre.place.hits && delay == centre.place.delay;
+          if (is_centre || hits < 0 || hits >= hits_count || delay < 0 || delay >= delays_count) continue;
+          if (!is_distinct(place)) continue;
+          found_.push_back({place, fit(place, jitters.front(), {centre.fit.baseline, centre.fit.scale})});
+        }
+      }
+    }
+  }
+
+  void vary_the_jitter() {
+    for (const Found& found : found_) {
+      if (found.fit.evidence < best_ - worth_every_jitter) continue;
+      for (std::size_t i = 1; i < jitters.size(); ++i) {
+        fit(found.place, jitters[i], {found.fit.baseline, found.fit.scale});
+      }
+    }
+  }
+
+  std::vector<Explanation> explanations() const {
+    std::vector<Explanation> result;
+    for (const auto& [shape, fit] : fits_) {
+      if (fit.evidence < best_ - negligible) continue;
+      // What was added is the mean duration less b (1 + mean jitter of these very segments), which no estimate
+      // of b can beat: the variance of an efficient estimate beside it is the difference of theirs (Hausman 1978).
+      const double of_mean_jitter = fit.scale * fit.scale / (temper_ * cells_.segments);
+      const double deviation = shape.hits > 0.0 ? std::sqrt(std::max(0.0, fit.variance - of_mean_jitter)) : 0.0;
+      result.push_back({shape, fit.baseline, fit.scale, deviation, fit.evidence - best_});
+    }
+    return result;
+  }
+
+  Cells cells_;
+  double temper_;
+  DurationLaws& laws_;
+  std::vector<Place> lattice_;
+  double best_ = -1e300;
+  std::vector<std::pair<DurationShape, Fit>> fits_;
+  std::vector<Found> found_;  // with the first kind of jitter
+};
+
+// -- what groups tell each other
+
+constexpr std::size_t telling_groups = 8;  // those that know most; the first of the list
+constexpr double same_rate = 0.5;          // standard deviation of the log of the rate between groups
+constexpr double same_delay = 0.3;         // of the log of the mean delay
+constexpr double other_law = 0.2;          // how much an explanation by another law of delays counts
+constexpr double stranger = 0.05;          // share of groups whose disturbance has nothing to do with the others'
+
+struct Disturbance {
+  bool none;
+  double log_rate = 0.0;
+  double log_delay = 0.0;
+  std::size_t law = 0;
+  double probability = 0.0;
+};
+
+std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explanations) {
+  std::vector<Disturbance> result;
+  double total = 0.0;
+  for (const Explanation& item : explanations) total += std::exp(item.evidence);
+  for (const Explanation& item : explanations) {
+    const DurationShape& shape = item.shape;
+    Disturbance one{.none = shape.hits == 0.0, .law = shape.law, .probability = std::exp(item.evidence) / total};
+    if (!one.none) {
+      one.log_rate = std::log(shape.hits * shape.exposed / item.baseline);
+      one.log_delay = std::log(shape.mean_delay * item.scale);
+    }
+    result.push_back(one);
+  }
+  return result;
+}
+
+// How much a group's explanations speak for one disturbance: near 1 if they are all of it.
+double support(const std::vector<Disturbance>& group, const Disturbance& one) {
+  double sum = 0.0;
+  for (const Disturbance& other : group) {
+    if (one.none != other.none) continue;
+    if (one.none) {
+      sum += other.probability;
+      continue;
+    }
+    const double rate = (one.log_rate - other.log_rate) / same_rate;
+    const double delay = (one.log_delay - other.log_delay) / same_delay;
+    const double distance = rate * rate + delay * delay;
+    if (distance < 30.0)
+      sum += other.probability * (one.law == other.law ? 1.0 : other_law) * std::exp(-0.5 * distance);
+  }
+  return sum;
 }
 
 // Nine equally probable values of a standard normal law.
@@ -233,99 +408,63 @@ constexpr std::array<double, 9> normal_values{-1.593, -0.967, -0.589, -0.282, 0.
 
 }  // namespace
 
-double GroupPosterior::quantile(double probability) const {
-  double sum = 0.0;
-  for (const WeightedValue& item : added) {
-    sum += item.weight;
-    if (sum >= probability) return item.value;
-  }
-  return added.empty() ? 0.0 : added.back().value;
+std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws) {
+  return Search(durations, laws).run();
 }
 
-GroupPosterior added_time(const Durations& durations, DurationLaws& laws) {
-  const Cells cells = cells_of(durations);
-  const double temper = full_weight_segments / (full_weight_segments + cells.segments);
+void share_between_groups(std::vector<std::vector<Explanation>>& groups) {
+  std::vector<std::vector<Disturbance>> said;
+  for (const std::vector<Explanation>& group : groups) said.push_back(disturbances_of(group));
+  const std::size_t telling = std::min(telling_groups, groups.size());
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (std::size_t i = 0; i < groups[g].size(); ++i) {
+      for (std::size_t other = 0; other < telling; ++other) {
+        if (other != g) groups[g][i].evidence += std::log(stranger + support(said[other], said[g][i]));
+      }
+    }
+  }
+}
 
-  struct Candidate {
-    DurationShape shape;
-    Fit fit;
+AddedTime added_time(const std::vector<Explanation>& explanations, double mean_duration) {
+  struct Weighted {
+    double seconds;
+    double weight;
   };
-  std::vector<Candidate> candidates;
+  std::vector<Weighted> values;
   double best = -1e300;
-  const auto consider = [&](const DurationShape& shape, double prior) {
-    Fit fit = fit_shape(laws.get(shape), cells, temper, best);
-    fit.evidence += prior;
-    best = std::max(best, fit.evidence);
-    candidates.push_back({shape, fit});
-    return fit.evidence;
-  };
-  for (const Jitter jitter : jitters) {
-    consider({.hits = 0.0, .jitter = jitter}, std::log(undisturbed_prior / jitters.size()));
-  }
-
-  std::vector<Place> lattice;
-  for (std::size_t law = 0; law < delay_laws.size(); ++law) {
-    for (std::size_t exposure = 0; exposure < exposures.size(); ++exposure) {
-      for (int hits = 0; hits < hits_count; ++hits) {
-        for (int delay = 0; delay < delays_count; ++delay) {
-          const Place place{hits, delay, law, exposure};
-          if (is_distinct(place)) lattice.push_back(place);
-        }
-      }
+  AddedTime result;
+  for (const Explanation& item : explanations) {
+    if (item.evidence > best) {
+      best = item.evidence;
+      result.jitter = item.scale;
     }
   }
-  const double distinct_shapes = static_cast<double>(lattice.size() * jitters.size());
-
-  // A first look at every third place; then at all neighbours of those that are not far behind.
-  std::vector<std::pair<Place, double>> looked;
-  for (const Place& place : lattice) {
-    if (place.hits % stride != 1 || place.delay % stride != 1) continue;
-    const DurationShape shape = shape_at(place, jitters.front());
-    looked.emplace_back(place, consider(shape, log_prior(shape, distinct_shapes)));
-  }
-  const double line = best - promising;
-  for (const auto& [centre, evidence] : looked) {
-    if (evidence < line) continue;
-    for (int hits = centre.hits - 1; hits <= centre.hits + 1; ++hits) {
-      for (int delay = centre.delay - 1; delay <= centre.delay + 1; ++delay) {
-        const Place place{hits, delay, centre.law, centre.exposure};
-        if (hits < 0 || hits >= hits_count || delay < 0 || delay >= delays_count || !is_distinct(place)) continue;
-        for (const Jitter jitter : jitters) {
-          if (hits == centre.hits && delay == centre.delay && jitter == jitters.front()) continue;
-          const DurationShape shape = shape_at(place, jitter);
-          consider(shape, log_prior(shape, distinct_shapes));
-        }
-      }
-    }
-  }
-
-  GroupPosterior posterior;
   double total = 0.0;
-  for (const Candidate& candidate : candidates) {
-    const double weight = std::exp(candidate.fit.evidence - best);
-    if (weight == 1.0) {
-      posterior.shape = candidate.shape;
-      posterior.jitter_seconds = candidate.fit.scale;
-    }
-    if (weight < negligible) continue;
+  for (const Explanation& item : explanations) {
+    const double weight = std::exp(item.evidence - best);
     total += weight;
-    if (candidate.shape.hits == 0.0) {
-      posterior.added.push_back({0.0, weight});
+    if (item.shape.hits == 0.0) {
+      values.push_back({0.0, weight});
       continue;
     }
-    // What was added is the mean duration less b (1 + mean jitter of these very segments), which no estimate
-    // of b can beat: the variance of an efficient estimate beside it is the difference of theirs (Hausman 1978).
-    const double of_mean_jitter = candidate.fit.scale * candidate.fit.scale / (temper * cells.segments);
-    const double deviation = std::sqrt(std::max(0.0, candidate.fit.variance - of_mean_jitter));
     for (const double normal : normal_values) {
-      const double added = cells.mean - candidate.fit.baseline + deviation * normal;
-      posterior.added.push_back({std::max(0.0, added), weight / normal_values.size()});
+      const double seconds = mean_duration - item.baseline + item.deviation * normal;
+      values.push_back({std::max(0.0, seconds), weight / normal_values.size()});
     }
   }
-  for (WeightedValue& item : posterior.added) item.weight /= total;
-  std::sort(posterior.added.begin(), posterior.added.end(),
-            [](const WeightedValue& a, const WeightedValue& b) { return a.value < b.value; });
-  return posterior;
+  std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.seconds < b.seconds; });
+  const auto quantile = [&](double probability) {
+    double sum = 0.0;
+    for (const Weighted& value : values) {
+      sum += value.weight / total;
+      if (sum >= probability) return value.seconds;
+    }
+    return values.empty() ? 0.0 : values.back().seconds;
+  };
+  result.low = quantile(0.5 - interval_confidence / 2.0);
+  result.median = quantile(0.5);
+  result.high = quantile(0.5 + interval_confidence / 2.0);
+  return result;
 }
 
 }  // namespace halcyon

@@ -8,21 +8,16 @@
 
 namespace halcyon {
 
-/// A value with its posterior probability.
-struct WeightedValue {
-  double value;
-  double weight;
+/// One law that may have made a group's durations, with what fits it best.
+struct Explanation {
+  DurationShape shape;
+  double baseline = 0.0;   // s
+  double scale = 0.0;      // s, standard deviation of the jitter
+  double deviation = 0.0;  // s, of the time that was added to a segment, on average, if this is the law
+  double evidence = 0.0;   // log of the posterior probability, up to a constant of the group
 };
 
-struct GroupPosterior {
-  std::vector<WeightedValue> added;  // s a segment, mean over the group; ascending, weights sum to 1
-  double jitter_seconds = 0.0;       // standard deviation of the undisturbed durations, at the most likely law
-  DurationShape shape;               // the most likely one
-
-  double quantile(double probability) const;
-};
-
-/// The posterior of the time that delays added to the segments of one group.
+/// The laws that may have made a group's durations, less those that are a thousand times less probable than the best.
 ///
 /// A duration is b (1 + e) + D_1 + ... + D_N: jitter e of mean 0, N Poisson distributed delays (none in segments that
 /// were not exposed). The total needs only b: the mean of the delays is the mean duration less b, however heavy
@@ -31,6 +26,19 @@ struct GroupPosterior {
 /// between order statistics and integrated over by Laplace's method; the shapes' weights are their posterior
 /// probabilities. The likelihood is tempered, so that no number of segments makes a law that is only
 /// nearly right look certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114, 2019).
-GroupPosterior added_time(const Durations& durations, DurationLaws& laws);
+std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws);
+
+/// Disturbance does not know groups: how often it comes in a second and how long a delay lasts is nearly the same for
+/// all. Multiplies each group's evidence by what the others say to its explanations.
+void share_between_groups(std::vector<std::vector<Explanation>>& groups);
+
+/// The posterior of the time that delays added to a segment of a group, on average.
+struct AddedTime {
+  double low = 0.0;     // s, 5 % lie below
+  double median = 0.0;  // s
+  double high = 0.0;    // s, 5 % lie above
+  double jitter = 0.0;  // s, standard deviation of undisturbed durations by the most probable law
+};
+AddedTime added_time(const std::vector<Explanation>& explanations, double mean_duration);
 
 }  // namespace halcyon

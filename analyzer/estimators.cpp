@@ -112,24 +112,32 @@ RunEstimate estimate_compound(const std::vector<Durations>& groups) {
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
 
   DurationLaws laws;
+  std::vector<std::vector<Explanation>> explanations;
   double fitted_seconds = 0.0;
+  while (explanations.size() < std::min(most_fitted_groups, groups.size()) &&
+         fitted_seconds < fitted_time * all_seconds) {
+    const std::size_t g = by_time[explanations.size()];
+    explanations.push_back(explain(groups[g], laws));
+    fitted_seconds += seconds[g];
+  }
+  share_between_groups(explanations);
+
   double added_seconds = 0.0;
   for (std::size_t i = 0; i < by_time.size(); ++i) {
     const std::size_t g = by_time[i];
-    if (i < most_fitted_groups && fitted_seconds < fitted_time * all_seconds) {
-      const GroupPosterior posterior = added_time(groups[g], laws);
-      const double size = static_cast<double>(groups[g].size());
-      run.groups[g] = excess_of(groups[g], posterior.quantile(0.5), posterior.jitter_seconds);
-      // What is unknown of one group, above all how single delays are distributed, is unknown of all: the ends of
-      // their intervals add up.
-      run.excess_seconds.low += size * posterior.quantile(0.5 - interval_confidence / 2.0);
-      run.excess_seconds.high += size * posterior.quantile(0.5 + interval_confidence / 2.0);
-      fitted_seconds += seconds[g];
-      added_seconds += run.groups[g].excess.sum();
+    const double mean = groups[g].mean();
+    if (i >= explanations.size()) {
+      run.groups[g] = excess_of(groups[g], added_seconds / fitted_seconds * mean, 0.0);
       continue;
     }
-    const double share = fitted_seconds > 0.0 ? added_seconds / fitted_seconds : 0.0;
-    run.groups[g] = excess_of(groups[g], share * groups[g].mean(), 0.0);
+    const AddedTime added = added_time(explanations[i], mean);
+    run.groups[g] = excess_of(groups[g], added.median, added.jitter);
+    // What is unknown of one group, above all how single delays are distributed, is unknown of all: the ends of
+    // their intervals add up.
+    const double size = static_cast<double>(groups[g].size());
+    run.excess_seconds.low += size * added.low;
+    run.excess_seconds.high += size * added.high;
+    added_seconds += size * added.median;
   }
   if (fitted_seconds > 0.0) {
     run.excess_seconds.low *= all_seconds / fitted_seconds;
