@@ -46,6 +46,10 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
   return std::nullopt;
 }
 
+bool spans_all_classes(const Interval& percent) {
+  return verdict_of(percent.low) == Verdict::green && verdict_of(percent.high) == Verdict::red;
+}
+
 void add_warnings(const Profile& profile, Analysis& analysis) {
   if (analysis.unknown) analysis.warnings.push_back(*analysis.unknown);
   const auto warn = [&analysis](const char* code, std::string message) {
@@ -126,8 +130,15 @@ Analysis analyze(const Profile& profile, std::string_view method) {
       result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};
     }
     result.probability_high = probability_high(result.interference_percent);
-    result.verdict = !analysis.unknown ? verdict_of(result.interference_percent) : Verdict::unknown;
+    const bool says_nothing = analysis.unknown || spans_all_classes(result.interval_percent);
+    result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
     analysis.methods.push_back(result);
+  }
+  if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
+    analysis.unknown = Warning{
+        "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "
+                                     "more segments would tell, or another run to compare with",
+                                     analysis.result().interval_percent.low, analysis.result().interval_percent.high)};
   }
   if (!profile.injected.critical.empty() && profile.run_time_seconds > 0.0) {
     double critical = 0.0;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analyzer/compound_poisson.hpp"
+#include "analyzer/drift.hpp"
 
 namespace halcyon {
 namespace {
@@ -53,14 +54,15 @@ RunEstimate group_by_group(const std::vector<Durations>& groups, double run_time
 constexpr double fitted_time = 0.995;
 constexpr std::size_t most_fitted_groups = 64;
 
-// What lies above the baseline that leaves `added` seconds a segment, in proportion.
-GroupEstimate excess_of(const Durations& durations, double added, double jitter) {
+// What lies above the baseline that leaves the share `added` of the group's time, in proportion.
+GroupEstimate excess_of(const Durations& durations, const Durations& drift, double added, double jitter) {
   GroupEstimate estimate;
-  estimate.baseline = durations.mean() - added;
+  const double mean = durations.mean();
+  estimate.baseline = mean * (1.0 - added);
   estimate.threshold = estimate.baseline + disturbed_beyond_spreads * jitter;
-  estimate.excess = (durations - estimate.baseline).max(0.0);
+  estimate.excess = (durations - estimate.baseline * drift).max(0.0);
   const double sum = estimate.excess.sum();
-  if (sum > 0.0) estimate.excess *= added * static_cast<double>(durations.size()) / sum;
+  if (sum > 0.0) estimate.excess *= added * mean * static_cast<double>(durations.size()) / sum;
   return estimate;
 }
 
@@ -113,11 +115,16 @@ RunEstimate estimate_compound(const std::vector<Durations>& groups) {
 
   DurationLaws laws;
   std::vector<std::vector<Explanation>> explanations;
+  std::vector<Durations> drifts;
+  std::vector<double> means;  // of the durations without their drift
   double fitted_seconds = 0.0;
   while (explanations.size() < std::min(most_fitted_groups, groups.size()) &&
          fitted_seconds < fitted_time * all_seconds) {
     const std::size_t g = by_time[explanations.size()];
-    explanations.push_back(explain(groups[g], laws));
+    drifts.push_back(drift_of(groups[g]));
+    const Durations level = groups[g] / drifts.back();
+    means.push_back(level.mean());
+    explanations.push_back(explain(level, laws));
     fitted_seconds += seconds[g];
   }
   share_between_groups(explanations);
@@ -125,19 +132,17 @@ RunEstimate estimate_compound(const std::vector<Durations>& groups) {
   double added_seconds = 0.0;
   for (std::size_t i = 0; i < by_time.size(); ++i) {
     const std::size_t g = by_time[i];
-    const double mean = groups[g].mean();
     if (i >= explanations.size()) {
-      run.groups[g] = excess_of(groups[g], added_seconds / fitted_seconds * mean, 0.0);
+      run.groups[g] = excess_of(groups[g], Durations::Ones(groups[g].size()), added_seconds / fitted_seconds, 0.0);
       continue;
     }
-    const AddedTime added = added_time(explanations[i], mean);
-    run.groups[g] = excess_of(groups[g], added.median, added.jitter);
+    const AddedTime added = added_time(explanations[i], means[i]);
+    run.groups[g] = excess_of(groups[g], drifts[i], added.median / means[i], added.jitter);
     // What is unknown of one group, above all how single delays are distributed, is unknown of all: the ends of
     // their intervals add up.
-    const double size = static_cast<double>(groups[g].size());
-    run.excess_seconds.low += size * added.low;
-    run.excess_seconds.high += size * added.high;
-    added_seconds += size * added.median;
+    run.excess_seconds.low += seconds[g] * added.low / means[i];
+    run.excess_seconds.high += seconds[g] * added.high / means[i];
+    added_seconds += seconds[g] * added.median / means[i];
   }
   if (fitted_seconds > 0.0) {
     run.excess_seconds.low *= all_seconds / fitted_seconds;
