@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/background.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -128,6 +130,11 @@ std::string report_text(const std::string& file, const Profile& profile, const A
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged_groups, "judged group"));
   text += fmt::format("  {:<{}}{}\n", "work measured by", label_width, counter_words(profile.counter));
+  if (const std::optional<Background> background = background_of(profile)) {
+    text +=
+        fmt::format("  {:<{}}{:.1f} % before and {:.1f} % after the run: what fixed work lost on the ranks' cores\n",
+                    "background", label_width, background->before_percent, background->after_percent);
+  }
   if (analysis.injected_percent) {
     text += fmt::format("  {:<{}}{:.1f} % of the run time, by intM ({})\n", "injected", label_width,
                         *analysis.injected_percent, profile.inject);

@@ -10,7 +10,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 1;
+inline constexpr int newest_schema_version = 2;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -27,6 +27,12 @@ struct InjectedTruth {
   std::vector<float> requested;  // (segments), sum over ranks
   std::vector<float> actual;     // (segments), sum over ranks
   std::vector<float> critical;   // (segments), largest of any rank: what can at most have delayed the segment
+};
+
+/// Times of a fixed quantum of work on each rank's core; both empty where they were not measured.
+struct FixedWorkTimes {
+  std::vector<double> quantum;  // (ranks) s, 1 % quantile
+  std::vector<double> mean;     // (ranks) s
 };
 
 struct Profile {
@@ -52,6 +58,8 @@ struct Profile {
   std::vector<std::string> rank_host;                            // (ranks)
   std::vector<double> rank_run_time;                             // (ranks) s
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
+  FixedWorkTimes background_before;                              // just before the run
+  FixedWorkTimes background_after;                               // just after
 
   // per segment
   std::uint64_t segments = 0;

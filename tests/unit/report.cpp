@@ -47,6 +47,14 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
   EXPECT_EQ(json["verdict"], "green");
 }
 
+TEST(ReportJson, TellsTheBackgroundWhereItWasMeasured) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.background_before = {{49e-6, 48e-6}, {50e-6, 50e-6}};
+  profile.background_after = {{47e-6, 46e-6}, {50e-6, 50e-6}};
+  const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
+  EXPECT_NEAR(json["background_percent"].get<double>(), 5.0, 1e-9);
+}
+
 TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   Profile profile = uniform_profile(100, 1.0);
   profile.totals[index_of(Feature::bytes_sent)] = {5, 7};
