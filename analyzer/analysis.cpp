@@ -6,8 +6,6 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
-#include "analyzer/estimators.hpp"
-
 namespace halcyon {
 namespace {
 
@@ -20,14 +18,6 @@ constexpr double confidence = 0.90;
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 // A duration read to a hundredth still tells a jitter of a few percent from none.
 constexpr double fewest_clock_steps_in_a_segment = 100.0;
-
-Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members) {
-  Durations durations(static_cast<Eigen::Index>(members.size()));
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
-  }
-  return durations;
-}
 
 // The interference f = Σe / T is a ratio of two sums over random segments. To first order (the delta method) its error
 // is that of Σ(e − f x) / T, in which groups add up: var = Σ_groups n s²(e − f x) / T². The quantile is Student's t
@@ -102,6 +92,14 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
 }
 
 }  // namespace
+
+Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members) {
+  Durations durations(static_cast<Eigen::Index>(members.size()));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
+  }
+  return durations;
+}
 
 Analysis analyze(const Profile& profile, std::string_view method) {
   const Grouping grouping = group_segments(profile);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/estimators.hpp"
 #include "analyzer/grouping.hpp"
 #include "analyzer/verdict.hpp"
 #include "libprofile/format/profile.hpp"
@@ -50,6 +51,9 @@ struct Analysis {
   const MethodResult& result() const { return methods[chosen]; }
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
 };
+
+/// (members) s, in their order.
+Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members);
 
 /// `method` must be one of estimators.hpp.
 Analysis analyze(const Profile& profile, std::string_view method);

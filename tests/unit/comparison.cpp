@@ -1,0 +1,130 @@
+#include "analyzer/comparison.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+
+std::vector<std::pair<std::uint32_t, std::uint32_t>> matches(const Profile& a, const Profile& b) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
+  for (const GroupPair& pair : match_groups(a, group_segments(a), b, group_segments(b))) {
+    result.emplace_back(pair.a, pair.b);
+  }
+  return result;
+}
+
+std::uint32_t group_of(const Profile& profile, std::size_t segment) {
+  return group_segments(profile).groups.of[segment];
+}
+
+double displacement(const Profile& a, const Profile& b) {
+  const Grouping groups_a = group_segments(a);
+  const Grouping groups_b = group_segments(b);
+  return median_displacement_seconds(a, groups_a, b, groups_b, match_groups(a, groups_a, b, groups_b));
+}
+
+/// Two kinds of work by turns: even segments compute `light`, odd ones `heavy`.
+Profile two_kinds(std::size_t segments, double light, double heavy) {
+  Profile profile = uniform_profile(segments, 1.0);
+  column(profile, Feature::compute).bins = {light, heavy};
+  for (std::size_t i = 0; i < segments; ++i) {
+    column(profile, Feature::compute).index.push_back(static_cast<std::uint16_t>(i % 2));
+  }
+  return profile;
+}
+
+TEST(MatchedGroups, AreThoseOfTheSameValuesWhateverTheirBins) {
+  Profile a = uniform_profile(20, 1.0);
+  column(a, Feature::writes) = {{0.0, 3.0}, {}};
+  Profile b = a;
+  column(b, Feature::writes).bins = {3.0, 7.0, 0.0};
+  for (std::uint16_t i = 0; i < 20; ++i) {
+    column(a, Feature::writes).index.push_back(i % 2);
+    column(b, Feature::writes).index.push_back(i % 2 == 0 ? 2 : 0);
+  }
+  const auto pairs = matches(a, b);
+  ASSERT_EQ(pairs.size(), 2u);
+  for (const std::size_t segment : {0u, 1u}) {
+    const std::pair expected(group_of(a, segment), group_of(b, segment));
+    EXPECT_EQ(std::count(pairs.begin(), pairs.end(), expected), 1) << segment;
+  }
+}
+
+TEST(MatchedGroups, HaveTheSameTextOfTheirCallSiteWhateverItsNumber) {
+  Profile a = uniform_profile(20, 1.0);
+  a.sites = {"allreduce@app+0x10", "barrier@app+0x20"};
+  a.site.assign(20, 0);
+  Profile b = a;
+  b.sites = {"barrier@app+0x20", "allreduce@app+0x10"};
+  EXPECT_TRUE(matches(a, b).empty());
+  b.site.assign(20, 1);
+  EXPECT_EQ(matches(a, b).size(), 1u);
+}
+
+TEST(MatchedGroups, HaveTheSameCounts) {
+  Profile a = uniform_profile(20, 1.0);
+  Profile b = a;
+  column(b, Feature::sends_blocking).bins = {1.0};
+  EXPECT_TRUE(matches(a, b).empty());
+}
+
+TEST(MatchedGroups, HaveVolumesAlikeByRelativeDistance) {
+  Profile a = uniform_profile(20, 1.0);
+  column(a, Feature::bytes_sent).bins = {1000.0};
+  Profile b = a;
+  column(b, Feature::bytes_sent).bins = {1090.0};
+  EXPECT_EQ(matches(a, b).size(), 1u);
+  column(b, Feature::bytes_sent).bins = {1110.0};
+  EXPECT_TRUE(matches(a, b).empty());
+}
+
+TEST(MatchedGroups, AreAlikeInWorkThatAHardwareCounterMeasured) {
+  Profile a = two_kinds(20, 1000.0, 3000.0);
+  a.counter = "papi:PAPI_TOT_INS";
+  Profile b = two_kinds(20, 1000.0, 4000.0);
+  b.counter = a.counter;
+  EXPECT_EQ(matches(a, b), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}}));
+}
+
+TEST(MatchedGroups, MatchThoughADisturbedRunsCpuTimeGrew) {
+  EXPECT_EQ(matches(two_kinds(20, 1000.0, 3000.0), two_kinds(20, 1400.0, 4200.0)),
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}, {1, 1}}));
+}
+
+TEST(MatchedGroups, OfCpuTimeAreNotMoreThanTwiceApart) {
+  EXPECT_EQ(matches(two_kinds(20, 1000.0, 3000.0), two_kinds(20, 1100.0, 6100.0)),
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}}));
+}
+
+TEST(MatchedGroups, AreNotTakenFromALargeGroupByAFewStraySegments) {
+  Profile a = uniform_profile(100, 1.0);
+  column(a, Feature::compute).bins = {1000.0};
+  Profile b = uniform_profile(100, 1.0);
+  column(b, Feature::compute) = {{1000.0, 1300.0}, std::vector<std::uint16_t>(100, 1)};
+  for (std::size_t i = 0; i < 5; ++i) column(b, Feature::compute).index[i] = 0;
+  EXPECT_EQ(matches(a, b), (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, group_of(b, 50)}}));
+}
+
+TEST(MatchedGroups, OfRunsWithoutSegmentsAreNone) {
+  EXPECT_TRUE(matches(uniform_profile(0, 1.0), uniform_profile(0, 1.0)).empty());
+}
+
+TEST(MedianDisplacement, IsWhatTheMediansMovedTimesTheSegmentsOfTheFirstRun) {
+  Profile slow = uniform_profile(100, 1.25);
+  slow.duration[0] = 9.0F;  // a delay does not move the median
+  EXPECT_DOUBLE_EQ(displacement(slow, uniform_profile(50, 1.0)), 25.0);
+  EXPECT_DOUBLE_EQ(displacement(uniform_profile(50, 1.0), slow), -12.5);
+}
+
+TEST(MedianDisplacement, IsOfJudgedGroupsOnly) {
+  EXPECT_EQ(displacement(uniform_profile(4, 2.0), uniform_profile(50, 1.0)), 0.0);
+  EXPECT_EQ(displacement(uniform_profile(50, 2.0), uniform_profile(4, 1.0)), 0.0);
+}
+
+}  // namespace
