@@ -3,12 +3,16 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <unistd.h>
 
+#include "libprofile/format/outcome.hpp"
 #include "report/text.hpp"
 
 namespace halcyon::cli {
@@ -21,6 +25,12 @@ inline int fail(const std::string& message) {
   return bad_usage_or_file;
 }
 
+inline Status write_file(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  if (!(out << text).flush()) return Failure{"cannot write " + file + ": " + std::strerror(errno)};
+  return Done{};
+}
+
 /// Colour on a terminal only, and never against NO_COLOR (https://no-color.org).
 inline Colour colour_for(int file) {
   const char* forbidden = std::getenv("NO_COLOR");
@@ -31,6 +41,7 @@ inline Colour colour_for(int file) {
 using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& chosen);
 void add_exec(CLI::App& app, Action& chosen);
+void add_validate(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
 

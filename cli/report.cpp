@@ -1,7 +1,4 @@
 // halcyon report: the verdict on profiles, as text and JSON.
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
@@ -51,8 +48,7 @@ int report(const Options& options) {
   } else {
     std::cout << text;
     if (!options.json.empty()) {
-      std::ofstream out(options.json);
-      if (!(out << document).flush()) return fail("cannot write " + options.json + ": " + std::strerror(errno));
+      if (const Status written = write_file(options.json, document); !written) return fail(written.failure().message);
     }
   }
   if (!std::cout.flush()) return fail("cannot write to standard output");
