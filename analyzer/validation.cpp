@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <random>
 
 #include "analyzer/estimators.hpp"
@@ -15,16 +14,17 @@ constexpr double most_probability = 0.5;
 // With fewer, how much is injected is left to chance.
 constexpr double fewest_hits_in_a_run = 10.0;
 constexpr double deviation_of_delays = 0.2;  // of their mean
-constexpr double golden_section = 0.618;
+constexpr double golden_section = 0.6180339887498949;
 
-// The number nearest to `wanted` that has no divisor in common with `count`.
-int coprime_near(double wanted, int count) {
-  for (int distance = 0; distance < count; ++distance) {
-    for (const int candidate : {static_cast<int>(wanted) - distance, static_cast<int>(wanted) + distance}) {
-      if (candidate > 0 && std::gcd(candidate, count) == 1) return candidate;
-    }
+// A permutation in which neighbours are far apart, however many there are: ranks of the fractions of multiples of the
+// golden section.
+std::vector<int> golden_order(int count) {
+  const auto fraction = [](int index) { return std::fmod(golden_section * index, 1.0); };
+  std::vector<int> order(static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    for (int j = 0; j < count; ++j) order[static_cast<std::size_t>(i)] += fraction(j) < fraction(i) ? 1 : 0;
   }
-  return 1;
+  return order;
 }
 
 // Place `index` of `count` on the logarithmic scale of hits.
@@ -96,8 +96,8 @@ double critical_hits(double hits, int ranks) {
 
 std::vector<PlannedRun> plan_runs(const Calibration& calibration, const PlanRequest& request) {
   const int injected_levels = request.levels - 1;
-  // Within a band, neighbouring levels are far apart, and no band repeats the order of another.
-  const int step = coprime_near(golden_section * injected_levels, injected_levels);
+  // In no band do hits grow with the level, and no band repeats the order of another.
+  const std::vector<int> places = golden_order(injected_levels);
   const int shift = std::max(1, injected_levels / request.runs);
   std::mt19937_64 random(request.seed);
   std::vector<PlannedRun> plan;
@@ -105,7 +105,7 @@ std::vector<PlannedRun> plan_runs(const Calibration& calibration, const PlanRequ
     std::vector<PlannedRun> runs(1);
     for (int level = 0; level < injected_levels; ++level) {
       const int band = (round + level) % request.runs;
-      const int place = (level * step + band * shift) % injected_levels;
+      const int place = (places[static_cast<std::size_t>(level)] + band * shift) % injected_levels;
       const double hits = hits_at(band * injected_levels + place, request.runs * injected_levels);
       runs.push_back(injected_run(calibration, target_of_level(level + 1, injected_levels), hits));
     }
