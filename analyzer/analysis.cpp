@@ -9,11 +9,9 @@
 namespace halcyon {
 namespace {
 
-constexpr double least_coverage_percent = 50.0;
 constexpr double good_coverage_percent = 90.0;
 // Below, the mean of the excess is not yet near normal and its interval means nothing (the usual rule of thumb).
 constexpr std::uint64_t fewest_judged_segments = 30;
-constexpr double confidence = 0.90;
 // Recording must stay a tenth of what separates green from yellow even if it all fell on the critical path.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 // A duration read to a hundredth still tells a jitter of a few percent from none.
