@@ -27,6 +27,8 @@ struct Interval {
   double high = 0.0;
 };
 
+constexpr bool excludes_zero(const Interval& interval) { return interval.low > 0.0 || interval.high < 0.0; }
+
 /// What one method says of the run.
 struct MethodResult {
   std::string_view name;

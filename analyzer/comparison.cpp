@@ -418,4 +418,10 @@ Comparison compare(const Profile& profile_a, const Profile& profile_b) {
   return comparison;
 }
 
+const ComparedRun* Comparison::more_disturbed() const {
+  if (difference || a.analysis.unknown || b.analysis.unknown) return nullptr;
+  if (!excludes_zero(more_disturbed_interval_seconds)) return nullptr;
+  return more_disturbed_seconds > 0.0 ? &a : &b;
+}
+
 }  // namespace halcyon

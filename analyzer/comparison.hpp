@@ -47,10 +47,6 @@ struct MatchedGroup {
   Side b;
   double displacement_seconds = 0.0;       // n_a (median_a - median_b)
   Interval displacement_interval_seconds;  // 90 %, segments taken as independent
-
-  bool is_significant() const {
-    return displacement_interval_seconds.low > 0.0 || displacement_interval_seconds.high < 0.0;
-  }
 };
 
 /// One of two runs, against the other.
@@ -88,6 +84,9 @@ struct Comparison {
   Interval displacement_interval_seconds;    // 90 %
   double more_disturbed_seconds = 0.0;       // disturbed seconds of a beyond those of b
   Interval more_disturbed_interval_seconds;  // 90 %, by the excess's sampling and the medians' errors
+
+  /// `a` or `b`; null where chance alone may have made the difference, or a run's own verdict is unknown.
+  const ComparedRun* more_disturbed() const;
 };
 
 /// Two runs are the same work if they had as many ranks, measured work alike, nine tenths of the segments of either
