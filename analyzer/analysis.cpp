@@ -61,7 +61,12 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   const auto warn = [&analysis](const char* code, std::string message) {
     analysis.warnings.push_back({code, std::move(message)});
   };
-  if (profile.exit_state != "finalized") warn("incomplete-run", "the run ended as '" + profile.exit_state + "'");
+  if (!profile.composed_of.empty()) {
+    warn("composed",
+         fmt::format("these are the times of no single run: composed of {}", fmt::join(profile.composed_of, ", ")));
+  } else if (profile.exit_state != "finalized") {
+    warn("incomplete-run", "the run ended as '" + profile.exit_state + "'");
+  }
   if (profile.dropped_segments > 0) {
     warn("segments-dropped",
          fmt::format("{} segments did not fit into the memory setting and are not in the profile: raise HALCYON_MEMORY",

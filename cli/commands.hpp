@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -29,6 +30,9 @@ inline Colour colour_for(int file) {
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
+/// Why a profile cannot be written there, if so.
+std::optional<std::string> objection_to_writing(const std::string& path);
+
 /// --json FILE|-
 void add_json_option(CLI::App& command, std::string& where);
 /// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
@@ -41,5 +45,6 @@ void add_exec(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
+void add_compose(CLI::App& app, Action& chosen);
 
 }  // namespace halcyon::cli

@@ -158,20 +158,6 @@ int run_to_end(const std::vector<std::string>& command) {
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-// Before the run starts is the time to hear that its profile could not be written.
-std::optional<std::string> objection_to(const std::string& pattern) {
-  const fs::path directory = fs::path(pattern).parent_path();
-  std::error_code error;
-  if (!fs::is_directory(directory, error))
-    return "cannot write " + pattern + ": " + directory.string() + " is not a directory";
-  if (access(directory.c_str(), W_OK | X_OK) != 0) {
-    return "cannot write " + pattern + ": " + std::strerror(errno);
-  }
-  if (fs::exists(pattern, error))
-    return pattern + " exists; profiles are never overwritten: remove it or give another name";
-  return std::nullopt;
-}
-
 // The user's seed, or a new one: either way it is in the profile, and the run can be repeated.
 std::string injection_seed() {
   const char* given = std::getenv("INTM_SEED");
@@ -183,7 +169,8 @@ int run(RankOptions options) {
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
   if (const std::optional<std::string> objection = objection_to_launcher(launch.front())) return fail(*objection);
   options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
-  if (const std::optional<std::string> objection = objection_to(options.output)) return fail(*objection);
+  // Before the run starts is the time to hear that its profile could not be written.
+  if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
   const Outcome<std::string> preload = preload_list(options);
   if (!preload) return fail(preload.failure().message);
 

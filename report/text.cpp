@@ -118,6 +118,7 @@ std::string info_text(const std::string& file, const Profile& profile) {
   line("MPI", profile.mpi);
   line("started", profile.start_time);
   line("ended", profile.exit_state);
+  if (!profile.composed_of.empty()) line("composed of", fmt::format("{}", fmt::join(profile.composed_of, ", ")));
   line("run time", seconds(profile.run_time_seconds));
   line("segments", std::to_string(profile.segments));
   line("counter", counter_words(profile.counter));
