@@ -9,11 +9,9 @@
 namespace halcyon {
 namespace {
 
-constexpr double least_coverage_percent = 50.0;
 constexpr double good_coverage_percent = 90.0;
 // Below, the mean of the excess is not yet near normal and its interval means nothing (the usual rule of thumb).
 constexpr std::uint64_t fewest_judged_segments = 30;
-constexpr double confidence = 0.90;
 // Recording must stay a tenth of what separates green from yellow even if it all fell on the critical path.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 // A duration read to a hundredth still tells a jitter of a few percent from none.
@@ -63,7 +61,12 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   const auto warn = [&analysis](const char* code, std::string message) {
     analysis.warnings.push_back({code, std::move(message)});
   };
-  if (profile.exit_state != "finalized") warn("incomplete-run", "the run ended as '" + profile.exit_state + "'");
+  if (!profile.composed_of.empty()) {
+    warn("composed",
+         fmt::format("these are the times of no single run: composed of {}", fmt::join(profile.composed_of, ", ")));
+  } else if (profile.exit_state != "finalized") {
+    warn("incomplete-run", "the run ended as '" + profile.exit_state + "'");
+  }
   if (profile.dropped_segments > 0) {
     warn("segments-dropped",
          fmt::format("{} segments did not fit into the memory setting and are not in the profile: raise HALCYON_MEMORY",

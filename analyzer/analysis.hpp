@@ -13,6 +13,10 @@
 
 namespace halcyon {
 
+inline constexpr double confidence = 0.90;  // of every interval
+/// Where less of the run time could be looked at, nothing is said of the run.
+inline constexpr double least_coverage_percent = 50.0;
+
 struct Warning {
   std::string code;  // stable, in kebab-case
   std::string message;
@@ -22,6 +26,8 @@ struct Interval {
   double low = 0.0;
   double high = 0.0;
 };
+
+constexpr bool excludes_zero(const Interval& interval) { return interval.low > 0.0 || interval.high < 0.0; }
 
 /// What one method says of the run.
 struct MethodResult {

@@ -3,12 +3,11 @@
 
 #include <CLI/CLI.hpp>
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
@@ -25,17 +24,21 @@ inline int fail(const std::string& message) {
   return bad_usage_or_file;
 }
 
-inline Status write_file(const std::string& file, const std::string& text) {
-  std::ofstream out(file);
-  if (!(out << text).flush()) return Failure{"cannot write " + file + ": " + std::strerror(errno)};
-  return Done{};
-}
-
 /// Colour on a terminal only, and never against NO_COLOR (https://no-color.org).
 inline Colour colour_for(int file) {
   const char* forbidden = std::getenv("NO_COLOR");
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
+
+/// Why a profile cannot be written there, if so.
+std::optional<std::string> objection_to_writing(const std::string& path);
+
+/// --json FILE|-
+void add_json_option(CLI::App& command, std::string& where);
+/// All of a file, which is replaced.
+Status write_file(const std::string& file, const std::string& text);
+/// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
+Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
 
 /// Each adds its subcommand; the action to run, if that subcommand was chosen, goes into `chosen`.
 using Action = std::function<int()>;
@@ -44,5 +47,7 @@ void add_exec(CLI::App& app, Action& chosen);
 void add_validate(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
+void add_compose(CLI::App& app, Action& chosen);
 
 }  // namespace halcyon::cli

@@ -24,6 +24,8 @@ int main(int argc, char** argv) {
   add_validate(app, chosen);
   add_report(app, chosen);
   add_info(app, chosen);
+  add_compare(app, chosen);
+  add_compose(app, chosen);
   // What follows the first "--" of a command that starts a program belongs to the program, whatever it looks like.
   char** const end = argv + argc;
   const std::string_view subcommand = argc > 1 ? argv[1] : "";

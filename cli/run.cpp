@@ -1,9 +1,7 @@
 // halcyon run: the recorder in the ranks of a launch command, and the verdict when it is over.
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,20 +25,6 @@ std::string shown_path(const std::string& path) {
   return relative.empty() || *relative.begin() == ".." ? path : relative.string();
 }
 
-// Before the run starts is the time to hear that its profile could not be written.
-std::optional<std::string> objection_to(const std::string& pattern) {
-  const fs::path directory = fs::path(pattern).parent_path();
-  std::error_code error;
-  if (!fs::is_directory(directory, error))
-    return "cannot write " + pattern + ": " + directory.string() + " is not a directory";
-  if (access(directory.c_str(), W_OK | X_OK) != 0) {
-    return "cannot write " + pattern + ": " + std::strerror(errno);
-  }
-  if (fs::exists(pattern, error))
-    return pattern + " exists; profiles are never overwritten: remove it or give another name";
-  return std::nullopt;
-}
-
 // The user's seed, or a new one: either way it is in the profile, and the run can be repeated.
 std::string injection_seed() {
   const char* given = std::getenv("INTM_SEED");
@@ -52,7 +36,8 @@ int run(RankOptions options) {
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
   if (const std::optional<std::string> objection = objection_to_launcher(launch.front())) return fail(*objection);
   options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
-  if (const std::optional<std::string> objection = objection_to(options.output)) return fail(*objection);
+  // Before the run starts is the time to hear that its profile could not be written.
+  if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
   LaunchRequest request{.command = launch, .options = options};
   if (!options.inject.empty()) request.injection_seed = injection_seed();
   const Outcome<LaunchEnd> end = launch_recorded(request);

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -10,7 +10,6 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <iostream>
 #include <memory>
 #include <numeric>
 
@@ -24,7 +23,6 @@
 #include "intm/spec.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "report/figures.hpp"
-#include "report/json.hpp"
 #include "report/validation.hpp"
 
 namespace halcyon::cli {
@@ -238,28 +236,29 @@ int validate(Options options) {
   const Outcome<Results> results = measure(options, stop);
   if (!results) {
     if (!stop.log.empty()) show_end_of(stop.log);
-    const int status = fail(results.failure().message);
+    fail(results.failure().message);
     if (stop.signal != 0) {
       std::signal(stop.signal, SIG_DFL);
       std::raise(stop.signal);
     }
-    return status;
+    return bad_usage_or_file;
   }
   const auto& [setting, validation] = *results;
-  const std::array<std::pair<const char*, std::string>, 4> files{{
-      {"validation.json", to_text(validation_json(setting, validation))},
-      {"runs.svg", runs_figure(setting, validation)},
-      {"probability.svg", probability_figure(setting, validation)},
-      {"accuracy.svg", accuracy_figure(setting, validation)},
-  }};
-  for (const auto& [name, text] : files) {
-    if (const Status status = write_file((options.directory / name).string(), text); !status) {
-      return fail(status.failure().message);
-    }
+  const auto file = [&options](const char* name) { return (options.directory / name).string(); };
+  const std::array figures{std::pair("runs.svg", runs_figure(setting, validation)),
+                           std::pair("probability.svg", probability_figure(setting, validation)),
+                           std::pair("accuracy.svg", accuracy_figure(setting, validation))};
+  Status status = Done{};
+  for (const auto& [name, text] : figures) {
+    if (status) status = write_file(file(name), text);
   }
-  std::cout << validation_markdown(setting, validation);
+  if (status) {
+    status = print_result(validation_markdown(setting, validation), validation_json(setting, validation),
+                          file("validation.json"));
+  }
+  if (!status) return fail(status.failure().message);
   fmt::print(stderr, "halcyon: profiles, validation.json and figures are in {}\n", options.directory.string());
-  return std::cout.flush() ? int{passed} : fail("cannot write to standard output");
+  return passed;
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ struct Profile {
   std::string compute_units;  // "ns" for CPU time, else "1"
   std::string clock;
   std::string start_time;              // ISO 8601, UTC
-  std::string exit_state;              // "finalized"
+  std::string exit_state;              // "finalized", or "composed" of several runs
   std::string disagreement;            // empty, or how the ranks' boundaries differ; there are no segments then
   std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::uint64_t dropped_segments = 0;  // beyond the memory setting, per rank
@@ -71,6 +71,10 @@ struct Profile {
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank
   std::vector<float> boundary_wait;  // (segments) s in the boundary operation, mean over ranks
   InjectedTruth injected;
+
+  // of a composed profile only: its counts are those of one run, its times of several
+  std::vector<std::string> composed_of;  // files of those runs
+  std::vector<std::uint16_t> source;     // (segments) whose times: index into composed_of
 
   std::vector<std::string> hosts() const;  // distinct, in order of rank
 };

@@ -208,6 +208,13 @@ void read_segments(Reader& reader, Profile& profile) {
     profile.injected.actual = seconds("injected_actual", true);
     profile.injected.critical = seconds("injected_critical", true);
   }
+  profile.composed_of = reader.texts("composed_of", std::nullopt, false);
+  profile.source =
+      reader.column<std::uint16_t>("source", H5T_NATIVE_UINT16, profile.segments, !profile.composed_of.empty());
+  if (std::any_of(profile.source.begin(), profile.source.end(),
+                  [&profile](std::uint16_t run) { return run >= profile.composed_of.size(); })) {
+    reader.refuse("column source has runs that are not there");
+  }
 }
 
 void read_background(Reader& reader, Profile& profile) {

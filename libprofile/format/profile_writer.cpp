@@ -314,6 +314,8 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   append("injected_requested", profile.injected.requested);
   append("injected_actual", profile.injected.actual);
   append("injected_critical", profile.injected.critical);
+  append_texts("composed_of", profile.composed_of);
+  append("source", profile.source);
   if (!status) return status.failure();
   return writer->finish();
 }

@@ -18,6 +18,8 @@ std::vector<Variable> make_variables() {
       {"injected_requested", "segment", ElementType::f32, "s", "delay that intM was asked for, sum over ranks"},
       {"injected_actual", "segment", ElementType::f32, "s", "delay that intM caused, sum over ranks"},
       {"injected_critical", "segment", ElementType::f32, "s", "delay that intM caused, largest of any rank"},
+      {"source", "segment", ElementType::u16, "1", "run whose times the segment has: index into composed_of"},
+      {"composed_of", "run", ElementType::text, "", "profiles of the runs that this one is composed of"},
       {"rank_host", "rank", ElementType::text, "", "host of the rank"},
       {"rank_run_time", "rank", ElementType::f64, "s", "time from MPI_Init to MPI_Finalize"},
   };

@@ -179,6 +179,20 @@ TEST_F(ProfileFile, ThatIsCutOffAnywhereIsRefused) {
   }
 }
 
+TEST_F(ProfileFile, ThatWasComposedSaysOfWhat) {
+  Profile written = uniform_profile(3, 1.0);
+  written.composed_of = {"a.h5", "b.h5"};
+  written.source = {0, 1, 1};
+  ASSERT_TRUE(write_profile(written, path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_EQ(read->composed_of, written.composed_of);
+  EXPECT_EQ(read->source, written.source);
+  written.source = {0, 1, 2};
+  ASSERT_TRUE(write_profile(written, path("wrong.h5")));
+  EXPECT_FALSE(read_profile(path("wrong.h5")));
+}
+
 TEST_F(ProfileFile, WithBinsThatAreNotThereIsRefused) {
   Profile profile = uniform_profile(10, 1.0);
   column(profile, Feature::writes) = {{0.0, 1.0}, std::vector<std::uint16_t>(10, 2)};
