@@ -22,6 +22,7 @@
 #include "cli/recorded_launch.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "libprofile/record/shared_settings.hpp"
 #include "report/figures.hpp"
 #include "report/validation.hpp"
 
@@ -154,17 +155,51 @@ struct Results {
   Validation validation;
 };
 
+// Probable wall-clock times, from that of the quiet calibration run.
+std::vector<double> expected_seconds(const std::vector<PlannedRun>& plan, const Calibration& calibration,
+                                     double launch_seconds, const std::string& background) {
+  double background_seconds = 0.0;
+  parse_background(background, background_seconds);
+  std::vector<double> expected;
+  for (const PlannedRun& run : plan) {
+    const double share = run.target_percent / 100.0;
+    expected.push_back(launch_seconds + calibration.run_time_seconds * share / (1.0 - share) + background_seconds);
+  }
+  return expected;
+}
+
+// All runs of the plan; what is the same for all of them, and what belongs to each, goes into `setting`.
+Outcome<std::vector<ValidatedRun>> make_runs(const Options& options, const std::vector<PlannedRun>& plan,
+                                             const std::vector<double>& expected, ValidationSetting& setting,
+                                             Stop& stop) {
+  std::vector<ValidatedRun> runs;
+  const std::size_t digits = std::to_string(plan.size()).size();
+  const Progress progress(expected);
+  for (std::size_t i = 0; i < plan.size(); ++i) {
+    progress.begin(i, description(plan[i]));
+    const Recording recording{.name = fmt::format("run-{:0{}}", i + 1, digits),
+                              .spec = spec_of(options, plan[i]),
+                              .seed = plan[i].seed,
+                              .hog = plan[i].kind == RunKind::hog};
+    const Outcome<Profile> profile = record(options, recording, stop);
+    if (!profile) return profile.failure();
+    runs.push_back(facts_of(plan[i], *profile));
+    setting.ranks = profile->ranks;
+    setting.hosts = profile->hosts();
+    setting.counter = profile->counter;
+    setting.specs.push_back(recording.spec);
+    setting.profiles.push_back(profile_name(recording));
+  }
+  return runs;
+}
+
 Outcome<Results> measure(const Options& options, Stop& stop) {
   double launch_seconds = 0.0;
   const Outcome<Calibration> calibration = calibrate(options, launch_seconds, stop);
   if (!calibration) return calibration.failure();
   const std::vector<PlannedRun> plan = plan_runs(*calibration, options.plan);
-  const double background_seconds = std::stod(options.recording.background);
-  std::vector<double> expected;
-  for (const PlannedRun& run : plan) {
-    const double share = run.target_percent / 100.0;
-    expected.push_back(launch_seconds + calibration->run_time_seconds * share / (1.0 - share) + background_seconds);
-  }
+  const std::vector<double> expected =
+      expected_seconds(plan, *calibration, launch_seconds, options.recording.background);
   fmt::print(stderr, "halcyon: {} segments of {:.3g} ms with {:.2g} calls each; {} runs, about {}\n",
              calibration->segments, 1e3 * calibration->run_time_seconds / static_cast<double>(calibration->segments),
              calibration->calls_per_segment(), plan.size(),
@@ -172,29 +207,12 @@ Outcome<Results> measure(const Options& options, Stop& stop) {
 
   Results results{
       .setting = {.command = quoted(program_arguments()), .request = options.plan, .calibration = *calibration}};
-  ValidationSetting& setting = results.setting;
-  std::vector<ValidatedRun> runs;
-  const std::size_t digits = std::to_string(plan.size()).size();
-  {
-    const Progress progress(expected);
-    for (std::size_t i = 0; i < plan.size(); ++i) {
-      progress.begin(i, description(plan[i]));
-      const Recording recording{.name = fmt::format("run-{:0{}}", i + 1, digits),
-                                .spec = spec_of(options, plan[i]),
-                                .seed = plan[i].seed,
-                                .hog = plan[i].kind == RunKind::hog};
-      const Outcome<Profile> profile = record(options, recording, stop);
-      if (!profile) return profile.failure();
-      runs.push_back(facts_of(plan[i], *profile));
-      setting.ranks = profile->ranks;
-      setting.hosts = profile->hosts();
-      setting.counter = profile->counter;
-      setting.specs.push_back(recording.spec);
-      setting.profiles.push_back(profile_name(recording));
-    }
+  Outcome<std::vector<ValidatedRun>> runs = make_runs(options, plan, expected, results.setting, stop);
+  if (!runs) return runs.failure();
+  if (const Status status = add_displacements(options, results.setting.profiles, *runs); !status) {
+    return status.failure();
   }
-  if (const Status status = add_displacements(options, setting.profiles, runs); !status) return status.failure();
-  results.validation = summarise(std::move(runs));
+  results.validation = summarise(std::move(*runs));
   return results;
 }
 
