@@ -150,6 +150,7 @@ Validation summarise(std::vector<ValidatedRun> runs) {
   Validation validation;
   validation.fastest = fastest_of(runs);
   const double least = runs[validation.fastest].run_time_seconds;
+  const std::optional<Background> least_background = runs[validation.fastest].background;
   std::vector<double> backgrounds;
   for (const ValidatedRun& run : runs) {
     if (run.background && run.plan.kind != RunKind::hog) backgrounds.push_back(run.background->percent());
@@ -160,9 +161,9 @@ Validation summarise(std::vector<ValidatedRun> runs) {
     const auto percent = [&run](double seconds) { return 100.0 * seconds / run.run_time_seconds; };
     const double beyond = run.run_time_seconds - least;
     run.truth_percent = {percent(beyond), percent(beyond - run.displacement_seconds), std::nullopt};
-    if (validation.background_percent) {
+    if (least_background) {
       run.truth_percent[static_cast<std::size_t>(Truth::with_background)] =
-          percent(beyond + least * *validation.background_percent / 100.0);
+          percent(beyond + least * least_background->percent() / 100.0);
     }
   }
   for (std::size_t method = 0; method < methods.size(); ++method) {

@@ -70,7 +70,7 @@ std::vector<PlannedRun> plan_runs(const Calibration& calibration, const PlanRequ
 enum class Truth : std::uint8_t {
   measured,              // (T - T_fastest) / T
   without_displacement,  // less what the medians of its groups are displaced by: continuous interference
-  with_background,       // T_fastest less what the machine's background took of it
+  with_background,       // T_fastest less what the background, measured around it, took of it
 };
 inline constexpr std::size_t truth_count = 3;
 inline constexpr std::array<std::string_view, truth_count> truth_names{"measured", "without_displacement",
