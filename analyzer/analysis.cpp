@@ -4,12 +4,9 @@
 
 #include <algorithm>
 
-#include "analyzer/estimators.hpp"
-
 namespace halcyon {
 namespace {
 
-constexpr double least_coverage_percent = 50.0;
 constexpr double good_coverage_percent = 90.0;
 // Below, the mean of the excess is not yet near normal and its interval means nothing (the usual rule of thumb).
 constexpr std::uint64_t fewest_judged_segments = 30;
@@ -17,14 +14,6 @@ constexpr std::uint64_t fewest_judged_segments = 30;
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 // A duration read to a hundredth still tells a jitter of a few percent from none.
 constexpr double fewest_clock_steps_in_a_segment = 100.0;
-
-Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members) {
-  Durations durations(static_cast<Eigen::Index>(members.size()));
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
-  }
-  return durations;
-}
 
 std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis) {
   if (!profile.disagreement.empty()) {
@@ -55,7 +44,12 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   const auto warn = [&analysis](const char* code, std::string message) {
     analysis.warnings.push_back({code, std::move(message)});
   };
-  if (profile.exit_state != "finalized") warn("incomplete-run", "the run ended as '" + profile.exit_state + "'");
+  if (!profile.composed_of.empty()) {
+    warn("composed",
+         fmt::format("these are the times of no single run: composed of {}", fmt::join(profile.composed_of, ", ")));
+  } else if (profile.exit_state != "finalized") {
+    warn("incomplete-run", "the run ended as '" + profile.exit_state + "'");
+  }
   if (profile.dropped_segments > 0) {
     warn("segments-dropped",
          fmt::format("{} segments did not fit into the memory setting and are not in the profile: raise HALCYON_MEMORY",
@@ -84,6 +78,14 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
 }
 
 }  // namespace
+
+Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members) {
+  Durations durations(static_cast<Eigen::Index>(members.size()));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
+  }
+  return durations;
+}
 
 Analysis analyze(const Profile& profile, std::string_view method) {
   const Grouping grouping = group_segments(profile);

@@ -13,6 +13,10 @@
 
 namespace halcyon {
 
+inline constexpr double confidence = 0.90;  // of every interval
+/// Where less of the run time could be looked at, nothing is said of the run.
+inline constexpr double least_coverage_percent = 50.0;
+
 struct Warning {
   std::string code;  // stable, in kebab-case
   std::string message;
@@ -47,6 +51,9 @@ struct Analysis {
   const MethodResult& result() const { return methods[chosen]; }
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
 };
+
+/// (members) s, in their order.
+Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members);
 
 /// `method` must be one of estimators.hpp.
 Analysis analyze(const Profile& profile, std::string_view method);

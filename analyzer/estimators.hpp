@@ -22,6 +22,7 @@ struct Interval {
   double low = 0.0;
   double high = 0.0;
 };
+constexpr bool excludes_zero(const Interval& interval) { return interval.low > 0.0 || interval.high < 0.0; }
 inline constexpr double interval_confidence = 0.90;
 
 /// What an estimator makes of a run.

@@ -19,8 +19,10 @@ struct Partition {
   std::uint32_t count = 0;
 };
 
+/// |x - y| in units of the smaller (seed 002, section 2); from zero every other value is infinitely far. Not negative.
+double relative_distance(double x, double y);
+
 /// Cuts ascending values where (x[i+1] - x[i]) / x[i] >= threshold. Returns the cluster of each value, counted from 0.
-/// From zero every other value is infinitely far.
 std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold);
 
 /// Clusters and groups of a profile's segments. Counts and the boundary's call site compare exactly, volumes by

@@ -6,9 +6,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <unistd.h>
 
+#include "libprofile/format/outcome.hpp"
 #include "report/text.hpp"
 
 namespace halcyon::cli {
@@ -27,11 +30,24 @@ inline Colour colour_for(int file) {
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
+/// Why a profile cannot be written there, if so.
+std::optional<std::string> objection_to_writing(const std::string& path);
+
+/// --json FILE|-
+void add_json_option(CLI::App& command, std::string& where);
+/// All of a file, which is replaced.
+Status write_file(const std::string& file, const std::string& text);
+/// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
+Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
+
 /// Each adds its subcommand; the action to run, if that subcommand was chosen, goes into `chosen`.
 using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& chosen);
 void add_exec(CLI::App& app, Action& chosen);
+void add_validate(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
+void add_compare(CLI::App& app, Action& chosen);
+void add_compose(CLI::App& app, Action& chosen);
 
 }  // namespace halcyon::cli

@@ -1,5 +1,6 @@
 #include "cli/launch.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -37,12 +38,7 @@ std::string whole_number(const std::string& text) {
 
 }  // namespace
 
-void add_rank_options(CLI::App& command, RankOptions& options) {
-  command
-      .add_option("-o,--output", options.output,
-                  "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
-                      std::string(default_output))
-      ->type_name("FILE");
+void add_recording_options(CLI::App& command, RankOptions& options) {
   command.add_option("--counter", options.counter, "Measure of work: auto, papi:EVENT, cpu or none. Default: auto")
       ->type_name("NAME")
       ->check([](const std::string& text) {
@@ -57,6 +53,26 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
   command.add_option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
       ->type_name("MIB")
       ->check(whole_number);
+  command
+      .add_option("--background", options.background,
+                  "Measure the machine's background for so long, half before and half after the run. Default: " +
+                      (options.background.empty() ? "0" : options.background))
+      ->type_name("SECONDS")
+      ->check([](const std::string& text) {
+        double seconds = 0.0;
+        return parse_background(text, seconds)
+                   ? std::string()
+                   : fmt::format("'{}' is not a number of seconds up to {:.0f}", text, longest_background_seconds);
+      });
+}
+
+void add_rank_options(CLI::App& command, RankOptions& options) {
+  command
+      .add_option("-o,--output", options.output,
+                  "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
+                      std::string(default_output))
+      ->type_name("FILE");
+  add_recording_options(command, options);
   command
       .add_option("--inject", options.inject,
                   "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms[,ranks=0-3]"
@@ -88,6 +104,7 @@ Environment rank_environment(const RankOptions& options) {
   add("HALCYON_COUNTER", options.counter);
   add("HALCYON_BOUNDARY_RANKS", options.boundary_ranks);
   add("HALCYON_MEMORY", options.memory);
+  add("HALCYON_BACKGROUND", options.background);
   std::string specs;
   for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
   add("INTM_SPEC", specs);

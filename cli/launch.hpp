@@ -1,4 +1,4 @@
-// What `run` and `exec` have in common: the ranks' settings, and the environment that carries them.
+// What the commands that start a program have in common: the ranks' settings, and the environment that carries them.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,9 +17,12 @@ struct RankOptions {
   std::string counter;
   std::string boundary_ranks;
   std::string memory;
+  std::string background;
   std::vector<std::string> inject;
 };
 void add_rank_options(CLI::App& command, RankOptions& options);
+/// Those of how a run is recorded: all but --output and --inject. What is in `options` already is the default.
+void add_recording_options(CLI::App& command, RankOptions& options);
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
@@ -34,7 +37,7 @@ std::string joined_preload(const std::string& ours, const std::string& theirs);
 /// Replaces this process; returns only on failure.
 Failure execute(const std::vector<std::string>& command);
 
-/// What stands behind `--` on the command line of `run` and `exec`.
+/// What stands behind `--` on the command line of those commands.
 std::vector<std::string>& program_arguments();
 
 }  // namespace halcyon::cli

@@ -15,16 +15,21 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
+      "  halcyon validate -o DIR -- mpirun -np 4 ./app\n"
+      "                                              how near its verdicts come to the truth, here\n"
       "  halcyon COMMAND --help                      more of each command");
   Action chosen;
   add_run(app, chosen);
   add_exec(app, chosen);
+  add_validate(app, chosen);
   add_report(app, chosen);
   add_info(app, chosen);
+  add_compare(app, chosen);
+  add_compose(app, chosen);
   // What follows the first "--" of a command that starts a program belongs to the program, whatever it looks like.
   char** const end = argv + argc;
   const std::string_view subcommand = argc > 1 ? argv[1] : "";
-  const bool launches = subcommand == "run" || subcommand == "exec";
+  const bool launches = subcommand == "run" || subcommand == "exec" || subcommand == "validate";
   char** const dashes =
       launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
   if (dashes != end) program_arguments().assign(dashes + 1, end);

@@ -1,8 +1,4 @@
 // halcyon report: the verdict on profiles, as text and JSON.
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <iostream>
 #include <memory>
 
 #include "analyzer/estimators.hpp"
@@ -45,18 +41,8 @@ int report(const Options& options) {
     worst(status_for(analysis.result().verdict, options.fail_on));
   }
   // One run is one object; of several, a list of them.
-  const std::string document = to_text(json.size() == 1 ? json.front() : json);
-  if (options.json == "-") {
-    std::cout << document;
-  } else {
-    std::cout << text;
-    if (!options.json.empty()) {
-      std::ofstream out(options.json);
-      if (!(out << document).flush()) return fail("cannot write " + options.json + ": " + std::strerror(errno));
-    }
-  }
-  if (!std::cout.flush()) return fail("cannot write to standard output");
-  return status;
+  const Status printed = print_result(text, json.size() == 1 ? json.front() : json, options.json);
+  return printed ? status : fail(printed.failure().message);
 }
 
 }  // namespace
@@ -67,8 +53,7 @@ void add_report(CLI::App& app, Action& chosen) {
   std::vector<std::string> names;
   for (const Method& method : methods) names.emplace_back(method.name);
   command->add_option("FILE", options->files, "Profiles")->required();
-  command->add_option("--json", options->json, "Write JSON to FILE, or to standard output instead of text with '-'")
-      ->type_name("FILE|-");
+  add_json_option(*command, options->json);
   command->add_option("--method", options->method, "The estimator that speaks for the run")
       ->check(CLI::IsMember(names))
       ->capture_default_str();

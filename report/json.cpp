@@ -2,6 +2,8 @@
 
 #include <numeric>
 
+#include "analyzer/background.hpp"
+
 namespace halcyon {
 
 using nlohmann::ordered_json;
@@ -29,7 +31,8 @@ ordered_json report_json(const std::string& file, const Profile& profile, const 
   json["probability_high"] = result.probability_high;
   json["interference_percent"] = result.interference_percent;
   json["interference_interval_percent"] = {result.interval_percent.low, result.interval_percent.high};
-  json["background_percent"] = nullptr;
+  const std::optional<Background> background = background_of(profile);
+  json["background_percent"] = background ? ordered_json(background->percent()) : ordered_json();
   json["method"] = result.name;
   ordered_json& by_name = json["methods"] = ordered_json::object();
   for (const MethodResult& method : analysis.methods) {

@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analyzer/background.hpp"
+#include "report/layout.hpp"
+
 namespace halcyon {
 namespace {
-
-constexpr std::size_t label_width = 18;
 
 struct Style {
   std::string_view on;
@@ -33,13 +34,6 @@ std::string upper(std::string_view word) {
   return result;
 }
 
-std::string seconds(double value) {
-  if (value >= 100.0) return fmt::format("{:.1f} s", value);
-  if (value >= 1.0) return fmt::format("{:.2f} s", value);
-  if (value >= 1e-3) return fmt::format("{:.2f} ms", value * 1e3);
-  return fmt::format("{:.2f} µs", value * 1e6);
-}
-
 std::string_view advice(Verdict verdict) {
   switch (verdict) {
     case Verdict::green: return "Quote the number.";
@@ -56,37 +50,9 @@ std::string counter_words(const std::string& counter) {
   return counter.substr(0, 5) == "papi:" ? "PAPI event " + counter.substr(5) : counter;
 }
 
-// Long texts break between words and continue under the first one.
-std::string wrapped(std::string_view label, const std::string& content) {
-  constexpr std::size_t width = 100 - label_width;
-  std::string lines = fmt::format("  {:<{}}", label, label_width);
-  std::size_t used = 0;
-  std::size_t at = 0;
-  while (at < content.size()) {
-    const std::size_t space = std::min(content.find(' ', at), content.size());
-    const std::size_t length = space - at;
-    if (used > 0 && used + 1 + length > width) {
-      lines += fmt::format("\n  {:<{}}", "", label_width);
-      used = 0;
-    }
-    if (used > 0) {
-      lines += ' ';
-      ++used;
-    }
-    lines.append(content, at, length);
-    used += length;
-    at = space + 1;
-  }
-  return lines + "\n";
-}
-
 std::string with_interval(const MethodResult& result) {
   return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
                      result.interval_percent.low, result.interval_percent.high);
-}
-
-std::string plural(std::uint64_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -128,6 +94,11 @@ std::string report_text(const std::string& file, const Profile& profile, const A
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged_groups, "judged group"));
   text += fmt::format("  {:<{}}{}\n", "work measured by", label_width, counter_words(profile.counter));
+  if (const std::optional<Background> background = background_of(profile)) {
+    text +=
+        fmt::format("  {:<{}}{:.1f} % before and {:.1f} % after the run: what fixed work lost on the ranks' cores\n",
+                    "background", label_width, background->before_percent, background->after_percent);
+  }
   if (analysis.injected_percent) {
     text += fmt::format("  {:<{}}{:.1f} % of the run time, by intM ({})\n", "injected", label_width,
                         *analysis.injected_percent, profile.inject);
@@ -153,6 +124,7 @@ std::string info_text(const std::string& file, const Profile& profile) {
   line("MPI", profile.mpi);
   line("started", profile.start_time);
   line("ended", profile.exit_state);
+  if (!profile.composed_of.empty()) line("composed of", fmt::format("{}", fmt::join(profile.composed_of, ", ")));
   line("run time", seconds(profile.run_time_seconds));
   line("segments", std::to_string(profile.segments));
   line("counter", counter_words(profile.counter));

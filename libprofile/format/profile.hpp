@@ -10,7 +10,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 1;
+inline constexpr int newest_schema_version = 2;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -29,6 +29,12 @@ struct InjectedTruth {
   std::vector<float> critical;   // (segments), largest of any rank: what can at most have delayed the segment
 };
 
+/// Times of a fixed quantum of work on each rank's core; both empty where they were not measured.
+struct FixedWorkTimes {
+  std::vector<double> quantum;  // (ranks) s, 1 % quantile
+  std::vector<double> mean;     // (ranks) s
+};
+
 struct Profile {
   // the run's circumstances
   int schema_version = newest_schema_version;
@@ -40,7 +46,7 @@ struct Profile {
   std::string compute_units;  // "ns" for CPU time, else "1"
   std::string clock;
   std::string start_time;              // ISO 8601, UTC
-  std::string exit_state;              // "finalized"
+  std::string exit_state;              // "finalized", or "composed" of several runs
   std::string disagreement;            // empty, or how the ranks' boundaries differ; there are no segments then
   std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::uint64_t dropped_segments = 0;  // beyond the memory setting, per rank
@@ -52,6 +58,8 @@ struct Profile {
   std::vector<std::string> rank_host;                            // (ranks)
   std::vector<double> rank_run_time;                             // (ranks) s
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
+  FixedWorkTimes background_before;                              // just before the run
+  FixedWorkTimes background_after;                               // just after
 
   // per segment
   std::uint64_t segments = 0;
@@ -63,6 +71,10 @@ struct Profile {
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank
   std::vector<float> boundary_wait;  // (segments) s in the boundary operation, mean over ranks
   InjectedTruth injected;
+
+  // of a composed profile only: its counts are those of one run, its times of several
+  std::vector<std::string> composed_of;  // files of those runs
+  std::vector<std::uint16_t> source;     // (segments) whose times: index into composed_of
 
   std::vector<std::string> hosts() const;  // distinct, in order of rank
 };

@@ -208,6 +208,28 @@ void read_segments(Reader& reader, Profile& profile) {
     profile.injected.actual = seconds("injected_actual", true);
     profile.injected.critical = seconds("injected_critical", true);
   }
+  profile.composed_of = reader.texts("composed_of", std::nullopt, false);
+  profile.source =
+      reader.column<std::uint16_t>("source", H5T_NATIVE_UINT16, profile.segments, !profile.composed_of.empty());
+  if (std::any_of(profile.source.begin(), profile.source.end(),
+                  [&profile](std::uint16_t run) { return run >= profile.composed_of.size(); })) {
+    reader.refuse("column source has runs that are not there");
+  }
+}
+
+void read_background(Reader& reader, Profile& profile) {
+  if (!reader.has_column(std::string(background_names.front()))) return;
+  const auto seconds = [&](std::size_t which) {
+    const std::string name(background_names[which]);
+    std::vector<double> values =
+        reader.column<double>(name, H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), true);
+    if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v >= 0.0; })) {
+      reader.refuse("column " + name + " has impossible values");
+    }
+    return values;
+  };
+  profile.background_before = {seconds(0), seconds(1)};
+  profile.background_after = {seconds(2), seconds(3)};
 }
 
 }  // namespace
@@ -239,6 +261,7 @@ Outcome<Profile> read_profile(const std::string& path) {
   profile.rank_host = reader.texts("rank_host", static_cast<hsize_t>(profile.ranks), true);
   profile.rank_run_time =
       reader.column<double>("rank_run_time", H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), true);
+  read_background(reader, profile);
   read_features(reader, profile);
   read_segments(reader, profile);
   if (reader.failure()) return *reader.failure();

@@ -293,6 +293,10 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
 
   append_texts("rank_host", profile.rank_host);
   append("rank_run_time", profile.rank_run_time);
+  append(std::string(background_names[0]), profile.background_before.quantum);
+  append(std::string(background_names[1]), profile.background_before.mean);
+  append(std::string(background_names[2]), profile.background_after.quantum);
+  append(std::string(background_names[3]), profile.background_after.mean);
   for (const FeatureInfo& info : features) {
     const FeatureColumn& column = profile.features[index_of(info.feature)];
     append(bins_name(info.name), column.bins);
@@ -310,6 +314,8 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   append("injected_requested", profile.injected.requested);
   append("injected_actual", profile.injected.actual);
   append("injected_critical", profile.injected.critical);
+  append_texts("composed_of", profile.composed_of);
+  append("source", profile.source);
   if (!status) return status.failure();
   return writer->finish();
 }

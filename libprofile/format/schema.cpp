@@ -18,9 +18,18 @@ std::vector<Variable> make_variables() {
       {"injected_requested", "segment", ElementType::f32, "s", "delay that intM was asked for, sum over ranks"},
       {"injected_actual", "segment", ElementType::f32, "s", "delay that intM caused, sum over ranks"},
       {"injected_critical", "segment", ElementType::f32, "s", "delay that intM caused, largest of any rank"},
+      {"source", "segment", ElementType::u16, "1", "run whose times the segment has: index into composed_of"},
+      {"composed_of", "run", ElementType::text, "", "profiles of the runs that this one is composed of"},
       {"rank_host", "rank", ElementType::text, "", "host of the rank"},
       {"rank_run_time", "rank", ElementType::f64, "s", "time from MPI_Init to MPI_Finalize"},
   };
+  const auto add_background = [&variables](std::size_t which, const char* description) {
+    variables.push_back({std::string(background_names[which]), "rank", ElementType::f64, "s", description});
+  };
+  add_background(0, "fixed work just before the run, 1 % quantile of its time");
+  add_background(1, "fixed work just before the run, mean of its time");
+  add_background(2, "fixed work just after the run, 1 % quantile of its time");
+  add_background(3, "fixed work just after the run, mean of its time");
   for (const std::string_view kind : time_kind_names) {
     variables.push_back({last_rank_time_name(kind), "segment", ElementType::f32, "s",
                          "time in " + std::string(kind) + " calls of the rank that arrived last"});

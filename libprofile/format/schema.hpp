@@ -1,6 +1,7 @@
 // The names in a profile file, in one place: what is an attribute of the run and what is a column over which dimension.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,10 @@ struct Variable {
 const std::vector<Variable>& schema_variables();
 /// Null for a name that the schema does not have.
 const Variable* find_variable(std::string_view name);
+
+/// Over ranks: the 1 % quantile of the time of fixed work and its mean, before and after the run.
+inline constexpr std::array<std::string_view, 4> background_names{"background_quantum_before", "background_mean_before",
+                                                                  "background_quantum_after", "background_mean_after"};
 
 std::string bins_name(std::string_view feature);
 std::string totals_name(std::string_view feature);

@@ -158,6 +158,11 @@ void Recorder::open_first_segment(ThreadState& thread) {
   if (injected_totals != nullptr) injected_totals(&injected_requested_, &injected_actual_);
 }
 
+FixedWork Recorder::measure_background() const {
+  const double ticks = 0.5 * settings.background_seconds * 1e9 * ticks_per_nanosecond;
+  return measure_fixed_work(clock, {static_cast<std::uint64_t>(ticks)});
+}
+
 bool Recorder::counts_as_boundary(MPI_Comm comm) const {
   int size = 0;
   int inter = 0;
@@ -279,6 +284,7 @@ void StartingRun::started() const noexcept try {
                                                 run.injected_totals != nullptr);
   run.ticks_per_nanosecond = 1.0 / run.scale.nanoseconds_per_tick();
   run.clock_resolution = resolution_of(run.clock);
+  run.background_before = run.measure_background();
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
@@ -297,6 +303,7 @@ void end_recording() noexcept try {
   recorder->end_computation(thread, now);
   recorder->close_segment(thread, Boundary::finalize, nullptr, now, {});
   recording.store(false);
+  recorder->background_after = recorder->measure_background();
   // Asked for now: an intM in front of the recorder reads its SPECs after the recorder has started.
   if (const auto spec = reinterpret_cast<InjectedSpec>(dlsym(RTLD_DEFAULT, injected_spec_symbol))) {
     recorder->injected_spec = spec();

@@ -15,6 +15,7 @@
 #include "libprofile/format/features.hpp"
 #include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/record/background.hpp"
 #include "libprofile/record/clock.hpp"
 #include "libprofile/record/counter.hpp"
 #include "libprofile/record/requests.hpp"
@@ -62,6 +63,7 @@ struct Settings {
   CounterRequest counter;
   int boundary_ranks = 0;  // 0: as many as the world has
   std::size_t memory_bytes = std::size_t{512} << 20;
+  double background_seconds = 0.0;  // spent on measuring it, half before and half after the run
 };
 
 class SpinLock {
@@ -109,6 +111,8 @@ class Recorder {
   std::uint64_t boundary_kinds_hash = 0;
   Ticks boundary_cost;  // of recording one, smallest seen
   Ticks clock_resolution;
+  FixedWork background_before;
+  FixedWork background_after;
   InjectedTotals injected_totals = nullptr;  // null: intM is not loaded
   std::string injected_spec;
 
@@ -119,6 +123,9 @@ class Recorder {
   std::uint64_t total(Feature feature) const;
   /// From the first segment's start to the last boundary.
   Ticks elapsed() const { return segment_start_ - started_at_; }
+
+  /// Half of the time that the settings give to it.
+  FixedWork measure_background() const;
 
   /// Opens the first segment, in the thread that has returned from MPI_Init.
   void open_first_segment(ThreadState& thread);
@@ -142,7 +149,8 @@ class Recorder {
 };
 
 // A stretch this long may hide a preemption worth telling; schedulers give others a millisecond and more. Shorter ones
-// count as wholly on the CPU, so that the CPU clock (some 200 ns) is read at most once in this time: a thousandth of it.
+// count as wholly on the CPU, so that the CPU clock (some 200 ns) is read at most once in this time: a thousandth of
+// it.
 inline constexpr double long_stretch_ns = 200'000.0;
 
 inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {

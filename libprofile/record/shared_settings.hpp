@@ -32,4 +32,29 @@ inline bool parse_counter(std::string_view text, CounterRequest& request) {
   return true;
 }
 
+/// Longer, the background would no longer be a small addition to a run.
+inline constexpr double longest_background_seconds = 60.0;
+
+/// Reads what --background and HALCYON_BACKGROUND ask for; false for anything but a decimal number of seconds up to the
+/// longest. By hand, since strtod depends on the program's locale, and from_chars on libm.
+inline bool parse_background(std::string_view text, double& seconds) {
+  double value = 0.0;
+  double place = 0.0;  // of the next decimal; 0 before the point
+  bool any = false;
+  for (const char c : text) {
+    if (c == '.' && place == 0.0) {
+      place = 0.1;
+    } else if (c >= '0' && c <= '9') {
+      any = true;
+      value = place > 0.0 ? value + place * (c - '0') : 10.0 * value + (c - '0');
+      place *= 0.1;
+    } else {
+      return false;
+    }
+  }
+  if (!any || value > longest_background_seconds) return false;
+  seconds = value;
+  return true;
+}
+
 }  // namespace halcyon

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <ctime>
 
@@ -116,6 +117,11 @@ void send_facts(const World& world, const Recorder& run, const Agreement& agreem
   const double run_time = static_cast<double>(run.elapsed().count) * nanoseconds_per_tick * 1e-9;
   const double mean_run_time = world.sum(run_time) / world.ranks();
   const std::vector<double> run_times = world.gather(&run_time, 1);
+  const double seconds_per_tick = nanoseconds_per_tick * 1e-9;
+  const std::array<double, background_names.size()> background{
+      run.background_before.quantum * seconds_per_tick, run.background_before.mean * seconds_per_tick,
+      run.background_after.quantum * seconds_per_tick, run.background_after.mean * seconds_per_tick};
+  const std::vector<double> backgrounds = world.gather(background.data(), background.size());
   char host[MPI_MAX_PROCESSOR_NAME] = {};
   int length = 0;
   mpi.Get_processor_name(host, &length);
@@ -146,6 +152,15 @@ void send_facts(const World& world, const Recorder& run, const Agreement& agreem
   for (std::size_t rank = 0; rank < run_times.size(); ++rank) names += std::string(&hosts[rank * sizeof host]) + '\0';
   frames.text_column("rank_host", names);
   frames.column("rank_run_time", run_times.data(), run_times.size());
+  if (run.settings.background_seconds > 0.0) {
+    for (std::size_t i = 0; i < background.size(); ++i) {
+      std::vector<double> column;
+      for (std::size_t rank = 0; rank < run_times.size(); ++rank) {
+        column.push_back(backgrounds[rank * background.size() + i]);
+      }
+      frames.column(background_names[i], column.data(), column.size());
+    }
+  }
   for (const FeatureInfo& info : features) {
     if (info.kind == FeatureKind::work) continue;
     std::vector<std::uint64_t> column;

@@ -68,6 +68,9 @@ class BadInput(halcyon_test.Behaviour):
     def test_a_bad_spec_is_refused_before_anything_runs(self):
         self.check_refused(self.halcyon("run", "--inject", "class=p2p,prob=7,mean=1ms", "--", "mpirun", "echo", "ran"), "prob=7")
 
+    def test_a_bad_background_is_refused_before_anything_runs(self):
+        self.check_refused(self.halcyon("run", "--background", "long", "--", "mpirun", "echo", "ran"), "--background", "long")
+
     def test_an_unwritable_output_is_refused_before_anything_runs(self):
         self.check_refused(self.halcyon("run", "-o", "nowhere/run.h5", "--", "mpirun", "echo", "ran"), "nowhere")
 

@@ -55,6 +55,23 @@ class RunCommand(halcyon_test.Behaviour):
                       options=("-o", "run.h5", "--inject", "class=all,prob=0.1,mean=1ms"))
         self.assertRegex(self.profile().attributes["inject"], r"^class=all,prob=0.1,mean=1ms seed=\d+$")
 
+    def test_the_background_is_measured_beside_the_run_and_not_in_it(self):
+        self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10")
+        plain = self.profile()
+        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10",
+                                 options=("-o", "measured.h5", "--background", "2"))
+        self.assertEqual(finished.status, 0, finished)
+        measured = self.profile("measured.h5")
+        for when in ("before", "after"):
+            quantum, mean = (measured.columns[f"background_{what}_{when}"] for what in ("quantum", "mean"))
+            self.assertEqual(len(mean), 2)
+            self.assertTrue(all(0 < low <= usual < 1 for low, usual in zip(quantum, mean)), (quantum, mean))
+        self.assertEqual(measured.segments, plain.segments)
+        self.assertEqual([measured.totals(rank) for rank in range(2)], [plain.totals(rank) for rank in range(2)])
+        self.assertLess(measured.attributes["run_time_seconds"], 1)  # either half of the background alone takes 1 s
+        self.assertIsInstance(self.report("measured.h5")["background_percent"], float)
+        self.assertIsNone(self.report("run.h5")["background_percent"])
+
     def test_the_programs_exit_status_is_given_back(self):
         code = "from mpi4py import MPI; import sys; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); sys.exit(7)"
         self.assertEqual(self.run_with("mpirun", "-np", "1", PYTHON, "-c", code).status, 7)

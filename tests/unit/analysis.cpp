@@ -90,6 +90,16 @@ TEST(Analysis, WarnsOfABoundaryRateAtWhichRecordingCosts) {
   EXPECT_TRUE(analyze(profile, "paper").warnings.empty());
 }
 
+TEST(Analysis, SaysThatAComposedProfileIsNoSingleRun) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.exit_state = "composed";
+  profile.composed_of = {"a.h5", "b.h5"};
+  const Analysis analysis = analyze(profile, "paper");
+  ASSERT_EQ(analysis.warnings.size(), 1u);
+  EXPECT_EQ(analysis.warnings.front().code, "composed");
+  EXPECT_NE(analysis.warnings.front().message.find("a.h5, b.h5"), std::string::npos);
+}
+
 TEST(Analysis, SumsTheCriticalPathOfWhatWasInjected) {
   Profile profile = uniform_profile(100, 1.0);
   EXPECT_FALSE(analyze(profile, "paper").injected_percent);

@@ -56,6 +56,8 @@ Profile rich_profile() {
   profile.injected.actual.assign(40000, 0.6F);
   profile.injected.critical.assign(40000, 0.3F);
   profile.inject = "class=all,prob=0.1,mean=1ms";
+  profile.background_before = {{50e-6, 51e-6}, {52e-6, 53e-6}};
+  profile.background_after = {{54e-6, 55e-6}, {56e-6, 57e-6}};
   return profile;
 }
 
@@ -76,6 +78,17 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->injected.critical, written.injected.critical);
   EXPECT_EQ(read->inject, written.inject);
   EXPECT_EQ(read->hosts(), std::vector<std::string>{"host"});
+  EXPECT_EQ(read->background_before.quantum, written.background_before.quantum);
+  EXPECT_EQ(read->background_after.mean, written.background_after.mean);
+}
+
+TEST_F(ProfileFile, OfTheFirstSchemaIsRead) {
+  ASSERT_TRUE(write_profile(uniform_profile(10, 1.0), path()));
+  set_attribute(path(), "schema_version", 1);
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_EQ(read->schema_version, 1);
+  EXPECT_TRUE(read->background_before.mean.empty());
 }
 
 TEST_F(ProfileFile, MayHaveNoSegments) {
@@ -164,6 +177,20 @@ TEST_F(ProfileFile, ThatIsCutOffAnywhereIsRefused) {
     write_bytes("cut.h5", bytes.substr(0, size));
     EXPECT_FALSE(read_profile(path("cut.h5"))) << size << " of " << bytes.size() << " bytes";
   }
+}
+
+TEST_F(ProfileFile, ThatWasComposedSaysOfWhat) {
+  Profile written = uniform_profile(3, 1.0);
+  written.composed_of = {"a.h5", "b.h5"};
+  written.source = {0, 1, 1};
+  ASSERT_TRUE(write_profile(written, path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_EQ(read->composed_of, written.composed_of);
+  EXPECT_EQ(read->source, written.source);
+  written.source = {0, 1, 2};
+  ASSERT_TRUE(write_profile(written, path("wrong.h5")));
+  EXPECT_FALSE(read_profile(path("wrong.h5")));
 }
 
 TEST_F(ProfileFile, WithBinsThatAreNotThereIsRefused) {

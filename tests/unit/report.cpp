@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "report/comparison.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
 #include "tests/unit/synthetic_profile.hpp"
@@ -47,6 +48,14 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
   EXPECT_EQ(json["verdict"], "green");
 }
 
+TEST(ReportJson, TellsTheBackgroundWhereItWasMeasured) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.background_before = {{49e-6, 48e-6}, {50e-6, 50e-6}};
+  profile.background_after = {{47e-6, 46e-6}, {50e-6, 50e-6}};
+  const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
+  EXPECT_NEAR(json["background_percent"].get<double>(), 5.0, 1e-9);
+}
+
 TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   Profile profile = uniform_profile(100, 1.0);
   profile.totals[index_of(Feature::bytes_sent)] = {5, 7};
@@ -69,6 +78,33 @@ TEST(Json, OfACommandThatIsNoUtf8IsStillPrinted) {
   Profile profile = uniform_profile(100, 1.0);
   profile.command = "./app \xff";
   EXPECT_NE(to_text(info_json("run.h5", profile)).find("./app \xEF\xBF\xBD"), std::string::npos);
+}
+
+TEST(ComparisonText, AnswersInItsFirstLine) {
+  const Profile slow = uniform_profile(100, 1.2);
+  const Profile fast = uniform_profile(100, 1.0);
+  EXPECT_EQ(comparison_text({"slow.h5", slow}, {"fast.h5", fast}, compare(slow, fast))
+                .rfind("SAME WORK  slow.h5 is more disturbed than fast.h5, by 20.00 s, 16.7 % of its run time", 0),
+            0u);
+  const Profile other = uniform_profile(100, 1.0, 3);
+  EXPECT_EQ(comparison_text({"a.h5", fast}, {"b.h5", other}, compare(fast, other)).rfind("OTHER WORK", 0), 0u);
+}
+
+TEST(ComparisonJson, HasNullForWhatIsNotCompared) {
+  const Profile a = uniform_profile(100, 1.0);
+  const Profile b = uniform_profile(100, 1.0, 3);
+  const auto same = comparison_json({"a.h5", a}, {"a.h5", a}, compare(a, a));
+  const auto other = comparison_json({"a.h5", a}, {"b.h5", b}, compare(a, b));
+  EXPECT_EQ(keys_of(same), keys_of(other));
+  EXPECT_EQ(same["same_work"], true);
+  EXPECT_TRUE(same["difference"].is_null());
+  EXPECT_EQ(same["displacement_seconds"], 0.0);
+  EXPECT_EQ(same["groups"].size(), 1u);
+  EXPECT_EQ(other["same_work"], false);
+  EXPECT_EQ(other["difference"]["code"], "other-ranks");
+  EXPECT_TRUE(other["displacement_seconds"].is_null());
+  EXPECT_TRUE(other["a"]["disturbed_seconds"].is_null());
+  EXPECT_EQ(other["a"]["verdict"], "green");
 }
 
 TEST(ReportText, IsColouredOnlyWhenAsked) {

@@ -1,0 +1,190 @@
+#include "analyzer/composition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <optional>
+
+#include "analyzer/comparison.hpp"
+#include "analyzer/estimators.hpp"
+
+namespace halcyon {
+namespace {
+
+// A run in which fewer of a group's segments came to lie together saw a part of it, and its baseline is that part's.
+constexpr double least_share_of_group = 0.5;
+
+/// A segment of one of the runs.
+struct Place {
+  std::size_t run = 0;
+  std::uint32_t segment = 0;
+};
+
+/// A group of the skeleton, and those of the other runs that did the same work.
+struct Counterpart {
+  std::size_t run = 0;
+  const std::vector<std::uint32_t>* members = nullptr;
+};
+
+std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (runs[run].exit_state != "finalized") {
+      return Failure{fmt::format("{} is no whole run: it ended as '{}'", files[run], runs[run].exit_state)};
+    }
+    if (runs[run].dropped_segments > 0) {
+      return Failure{
+          fmt::format("{} is no whole run: {} segments were dropped", files[run], runs[run].dropped_segments)};
+    }
+    if (runs[run].segments <= 1) return Failure{files[run] + " has no boundaries, and so no segments to compose"};
+  }
+  return std::nullopt;
+}
+
+// The run with the least excess and displacement against the first, which stands for all of them: the same work.
+Outcome<std::size_t> least_disturbed(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
+  std::size_t least = 0;
+  double least_seconds = std::numeric_limits<double>::infinity();
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    const Comparison comparison = compare(runs.front(), runs[run]);
+    if (comparison.difference) {
+      const Difference& difference = *comparison.difference;
+      return Failure{fmt::format("{} did not do the same work as {}: {}: {} there, {} here [{}]", files[run],
+                                 files.front(), difference.what, difference.in_a, difference.in_b, difference.code)};
+    }
+    const double seconds = comparison.b.analysis.result().excess_seconds + comparison.b.displacement_seconds;
+    if (seconds < least_seconds) least = run;
+    least_seconds = std::min(least_seconds, seconds);
+  }
+  return least;
+}
+
+// The duration up to which a segment of the group is undisturbed.
+std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::vector<Counterpart>& counterparts,
+                                   std::size_t members_of_skeleton) {
+  std::optional<GroupEstimate> least_displaced;
+  std::vector<double> pooled;
+  for (const Counterpart& counterpart : counterparts) {
+    const Durations durations = durations_of(runs[counterpart.run], *counterpart.members);
+    pooled.insert(pooled.end(), durations.begin(), durations.end());
+    if (counterpart.members->size() < smallest_judged_group ||
+        static_cast<double>(counterpart.members->size()) <
+            least_share_of_group * static_cast<double>(members_of_skeleton)) {
+      continue;
+    }
+    const GroupEstimate estimate = methods.front().estimate(durations);
+    if (!least_displaced || estimate.baseline < least_displaced->baseline) least_displaced = estimate;
+  }
+  if (least_displaced) return least_displaced->threshold;
+  if (pooled.size() < smallest_judged_group) return std::nullopt;
+  return methods.front()
+      .estimate(Eigen::Map<const Durations>(pooled.data(), static_cast<Eigen::Index>(pooled.size())))
+      .threshold;
+}
+
+// The i-th draw of `count` in ascending order: multiples of the golden ratio modulo 1, which fill an interval evenly
+// however many are drawn (H. Weyl's sequence; L. Kuipers, H. Niederreiter, Uniform Distribution of Sequences, 1974), so
+// that short and long ones come by turns and as often as they occur.
+std::size_t drawn(std::size_t i, std::size_t count) {
+  const double multiple = (static_cast<double>(i) + 0.5) * std::numbers::phi;
+  const double fraction = multiple - std::floor(multiple);
+  return std::min(count - 1, static_cast<std::size_t>(fraction * static_cast<double>(count)));
+}
+
+// The times of a segment, and nothing else of it.
+void take_times(Profile& profile, std::uint32_t to, const Profile& run, std::uint32_t from) {
+  profile.duration[to] = run.duration[from];
+  profile.boundary_wait[to] = run.boundary_wait[from];
+  profile.last_rank[to] = run.last_rank[from];
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    profile.last_rank_times[kind][to] = run.last_rank_times[kind][from];
+  }
+  if (profile.injected.critical.empty()) return;
+  const bool was_injected = !run.injected.critical.empty();
+  profile.injected.requested[to] = was_injected ? run.injected.requested[from] : 0.0F;
+  profile.injected.actual[to] = was_injected ? run.injected.actual[from] : 0.0F;
+  profile.injected.critical[to] = was_injected ? run.injected.critical[from] : 0.0F;
+}
+
+// Where intM was in any run, the truth is known of all segments: nothing was injected into the other runs.
+void unite_injection(Profile& profile, const std::vector<Profile>& runs) {
+  std::vector<std::string> specs;
+  for (const Profile& run : runs) {
+    if (!run.inject.empty() && std::find(specs.begin(), specs.end(), run.inject) == specs.end()) {
+      specs.push_back(run.inject);
+    }
+    if (run.injected.critical.empty() || !profile.injected.critical.empty()) continue;
+    const std::vector<float> none(profile.segments, 0.0F);
+    profile.injected = {none, none, none};
+  }
+  profile.inject = fmt::format("{}", fmt::join(specs, "; "));
+}
+
+}  // namespace
+
+Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
+  if (const std::optional<Failure> objection = objection_to_composing(runs, files)) return *objection;
+  const Outcome<std::size_t> skeleton = least_disturbed(runs, files);
+  if (!skeleton) return skeleton.failure();
+
+  Composition composition{.profile = runs[*skeleton], .skeleton = *skeleton};
+  Profile& profile = composition.profile;
+  const Grouping groups = group_segments(profile);
+  std::vector<Grouping> groups_of_run;
+  std::vector<std::vector<Counterpart>> counterparts(groups.groups.count);
+  groups_of_run.reserve(runs.size());
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    groups_of_run.push_back(group_segments(runs[run]));
+    for (const GroupPair& pair : match_groups(profile, groups, runs[run], groups_of_run.back())) {
+      counterparts[pair.a].push_back({run, &groups_of_run.back().members[pair.b]});
+    }
+  }
+
+  profile.exit_state = "composed";
+  profile.composed_of = files;
+  profile.source.assign(profile.segments, static_cast<std::uint16_t>(*skeleton));
+  unite_injection(profile, runs);
+  double saved_seconds = 0.0;
+  for (std::uint32_t group = 0; group < groups.groups.count; ++group) {
+    const std::vector<std::uint32_t>& members = groups.members[group];
+    const std::optional<double> threshold = threshold_of(runs, counterparts[group], members.size());
+    if (!threshold) {
+      composition.unjudged += members.size();
+      composition.unjudged_seconds += durations_of(profile, members).sum();
+      continue;
+    }
+    std::vector<Place> undisturbed;
+    for (const Counterpart& counterpart : counterparts[group]) {
+      for (const std::uint32_t segment : *counterpart.members) {
+        if (static_cast<double>(runs[counterpart.run].duration[segment]) > *threshold) continue;
+        undisturbed.push_back({counterpart.run, segment});
+      }
+    }
+    std::vector<std::uint32_t> disturbed;
+    for (const std::uint32_t segment : members) {
+      if (static_cast<double>(profile.duration[segment]) > *threshold) disturbed.push_back(segment);
+    }
+    if (undisturbed.empty()) continue;
+    std::stable_sort(undisturbed.begin(), undisturbed.end(), [&runs](const Place& x, const Place& y) {
+      return runs[x.run].duration[x.segment] < runs[y.run].duration[y.segment];
+    });
+    for (std::size_t i = 0; i < disturbed.size(); ++i) {
+      const Place& place = undisturbed[drawn(i, undisturbed.size())];
+      saved_seconds += static_cast<double>(profile.duration[disturbed[i]]);
+      take_times(profile, disturbed[i], runs[place.run], place.segment);
+      saved_seconds -= static_cast<double>(profile.duration[disturbed[i]]);
+      profile.source[disturbed[i]] = static_cast<std::uint16_t>(place.run);
+    }
+    composition.replaced += disturbed.size();
+  }
+
+  profile.run_time_seconds = std::max(0.0, profile.run_time_seconds - saved_seconds);
+  for (double& seconds : profile.rank_run_time) seconds = std::max(0.0, seconds - saved_seconds);
+  composition.given.assign(runs.size(), 0);
+  for (const std::uint16_t run : profile.source) ++composition.given[run];
+  return composition;
+}
+
+}  // namespace halcyon

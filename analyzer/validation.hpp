@@ -1,0 +1,131 @@
+// How near the estimates come to what is measured: the plan of an evaluation after seed 002, section 3, for any program
+// and machine, and the figures that come out of it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/analysis.hpp"
+#include "analyzer/background.hpp"
+
+namespace halcyon {
+
+// ---- the plan
+
+enum class RunKind : std::uint8_t { quiet, injected, hog };
+std::string_view name_of(RunKind kind);
+
+/// What must be known of a program before delays can be chosen for it.
+struct Calibration {
+  double run_time_seconds = 0.0;  // undisturbed
+  std::uint64_t segments = 0;
+  int ranks = 0;
+  double calls = 0.0;  // that can be delayed, over all ranks and the whole run
+
+  double calls_per_segment() const { return calls / static_cast<double>(segments); }
+};
+
+struct PlanRequest {
+  int levels = 0;  // of disturbance, "quiet" included; at least 2
+  int runs = 0;    // of each level
+  int hogs = 0;    // runs beside a CPU hog
+  std::uint64_t seed = 0;
+};
+
+struct PlannedRun {
+  RunKind kind = RunKind::quiet;
+  double target_percent = 0.0;    // of the disturbed run time
+  double hits_per_segment = 0.0;  // expected, over all ranks
+  double probability = 0.0;       // of a call to be delayed
+  double delay_seconds = 0.0;     // mean of a delay
+  double deviation_seconds = 0.0;
+  std::uint64_t seed = 0;  // of the injector, another one for each run
+};
+
+inline constexpr double most_target_percent = 45.0;
+inline constexpr double fewest_hits_per_segment = 0.05;
+inline constexpr double most_hits_per_segment = 16.0;
+/// A shorter delay cannot be told from the cost of waiting for it.
+inline constexpr double shortest_delay_seconds = 5e-6;
+
+/// Target of injected level 1 to `injected_levels`: 45 % (level / levels)^1.5, closer where the classes meet.
+double target_of_level(int level, int injected_levels);
+
+/// Of Poisson many hits on each rank, `hits` over all ranks, those of the rank that is hit most often: hits of one
+/// segment on different ranks overlap.
+double critical_hits(double hits, int ranks);
+
+/// The runs in the order in which they are to be made: `runs` rounds, each of every level once, shuffled, so that drift
+/// of the machine meets all levels alike. Hits per segment lie on a logarithmic scale in `runs` bands; each level has
+/// one run in each band, each band each level once, and none of the values occurs twice. Hits that would need delays
+/// below the shortest, or more than half of the calls, are cut down to what can be had.
+std::vector<PlannedRun> plan_runs(const Calibration& calibration, const PlanRequest& request);
+
+// ---- the results
+
+/// What a run is measured against the fastest one by, all in percent of the run's own time T.
+enum class Truth : std::uint8_t {
+  measured,              // (T - T_fastest) / T
+  without_displacement,  // less what the medians of its groups are displaced by: continuous interference
+  with_background,       // T_fastest less what the background, measured around it, took of it
+};
+inline constexpr std::size_t truth_count = 3;
+inline constexpr std::array<std::string_view, truth_count> truth_names{"measured", "without_displacement",
+                                                                       "with_background"};
+
+struct ValidatedRun {
+  PlannedRun plan;
+  double run_time_seconds = 0.0;
+  double displacement_seconds = 0.0;  // of its groups' medians against the fastest run
+  double coverage_percent = 0.0;
+  std::uint64_t segments = 0;
+  std::optional<double> injected_percent;
+  std::optional<Background> background;
+  std::vector<MethodResult> methods;                               // in the order of estimators.hpp
+  std::array<std::optional<double>, truth_count> truth_percent{};  // filled by summarise()
+
+  const std::optional<double>& truth(Truth which) const { return truth_percent[static_cast<std::size_t>(which)]; }
+};
+
+/// 1 - |P(truth) - P(estimate)|, P the probability of a highly disturbed run (seed 002, section 3). Both in percent.
+double soft_accuracy(double truth_percent, double estimate_percent);
+
+/// The value below which the share `p` of the values lies, linear between order statistics (Hyndman and Fan 1996, type
+/// 7). Needs at least one value; they need not be sorted.
+double quantile(std::vector<double> values, double p);
+
+/// How one method did in one run.
+struct Score {
+  double accuracy = 0.0;
+  double difference_points = 0.0;  // |truth - estimate|
+  bool covered = false;            // the 90 % interval holds the truth
+};
+/// None where the method gave no verdict, or the truth is not known.
+std::optional<Score> score_of(const ValidatedRun& run, std::size_t method, Truth truth);
+
+/// How one method did in all runs, of those that it judged.
+struct MethodSummary {
+  std::string_view method;
+  Truth truth = Truth::measured;
+  std::vector<double> accuracy;           // (judged runs)
+  std::vector<double> difference_points;  // (judged runs)
+  std::size_t covered = 0;                // judged runs whose interval holds the truth
+};
+
+struct Validation {
+  std::vector<ValidatedRun> runs;            // in the order in which they were made
+  std::size_t fastest = 0;                   // of them
+  std::optional<double> background_percent;  // median over the runs without a hog
+  std::vector<MethodSummary> summaries;      // method by method, truth by truth; truths that are not known are left out
+};
+
+/// The run that took the least time. Needs at least one.
+std::size_t fastest_of(const std::vector<ValidatedRun>& runs);
+
+/// Fills in the truths and sums up. Needs displacements against the fastest run, and at least one run.
+Validation summarise(std::vector<ValidatedRun> runs);
+
+}  // namespace halcyon

@@ -1,0 +1,45 @@
+// halcyon compare: two runs side by side.
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "libprofile/format/profile_reader.hpp"
+#include "report/comparison.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+struct Options {
+  std::string a;
+  std::string b;
+  std::string json;
+};
+
+int compare_files(const Options& options) {
+  const Outcome<Profile> a = read_profile(options.a);
+  if (!a) return fail(a.failure().message);
+  const Outcome<Profile> b = read_profile(options.b);
+  if (!b) return fail(b.failure().message);
+  const Comparison comparison = compare(*a, *b);
+  const ComparedFile file_a{options.a, *a};
+  const ComparedFile file_b{options.b, *b};
+  const Status printed = print_result(comparison_text(file_a, file_b, comparison),
+                                      comparison_json(file_a, file_b, comparison), options.json);
+  return printed ? int{passed} : fail(printed.failure().message);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("compare", "Say which of two runs of the same work is more disturbed, and where");
+  auto options = std::make_shared<Options>();
+  command->add_option("A", options->a, "Profile")->required();
+  command->add_option("B", options->b, "Profile of another run")->required();
+  add_json_option(*command, options->json);
+  command->footer(
+      "Delays that hit nearly every segment are not seen in one run; against another run of the same work they are.\n"
+      "Exit status: 0 compared, or told why not; 2 bad usage or file.\n"
+      "Example: halcyon compare monday.h5 tuesday.h5");
+  command->callback([options, &chosen] { chosen = [options] { return compare_files(*options); }; });
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,52 @@
+// halcyon compose: one undisturbed profile out of several disturbed runs.
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "libprofile/format/profile_reader.hpp"
+#include "libprofile/format/profile_writer.hpp"
+#include "report/composition.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+struct Options {
+  std::string output;
+  std::vector<std::string> files;
+};
+
+int compose_files(const Options& options) {
+  if (options.files.size() < 2) return fail("compose needs two profiles or more (see halcyon compose --help)");
+  if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
+  std::vector<Profile> runs;
+  for (const std::string& file : options.files) {
+    Outcome<Profile> profile = read_profile(file);
+    if (!profile) return fail(profile.failure().message);
+    runs.push_back(std::move(*profile));
+  }
+  const Outcome<Composition> composition = compose(runs, options.files);
+  if (!composition) return fail(composition.failure().message);
+  const Outcome<std::string> written = write_profile(composition->profile, options.output);
+  if (!written) return fail(written.failure().message);
+  std::cout << composition_text(*written, runs, *composition);
+  return std::cout.flush() ? int{passed} : fail("cannot write to standard output");
+}
+
+}  // namespace
+
+void add_compose(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("compose", "Make one undisturbed profile out of several runs of the same work");
+  auto options = std::make_shared<Options>();
+  command->add_option("-o,--output", options->output, "The composed profile; never overwritten")
+      ->type_name("FILE")
+      ->required();
+  command->add_option("FILE", options->files, "Profiles, two or more")->required();
+  command->footer(
+      "The least disturbed run gives the sequence of segments and all counts; its disturbed segments take the times\n"
+      "of undisturbed ones of the same work, from any of the runs.\n"
+      "Exit status: 0 composed, 2 bad usage or file, or runs that did not do the same work.\n"
+      "Example: halcyon compose -o quiet.h5 run1.h5 run2.h5 run3.h5 && halcyon report quiet.h5");
+  command->callback([options, &chosen] { chosen = [options] { return compose_files(*options); }; });
+}
+
+}  // namespace halcyon::cli

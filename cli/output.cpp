@@ -1,0 +1,48 @@
+// Results on standard output and in files, as text and JSON.
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <unistd.h>
+
+#include "cli/commands.hpp"
+#include "report/json.hpp"
+
+namespace halcyon::cli {
+
+namespace fs = std::filesystem;
+
+std::optional<std::string> objection_to_writing(const std::string& path) {
+  const fs::path directory = fs::absolute(path).parent_path();
+  std::error_code error;
+  if (!fs::is_directory(directory, error))
+    return "cannot write " + path + ": " + directory.string() + " is not a directory";
+  if (access(directory.c_str(), W_OK | X_OK) != 0) {
+    return "cannot write " + path + ": " + std::strerror(errno);
+  }
+  if (fs::exists(path, error)) return path + " exists; profiles are never overwritten: remove it or give another name";
+  return std::nullopt;
+}
+
+void add_json_option(CLI::App& command, std::string& where) {
+  command.add_option("--json", where, "Write JSON to FILE, or to standard output instead of text with '-'")
+      ->type_name("FILE|-");
+}
+
+Status write_file(const std::string& file, const std::string& text) {
+  std::ofstream out(file);
+  if (!(out << text).flush()) return Failure{"cannot write " + file + ": " + std::strerror(errno)};
+  return Done{};
+}
+
+Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {
+  std::cout << (json == "-" ? to_text(document) : text);
+  if (!json.empty() && json != "-") {
+    if (Status written = write_file(json, to_text(document)); !written) return written;
+  }
+  if (!std::cout.flush()) return Failure{"cannot write to standard output"};
+  return Done{};
+}
+
+}  // namespace halcyon::cli

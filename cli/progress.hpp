@@ -1,0 +1,30 @@
+// How far a series of runs has come, on standard error: a bar on a terminal, lines elsewhere.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace halcyon::cli {
+
+class Progress {
+ public:
+  /// The seconds that each step will probably take.
+  explicit Progress(std::vector<double> expected_seconds);
+  /// Ends the line of the bar, so that what is printed next starts afresh.
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void begin(std::size_t step, const std::string& what) const;
+
+ private:
+  std::vector<double> expected_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  bool bar_;
+};
+
+/// 45 s, 3 min 20 s, 2 h 5 min
+std::string duration_text(double seconds);
+
+}  // namespace halcyon::cli

@@ -1,0 +1,181 @@
+#include "report/comparison.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/json.hpp"
+#include "report/layout.hpp"
+
+namespace halcyon {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::size_t column_width = 26;
+constexpr std::size_t most_groups = 10;
+
+std::string line(std::string_view label, const std::string& a, const std::string& b) {
+  return fmt::format("  {:<{}}{:<{}}{}\n", label, label_width, a, column_width, b);
+}
+
+std::string in_words(const Interval& interval) {
+  return fmt::format("90 % interval {} to {}", seconds(interval.low), seconds(interval.high));
+}
+
+double percent_of_run_time(double seconds, const ComparedRun& run) {
+  return run.analysis.run_time_seconds > 0.0 ? 100.0 * seconds / run.analysis.run_time_seconds : 0.0;
+}
+
+// The answer in a sentence.
+std::string which_is_more_disturbed(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
+  for (const auto& [file, run] : {std::pair(&a, &comparison.a), std::pair(&b, &comparison.b)}) {
+    if (!run->analysis.unknown) continue;
+    return fmt::format("Which run is more disturbed cannot be told; {}: {}", file->name,
+                       run->analysis.unknown->message);
+  }
+  const Interval& interval = comparison.more_disturbed_interval_seconds;
+  const double more = comparison.more_disturbed_seconds;
+  const ComparedRun* which = comparison.more_disturbed();
+  if (which == nullptr) {
+    return fmt::format("Neither run is more disturbed than the other: {} ({}).", seconds(more), in_words(interval));
+  }
+  const bool is_a = which == &comparison.a;
+  return fmt::format("{} is more disturbed than {}, by {}, {:.1f} % of its run time ({}).", (is_a ? a : b).name,
+                     (is_a ? b : a).name, seconds(std::abs(more)), percent_of_run_time(std::abs(more), *which),
+                     in_words(is_a ? interval : Interval{-interval.high, -interval.low}));
+}
+
+std::string verdict_words(const Analysis& analysis) {
+  const MethodResult& result = analysis.result();
+  if (result.verdict == Verdict::unknown) return fmt::format("unknown [{}]", analysis.unknown->code);
+  return fmt::format("{}, {:.1f} %", name_of(result.verdict), result.interference_percent);
+}
+
+std::string displacement_words(const ComparedRun& run) {
+  return run.displacement_seconds > 0.0 ? seconds(run.displacement_seconds) : "–";
+}
+
+std::string injected_words(const Analysis& analysis) {
+  return analysis.injected_percent ? seconds(*analysis.injected_percent / 100.0 * analysis.run_time_seconds) : "–";
+}
+
+std::string from_outside_words(const ComparedRun& run) {
+  return fmt::format("{}, {:.1f} %", seconds(run.disturbed_seconds()), run.disturbed_percent());
+}
+
+std::string groups_text(const Comparison& comparison) {
+  std::string text = fmt::format("  {:>11} {:>11}  {:>11} {:>11}  {:>7} {:>7}  {}\n", "displaced", "±", "median of A",
+                                 "of B", "n of A", "of B", "segments that end at");
+  const std::size_t shown = std::min(comparison.groups.size(), most_groups);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const MatchedGroup& group = comparison.groups[i];
+    text +=
+        fmt::format("  {:>11} {:>11}  {:>11} {:>11}  {:>7} {:>7}  {}\n", seconds(group.displacement_seconds),
+                    seconds(group.displacement_interval_seconds.high - group.displacement_seconds),
+                    seconds(group.a.median), seconds(group.b.median), group.a.segments, group.b.segments, group.site);
+  }
+  if (shown < comparison.groups.size()) {
+    text += fmt::format("  and {} less displaced\n", plural(comparison.groups.size() - shown, "group"));
+  }
+  return text;
+}
+
+ordered_json run_json(const ComparedFile& file, const ComparedRun& run, bool is_same_work) {
+  ordered_json json = report_json(file.name, file.profile, run.analysis);
+  json["shared_percent"] = run.shared_percent;
+  json["matched_percent"] = run.matched_percent;
+  json["displacement_seconds"] = is_same_work ? ordered_json(run.displacement_seconds) : ordered_json();
+  json["disturbed_seconds"] = is_same_work ? ordered_json(run.disturbed_seconds()) : ordered_json();
+  json["disturbed_percent"] = is_same_work ? ordered_json(run.disturbed_percent()) : ordered_json();
+  return json;
+}
+
+ordered_json side_json(const MatchedGroup::Side& side) {
+  return {{"segments", side.segments}, {"median_seconds", side.median}, {"baseline_seconds", side.baseline}};
+}
+
+ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
+
+}  // namespace
+
+std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
+  std::string text = comparison.difference
+                         ? "OTHER WORK  The runs did not do the same work; their times are not compared.\n"
+                         : "SAME WORK  " + which_is_more_disturbed(a, b, comparison) + "\n";
+  text += wrapped("A", a.name) + wrapped("B", b.name);
+  if (a.profile.command == b.profile.command) {
+    text += wrapped("program", a.profile.command);
+  } else {
+    text += wrapped("program of A", a.profile.command) + wrapped("program of B", b.profile.command);
+  }
+  if (comparison.difference) {
+    const Difference& difference = *comparison.difference;
+    text += wrapped("differ in", fmt::format("{} [{}]", difference.what, difference.code));
+    text += wrapped("  in A", difference.in_a) + wrapped("  in B", difference.in_b);
+  }
+
+  const ComparedRun& run_a = comparison.a;
+  const ComparedRun& run_b = comparison.b;
+  text += "\n" + line("", "A", "B");
+  text += line("run time", seconds(run_a.analysis.run_time_seconds), seconds(run_b.analysis.run_time_seconds));
+  text += line("verdict", verdict_words(run_a.analysis), verdict_words(run_b.analysis));
+  if (run_a.analysis.injected_percent || run_b.analysis.injected_percent) {
+    text += line("injected", injected_words(run_a.analysis), injected_words(run_b.analysis));
+  }
+  if (comparison.difference) return text;
+  text +=
+      line("excess", seconds(run_a.analysis.result().excess_seconds), seconds(run_b.analysis.result().excess_seconds));
+  text += line("displaced", displacement_words(run_a), displacement_words(run_b));
+  text += line("from outside", from_outside_words(run_a), from_outside_words(run_b));
+  text += line("matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
+               fmt::format("{:.1f} %", run_b.matched_percent));
+  text += wrapped("medians of A", fmt::format("displaced against B by {}, {:.1f} % of the run time ({})",
+                                              seconds(comparison.displacement_seconds),
+                                              percent_of_run_time(comparison.displacement_seconds, run_a),
+                                              in_words(comparison.displacement_interval_seconds)));
+  return text + "\n" + groups_text(comparison);
+}
+
+ordered_json comparison_json(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
+  const bool is_same_work = !comparison.difference;
+  ordered_json json;
+  json["same_work"] = is_same_work;
+  json["difference"] = nullptr;
+  if (comparison.difference) {
+    const Difference& difference = *comparison.difference;
+    json["difference"] = {
+        {"code", difference.code}, {"what", difference.what}, {"a", difference.in_a}, {"b", difference.in_b}};
+  }
+  const ComparedRun* more_disturbed = comparison.more_disturbed();
+  json["more_disturbed"] = nullptr;
+  json["more_disturbed_seconds"] = nullptr;
+  json["more_disturbed_interval_seconds"] = nullptr;
+  json["displacement_seconds"] = nullptr;
+  json["displacement_percent"] = nullptr;
+  json["displacement_interval_seconds"] = nullptr;
+  if (is_same_work) {
+    if (more_disturbed != nullptr) json["more_disturbed"] = more_disturbed == &comparison.a ? "a" : "b";
+    json["more_disturbed_seconds"] = comparison.more_disturbed_seconds;
+    json["more_disturbed_interval_seconds"] = interval_json(comparison.more_disturbed_interval_seconds);
+    json["displacement_seconds"] = comparison.displacement_seconds;
+    json["displacement_percent"] = percent_of_run_time(comparison.displacement_seconds, comparison.a);
+    json["displacement_interval_seconds"] = interval_json(comparison.displacement_interval_seconds);
+  }
+  json["a"] = run_json(a, comparison.a, is_same_work);
+  json["b"] = run_json(b, comparison.b, is_same_work);
+  json["groups"] = ordered_json::array();
+  for (const MatchedGroup& group : comparison.groups) {
+    json["groups"].push_back({{"site", group.site},
+                              {"a", side_json(group.a)},
+                              {"b", side_json(group.b)},
+                              {"displacement_seconds", group.displacement_seconds},
+                              {"displacement_percent", percent_of_run_time(group.displacement_seconds, comparison.a)},
+                              {"displacement_interval_seconds", interval_json(group.displacement_interval_seconds)},
+                              {"significant", excludes_zero(group.displacement_interval_seconds)}});
+  }
+  return json;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,23 @@
+// Two runs side by side, as text and JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analyzer/comparison.hpp"
+
+namespace halcyon {
+
+/// One of the compared runs, as the user named it.
+struct ComparedFile {
+  const std::string& name;
+  const Profile& profile;
+};
+
+/// The answer first: the same work or not, and which run is more disturbed by how much; then what it rests on.
+std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison);
+
+/// What `halcyon compare --json` says.
+nlohmann::ordered_json comparison_json(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison);
+
+}  // namespace halcyon

@@ -1,0 +1,26 @@
+#include "report/composition.hpp"
+
+#include <fmt/format.h>
+
+#include "report/layout.hpp"
+
+namespace halcyon {
+
+std::string composition_text(const std::string& file, const std::vector<Profile>& runs,
+                             const Composition& composition) {
+  const Profile& profile = composition.profile;
+  std::string text = fmt::format("{}: undisturbed, the program takes {}\n", file, seconds(profile.run_time_seconds));
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    text += fmt::format("  {:<{}}{:>8} of {}, ran {}{}\n", run == 0 ? "segments from" : "", label_width,
+                        composition.given[run], profile.composed_of[run], seconds(runs[run].run_time_seconds),
+                        run == composition.skeleton ? "; the sequence and all counts are its" : "");
+  }
+  text += fmt::format("  {:<{}}{}\n", "replaced", label_width, plural(composition.replaced, "disturbed segment"));
+  text += fmt::format(
+      "  {:<{}}{}, {:.1f} % of the time, with too few alike to judge\n", "left as measured", label_width,
+      plural(composition.unjudged, "segment"),
+      profile.run_time_seconds > 0.0 ? 100.0 * composition.unjudged_seconds / profile.run_time_seconds : 0.0);
+  return text;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,19 @@
+// A validation in three figures, as SVG: those of seed 002, section 3.
+#pragma once
+
+#include <string>
+
+#include "report/validation.hpp"
+
+namespace halcyon {
+
+/// Runs by their time, measured beside estimated interference, over the bands of the classes (seed: Fig. 2).
+std::string runs_figure(const ValidationSetting& setting, const Validation& validation);
+
+/// The logistic function with the runs on it, and each run's two probabilities of being highly disturbed (Fig. 3).
+std::string probability_figure(const ValidationSetting& setting, const Validation& validation);
+
+/// Box plots of accuracy and of the difference in percentage points, of every method against every truth (Fig. 4).
+std::string accuracy_figure(const ValidationSetting& setting, const Validation& validation);
+
+}  // namespace halcyon

@@ -1,0 +1,220 @@
+#include "report/validation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/estimators.hpp"
+
+namespace halcyon {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr std::array<std::string_view, truth_count> truth_labels{"measured", "less displacement", "plus background"};
+
+std::string row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+
+std::string head(const std::vector<std::string>& cells) {
+  std::string line = row(cells) + "|";
+  for (std::size_t i = 0; i < cells.size(); ++i) line += "---|";
+  return line + "\n";
+}
+
+std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : "–"; }
+
+std::string estimate_cell(const MethodResult& result) {
+  if (result.verdict == Verdict::unknown) return "unknown";
+  return fmt::format("{:.1f} ({:.1f}–{:.1f})", result.interference_percent, result.interval_percent.low,
+                     result.interval_percent.high);
+}
+
+std::string classes_cell(const ValidatedRun& run) {
+  const MethodResult& result = run.methods.front();
+  const std::string_view estimated =
+      result.verdict == Verdict::unknown ? "unknown" : class_of(result.interference_percent);
+  return fmt::format("{} / {}", class_of(*run.truth(Truth::measured)), estimated);
+}
+
+// Quiet runs first, then by target, then those beside a hog; in each, the longest first.
+std::vector<std::size_t> in_table_order(const Validation& validation) {
+  std::vector<std::size_t> order(validation.runs.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&validation](std::size_t a, std::size_t b) {
+    const ValidatedRun& x = validation.runs[a];
+    const ValidatedRun& y = validation.runs[b];
+    if (x.plan.kind != y.plan.kind) return x.plan.kind < y.plan.kind;
+    if (x.plan.target_percent != y.plan.target_percent) return x.plan.target_percent < y.plan.target_percent;
+    return x.run_time_seconds > y.run_time_seconds;
+  });
+  return order;
+}
+
+std::string runs_table(const Validation& validation) {
+  const bool with_background = validation.background_percent.has_value();
+  std::vector<std::string> cells{"run", "", "target %", "hits / segment", "time s"};
+  for (const std::string_view label : truth_labels) cells.push_back(fmt::format("{} %", label));
+  if (!with_background) cells.pop_back();
+  for (const Method& method : methods) cells.push_back(fmt::format("`{}` % (90 %)", method.name));
+  cells.insert(cells.end(), {"class measured / estimated", "accuracy"});
+  if (with_background) cells.insert(cells.end(), {"background before / after %", "quantum µs"});
+  std::string table = head(cells);
+
+  for (const std::size_t i : in_table_order(validation)) {
+    const ValidatedRun& run = validation.runs[i];
+    const bool injected = run.plan.kind == RunKind::injected;
+    cells = {std::to_string(i + 1), std::string(name_of(run.plan.kind)),
+             injected ? fmt::format("{:.1f}", run.plan.target_percent) : "–",
+             injected ? fmt::format("{:.2g}", run.plan.hits_per_segment) : "–",
+             fmt::format("{:.2f}", run.run_time_seconds)};
+    for (std::size_t truth = 0; truth < (with_background ? truth_count : truth_count - 1); ++truth) {
+      cells.push_back(percent(run.truth_percent[truth]));
+    }
+    for (const MethodResult& result : run.methods) cells.push_back(estimate_cell(result));
+    const std::optional<Score> score = score_of(run, 0, Truth::measured);
+    cells.insert(cells.end(), {classes_cell(run), score ? fmt::format("{:.2f}", score->accuracy) : "–"});
+    if (with_background) {
+      cells.push_back(
+          run.background ? fmt::format("{:.1f} / {:.1f}", run.background->before_percent, run.background->after_percent)
+                         : "–");
+      cells.push_back(run.background ? fmt::format("{:.1f}", run.background->quantum_seconds * 1e6) : "–");
+    }
+    table += row(cells);
+  }
+  return table;
+}
+
+std::string summary_table(const Validation& validation) {
+  std::string table = head({"method", "against", "judged", "accuracy median", "min", "p5", "difference pp median",
+                            "p90", "in the 90 % interval"});
+  for (const MethodSummary& summary : validation.summaries) {
+    const std::size_t judged = summary.accuracy.size();
+    std::vector<std::string> cells{fmt::format("`{}`", summary.method),
+                                   std::string(truth_labels[static_cast<std::size_t>(summary.truth)]),
+                                   fmt::format("{} of {}", judged, validation.runs.size())};
+    if (judged == 0) {
+      cells.insert(cells.end(), 6, "–");
+    } else {
+      for (const double p : {0.5, 0.0, 0.05}) cells.push_back(fmt::format("{:.3f}", quantile(summary.accuracy, p)));
+      for (const double p : {0.5, 0.9}) cells.push_back(fmt::format("{:.1f}", quantile(summary.difference_points, p)));
+      cells.push_back(fmt::format("{} of {}", summary.covered, judged));
+    }
+    table += row(cells);
+  }
+  return table;
+}
+
+ordered_json or_null(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
+
+ordered_json run_json(const ValidationSetting& setting, const Validation& validation, std::size_t i) {
+  const ValidatedRun& run = validation.runs[i];
+  const bool injected = run.plan.kind == RunKind::injected;
+  ordered_json json;
+  json["run"] = i + 1;
+  json["kind"] = name_of(run.plan.kind);
+  json["profile"] = setting.profiles[i];
+  json["target_percent"] = injected ? ordered_json(run.plan.target_percent) : ordered_json();
+  json["hits_per_segment"] = injected ? ordered_json(run.plan.hits_per_segment) : ordered_json();
+  json["spec"] = injected ? ordered_json(setting.specs[i]) : ordered_json();
+  json["seed"] = injected ? ordered_json(run.plan.seed) : ordered_json();
+  json["run_time_seconds"] = run.run_time_seconds;
+  json["segments"] = run.segments;
+  json["coverage_percent"] = run.coverage_percent;
+  json["injected_percent"] = or_null(run.injected_percent);
+  json["displacement_seconds"] = run.displacement_seconds;
+  for (std::size_t truth = 0; truth < truth_count; ++truth) {
+    const std::optional<double>& percent = run.truth_percent[truth];
+    json["truths"][std::string(truth_names[truth])] =
+        percent ? ordered_json{{"percent", *percent}, {"class", class_of(*percent)}} : ordered_json();
+  }
+  json["background_before_percent"] = run.background ? ordered_json(run.background->before_percent) : ordered_json();
+  json["background_after_percent"] = run.background ? ordered_json(run.background->after_percent) : ordered_json();
+  json["quantum_seconds"] = run.background ? ordered_json(run.background->quantum_seconds) : ordered_json();
+  for (std::size_t method = 0; method < run.methods.size(); ++method) {
+    const MethodResult& result = run.methods[method];
+    ordered_json& entry = json["methods"][std::string(result.name)];
+    entry["interference_percent"] = result.interference_percent;
+    entry["interference_interval_percent"] = {result.interval_percent.low, result.interval_percent.high};
+    entry["verdict"] = name_of(result.verdict);
+    entry["class"] = class_of(result.interference_percent);
+    for (std::size_t truth = 0; truth < truth_count; ++truth) {
+      const std::optional<Score> score = score_of(run, method, static_cast<Truth>(truth));
+      entry["against"][std::string(truth_names[truth])] =
+          score ? ordered_json{{"accuracy", score->accuracy},
+                               {"difference_points", score->difference_points},
+                               {"in_interval", score->covered}}
+                : ordered_json();
+    }
+  }
+  return json;
+}
+
+ordered_json summary_json(const MethodSummary& summary, std::size_t runs) {
+  const std::size_t judged = summary.accuracy.size();
+  ordered_json json;
+  json["judged"] = judged;
+  json["judged_percent"] = 100.0 * static_cast<double>(judged) / static_cast<double>(runs);
+  const auto of = [judged](const std::vector<double>& values, double p) {
+    return judged > 0 ? ordered_json(quantile(values, p)) : ordered_json();
+  };
+  json["accuracy"] = {
+      {"median", of(summary.accuracy, 0.5)}, {"min", of(summary.accuracy, 0.0)}, {"p5", of(summary.accuracy, 0.05)}};
+  json["difference_points"] = {{"median", of(summary.difference_points, 0.5)},
+                               {"p90", of(summary.difference_points, 0.9)}};
+  json["interval_coverage_percent"] =
+      judged > 0 ? ordered_json(100.0 * static_cast<double>(summary.covered) / static_cast<double>(judged))
+                 : ordered_json();
+  return json;
+}
+
+}  // namespace
+
+std::string_view class_of(double interference_percent) {
+  switch (verdict_of(interference_percent)) {
+    case Verdict::green: return "low";
+    case Verdict::yellow: return "medium";
+    case Verdict::red: return "high";
+    case Verdict::unknown: break;
+  }
+  return "unknown";
+}
+
+std::string validation_markdown(const ValidationSetting& setting, const Validation& validation) {
+  const ValidatedRun& fastest = validation.runs[validation.fastest];
+  std::string text =
+      fmt::format("`{}`: {} runs, {} ranks on {}, counter {}. The fastest is run {} ({}, {:.2f} s).", setting.command,
+                  validation.runs.size(), setting.ranks, fmt::join(setting.hosts, " "), setting.counter,
+                  validation.fastest + 1, name_of(fastest.plan.kind), fastest.run_time_seconds);
+  if (validation.background_percent) {
+    text += fmt::format(" The machine's background is {:.1f} %.", *validation.background_percent);
+  }
+  return text + "\n\n" + summary_table(validation) + "\n" + runs_table(validation);
+}
+
+ordered_json validation_json(const ValidationSetting& setting, const Validation& validation) {
+  ordered_json json;
+  json["command"] = setting.command;
+  json["ranks"] = setting.ranks;
+  json["hosts"] = setting.hosts;
+  json["counter"] = setting.counter;
+  json["levels"] = setting.request.levels;
+  json["runs_per_level"] = setting.request.runs;
+  json["hog_runs"] = setting.request.hogs;
+  json["seed"] = setting.request.seed;
+  json["calibration"] = {{"run_time_seconds", setting.calibration.run_time_seconds},
+                         {"segments", setting.calibration.segments},
+                         {"calls", setting.calibration.calls},
+                         {"calls_per_segment", setting.calibration.calls_per_segment()}};
+  json["fastest_run"] = validation.fastest + 1;
+  json["background_percent"] = or_null(validation.background_percent);
+  json["methods"] = ordered_json::object();
+  for (const MethodSummary& summary : validation.summaries) {
+    json["methods"][std::string(summary.method)][std::string(truth_names[static_cast<std::size_t>(summary.truth)])] =
+        summary_json(summary, validation.runs.size());
+  }
+  json["runs"] = ordered_json::array();
+  for (std::size_t i = 0; i < validation.runs.size(); ++i) json["runs"].push_back(run_json(setting, validation, i));
+  return json;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,32 @@
+// A validation as a Markdown table and as JSON.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/validation.hpp"
+
+namespace halcyon {
+
+/// What was asked for, and where the results lie.
+struct ValidationSetting {
+  std::string command;
+  int ranks = 0;
+  std::vector<std::string> hosts;
+  std::string counter;
+  PlanRequest request;
+  Calibration calibration;
+  std::vector<std::string> specs;     // (runs) given to the injector, or empty
+  std::vector<std::string> profiles;  // (runs) file names
+};
+
+/// Two tables: every run, and how each method did against each truth.
+std::string validation_markdown(const ValidationSetting& setting, const Validation& validation);
+
+nlohmann::ordered_json validation_json(const ValidationSetting& setting, const Validation& validation);
+
+/// The class of an interference in the seed's words: low, medium or high.
+std::string_view class_of(double interference_percent);
+
+}  // namespace halcyon

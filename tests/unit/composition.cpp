@@ -1,0 +1,167 @@
+#include "analyzer/composition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "analyzer/analysis.hpp"
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+
+const std::vector<std::string> names{"a.h5", "b.h5", "c.h5"};
+
+/// 100 segments between 1 and 1.01 s, of which those from `from` on, `count` of them, take 5 s longer.
+Profile disturbed_run(std::size_t from, std::size_t count) {
+  Profile profile = uniform_profile(100, 1.0);
+  for (std::size_t i = 0; i < 100; ++i) {
+    const bool is_disturbed = i >= from && i < from + count;
+    profile.duration[i] = 1.0F + 0.001F * static_cast<float>(i * 7 % 11) + (is_disturbed ? 5.0F : 0.0F);
+    profile.boundary_wait[i] = is_disturbed ? 3.0F : 0.1F;
+    profile.last_rank[i] = is_disturbed ? 1 : 0;
+  }
+  profile.run_time_seconds = std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0);
+  profile.rank_run_time.assign(2, profile.run_time_seconds);
+  return profile;
+}
+
+Composition composed(const std::vector<Profile>& runs) {
+  const Outcome<Composition> composition =
+      compose(runs, {names.begin(), names.begin() + static_cast<long>(runs.size())});
+  EXPECT_TRUE(composition) << composition.failure().message;
+  return *composition;
+}
+
+std::string refusal(const std::vector<Profile>& runs) {
+  const Outcome<Composition> composition =
+      compose(runs, {names.begin(), names.begin() + static_cast<long>(runs.size())});
+  return composition ? "" : composition.failure().message;
+}
+
+TEST(Composition, ReplacesTheDisturbedSegmentsOfTheLeastDisturbedRun) {
+  const std::vector<Profile> runs{disturbed_run(10, 20), disturbed_run(50, 10), disturbed_run(80, 15)};
+  const Composition composition = composed(runs);
+  EXPECT_EQ(composition.skeleton, 1u);
+  EXPECT_EQ(composition.replaced, 10u);
+  EXPECT_EQ(composition.unjudged, 0u);
+  for (std::size_t i = 0; i < 100; ++i) {
+    EXPECT_LT(composition.profile.duration[i], 1.1F) << i;
+    if (i < 50 || i >= 60) {
+      EXPECT_EQ(composition.profile.duration[i], runs[1].duration[i]) << i;
+    }
+  }
+}
+
+TEST(Composition, TakesAsLongAsItsSegmentsTogether) {
+  const Composition composition = composed({disturbed_run(10, 20), disturbed_run(50, 10)});
+  const std::vector<float>& durations = composition.profile.duration;
+  EXPECT_NEAR(composition.profile.run_time_seconds, std::accumulate(durations.begin(), durations.end(), 0.0), 1e-4);
+  EXPECT_NEAR(composition.profile.rank_run_time[1], composition.profile.run_time_seconds, 1e-4);
+}
+
+TEST(Composition, SaysWhichRunGaveEachSegment) {
+  const std::vector<Profile> runs{disturbed_run(10, 20), disturbed_run(50, 10)};
+  const Composition composition = composed(runs);
+  EXPECT_EQ(composition.profile.composed_of, (std::vector<std::string>{"a.h5", "b.h5"}));
+  EXPECT_EQ(composition.profile.exit_state, "composed");
+  EXPECT_EQ(composition.given[0] + composition.given[1], 100u);
+  EXPECT_GT(composition.given[0], 0u);
+  EXPECT_LT(composition.given[0], 10u);  // its own undisturbed segments replace some
+  EXPECT_EQ(composition.profile.source[0], 1u);
+}
+
+TEST(Composition, TakesAllTimesOfASegmentTogether) {
+  const Composition composition = composed({disturbed_run(10, 20), disturbed_run(50, 10)});
+  for (std::size_t i = 0; i < 100; ++i) {
+    EXPECT_EQ(composition.profile.boundary_wait[i], 0.1F) << i;
+    EXPECT_EQ(composition.profile.last_rank[i], 0u) << i;
+  }
+}
+
+TEST(Composition, KeepsTheCountsOfItsSkeleton) {
+  std::vector<Profile> runs{disturbed_run(10, 20), disturbed_run(50, 10)};
+  for (Profile& run : runs) {
+    column(run, Feature::writes) = {{0.0, 2.0}, std::vector<std::uint16_t>(100, 0)};
+    for (std::size_t i = 0; i < 50; ++i) column(run, Feature::writes).index[i * 2] = 1;
+  }
+  const Composition composition = composed(runs);
+  EXPECT_EQ(column(runs[1], Feature::writes).index, composition.profile.features[index_of(Feature::writes)].index);
+}
+
+// 30 of 100 are replaced: their mean must be that of the undisturbed ones, not their least.
+TEST(Composition, KeepsTheLawOfUndisturbedDurations) {
+  const Composition composition = composed({disturbed_run(0, 30), disturbed_run(0, 30)});
+  double sum = 0.0;
+  for (std::size_t i = 0; i < 30; ++i) sum += static_cast<double>(composition.profile.duration[i]);
+  EXPECT_NEAR(sum / 30.0, 1.005, 0.0005);
+}
+
+TEST(Composition, TakesADisplacedGroupFromTheLeastDisplacedRun) {
+  Profile displaced = disturbed_run(0, 0);
+  Profile delayed = disturbed_run(0, 30);
+  for (float& seconds : displaced.duration) seconds += 1.0F;
+  displaced.run_time_seconds += 100.0;
+  const Composition composition = composed({displaced, delayed});
+  EXPECT_EQ(composition.replaced, 100u);
+  EXPECT_EQ(composition.given[1], 100u);
+  EXPECT_NEAR(composition.profile.run_time_seconds, 100.5, 0.1);
+}
+
+TEST(Composition, IsGreenAndHasNothingLeft) {
+  const Analysis analysis = analyze(composed({disturbed_run(10, 20), disturbed_run(50, 10)}).profile, "paper");
+  EXPECT_EQ(analysis.result().verdict, Verdict::green);
+  EXPECT_LT(analysis.result().interference_percent, 0.1);
+}
+
+TEST(Composition, LeavesAndCountsWhatHasTooFewAlike) {
+  std::vector<Profile> runs{disturbed_run(0, 0), disturbed_run(50, 10)};
+  for (Profile& run : runs) {
+    column(run, Feature::file_opens) = {{0.0, 1.0}, std::vector<std::uint16_t>(100, 0)};
+    column(run, Feature::file_opens).index[3] = 1;
+  }
+  const Composition composition = composed(runs);
+  EXPECT_EQ(composition.unjudged, 1u);
+  EXPECT_NEAR(composition.unjudged_seconds, runs[0].duration[3], 1e-6);
+}
+
+TEST(Composition, JudgesTogetherWhatIsTooFewInEachRun) {
+  std::vector<Profile> runs{disturbed_run(0, 0), disturbed_run(0, 0), disturbed_run(0, 0)};
+  for (Profile& run : runs) {
+    column(run, Feature::file_opens) = {{0.0, 1.0}, std::vector<std::uint16_t>(100, 0)};
+    column(run, Feature::file_opens).index[3] = column(run, Feature::file_opens).index[70] = 1;
+  }
+  for (Profile& run : runs) run.duration[3] += 2.0F;  // and every run's first is delayed: three of six
+  EXPECT_EQ(composed(runs).unjudged, 0u);
+}
+
+TEST(Composition, KnowsThatNothingWasInjectedIntoOtherRuns) {
+  Profile injected = disturbed_run(10, 20);
+  injected.inject = "class=all,prob=0.1,mean=5s";
+  injected.injected.requested.assign(100, 0.0F);
+  for (std::size_t i = 10; i < 30; ++i) injected.injected.requested[i] = 5.0F;
+  injected.injected.actual = injected.injected.critical = injected.injected.requested;
+  const Composition composition = composed({injected, disturbed_run(50, 10)});
+  EXPECT_EQ(composition.profile.inject, injected.inject);
+  EXPECT_EQ(*analyze(composition.profile, "paper").injected_percent, 0.0);
+}
+
+TEST(Composition, OfOtherWorkIsRefusedNamingFileAndReason) {
+  EXPECT_EQ(refusal({disturbed_run(0, 5), disturbed_run(0, 5), uniform_profile(50, 1.0)}),
+            "c.h5 did not do the same work as a.h5: segments: 100 there, 50 here [other-calls]");
+}
+
+TEST(Composition, OfWhatIsNoWholeRunIsRefused) {
+  Profile other = disturbed_run(0, 5);
+  other.exit_state = "composed";
+  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is no whole run: it ended as 'composed'");
+  other = disturbed_run(0, 5);
+  other.dropped_segments = 7;
+  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is no whole run: 7 segments were dropped");
+  EXPECT_EQ(refusal({uniform_profile(1, 1.0), disturbed_run(0, 5)}),
+            "a.h5 has no boundaries, and so no segments to compose");
+}
+
+}  // namespace

@@ -1,0 +1,27 @@
+#include <gtest/gtest.h>
+
+#include "libprofile/record/shared_settings.hpp"
+
+namespace {
+
+using halcyon::parse_background;
+
+TEST(BackgroundSetting, IsADecimalNumberOfSeconds) {
+  double seconds = -1.0;
+  EXPECT_TRUE(parse_background("0", seconds));
+  EXPECT_EQ(seconds, 0.0);
+  EXPECT_TRUE(parse_background("12.25", seconds));
+  EXPECT_NEAR(seconds, 12.25, 1e-12);
+  EXPECT_TRUE(parse_background(".5", seconds));
+  EXPECT_NEAR(seconds, 0.5, 1e-12);
+}
+
+TEST(BackgroundSetting, ThatIsNoneLeavesTheValueAlone) {
+  double seconds = 3.0;
+  for (const char* text : {"", ".", "-1", "1e3", "1.2.3", "61", "one", "1s"}) {
+    EXPECT_FALSE(parse_background(text, seconds)) << text;
+  }
+  EXPECT_EQ(seconds, 3.0);
+}
+
+}  // namespace
