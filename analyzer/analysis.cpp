@@ -87,6 +87,12 @@ Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>&
   return durations;
 }
 
+const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
+  const auto found = std::lower_bound(judged.begin(), judged.end(), group,
+                                      [](const JudgedGroup& one, std::uint32_t number) { return one.group < number; });
+  return found != judged.end() && found->group == group ? &*found : nullptr;
+}
+
 Analysis analyze(const Profile& profile, std::string_view method) {
   const Grouping grouping = group_segments(profile);
   Analysis analysis;
@@ -100,12 +106,13 @@ Analysis analyze(const Profile& profile, std::string_view method) {
 
   std::vector<Durations> durations;
   double judged_seconds = 0.0;
-  for (const std::vector<std::uint32_t>& members : grouping.members) {
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    const std::vector<std::uint32_t>& members = grouping.members[group];
     if (members.size() < smallest_judged_group) continue;
     durations.push_back(durations_of(profile, members));
     judged_seconds += durations.back().sum();
     analysis.judged_segments += members.size();
-    ++analysis.judged_groups;
+    analysis.judged.push_back({.group = group});
   }
   if (profile.run_time_seconds > 0.0) {
     analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / profile.run_time_seconds);
@@ -113,7 +120,8 @@ Analysis analyze(const Profile& profile, std::string_view method) {
   analysis.unknown = reason_for_unknown(profile, analysis);
 
   for (const Method& candidate : methods) {
-    if (candidate.name == method) analysis.chosen = analysis.methods.size();
+    const bool is_chosen = candidate.name == method;
+    if (is_chosen) analysis.chosen = analysis.methods.size();
     MethodResult result{.name = candidate.name};
     if (profile.run_time_seconds > 0.0) {
       const RunEstimate estimate = candidate.estimate(durations, profile.run_time_seconds);
@@ -127,6 +135,9 @@ Analysis analyze(const Profile& profile, std::string_view method) {
         const double displaced = static_cast<double>(durations[g].size()) * (median(durations[g]) - group.baseline);
         result.excess_seconds += excess;
         result.continuous_seconds += std::clamp(displaced, 0.0, excess);
+        if (!is_chosen) continue;
+        analysis.judged[g].baseline_seconds = group.baseline;
+        analysis.judged[g].threshold_seconds = group.threshold;
       }
       result.interference_percent = percent(result.excess_seconds);
       result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};

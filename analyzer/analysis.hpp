@@ -33,22 +33,31 @@ struct MethodResult {
   Verdict verdict = Verdict::unknown;
 };
 
+/// What the method that speaks for the run makes of a group.
+struct JudgedGroup {
+  std::uint32_t group = 0;         // number in group_segments of the profile
+  double baseline_seconds = 0.0;   // undisturbed duration of a segment
+  double threshold_seconds = 0.0;  // a longer segment is disturbed
+};
+
 struct Analysis {
   std::uint64_t segments = 0;
   std::uint32_t clusters = 0;
   std::uint32_t groups = 0;
   std::uint64_t judged_segments = 0;
-  std::uint32_t judged_groups = 0;
   double run_time_seconds = 0.0;
   double coverage_percent = 0.0;  // share of the run time in judged groups
   double segment_rate_hz = 0.0;
   std::vector<MethodResult> methods;  // in the order of estimators.hpp
   std::size_t chosen = 0;             // the method that speaks for the run
   std::optional<Warning> unknown;     // why there is no verdict
+  std::vector<JudgedGroup> judged;    // ascending
   std::optional<double> injected_percent;
   std::vector<Warning> warnings;
 
   const MethodResult& result() const { return methods[chosen]; }
+  /// Null for a group too small to be judged.
+  const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
 };
 

@@ -331,19 +331,21 @@ std::optional<Difference> differing_circumstances(const Profile& a, const Profil
 
 double percent_of(double part, double whole) { return whole > 0.0 ? std::min(100.0, 100.0 * part / whole) : 0.0; }
 
-MatchedGroup matched_group(const Grouped& a, const Grouped& b, const GroupPair& pair) {
+// Of a pair that is judged on both sides.
+MatchedGroup matched_group(const Grouped& a, const Analysis& analysis_a, const Grouped& b, const Analysis& analysis_b,
+                           const GroupPair& pair) {
   const Durations durations_a = a.durations(pair.a);
   const Durations durations_b = b.durations(pair.b);
-  const auto side = [](const Durations& durations) {
-    return MatchedGroup::Side{static_cast<std::size_t>(durations.size()), median(durations),
-                              methods.front().estimate(durations).baseline};
+  const auto side = [](const Durations& durations, const JudgedGroup& judged) {
+    return MatchedGroup::Side{static_cast<std::size_t>(durations.size()), median(durations), judged.baseline_seconds};
   };
   const double n = static_cast<double>(durations_a.size());
-  MatchedGroup group{std::string(signature_of(a.profile, a.grouping.members[pair.a].front()).site), side(durations_a),
-                     side(durations_b)};
+  MatchedGroup group{std::string(signature_of(a.profile, a.grouping.members[pair.a].front()).site),
+                     side(durations_a, *analysis_a.judged_group(pair.a)),
+                     side(durations_b, *analysis_b.judged_group(pair.b))};
   group.displacement_seconds = n * (group.a.median - group.b.median);
   const double error = n * std::hypot(error_of_median(durations_a), error_of_median(durations_b));
-  const double quantile = boost::math::quantile(boost::math::normal(), 0.5 + confidence / 2.0);
+  const double quantile = boost::math::quantile(boost::math::normal(), 0.5 + interval_confidence / 2.0);
   group.displacement_interval_seconds = around(group.displacement_seconds, quantile * error);
   return group;
 }
@@ -396,7 +398,8 @@ Comparison compare(const Profile& profile_a, const Profile& profile_b) {
   double half_width_of_medians = 0.0;
   for (const GroupPair& pair : pairs) {
     if (!is_judged(pair, groups_a, groups_b)) continue;
-    const MatchedGroup& group = comparison.groups.emplace_back(matched_group(a, b, pair));
+    const MatchedGroup& group =
+        comparison.groups.emplace_back(matched_group(a, comparison.a.analysis, b, comparison.b.analysis, pair));
     comparison.a.displacement_seconds += static_cast<double>(group.a.segments) * (group.a.baseline - group.b.baseline);
     comparison.b.displacement_seconds += static_cast<double>(group.b.segments) * (group.b.baseline - group.a.baseline);
     half_width_of_medians = std::hypot(half_width_of_medians, half_width(group.displacement_interval_seconds));

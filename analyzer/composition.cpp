@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <optional>
 
@@ -43,11 +42,11 @@ std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, 
   return std::nullopt;
 }
 
-// The run with the least excess and displacement against the first, which stands for all of them: the same work.
+// The run with the least excess and displacement, all against the first: they did the same work.
 Outcome<std::size_t> least_disturbed(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
   std::size_t least = 0;
-  double least_seconds = std::numeric_limits<double>::infinity();
-  for (std::size_t run = 0; run < runs.size(); ++run) {
+  double least_seconds = analyze(runs.front(), methods.front().name).result().excess_seconds;
+  for (std::size_t run = 1; run < runs.size(); ++run) {
     const Comparison comparison = compare(runs.front(), runs[run]);
     if (comparison.difference) {
       const Difference& difference = *comparison.difference;
@@ -74,23 +73,62 @@ std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::
             least_share_of_group * static_cast<double>(members_of_skeleton)) {
       continue;
     }
-    const GroupEstimate estimate = methods.front().estimate(durations);
+    const GroupEstimate estimate = estimate_group(durations);
     if (!least_displaced || estimate.baseline < least_displaced->baseline) least_displaced = estimate;
   }
   if (least_displaced) return least_displaced->threshold;
   if (pooled.size() < smallest_judged_group) return std::nullopt;
-  return methods.front()
-      .estimate(Eigen::Map<const Durations>(pooled.data(), static_cast<Eigen::Index>(pooled.size())))
-      .threshold;
+  return estimate_group(Eigen::Map<const Durations>(pooled.data(), static_cast<Eigen::Index>(pooled.size()))).threshold;
+}
+
+double duration_of(const std::vector<Profile>& runs, const Place& place) {
+  return static_cast<double>(runs[place.run].duration[place.segment]);
+}
+
+std::vector<Place> in_order_of_duration(const std::vector<Profile>& runs,
+                                        const std::vector<Counterpart>& counterparts) {
+  std::vector<Place> places;
+  for (const Counterpart& counterpart : counterparts) {
+    for (const std::uint32_t segment : *counterpart.members) places.push_back({counterpart.run, segment});
+  }
+  std::stable_sort(places.begin(), places.end(),
+                   [&runs](const Place& x, const Place& y) { return duration_of(runs, x) < duration_of(runs, y); });
+  return places;
 }
 
 // The i-th draw of `count` in ascending order: multiples of the golden ratio modulo 1, which fill an interval evenly
 // however many are drawn (H. Weyl's sequence; L. Kuipers, H. Niederreiter, Uniform Distribution of Sequences, 1974), so
 // that short and long ones come by turns and as often as they occur.
-std::size_t drawn(std::size_t i, std::size_t count) {
+std::size_t drawn_index(std::size_t i, std::size_t count) {
   const double multiple = (static_cast<double>(i) + 0.5) * std::numbers::phi;
   const double fraction = multiple - std::floor(multiple);
   return std::min(count - 1, static_cast<std::size_t>(fraction * static_cast<double>(count)));
+}
+
+// For each disturbed member of a group the segment whose times it takes. What is drawn narrows the group, so that its
+// own threshold may fall below the one it was drawn by: repeated until the default method finds nothing left.
+std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const Profile& profile,
+                                       const std::vector<std::uint32_t>& members, const std::vector<Place>& donors,
+                                       double threshold) {
+  for (;;) {
+    const auto end = std::partition_point(donors.begin(), donors.end(),
+                                          [&](const Place& place) { return duration_of(runs, place) <= threshold; });
+    const auto undisturbed = static_cast<std::size_t>(end - donors.begin());
+    std::vector<std::optional<Place>> drawn(members.size());
+    if (undisturbed == 0) return drawn;
+    Durations composed = durations_of(profile, members);
+    std::size_t draws = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      double& duration = composed[static_cast<Eigen::Index>(i)];
+      if (duration <= threshold) continue;
+      drawn[i] = donors[drawn_index(draws++, undisturbed)];
+      duration = duration_of(runs, *drawn[i]);
+    }
+    if (members.size() < smallest_judged_group) return drawn;
+    const double own = estimate_group(composed).threshold;
+    if (composed.maxCoeff() <= own) return drawn;
+    threshold = own;
+  }
 }
 
 // The times of a segment, and nothing else of it.
@@ -155,29 +193,16 @@ Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector
       composition.unjudged_seconds += durations_of(profile, members).sum();
       continue;
     }
-    std::vector<Place> undisturbed;
-    for (const Counterpart& counterpart : counterparts[group]) {
-      for (const std::uint32_t segment : *counterpart.members) {
-        if (static_cast<double>(runs[counterpart.run].duration[segment]) > *threshold) continue;
-        undisturbed.push_back({counterpart.run, segment});
-      }
+    const std::vector<Place> donors = in_order_of_duration(runs, counterparts[group]);
+    const std::vector<std::optional<Place>> drawn = draw(runs, profile, members, donors, *threshold);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (!drawn[i]) continue;
+      saved_seconds += static_cast<double>(profile.duration[members[i]]);
+      take_times(profile, members[i], runs[drawn[i]->run], drawn[i]->segment);
+      saved_seconds -= static_cast<double>(profile.duration[members[i]]);
+      profile.source[members[i]] = static_cast<std::uint16_t>(drawn[i]->run);
+      ++composition.replaced;
     }
-    std::vector<std::uint32_t> disturbed;
-    for (const std::uint32_t segment : members) {
-      if (static_cast<double>(profile.duration[segment]) > *threshold) disturbed.push_back(segment);
-    }
-    if (undisturbed.empty()) continue;
-    std::stable_sort(undisturbed.begin(), undisturbed.end(), [&runs](const Place& x, const Place& y) {
-      return runs[x.run].duration[x.segment] < runs[y.run].duration[y.segment];
-    });
-    for (std::size_t i = 0; i < disturbed.size(); ++i) {
-      const Place& place = undisturbed[drawn(i, undisturbed.size())];
-      saved_seconds += static_cast<double>(profile.duration[disturbed[i]]);
-      take_times(profile, disturbed[i], runs[place.run], place.segment);
-      saved_seconds -= static_cast<double>(profile.duration[disturbed[i]]);
-      profile.source[disturbed[i]] = static_cast<std::uint16_t>(place.run);
-    }
-    composition.replaced += disturbed.size();
   }
 
   profile.run_time_seconds = std::max(0.0, profile.run_time_seconds - saved_seconds);

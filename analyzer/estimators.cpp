@@ -102,6 +102,10 @@ GroupEstimate estimate_mode(const Durations& durations) {
   return excess_above(durations, baseline, baseline + disturbed_beyond_spreads * spread, baseline);
 }
 
+GroupEstimate estimate_group(const Durations& durations) {
+  return methods.front().estimate({durations}, durations.sum()).groups.front();
+}
+
 RunEstimate estimate_compound(const std::vector<Durations>& groups) {
   RunEstimate run;
   run.groups.resize(groups.size());

@@ -54,4 +54,7 @@ struct Method {
 /// All run every time; the first is the default.
 extern const std::array<Method, 3> methods;
 
+/// What the default method makes of one group by itself.
+GroupEstimate estimate_group(const Durations& durations);
+
 }  // namespace halcyon

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
+      "  halcyon compare monday.h5 tuesday.h5        which of two runs is more disturbed\n"
       "  halcyon validate -o DIR -- mpirun -np 4 ./app\n"
       "                                              how near its verdicts come to the truth, here\n"
       "  halcyon COMMAND --help                      more of each command");

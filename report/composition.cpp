@@ -10,9 +10,10 @@ std::string composition_text(const std::string& file, const std::vector<Profile>
                              const Composition& composition) {
   const Profile& profile = composition.profile;
   std::string text = fmt::format("{}: undisturbed, the program takes {}\n", file, seconds(profile.run_time_seconds));
+  const std::size_t digits = std::to_string(profile.segments).size();
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    text += fmt::format("  {:<{}}{:>8} of {}, ran {}{}\n", run == 0 ? "segments from" : "", label_width,
-                        composition.given[run], profile.composed_of[run], seconds(runs[run].run_time_seconds),
+    text += fmt::format("  {:<{}}{:>{}} of {}, ran {}{}\n", run == 0 ? "segments from" : "", label_width,
+                        composition.given[run], digits, profile.composed_of[run], seconds(runs[run].run_time_seconds),
                         run == composition.skeleton ? "; the sequence and all counts are its" : "");
   }
   text += fmt::format("  {:<{}}{}\n", "replaced", label_width, plural(composition.replaced, "disturbed segment"));

@@ -92,7 +92,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                       analysis.segment_rate_hz, plural(analysis.groups, "group"), plural(analysis.clusters, "cluster"));
   text +=
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
-                  plural(analysis.judged_segments, "segment"), plural(analysis.judged_groups, "judged group"));
+                  plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
   text += fmt::format("  {:<{}}{}\n", "work measured by", label_width, counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {
     text +=

@@ -1,0 +1,135 @@
+"""Several runs of LAMMPS: `compare` sees delays of every segment, which no single run shows; `compose` leaves out those of some.
+
+One rank, whose medians stay where they are though others use the machine: ranks that wait for each other would not. What
+is compared with is what intM recorded.
+"""
+import json
+import shutil
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES, SOURCE, TOTALS
+
+STEPS = 600
+EVERY_SEGMENT = "class=collective,prob=1,mean=5ms"
+SOME_SEGMENTS = "class=collective,prob=0.02,mean=50ms"
+LAMMPS = ("lmp", "-in", "short.in", "-log", "none", "-screen", "none")
+
+
+class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
+
+    def run_of(self, name, *options, program=LAMMPS, **environment):
+        melt = (SOURCE / "examples" / "lj.in").read_text()
+        (self.directory / "short.in").write_text(melt.replace("run             3000", f"run {STEPS}"))
+        finished = self.halcyon("run", "-o", name, *options, "--", "mpirun", "--oversubscribe", "-np", "1", *program,
+                                **environment)
+        self.assertEqual(finished.status, 0, finished)
+
+    def compare(self, a, b):
+        finished = self.halcyon("compare", a, b, "--json", "-")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        return json.loads(finished.output)
+
+    def injected_seconds(self, name):
+        """The delays that were asked for. Under load they become longer, but of a few segments only."""
+        return float(halcyon_test.Profile(self.directory / name).columns["injected_requested"].sum())
+
+    def test_two_runs_of_a_program_are_the_same_work(self):
+        self.run_of("a.h5")
+        self.run_of("b.h5")
+        compared = self.compare("a.h5", "b.h5")
+        self.assertTrue(compared["same_work"], compared)
+        self.assertEqual(compared["a"]["shared_percent"], 100.0)
+        self.assertGreater(len(compared["groups"]), 3)
+        self.assertTrue(self.halcyon("compare", "a.h5", "b.h5").output.startswith("SAME WORK  "))
+
+    def test_delays_of_every_segment_are_seen_against_a_quiet_run(self):
+        self.run_of("quiet.h5")
+        self.run_of("slow.h5", "--inject", EVERY_SEGMENT)
+        injected = self.injected_seconds("slow.h5")
+        alone = self.report("slow.h5")
+        self.assertGreater(alone["injected_percent"], 30.0, "the test needs delays that are much of the run")
+        self.assertLess(alone["methods"]["paper"]["interference_percent"], alone["injected_percent"] / 3, alone)
+        compared = self.compare("slow.h5", "quiet.h5")
+        self.assertTrue(compared["same_work"], compared)
+        self.assertEqual(compared["more_disturbed"], "a", compared)
+        self.assertGreater(compared["displacement_seconds"], 0.75 * injected, compared)
+        self.assertLess(compared["displacement_seconds"], 1.25 * injected, compared)
+        turned = self.compare("quiet.h5", "slow.h5")
+        self.assertEqual(turned["more_disturbed"], "b", turned)
+        self.assertLess(turned["displacement_seconds"], -0.75 * injected, turned)
+
+    def test_different_programs_are_not_the_same_work(self):
+        self.run_of("lammps.h5")
+        self.run_of("halo.h5", program=(EXAMPLES / "halo_c", "2000"))
+        compared = self.compare("lammps.h5", "halo.h5")
+        self.assertFalse(compared["same_work"])
+        self.assertEqual(compared["difference"]["code"], "other-calls")
+        self.assertIn("halo_c", compared["difference"]["b"])
+        self.assertIsNone(compared["displacement_seconds"])
+        self.assertTrue(self.halcyon("compare", "lammps.h5", "halo.h5").output.startswith("OTHER WORK  "))
+        refused = self.halcyon("compose", "-o", "composed.h5", "lammps.h5", "halo.h5")
+        self.assertEqual((refused.status, refused.output), (2, ""), refused)
+        self.assertEqual(len(refused.errors.splitlines()), 1, refused)
+        self.assertIn("halo.h5 did not do the same work as lammps.h5", refused.errors)
+        self.assertFalse((self.directory / "composed.h5").exists())
+
+    def test_disturbed_runs_are_composed_into_an_undisturbed_one(self):
+        names = ["one.h5", "two.h5", "three.h5"]
+        for seed, name in enumerate(names, start=1):
+            self.run_of(name, "--inject", SOME_SEGMENTS, INTM_SEED=str(seed))
+        finished = self.halcyon("compose", "-o", "composed.h5", *names)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+
+        runs = [halcyon_test.Profile(self.directory / name) for name in names]
+        composed = halcyon_test.Profile(self.directory / "composed.h5")
+        self.assertEqual(composed.attributes["exit_state"], "composed")
+        self.assertEqual([name.decode() for name in composed.columns["composed_of"]], names)
+        given = [int((composed.columns["source"] == run).sum()) for run in range(len(names))]
+        skeleton = runs[given.index(max(given))]
+        self.assertEqual(composed.segments, skeleton.segments)
+        self.assertEqual(composed.sites(), skeleton.sites())
+        self.assertEqual(composed.totals(0), skeleton.totals(0))
+        for feature in TOTALS:
+            self.assertEqual(composed.values(feature), skeleton.values(feature), feature)
+        for count, name in zip(given, names):
+            self.assertRegex(finished.output, rf"\b{count} of {name},")
+
+        # Undisturbed by intM, and perhaps by others: no longer than the best run without what was injected into it.
+        undisturbed = min(run.attributes["run_time_seconds"] - self.injected_seconds(name)
+                          for run, name in zip(runs, names))
+        self.assertLess(composed.attributes["run_time_seconds"], 1.1 * undisturbed)
+        self.assertGreater(composed.attributes["run_time_seconds"], 0.5 * undisturbed)
+        report = self.report("composed.h5")
+        self.assertEqual(report["verdict"], "green", report)
+        self.assertLess(report["interference_percent"], 2.0, report)
+        # A delay may lie in a segment that has too few alike; most do not.
+        self.assertLess(self.injected_seconds("composed.h5"), 0.5 * min(map(self.injected_seconds, names)))
+        warnings = [warning["code"] for warning in report["warnings"]]
+        self.assertIn("composed", warnings)
+        self.assertNotIn("incomplete-run", warnings)
+
+    def test_a_composed_profile_replaces_no_file_and_is_not_composed_again(self):
+        for name in ("a.h5", "b.h5"):
+            self.run_of(name)
+        self.assertEqual(self.halcyon("compose", "-o", "composed.h5", "a.h5", "b.h5").status, 0)
+        before = (self.directory / "composed.h5").read_bytes()
+        for output, files, reason in (("composed.h5", ["a.h5", "b.h5"], "composed.h5 exists"),
+                                      ("again.h5", ["a.h5", "composed.h5"], "composed.h5 is no whole run"),
+                                      ("again.h5", ["a.h5"], "two profiles or more"),
+                                      ("again.h5", ["a.h5", "missing.h5"], "missing.h5")):
+            with self.subTest(reason):
+                refused = self.halcyon("compose", "-o", output, *files)
+                self.assertEqual((refused.status, refused.output), (2, ""), refused)
+                self.assertEqual(len(refused.errors.splitlines()), 1, refused)
+                self.assertIn(reason, refused.errors)
+        self.assertEqual((self.directory / "composed.h5").read_bytes(), before)
+        self.assertFalse((self.directory / "again.h5").exists())
+
+
+if __name__ == "__main__":
+    if shutil.which("lmp") is None:
+        halcyon_test.skip("no LAMMPS")
+    halcyon_test.main()
