@@ -24,32 +24,40 @@ constexpr double jitter_skewness = 0.12;  // of lognormal jitter of 4 %, or gamm
 constexpr double fine_end = first_edge + fine_step * (cells - 64);
 
 // Steps in probability of the power law's mixture, and how many decades of its tail they cover.
-constexpr int power_pieces = 48;
+constexpr std::size_t power_pieces = 48;
 constexpr double power_decades = 4.0;
-constexpr double power_piece_shape = 16.0;  // each piece is a gamma law as wide as the next piece is far
+
+// Of the pieces of a power law: gamma laws of shape 16, as wide as the next piece is far.
+Complex power_piece(Complex scaled) {
+  Complex power = 1.0 / (1.0 + scaled / 16.0);
+  for (int squaring = 0; squaring < 4; ++squaring) power *= power;
+  return power;
+}
 
 Complex gamma_transform(double shape, Complex scaled) { return std::exp(-shape * std::log(1.0 + scaled / shape)); }
 
-// A power law as a mixture of narrow gamma laws at its quantiles.
-Complex power_transform(double exponent, Complex u) {
+// A power law of mean 1 as a mixture of narrow gamma laws at its quantiles.
+struct PowerMixture {
   std::array<double, power_pieces> weight;
   std::array<double, power_pieces> length;
-  double total = 0.0;
-  double mean = 0.0;
-  for (int i = 0; i < power_pieces; ++i) {
-    const double above = std::pow(10.0, -power_decades * i / power_pieces);
-    const double below = std::pow(10.0, -power_decades * (i + 1) / power_pieces);
-    weight[i] = above - below;
-    length[i] = std::pow(above * below, -0.5 / exponent);
-    total += weight[i];
-    mean += weight[i] * length[i];
+
+  explicit PowerMixture(double exponent) {
+    double total = 0.0;
+    double mean = 0.0;
+    for (std::size_t i = 0; i < power_pieces; ++i) {
+      const double above = std::pow(10.0, -power_decades * static_cast<double>(i) / power_pieces);
+      const double below = std::pow(10.0, -power_decades * static_cast<double>(i + 1) / power_pieces);
+      weight[i] = above - below;
+      length[i] = std::pow(above * below, -0.5 / exponent);
+      total += weight[i];
+      mean += weight[i] * length[i];
+    }
+    for (std::size_t i = 0; i < power_pieces; ++i) {
+      weight[i] /= total;
+      length[i] *= total / mean;
+    }
   }
-  Complex sum = 0.0;
-  for (int i = 0; i < power_pieces; ++i) {
-    sum += weight[i] / total * gamma_transform(power_piece_shape, length[i] * total / mean * u);
-  }
-  return sum;
-}
+};
 
 double step_of(bool fine) { return fine ? fine_step : coarse_step; }
 
@@ -96,16 +104,30 @@ std::vector<float> distribution(const std::vector<Complex>& transform, Eigen::FF
 
 }  // namespace
 
-Complex laplace_transform(const DelayLaw& law, Complex u) {
+std::vector<Complex> laplace_transform(const DelayLaw& law, const std::vector<Complex>& u) {
+  std::vector<Complex> values(u.size());
   switch (law.family) {
-    case DelayFamily::gamma: return gamma_transform(law.parameter, u);
+    case DelayFamily::gamma:
+      for (std::size_t j = 0; j < u.size(); ++j) values[j] = gamma_transform(law.parameter, u[j]);
+      break;
     case DelayFamily::inverse_gaussian: {
       const double variance = law.parameter * law.parameter;
-      return std::exp((1.0 - std::sqrt(1.0 + 2.0 * variance * u)) / variance);
+      for (std::size_t j = 0; j < u.size(); ++j) {
+        values[j] = std::exp((1.0 - std::sqrt(1.0 + 2.0 * variance * u[j])) / variance);
+      }
+      break;
     }
-    case DelayFamily::power: return power_transform(law.parameter, u);
+    case DelayFamily::power: {
+      const PowerMixture mixture(law.parameter);
+      for (std::size_t j = 0; j < u.size(); ++j) {
+        for (std::size_t i = 0; i < power_pieces; ++i) {
+          values[j] += mixture.weight[i] * power_piece(mixture.length[i] * u[j]);
+        }
+      }
+      break;
+    }
   }
-  return 1.0;
+  return values;
 }
 
 DurationLaw::Point DurationLaw::at(double z) const {
@@ -158,7 +180,9 @@ struct DurationLaws::Tables {
   const std::vector<Complex>& one_delay(Grid& grid, std::size_t law, double mean) {
     std::vector<Complex>& values = grid.one_delay[{law, mean}];
     if (values.empty()) {
-      for (const Complex u : grid.u) values.push_back(laplace_transform(delay_laws[law], mean * u));
+      std::vector<Complex> scaled = grid.u;
+      for (Complex& u : scaled) u *= mean;
+      values = laplace_transform(delay_laws[law], scaled);
     }
     return values;
   }

@@ -28,8 +28,8 @@ inline constexpr std::array<DelayLaw, 9> delay_laws{{{DelayFamily::gamma, 64.0},
                                                      {DelayFamily::power, 2.0},
                                                      {DelayFamily::power, 1.25}}};
 
-/// E exp(-u D) of a delay D of mean 1.
-std::complex<double> laplace_transform(const DelayLaw& law, std::complex<double> u);
+/// E exp(-u D) of a delay D of mean 1, for each u.
+std::vector<std::complex<double>> laplace_transform(const DelayLaw& law, const std::vector<std::complex<double>>& u);
 
 /// How undisturbed durations vary: as usual, with a longer right side (gamma, lognormal), or within limits (uniform).
 enum class Jitter { normal, skewed, bounded };
