@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libprofile/format/evidence.hpp"
 #include "libprofile/format/stream.hpp"
 
 namespace halcyon {
@@ -25,5 +26,6 @@ const Variable* find_variable(std::string_view name);
 std::string bins_name(std::string_view feature);
 std::string totals_name(std::string_view feature);
 std::string last_rank_time_name(std::string_view kind);
+std::string evidence_name(const EvidenceInfo& info);
 
 }  // namespace halcyon
