@@ -48,6 +48,19 @@ Interval interval_of(const std::vector<Durations>& durations, const std::vector<
   return {100.0 * std::max(0.0, interference - half), 100.0 * std::min(1.0, interference + half)};
 }
 
+// From the excess of the judged groups, in their order, to that of all segments.
+std::vector<double> excess_by_segment(const Profile& profile, const Grouping& grouping,
+                                      const std::vector<Durations>& excess) {
+  std::vector<double> by_segment(profile.segments, 0.0);
+  auto group = excess.begin();
+  for (const std::vector<std::uint32_t>& members : grouping.members) {
+    if (members.size() < smallest_judged_group) continue;
+    for (std::size_t i = 0; i < members.size(); ++i) by_segment[members[i]] = (*group)[static_cast<Eigen::Index>(i)];
+    ++group;
+  }
+  return by_segment;
+}
+
 std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis) {
   if (!profile.disagreement.empty()) {
     return Warning{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement};
@@ -129,7 +142,6 @@ Analysis analyze(const Profile& profile, std::string_view method) {
   analysis.unknown = reason_for_unknown(profile, analysis);
 
   for (const Method& candidate : methods) {
-    if (candidate.name == method) analysis.chosen = analysis.methods.size();
     MethodResult result{.name = candidate.name};
     std::vector<Durations> excess;
     for (const Durations& group : durations) {
@@ -142,6 +154,11 @@ Analysis analyze(const Profile& profile, std::string_view method) {
     result.interval_percent = interval_of(durations, excess, profile.run_time_seconds, interference);
     result.probability_high = probability_high(result.interference_percent);
     result.verdict = !analysis.unknown ? verdict_of(result.interference_percent) : Verdict::unknown;
+    if (candidate.name == method) {
+      analysis.chosen = analysis.methods.size();
+      analysis.excess = excess_by_segment(profile, grouping, excess);
+      analysis.attribution = attribute(profile, grouping, analysis.excess);
+    }
     analysis.methods.push_back(result);
   }
   if (!profile.injected.critical.empty() && profile.run_time_seconds > 0.0) {

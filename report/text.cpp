@@ -5,10 +5,11 @@
 #include <algorithm>
 #include <numeric>
 
+#include "report/layout.hpp"
+#include "report/where_it_went.hpp"
+
 namespace halcyon {
 namespace {
-
-constexpr std::size_t label_width = 18;
 
 struct Style {
   std::string_view on;
@@ -33,13 +34,6 @@ std::string upper(std::string_view word) {
   return result;
 }
 
-std::string seconds(double value) {
-  if (value >= 100.0) return fmt::format("{:.1f} s", value);
-  if (value >= 1.0) return fmt::format("{:.2f} s", value);
-  if (value >= 1e-3) return fmt::format("{:.2f} ms", value * 1e3);
-  return fmt::format("{:.2f} µs", value * 1e6);
-}
-
 std::string_view advice(Verdict verdict) {
   switch (verdict) {
     case Verdict::green: return "Quote the number.";
@@ -56,37 +50,9 @@ std::string counter_words(const std::string& counter) {
   return counter.substr(0, 5) == "papi:" ? "PAPI event " + counter.substr(5) : counter;
 }
 
-// Long texts break between words and continue under the first one.
-std::string wrapped(std::string_view label, const std::string& content) {
-  constexpr std::size_t width = 100 - label_width;
-  std::string lines = fmt::format("  {:<{}}", label, label_width);
-  std::size_t used = 0;
-  std::size_t at = 0;
-  while (at < content.size()) {
-    const std::size_t space = std::min(content.find(' ', at), content.size());
-    const std::size_t length = space - at;
-    if (used > 0 && used + 1 + length > width) {
-      lines += fmt::format("\n  {:<{}}", "", label_width);
-      used = 0;
-    }
-    if (used > 0) {
-      lines += ' ';
-      ++used;
-    }
-    lines.append(content, at, length);
-    used += length;
-    at = space + 1;
-  }
-  return lines + "\n";
-}
-
 std::string with_interval(const MethodResult& result) {
   return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
                      result.interval_percent.low, result.interval_percent.high);
-}
-
-std::string plural(std::uint64_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -114,6 +80,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     text += fmt::format("  {:<{}}{}, undisturbed it would have been {}\n", "run time", label_width,
                         seconds(analysis.run_time_seconds), seconds(analysis.undisturbed_time_seconds()));
   }
+  if (const std::string went = where_it_went_text(profile, analysis); !went.empty()) text += "\n" + went;
   text += "\n" + wrapped("program", profile.command);
   const std::vector<std::string> hosts = profile.hosts();
   const std::string where = hosts.size() == 1 ? hosts.front() : plural(hosts.size(), "host");
