@@ -1,6 +1,7 @@
 // The parts of a segment's duration in one word.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -21,10 +22,11 @@ class CompactTimes {
  public:
   CompactTimes() = default;
   static CompactTimes of(const PartsOfTime& parts, double duration) {
+    const float per_duration = duration > 0.0 ? static_cast<float>(1.0 / duration) : 0.0F;
     CompactTimes times;
-    times.word_ = root_of_share(parts.off_cpu, duration, off_cpu_bits);
+    times.word_ = root_of_share(static_cast<float>(parts.off_cpu) * per_duration, off_cpu_bits);
     for (const double part : parts.kinds) {
-      times.word_ = times.word_ << kind_bits | root_of_share(part, duration, kind_bits);
+      times.word_ = times.word_ << kind_bits | root_of_share(static_cast<float>(part) * per_duration, kind_bits);
     }
     return times;
   }
@@ -46,9 +48,8 @@ class CompactTimes {
 
   static constexpr std::uint64_t largest(unsigned bits) { return (std::uint64_t{1} << bits) - 1; }
   // A call that began before another thread ended the last segment may have taken longer than the segment.
-  static std::uint64_t root_of_share(double part, double duration, unsigned bits) {
-    const double share = part < duration ? part / duration : part > 0.0 ? 1.0 : 0.0;
-    return static_cast<std::uint64_t>(std::sqrt(share) * static_cast<double>(largest(bits)) + 0.5);
+  static std::uint64_t root_of_share(float share, unsigned bits) {
+    return static_cast<std::uint64_t>(std::sqrt(std::min(share, 1.0F)) * static_cast<float>(largest(bits)) + 0.5F);
   }
   static double share_of(std::uint64_t root, unsigned bits) {
     const double fraction = static_cast<double>(root) / static_cast<double>(largest(bits));
