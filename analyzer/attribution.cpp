@@ -96,6 +96,7 @@ void divide_group(const Profile& profile, const std::vector<std::uint32_t>& memb
   const Usual usual = usual_of(profile, members, excess);
   Parts typical{};
   for (const std::uint32_t segment : members) {
+    if (excess[segment] == 0.0) continue;
     const Parts parts = explained(profile, usual, segment, excess[segment]);
     for (std::size_t part = 0; part < part_count; ++part) typical[part] += parts[part];
   }
@@ -124,25 +125,28 @@ void divide_group(const Profile& profile, const std::vector<std::uint32_t>& memb
 void divide_time(const Profile& profile, const std::vector<double>& excess, Attribution& attribution) {
   double end = 0.0;
   for (const float duration : profile.duration) end += static_cast<double>(duration);
-  attribution.window_seconds = end / static_cast<double>(window_count);
+  const double length = end / static_cast<double>(window_count);
+  const auto window_at = [length](double time) {
+    return length > 0.0 ? std::min(static_cast<std::size_t>(time / length), window_count - 1) : std::size_t{0};
+  };
+  attribution.window_seconds = length;
   double begin = 0.0;
   for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
     const double duration = static_cast<double>(profile.duration[segment]);
     const double stop = begin + duration;
-    double left = excess[segment];
-    const auto window_at = [&](double time) {
-      if (attribution.window_seconds <= 0.0) return std::size_t{0};
-      return std::min(static_cast<std::size_t>(time / attribution.window_seconds), window_count - 1);
-    };
-    const std::size_t last = window_at(stop);
-    for (std::size_t window = window_at(begin); window < last; ++window) {
-      const double until = static_cast<double>(window + 1) * attribution.window_seconds;
-      const double share = excess[segment] * std::max(0.0, until - begin) / duration;
-      attribution.windows[window] += share;
-      left -= share;
-      begin = until;
+    if (excess[segment] != 0.0) {
+      double left = excess[segment];
+      double from = begin;
+      const std::size_t last = window_at(stop);
+      for (std::size_t window = window_at(begin); window < last; ++window) {
+        const double until = static_cast<double>(window + 1) * length;
+        const double share = excess[segment] * (until - from) / duration;
+        attribution.windows[window] += share;
+        left -= share;
+        from = until;
+      }
+      attribution.windows[last] += left;
     }
-    attribution.windows[last] += left;
     begin = stop;
   }
 }

@@ -16,6 +16,7 @@ constexpr double least_told_share = 0.001;  // of the run time, of what the oper
 constexpr std::size_t most_ranks_told = 3;
 constexpr std::size_t most_hosts_told = 3;
 constexpr std::size_t most_groups_shown = 3;
+constexpr double least_group_share = 0.05;  // of the excess
 
 std::string in_words(std::string_view name) {
   if (name == "point_to_point") return "point-to-point";
@@ -110,11 +111,11 @@ std::string evidence_text(const Profile& profile, const Attribution& attribution
     if (all >= least_told_share * profile.run_time_seconds) add(fmt::format("{} {}", words, seconds(all)));
   };
   count(Evidence::involuntary_switches, "preemption");
-  count(Evidence::major_faults, "page fault to disk");
+  count(Evidence::major_faults, "major page fault");
   time(Evidence::steal, "stolen by the hypervisor");
-  time(Evidence::cpu_pressure, "tasks waited for a CPU");
-  time(Evidence::io_pressure, "for I/O");
-  time(Evidence::memory_pressure, "for memory");
+  time(Evidence::cpu_pressure, "waits for a CPU");
+  time(Evidence::io_pressure, "waits for I/O");
+  time(Evidence::memory_pressure, "waits for memory");
   return text;
 }
 
@@ -124,14 +125,17 @@ std::string where_it_went_text(const Profile& profile, const Analysis& analysis)
   const Attribution& attribution = analysis.attribution;
   const bool worth_it = analysis.result().interference_percent >= least_told_percent && attribution.seconds > 0.0;
   if (analysis.result().verdict == Verdict::unknown || !worth_it) return {};
-  std::string text = wrapped("where it went", by_kind(attribution));
+  std::string text = wrapped("where it went", seconds(attribution.seconds) + ": " + by_kind(attribution));
   text += wrapped("  held up by rank", by_rank(profile, attribution));
   if (profile.hosts().size() > 1) text += wrapped("  host", by_host(attribution));
   text += wrapped("  over time", over_time(attribution));
   for (std::size_t i = 0; i < std::min(attribution.groups.size(), most_groups_shown); ++i) {
-    text += wrapped(i == 0 ? "  groups" : "", of_group(attribution.groups[i], attribution.seconds));
+    const GroupShare& group = attribution.groups[i];
+    if (i > 0 && group.seconds < least_group_share * attribution.seconds) break;
+    text += wrapped(i == 0 ? "  groups" : "", of_group(group, attribution.seconds));
   }
-  return text + wrapped("  evidence", evidence_text(profile, attribution));
+  const std::string evidence = evidence_text(profile, attribution);
+  return evidence.empty() ? text : text + wrapped("  evidence", evidence);
 }
 
 }  // namespace halcyon

@@ -95,7 +95,7 @@ TEST(ReportJson, HasNoBreakdownWithoutAVerdict) {
 TEST(ReportText, SaysWhereTheExcessWent) {
   const Profile profile = disturbed_profile();
   const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
-  EXPECT_NE(text.find("where it went     point-to-point 100 %\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("where it went     10.00 s: point-to-point 100 %\n"), std::string::npos) << text;
   EXPECT_NE(text.find("1 on right 100 %\n"), std::string::npos) << text;
   EXPECT_NE(text.find("100 % in 100 segments of 1.00 s to allreduce@app+0x10\n"), std::string::npos) << text;
   EXPECT_NE(text.find("50 % of it off the CPU, 7 preemptions, stolen by the hypervisor 5.00 s\n"), std::string::npos)
