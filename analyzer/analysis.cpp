@@ -119,6 +119,7 @@ Analysis analyze(const Profile& profile, std::string_view method) {
   }
   analysis.unknown = reason_for_unknown(profile, analysis);
 
+  analysis.excess.assign(profile.segments, 0.0);
   for (const Method& candidate : methods) {
     const bool is_chosen = candidate.name == method;
     if (is_chosen) analysis.chosen = analysis.methods.size();
@@ -138,6 +139,10 @@ Analysis analyze(const Profile& profile, std::string_view method) {
         if (!is_chosen) continue;
         analysis.judged[g].baseline_seconds = group.baseline;
         analysis.judged[g].threshold_seconds = group.threshold;
+        const std::vector<std::uint32_t>& members = grouping.members[analysis.judged[g].group];
+        for (std::size_t i = 0; i < members.size(); ++i) {
+          analysis.excess[members[i]] = group.excess[static_cast<Eigen::Index>(i)];
+        }
       }
       result.interference_percent = percent(result.excess_seconds);
       result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};
@@ -147,6 +152,7 @@ Analysis analyze(const Profile& profile, std::string_view method) {
     result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
     analysis.methods.push_back(result);
   }
+  analysis.attribution = attribute(profile, grouping, analysis.excess);
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
         "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/attribution.hpp"
 #include "analyzer/estimators.hpp"
 #include "analyzer/grouping.hpp"
 #include "analyzer/verdict.hpp"
@@ -50,6 +51,8 @@ struct Analysis {
   double segment_rate_hz = 0.0;
   std::vector<MethodResult> methods;  // in the order of estimators.hpp
   std::size_t chosen = 0;             // the method that speaks for the run
+  std::vector<double> excess;         // (segments) s, by that method; 0 where not judged
+  Attribution attribution;            // of that excess
   std::optional<Warning> unknown;     // why there is no verdict
   std::vector<JudgedGroup> judged;    // ascending
   std::optional<double> injected_percent;

@@ -139,6 +139,9 @@ void take_times(Profile& profile, std::uint32_t to, const Profile& run, std::uin
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     profile.last_rank_times[kind][to] = run.last_rank_times[kind][from];
   }
+  if (!profile.last_rank_off_cpu.empty() && !run.last_rank_off_cpu.empty()) {
+    profile.last_rank_off_cpu[to] = run.last_rank_off_cpu[from];
+  }
   if (profile.injected.critical.empty()) return;
   const bool was_injected = !run.injected.critical.empty();
   profile.injected.requested[to] = was_injected ? run.injected.requested[from] : 0.0F;

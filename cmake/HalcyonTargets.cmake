@@ -50,7 +50,8 @@ function(halcyon_preload_library name tool)
   target_include_directories(${name} SYSTEM PRIVATE ${_mpi_includes})
   set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
-  target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition)
+  # A square root that need not set errno is one instruction, and nothing of libm.
+  target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
   # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
   # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
   set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -fno-exceptions)

@@ -1,5 +1,6 @@
 #include "report/json.hpp"
 
+#include <cmath>
 #include <numeric>
 
 #include "analyzer/background.hpp"
@@ -7,6 +8,82 @@
 namespace halcyon {
 
 using nlohmann::ordered_json;
+
+namespace {
+
+// Numbers that are not known are null.
+ordered_json known(double value, std::string_view units) {
+  if (!std::isfinite(value)) return ordered_json();
+  return units == "1" ? ordered_json(static_cast<std::uint64_t>(value)) : ordered_json(value);
+}
+
+std::string key_of(const EvidenceInfo& info) { return std::string(info.name) + (info.units == "s" ? "_seconds" : ""); }
+
+// What the operating system counted, of each rank or of each host.
+ordered_json evidence_json(const Profile& profile, bool of_hosts) {
+  const std::vector<std::string> hosts = profile.hosts();
+  const std::size_t count = of_hosts ? hosts.size() : static_cast<std::size_t>(profile.ranks);
+  ordered_json list = ordered_json::array();
+  for (std::size_t i = 0; i < count; ++i) {
+    list.push_back(of_hosts ? ordered_json{{"host", hosts[i]}} : ordered_json{{"rank", i}});
+  }
+  for (const EvidenceInfo& info : evidence_infos) {
+    if (info.of_host != of_hosts) continue;
+    const std::vector<double> values =
+        of_hosts ? profile.by_host(info.evidence) : profile.evidence[index_of(info.evidence)];
+    for (std::size_t i = 0; i < count; ++i) {
+      list[i][key_of(info)] = values.empty() ? ordered_json() : known(values[i], info.units);
+    }
+  }
+  return list;
+}
+
+ordered_json kinds_json(const SecondsByKind& kinds) {
+  ordered_json json = ordered_json::object();
+  for (std::size_t i = 0; i < excess_kind_count; ++i) json[std::string(excess_kind_names[i])] = kinds[i];
+  return json;
+}
+
+// Seconds everywhere; each of kinds, ranks, hosts, windows and groups adds up to `excess_seconds`.
+ordered_json breakdown_json(const Profile& profile, const Attribution& attribution) {
+  ordered_json json;
+  json["excess_seconds"] = attribution.seconds;
+  json["kinds"] = kinds_json(attribution.kinds);
+  json["ranks"] = ordered_json::array();
+  for (const RankShare& share : attribution.ranks) {
+    json["ranks"].push_back({{"rank", share.rank},
+                             {"host", profile.rank_host[share.rank]},
+                             {"seconds", share.seconds},
+                             {"kinds", kinds_json(share.kinds)}});
+  }
+  json["hosts"] = ordered_json::array();
+  for (const HostShare& share : attribution.hosts) {
+    json["hosts"].push_back({{"host", share.host}, {"seconds", share.seconds}});
+  }
+  json["windows"] = ordered_json::array();
+  for (std::size_t i = 0; i < window_count; ++i) {
+    json["windows"].push_back(
+        {{"from_seconds", static_cast<double>(i) * attribution.window_seconds}, {"seconds", attribution.windows[i]}});
+  }
+  json["groups"] = ordered_json::array();
+  for (const GroupShare& group : attribution.groups) {
+    json["groups"].push_back({{"site", group.site},
+                              {"segments", group.segments},
+                              {"baseline_seconds", group.baseline_seconds},
+                              {"seconds", group.seconds}});
+  }
+  if (attribution.other_groups > 0) {
+    json["groups"].push_back(
+        {{"other_groups", attribution.other_groups}, {"seconds", attribution.other_groups_seconds}});
+  }
+  json["evidence"] = {
+      {"off_cpu_seconds", attribution.off_cpu_seconds ? ordered_json(*attribution.off_cpu_seconds) : ordered_json()},
+      {"ranks", evidence_json(profile, false)},
+      {"hosts", evidence_json(profile, true)}};
+  return json;
+}
+
+}  // namespace
 
 std::string to_text(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -40,6 +117,8 @@ ordered_json report_json(const std::string& file, const Profile& profile, const 
                                          {"probability_high", method.probability_high},
                                          {"verdict", name_of(method.verdict)}};
   }
+  json["breakdown"] =
+      result.verdict != Verdict::unknown ? breakdown_json(profile, analysis.attribution) : ordered_json();
   json["injected_percent"] = analysis.injected_percent ? ordered_json(*analysis.injected_percent) : ordered_json();
   json["warnings"] = ordered_json::array();
   for (const Warning& warning : analysis.warnings) {

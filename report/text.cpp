@@ -7,6 +7,7 @@
 
 #include "analyzer/background.hpp"
 #include "report/layout.hpp"
+#include "report/where_it_went.hpp"
 
 namespace halcyon {
 namespace {
@@ -80,6 +81,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     text += fmt::format("  {:<{}}{}, undisturbed it would have been {}\n", "run time", label_width,
                         seconds(analysis.run_time_seconds), seconds(analysis.undisturbed_time_seconds()));
   }
+  if (const std::string went = where_it_went_text(profile, analysis); !went.empty()) text += "\n" + went;
   text += "\n" + wrapped("program", profile.command);
   const std::vector<std::string> hosts = profile.hosts();
   const std::string where = hosts.size() == 1 ? hosts.front() : plural(hosts.size(), "host");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofile/format/evidence.hpp"
 #include "libprofile/format/features.hpp"
 
 namespace halcyon {
@@ -60,6 +61,8 @@ struct Profile {
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
   FixedWorkTimes background_before;                              // just before the run
   FixedWorkTimes background_after;                               // just after
+  // (ranks) each, in the order of format/evidence.hpp; NaN where the kernel did not tell; empty in older profiles
+  std::array<std::vector<double>, evidence_count> evidence;
 
   // per segment
   std::uint64_t segments = 0;
@@ -67,16 +70,18 @@ struct Profile {
   std::array<FeatureColumn, feature_count> features;
   std::vector<std::string> sites;        // text of each bin of `site`
   std::vector<std::uint16_t> site;       // (segments) or empty: the boundary's call site, on all ranks together
-  std::vector<std::uint32_t> last_rank;  // (segments) arrived last at the boundary
+  std::vector<std::uint32_t> last_rank;  // (segments) held the others up (reduce/last_rank.hpp)
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank
-  std::vector<float> boundary_wait;  // (segments) s in the boundary operation, mean over ranks
+  std::vector<float> last_rank_off_cpu;  // (segments) s, of that rank; empty in older profiles
+  std::vector<float> boundary_wait;      // (segments) s in the boundary operation, mean over ranks
   InjectedTruth injected;
 
   // of a composed profile only: its counts are those of one run, its times of several
   std::vector<std::string> composed_of;  // files of those runs
   std::vector<std::uint16_t> source;     // (segments) whose times: index into composed_of
 
-  std::vector<std::string> hosts() const;  // distinct, in order of rank
+  std::vector<std::string> hosts() const;             // distinct, in order of rank
+  std::vector<double> by_host(Evidence which) const;  // (hosts) what a rank of each saw; empty if it is not recorded
 };
 
 }  // namespace halcyon

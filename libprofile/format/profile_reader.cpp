@@ -154,6 +154,17 @@ void read_circumstances(Reader& reader, Profile& profile) {
   profile.ranks = static_cast<int>(ranks);
 }
 
+void read_evidence(Reader& reader, Profile& profile) {
+  for (const EvidenceInfo& info : evidence_infos) {
+    std::vector<double>& values = profile.evidence[index_of(info.evidence)];
+    values = reader.column<double>(evidence_name(info), H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), false);
+    // NaN is a value here: not told.
+    if (std::any_of(values.begin(), values.end(), [](double v) { return v < 0.0 || std::isinf(v); })) {
+      reader.refuse("column " + evidence_name(info) + " has impossible values");
+    }
+  }
+}
+
 void read_features(Reader& reader, Profile& profile) {
   std::vector<std::string> reduced;
   std::istringstream names(reader.text("reduced_features", false));
@@ -192,6 +203,7 @@ void read_segments(Reader& reader, Profile& profile) {
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     profile.last_rank_times[kind] = seconds(last_rank_time_name(time_kind_names[kind]), any);
   }
+  profile.last_rank_off_cpu = seconds("last_rank_off_cpu", false);
   profile.last_rank = reader.column<std::uint32_t>("last_rank", H5T_NATIVE_UINT32, profile.segments, any);
   if (std::any_of(profile.last_rank.begin(), profile.last_rank.end(),
                   [&profile](std::uint32_t rank) { return rank >= static_cast<std::uint32_t>(profile.ranks); })) {
@@ -262,6 +274,7 @@ Outcome<Profile> read_profile(const std::string& path) {
   profile.rank_run_time =
       reader.column<double>("rank_run_time", H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), true);
   read_background(reader, profile);
+  read_evidence(reader, profile);
   read_features(reader, profile);
   read_segments(reader, profile);
   if (reader.failure()) return *reader.failure();
@@ -274,6 +287,17 @@ std::vector<std::string> Profile::hosts() const {
     if (std::find(distinct.begin(), distinct.end(), host) == distinct.end()) distinct.push_back(host);
   }
   return distinct;
+}
+
+std::vector<double> Profile::by_host(Evidence which) const {
+  const std::vector<double>& by_rank = evidence[index_of(which)];
+  std::vector<double> values;
+  if (by_rank.empty()) return values;
+  for (const std::string& host : hosts()) {
+    values.push_back(
+        by_rank[static_cast<std::size_t>(std::find(rank_host.begin(), rank_host.end(), host) - rank_host.begin())]);
+  }
+  return values;
 }
 
 }  // namespace halcyon

@@ -297,6 +297,9 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   append(std::string(background_names[1]), profile.background_before.mean);
   append(std::string(background_names[2]), profile.background_after.quantum);
   append(std::string(background_names[3]), profile.background_after.mean);
+  for (const EvidenceInfo& info : evidence_infos) {
+    append(evidence_name(info), profile.evidence[index_of(info.evidence)]);
+  }
   for (const FeatureInfo& info : features) {
     const FeatureColumn& column = profile.features[index_of(info.feature)];
     append(bins_name(info.name), column.bins);
@@ -311,6 +314,7 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     append(last_rank_time_name(time_kind_names[kind]), profile.last_rank_times[kind]);
   }
+  append("last_rank_off_cpu", profile.last_rank_off_cpu);
   append("injected_requested", profile.injected.requested);
   append("injected_actual", profile.injected.actual);
   append("injected_critical", profile.injected.critical);

@@ -13,7 +13,9 @@ std::vector<Variable> make_variables() {
       {"site", "segment", ElementType::u16, "1", "call site of the boundary that ended the segment: index into sites"},
       {"sites", "site_bin", ElementType::text, "",
        "call sites: boundary@module+offset, the first rank's where ranks differ"},
-      {"last_rank", "segment", ElementType::u32, "1", "rank that arrived last at the boundary"},
+      {"last_rank", "segment", ElementType::u32, "1", "rank that held the others up"},
+      {"last_rank_off_cpu", "segment", ElementType::f32, "s",
+       "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches above 200 us"},
       {"boundary_wait", "segment", ElementType::f32, "s", "time in the boundary operation, mean over ranks"},
       {"injected_requested", "segment", ElementType::f32, "s", "delay that intM was asked for, sum over ranks"},
       {"injected_actual", "segment", ElementType::f32, "s", "delay that intM caused, sum over ranks"},
@@ -32,7 +34,11 @@ std::vector<Variable> make_variables() {
   add_background(3, "fixed work just after the run, mean of its time");
   for (const std::string_view kind : time_kind_names) {
     variables.push_back({last_rank_time_name(kind), "segment", ElementType::f32, "s",
-                         "time in " + std::string(kind) + " calls of the rank that arrived last"});
+                         "time in " + std::string(kind) + " calls of the rank that held the others up"});
+  }
+  for (const EvidenceInfo& info : evidence_infos) {
+    variables.push_back(
+        {evidence_name(info), "rank", ElementType::f64, std::string(info.units), std::string(info.description)});
   }
   for (const FeatureInfo& feature : features) {
     const std::string name(feature.name);
@@ -54,6 +60,9 @@ std::vector<Variable> make_variables() {
 std::string bins_name(std::string_view feature) { return std::string(feature) + "_bins"; }
 std::string totals_name(std::string_view feature) { return "total_" + std::string(feature); }
 std::string last_rank_time_name(std::string_view kind) { return "last_rank_" + std::string(kind); }
+std::string evidence_name(const EvidenceInfo& info) {
+  return (info.of_host ? "host_" : "rank_") + std::string(info.name);
+}
 
 const std::vector<Variable>& schema_variables() {
   static const std::vector<Variable> variables = make_variables();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "libprofile/format/evidence.hpp"
 #include "libprofile/format/stream.hpp"
 
 namespace halcyon {
@@ -30,5 +31,6 @@ inline constexpr std::array<std::string_view, 4> background_names{"background_qu
 std::string bins_name(std::string_view feature);
 std::string totals_name(std::string_view feature);
 std::string last_rank_time_name(std::string_view kind);
+std::string evidence_name(const EvidenceInfo& info);
 
 }  // namespace halcyon

@@ -338,8 +338,10 @@ class Call {
       const SharedStateLock lock;
       recorder->close_segment(*thread_, operation, site, exit_, wait);
     }
-    thread_->last_exit = recorder->clock.now();  // what recording took is nobody's computation
-    entry_ = exit_;                              // a second boundary of the same call waited for nothing
+    const Ticks now = recorder->clock.now();
+    thread_->cpu.skip(now - thread_->last_exit);  // what recording took is nobody's computation
+    thread_->last_exit = now;
+    entry_ = exit_;  // a second boundary of the same call waited for nothing
   }
 
  private:

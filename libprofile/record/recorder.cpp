@@ -138,8 +138,7 @@ ThreadState& register_thread() {
   state->is_application =
       mpi_threads == nullptr || std::find(mpi_threads->begin(), mpi_threads->end(), thread_id()) == mpi_threads->end();
   state->last_exit = run.clock.now();
-  state->cpu_at_reading = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
-  state->unread = {};
+  state->cpu.restart(thread_cpu_time());
   this_thread = state;
   if (run.sees_threads_end) pthread_setspecific(run.thread_end, state);
   return *state;
@@ -153,13 +152,13 @@ void Recorder::open_first_segment(ThreadState& thread) {
   started_at_ = clock.now();
   segment_start_ = started_at_;
   thread.last_exit = started_at_;
-  thread.cpu_at_reading = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
+  thread.cpu.restart(thread_cpu_time());
   if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
   if (injected_totals != nullptr) injected_totals(&injected_requested_, &injected_actual_);
 }
 
 FixedWork Recorder::measure_background() const {
-  const double ticks = 0.5 * settings.background_seconds * 1e9 * ticks_per_nanosecond;
+  const double ticks = 0.5 * settings.background_seconds * 1e9 / scale.nanoseconds_per_tick();
   return measure_fixed_work(clock, {static_cast<std::uint64_t>(ticks)});
 }
 
@@ -214,6 +213,7 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
     closing_thread_ = &thread;
     timed_ = thread.times;
     worked_ = thread.work;
+    off_cpu_ = thread.cpu.off();
   }
   row.features[index_of(Feature::compute)] = static_cast<double>(thread.work - worked_);
   worked_ = thread.work;
@@ -222,6 +222,8 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
     timed_[kind] = thread.times[kind];
   }
   row.times[static_cast<std::size_t>(TimeKind::boundary)] = wait;
+  row.off_cpu = thread.cpu.off() - off_cpu_;
+  off_cpu_ = thread.cpu.off();
   if (injected_totals != nullptr) {
     std::uint64_t requested = 0;
     std::uint64_t actual = 0;
@@ -282,13 +284,14 @@ void StartingRun::started() const noexcept try {
   constexpr std::size_t bytes_per_segment = 32;
   run.segments = std::make_unique<SegmentStore>(std::max<std::size_t>(run.settings.memory_bytes / bytes_per_segment, 1),
                                                 run.injected_totals != nullptr);
-  run.ticks_per_nanosecond = 1.0 / run.scale.nanoseconds_per_tick();
+  run.cpu_clock_use = CpuClockUse::at(1.0 / run.scale.nanoseconds_per_tick());
   run.clock_resolution = resolution_of(run.clock);
   run.background_before = run.measure_background();
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
   ThreadState& thread = current_thread();
+  run.evidence = system_totals();
   run.open_first_segment(thread);
   recording.store(true);
 } catch (const std::exception& error) {
@@ -303,6 +306,11 @@ void end_recording() noexcept try {
   recorder->end_computation(thread, now);
   recorder->close_segment(thread, Boundary::finalize, nullptr, now, {});
   recording.store(false);
+  const EvidenceValues at_end = system_totals();
+  for (std::size_t i = 0; i < evidence_count; ++i) {
+    // NaN stays NaN; clocks that do not run quite alike make nothing negative.
+    recorder->evidence[i] = std::max(at_end[i] - recorder->evidence[i], 0.0);
+  }
   recorder->background_after = recorder->measure_background();
   // Asked for now: an intM in front of the recorder reads its SPECs after the recorder has started.
   if (const auto spec = reinterpret_cast<InjectedSpec>(dlsym(RTLD_DEFAULT, injected_spec_symbol))) {

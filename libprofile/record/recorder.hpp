@@ -18,8 +18,10 @@
 #include "libprofile/record/background.hpp"
 #include "libprofile/record/clock.hpp"
 #include "libprofile/record/counter.hpp"
+#include "libprofile/record/cpu_account.hpp"
 #include "libprofile/record/requests.hpp"
 #include "libprofile/record/segment_store.hpp"
+#include "libprofile/record/system_totals.hpp"
 
 namespace halcyon {
 
@@ -35,9 +37,8 @@ struct alignas(64) ThreadState {
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
+  CpuAccount cpu;
   Ticks last_exit;
-  Ticks unread;                      // short stretches since the last reading of the CPU clock
-  std::uint64_t cpu_at_reading = 0;  // ns
   std::uint64_t events_at_exit = 0;
 
   ThreadState* next_free = nullptr;  // among those whose thread has ended
@@ -93,10 +94,11 @@ class Recorder {
   TickScale scale;
   pthread_key_t thread_end{};  // its destructor frees the state of a thread
   bool sees_threads_end = false;
-  double ticks_per_nanosecond = 1.0;  // first estimate; the profile uses the run's own
+  CpuClockUse cpu_clock_use;  // by a first estimate of the clock's rate; the profile uses the run's own
   Settings settings;
   Counter counter;
-  pid_t process = 0;  // that began to record
+  EvidenceValues evidence{};  // what happened during the run; until its end, the readings at its start
+  pid_t process = 0;          // that began to record
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
@@ -143,31 +145,18 @@ class Recorder {
   std::array<std::uint64_t, feature_count> counted_{};  // up to the last boundary
   std::array<Ticks, time_kind_count> timed_{};
   std::uint64_t worked_ = 0;
+  Ticks off_cpu_;
   const ThreadState* closing_thread_ = nullptr;
   std::uint64_t injected_requested_ = 0;
   std::uint64_t injected_actual_ = 0;
 };
 
-// A stretch this long may hide a preemption worth telling; schedulers give others a millisecond and more. Shorter ones
-// count as wholly on the CPU, so that the CPU clock (some 200 ns) is read at most once in this time: a thousandth of
-// it.
-inline constexpr double long_stretch_ns = 200'000.0;
+inline std::uint64_t thread_cpu_time() { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
+  const Ticks on_cpu = thread.cpu.on_cpu(entry - thread.last_exit, cpu_clock_use, thread_cpu_time);
   if (counter.kind() == Counter::Kind::cpu) {
-    const Ticks stretch = entry - thread.last_exit;
-    if (static_cast<double>(stretch.count) > long_stretch_ns * ticks_per_nanosecond) {
-      const std::uint64_t cpu = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
-      const double used = static_cast<double>(cpu - thread.cpu_at_reading) * ticks_per_nanosecond -
-                          static_cast<double>(thread.unread.count);
-      const double most = static_cast<double>(stretch.count);
-      thread.work += static_cast<std::uint64_t>(used < 0.0 ? 0.0 : used < most ? used : most);
-      thread.cpu_at_reading = cpu;
-      thread.unread = {};
-    } else {
-      thread.work += stretch.count;
-      thread.unread += stretch;
-    }
+    thread.work += on_cpu.count;
   } else if (counter.kind() == Counter::Kind::papi) {
     thread.work += counter.read_papi() - thread.events_at_exit;
   }
@@ -175,17 +164,8 @@ inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
 
 inline void Recorder::begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const {
   thread.last_exit = exit;
-  if (counter.kind() == Counter::Kind::cpu) {
-    const Ticks stretch = exit - entry;
-    if (static_cast<double>(stretch.count) > long_stretch_ns * ticks_per_nanosecond) {
-      thread.cpu_at_reading = nanoseconds_of(CLOCK_THREAD_CPUTIME_ID);
-      thread.unread = {};
-    } else {
-      thread.unread += stretch;
-    }
-  } else if (counter.kind() == Counter::Kind::papi) {
-    thread.events_at_exit = counter.read_papi();
-  }
+  thread.cpu.on_cpu(exit - entry, cpu_clock_use, thread_cpu_time);
+  if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
 }
 
 /// Set while the recorder counts; everything else stands aside while it is false.

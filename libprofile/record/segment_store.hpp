@@ -10,7 +10,7 @@
 
 #include "libprofile/format/features.hpp"
 #include "libprofile/record/clock.hpp"
-#include "libprofile/record/compact_time.hpp"
+#include "libprofile/record/compact_times.hpp"
 #include "libprofile/record/quantizer.hpp"
 
 namespace halcyon {
@@ -19,6 +19,7 @@ namespace halcyon {
 struct SegmentRow {
   Ticks duration;
   std::array<Ticks, time_kind_count> times{};
+  Ticks off_cpu;
   std::array<double, feature_count> features{};
   std::uint8_t site = 0;
   /// Nanoseconds that intM added; kept only where intM is loaded.
@@ -29,7 +30,7 @@ struct SegmentRow {
 /// A segment as it is read back: features as slots of the feature's quantizer.
 struct StoredSegment {
   float duration = 0.0F;  // ticks
-  std::array<CompactTime, time_kind_count> times{};
+  PartsOfTime times;      // ticks
   std::array<std::uint8_t, feature_count> slots{};
   std::uint8_t site = 0;
   float injected_requested = 0.0F;
@@ -56,9 +57,7 @@ class SegmentStore {
     Block& block = *blocks_.back();
     const std::size_t at = size_ % block_size;
     block.durations[at] = static_cast<float>(row.duration.count);
-    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-      block.times[kind][at] = CompactTime::of(row.times[kind].count);
-    }
+    block.times[at] = CompactTimes::of(parts_of(row), static_cast<double>(row.duration.count));
     block.sites[at] = row.site;
     for (std::size_t feature = 0; feature < feature_count; ++feature) {
       block.slots[feature][at] = slot_of(feature, row.features[feature], static_cast<std::uint16_t>(at));
@@ -95,7 +94,7 @@ class SegmentStore {
     const std::size_t at = index % block_size;
     StoredSegment segment;
     segment.duration = block.durations[at];
-    for (std::size_t kind = 0; kind < time_kind_count; ++kind) segment.times[kind] = block.times[kind][at];
+    segment.times = block.times[at].parts_of(static_cast<double>(segment.duration));
     for (std::size_t feature = 0; feature < feature_count; ++feature) segment.slots[feature] = block.slots[feature][at];
     segment.site = block.sites[at];
     if (with_injection_) {
@@ -119,12 +118,21 @@ class SegmentStore {
   };
   struct Block {
     std::array<float, block_size> durations;
-    std::array<std::array<CompactTime, block_size>, time_kind_count> times;
+    std::array<CompactTimes, block_size> times;
     std::array<std::array<std::uint8_t, block_size>, feature_count> slots;
     std::array<std::uint8_t, block_size> sites;
     std::array<std::unique_ptr<SlotMap>, feature_count> maps;  // slots at the block's start -> at its end; null: same
     std::array<std::unique_ptr<float[]>, 2> injected;
   };
+
+  static PartsOfTime parts_of(const SegmentRow& row) {
+    PartsOfTime parts;
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+      parts.kinds[kind] = static_cast<double>(row.times[kind].count);
+    }
+    parts.off_cpu = static_cast<double>(row.off_cpu.count);
+    return parts;
+  }
 
   static SlotMap identity() {
     SlotMap map;

@@ -1,10 +1,13 @@
 #include "libprofile/reduce/exchange.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <memory>
 #include <set>
+
+#include "libprofile/reduce/last_rank.hpp"
 
 namespace halcyon {
 namespace {
@@ -78,31 +81,55 @@ Translation translate(const World& world, const Recorder& run, double nanosecond
   return translation;
 }
 
-// The layout of a row on the wire: times as floats, then bins.
-struct RowLayout {
-  std::size_t times;  // duration, the time kinds, and what was injected
-  std::size_t bins;   // call site, active features
+// The beginning of a row on the wire, in seconds.
+struct RowTimes {
+  float duration = 0.0F;
+  std::array<float, time_kind_count> kinds{};
+  float off_cpu = 0.0F;
+  float injected_requested = 0.0F;  // these two only where intM was loaded
+  float injected_actual = 0.0F;
 
-  std::size_t bytes() const { return times * sizeof(float) + bins * sizeof(std::uint16_t); }
+  double of(TimeKind kind) const { return static_cast<double>(kinds[static_cast<std::size_t>(kind)]); }
+  double lateness() const {
+    const double calls = of(TimeKind::point_to_point) + of(TimeKind::collective) + of(TimeKind::file_io);
+    return halcyon::lateness(of(TimeKind::boundary), calls, static_cast<double>(off_cpu));
+  }
+};
+
+// The layout of a row on the wire: times, then bins.
+struct RowLayout {
+  std::size_t time_bytes;
+  std::size_t bins;  // call site, active features
+
+  RowLayout(bool with_injection, std::size_t active_features)
+      : time_bytes(with_injection ? sizeof(RowTimes) : offsetof(RowTimes, injected_requested)),
+        bins(1 + active_features) {}
+  std::size_t bytes() const { return time_bytes + bins * sizeof(std::uint16_t); }
+  RowTimes times_of(const std::byte* row) const {
+    RowTimes times;
+    std::memcpy(&times, row, time_bytes);
+    return times;
+  }
 };
 
 void write_row(std::byte* row, const RowLayout& layout, const StoredSegment& segment, const Translation& translation,
                float seconds_per_tick) {
-  std::array<float, 3 + time_kind_count> times{};
-  times[0] = segment.duration * seconds_per_tick;
+  RowTimes times;
+  times.duration = segment.duration * seconds_per_tick;
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-    times[1 + kind] = static_cast<float>(segment.times[kind].ticks()) * seconds_per_tick;
+    times.kinds[kind] = static_cast<float>(segment.times.kinds[kind]) * seconds_per_tick;
   }
-  times[1 + time_kind_count] = segment.injected_requested * 1e-9F;
-  times[2 + time_kind_count] = segment.injected_actual * 1e-9F;
+  times.off_cpu = static_cast<float>(segment.times.off_cpu) * seconds_per_tick;
+  times.injected_requested = segment.injected_requested * 1e-9F;
+  times.injected_actual = segment.injected_actual * 1e-9F;
   std::array<std::uint16_t, 1 + feature_count> bins{};
   bins[0] = translation.site_of_index[segment.site];
   for (std::size_t i = 0; i < translation.active.size(); ++i) {
     const std::size_t feature = translation.active[i];
     bins[1 + i] = translation.bin_of_slot[feature][segment.slots[feature]];
   }
-  std::memcpy(row, times.data(), layout.times * sizeof(float));
-  std::memcpy(row + layout.times * sizeof(float), bins.data(), layout.bins * sizeof(std::uint16_t));
+  std::memcpy(row, &times, layout.time_bytes);
+  std::memcpy(row + layout.time_bytes, bins.data(), layout.bins * sizeof(std::uint16_t));
 }
 
 // What merging the ranks leaves of the features before they are binned again.
@@ -123,6 +150,7 @@ class Merger {
     for (auto* column : {&owned.duration, &owned.boundary_wait}) column->reserve(count);
     for (auto& column : owned.last_rank_times) column.reserve(count);
     owned.last_rank.reserve(count);
+    owned.last_rank_off_cpu.reserve(count);
     site_pattern_.reserve(count);
   }
 
@@ -131,29 +159,28 @@ class Merger {
   /// One segment from the rows of all ranks; `stride` bytes lie between the rows of consecutive ranks.
   void add(const std::byte* rows, std::size_t stride, const RowLayout& layout) {
     double duration = 0.0, wait = 0.0, requested = 0.0, actual = 0.0;
-    float critical = 0.0F, shortest_wait = 0.0F;
+    float critical = 0.0F;
     std::size_t last = 0;
+    RowTimes times_of_last;
     std::uint64_t sites = 0;
     std::array<double, feature_count> sums{};
     std::array<std::uint64_t, feature_count> patterns{};
-    std::array<float, 3 + time_kind_count> times{};
     std::array<std::uint16_t, 1 + feature_count> bins{};
     std::uint16_t first_site = 0;
-    constexpr std::size_t boundary = 1 + static_cast<std::size_t>(TimeKind::boundary);
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       const std::byte* row = rows + rank * stride;
-      std::memcpy(times.data(), row, layout.times * sizeof(float));
-      std::memcpy(bins.data(), row + layout.times * sizeof(float), layout.bins * sizeof(std::uint16_t));
-      duration += static_cast<double>(times[0]);
-      wait += static_cast<double>(times[boundary]);
-      if (rank == 0 || times[boundary] < shortest_wait) {
-        shortest_wait = times[boundary];
+      const RowTimes times = layout.times_of(row);
+      std::memcpy(bins.data(), row + layout.time_bytes, layout.bins * sizeof(std::uint16_t));
+      duration += static_cast<double>(times.duration);
+      wait += times.of(TimeKind::boundary);
+      if (rank == 0 || times.lateness() > times_of_last.lateness()) {
         last = rank;
+        times_of_last = times;
       }
       if (with_injection_) {
-        requested += static_cast<double>(times[1 + time_kind_count]);
-        actual += static_cast<double>(times[2 + time_kind_count]);
-        critical = std::max(critical, times[2 + time_kind_count]);
+        requested += static_cast<double>(times.injected_requested);
+        actual += static_cast<double>(times.injected_actual);
+        critical = std::max(critical, times.injected_actual);
       }
       if (rank == 0) first_site = bins[0];
       sites = mix(sites, bins[0]);
@@ -171,8 +198,10 @@ class Merger {
     owned.duration.push_back(static_cast<float>(duration * share));
     owned.boundary_wait.push_back(static_cast<float>(wait * share));
     owned.last_rank.push_back(static_cast<std::uint32_t>(last));
-    std::memcpy(times.data(), rows + last * stride, layout.times * sizeof(float));
-    for (std::size_t kind = 0; kind < time_kind_count; ++kind) owned.last_rank_times[kind].push_back(times[1 + kind]);
+    for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+      owned.last_rank_times[kind].push_back(times_of_last.kinds[kind]);
+    }
+    owned.last_rank_off_cpu.push_back(times_of_last.off_cpu);
     if (with_injection_) {
       owned.injected_requested.push_back(static_cast<float>(requested));
       owned.injected_actual.push_back(static_cast<float>(actual));
@@ -306,7 +335,7 @@ OwnedSegments exchange_segments(const World& world, const Recorder& run, double 
   const auto first = [&](int rank) { return first_owned(segments, world.ranks(), rank); };
 
   const Translation translation = translate(world, run, nanoseconds_per_tick, with_compute);
-  const RowLayout layout{1 + time_kind_count + (store.with_injection() ? 2u : 0u), 1 + translation.active.size()};
+  const RowLayout layout(store.with_injection(), translation.active.size());
   const std::size_t own = first(world.rank() + 1) - first(world.rank());
   const std::size_t most_owned = first(1) - first(0);
   const std::size_t rows = std::clamp<std::size_t>(piece_bytes / (layout.bytes() * ranks), 1, most_owned);

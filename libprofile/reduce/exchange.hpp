@@ -26,6 +26,7 @@ struct OwnedSegments {
   std::vector<float> boundary_wait;
   std::vector<std::uint32_t> last_rank;
   std::array<std::vector<float>, time_kind_count> last_rank_times;
+  std::vector<float> last_rank_off_cpu;
   std::vector<float> injected_requested;
   std::vector<float> injected_actual;
   std::vector<float> injected_critical;

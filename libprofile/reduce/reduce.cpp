@@ -111,6 +111,14 @@ std::string mpi_version() {
   return version.substr(0, version.find(','));
 }
 
+// Of the values that every rank gave `width` of, the one at `index` of each rank.
+template <class T>
+std::vector<T> of_each_rank(const std::vector<T>& gathered, std::size_t width, std::size_t index) {
+  std::vector<T> column;
+  for (std::size_t at = index; at < gathered.size(); at += width) column.push_back(gathered[at]);
+  return column;
+}
+
 // The facts of the run, and each rank's own figures.
 void send_facts(const World& world, const Recorder& run, const Agreement& agreement, std::size_t segments,
                 double nanoseconds_per_tick, FrameWriter& frames) {
@@ -129,6 +137,7 @@ void send_facts(const World& world, const Recorder& run, const Agreement& agreem
   std::array<std::uint64_t, feature_count> totals{};
   for (const FeatureInfo& info : features) totals[index_of(info.feature)] = run.total(info.feature);
   const std::vector<std::uint64_t> all_totals = world.gather(totals.data(), totals.size());
+  const std::vector<double> all_evidence = world.gather(run.evidence.data(), run.evidence.size());
   if (!world.is_root()) return;
 
   frames.integer("segments", static_cast<std::int64_t>(segments));
@@ -161,12 +170,13 @@ void send_facts(const World& world, const Recorder& run, const Agreement& agreem
       frames.column(background_names[i], column.data(), column.size());
     }
   }
+  for (const EvidenceInfo& info : evidence_infos) {
+    const std::vector<double> column = of_each_rank(all_evidence, evidence_count, index_of(info.evidence));
+    frames.column(evidence_name(info), column.data(), column.size());
+  }
   for (const FeatureInfo& info : features) {
     if (info.kind == FeatureKind::work) continue;
-    std::vector<std::uint64_t> column;
-    for (std::size_t rank = 0; rank < run_times.size(); ++rank) {
-      column.push_back(all_totals[rank * feature_count + index_of(info.feature)]);
-    }
+    const std::vector<std::uint64_t> column = of_each_rank(all_totals, feature_count, index_of(info.feature));
     frames.column(totals_name(info.name), column.data(), column.size());
   }
 }
@@ -204,6 +214,7 @@ std::vector<OutgoingColumn> columns_of(const OwnedSegments& owned, bool with_inj
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     add(last_rank_time_name(time_kind_names[kind]), owned.last_rank_times[kind]);
   }
+  add("last_rank_off_cpu", owned.last_rank_off_cpu);
   for (const FeatureInfo& info : features) {
     const OwnedFeature& column = owned.features[index_of(info.feature)];
     if (column.bins.size() > 1) add(std::string(info.name), column.index);

@@ -5,6 +5,7 @@ the build and the sources are; by hand, HALCYON_BUILD_DIR alone is enough. Needs
 """
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ HALCYON = BUILD / "bin" / "halcyon"
 EXAMPLES = BUILD / "examples"
 PYTHON = "/usr/bin/python3"  # the one that has Debian's modules
 SKIPPED = 77  # ctest shows the test as skipped
+MOST_FOREIGN_CPU = 0.05  # of one processor, used by others during a run; above, the machine is not left alone
 TIME_LIMIT = 300  # seconds; only to end what hangs, far above what any run takes
 
 TOTALS = ("sends_blocking", "sends_nonblocking", "receives_blocking", "receives_nonblocking",
@@ -151,6 +153,14 @@ def clean_environment():
     ours = ("HALCYON_", "INTM_", "LD_PRELOAD")
     return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)},
             "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def foreign_cpu_seconds():
+    """CPU time that everybody but our children has used, stolen time included."""
+    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    user, nice, system, _, _, irq, softirq, steal = (int(field) / os.sysconf("SC_CLK_TCK") for field in fields)
+    ours = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return user + nice + system + irq + softirq + steal - ours.ru_utime - ours.ru_stime
 
 
 def skip(reason):

@@ -3,10 +3,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
@@ -58,6 +60,9 @@ Profile rich_profile() {
   profile.inject = "class=all,prob=0.1,mean=1ms";
   profile.background_before = {{50e-6, 51e-6}, {52e-6, 53e-6}};
   profile.background_after = {{54e-6, 55e-6}, {56e-6, 57e-6}};
+  profile.last_rank_off_cpu[3] = 0.25F;
+  profile.evidence[index_of(Evidence::involuntary_switches)] = {7.0, 9.0};
+  profile.evidence[index_of(Evidence::steal)].assign(2, std::numeric_limits<double>::quiet_NaN());
   return profile;
 }
 
@@ -80,6 +85,28 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->hosts(), std::vector<std::string>{"host"});
   EXPECT_EQ(read->background_before.quantum, written.background_before.quantum);
   EXPECT_EQ(read->background_after.mean, written.background_after.mean);
+  EXPECT_EQ(read->last_rank_off_cpu, written.last_rank_off_cpu);
+  EXPECT_EQ(read->evidence[index_of(Evidence::involuntary_switches)], (std::vector<double>{7.0, 9.0}));
+  EXPECT_TRUE(std::isnan(read->evidence[index_of(Evidence::steal)].at(1)));
+}
+
+TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
+  Profile older = rich_profile();
+  older.last_rank_off_cpu.clear();
+  older.evidence = {};
+  ASSERT_TRUE(write_profile(older, path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_TRUE(read->last_rank_off_cpu.empty());
+  EXPECT_TRUE(read->by_host(Evidence::steal).empty());
+  EXPECT_EQ(read->duration, older.duration);
+}
+
+TEST_F(ProfileFile, WithNegativeEvidenceIsRefused) {
+  Profile profile = uniform_profile(10, 1.0);
+  profile.evidence[index_of(Evidence::steal)] = {0.0, -1.0};
+  ASSERT_TRUE(write_profile(profile, path()));
+  EXPECT_FALSE(read_profile(path()));
 }
 
 TEST_F(ProfileFile, OfTheFirstSchemaIsRead) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "report/comparison.hpp"
 #include "report/json.hpp"
 #include "report/text.hpp"
@@ -38,6 +40,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "background_percent",
                                                      "method",
                                                      "methods",
+                                                     "breakdown",
                                                      "injected_percent",
                                                      "warnings"}));
   EXPECT_TRUE(json["injected_percent"].is_null());
@@ -54,6 +57,64 @@ TEST(ReportJson, TellsTheBackgroundWhereItWasMeasured) {
   profile.background_after = {{47e-6, 46e-6}, {50e-6, 50e-6}};
   const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
   EXPECT_NEAR(json["background_percent"].get<double>(), 5.0, 1e-9);
+}
+
+// Ten delays of a second on rank 1, in point-to-point calls, half of it off the CPU.
+Profile disturbed_profile() {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.rank_host = {"left", "right"};
+  for (std::size_t i = 0; i < 100; i += 10) {
+    profile.duration[i] = 2.0F;
+    profile.last_rank[i] = 1;
+    profile.last_rank_times[static_cast<std::size_t>(TimeKind::point_to_point)][i] = 1.0F;
+    profile.last_rank_off_cpu[i] = 0.5F;
+  }
+  profile.run_time_seconds = 110.0;
+  profile.evidence[index_of(Evidence::involuntary_switches)] = {3.0, 4.0};
+  profile.evidence[index_of(Evidence::steal)] = {2.0, 3.0};
+  profile.evidence[index_of(Evidence::io_pressure)].assign(2, std::numeric_limits<double>::quiet_NaN());
+  return profile;
+}
+
+TEST(ReportJson, BreaksTheExcessDownInSeconds) {
+  const Profile profile = disturbed_profile();
+  const auto breakdown = report_json("run.h5", profile, analyze(profile, "paper"))["breakdown"];
+  EXPECT_EQ(keys_of(breakdown),
+            (std::vector<std::string>{"excess_seconds", "kinds", "ranks", "hosts", "windows", "groups", "evidence"}));
+  EXPECT_NEAR(breakdown["kinds"]["point_to_point"], 10.0, 1e-6);
+  EXPECT_EQ(keys_of(breakdown["kinds"]),
+            (std::vector<std::string>{"computation", "point_to_point", "collective", "file_io"}));
+  EXPECT_EQ(breakdown["ranks"][0]["rank"], 1);
+  EXPECT_EQ(breakdown["ranks"][0]["host"], "right");
+  EXPECT_NEAR(breakdown["ranks"][0]["kinds"]["point_to_point"], 10.0, 1e-6);
+  EXPECT_EQ(breakdown["hosts"][0]["host"], "right");
+  EXPECT_EQ(breakdown["windows"].size(), 20u);
+  EXPECT_EQ(breakdown["groups"][0]["segments"], 100);
+  EXPECT_NEAR(breakdown["evidence"]["off_cpu_seconds"], 5.0, 1e-6);
+  EXPECT_EQ(breakdown["evidence"]["ranks"][1]["involuntary_switches"], 4);
+  EXPECT_EQ(breakdown["evidence"]["hosts"][1]["steal_seconds"], 3.0);
+  EXPECT_TRUE(breakdown["evidence"]["hosts"][1]["io_pressure_seconds"].is_null());
+}
+
+TEST(ReportJson, HasNoBreakdownWithoutAVerdict) {
+  const Profile profile = uniform_profile(1, 1.0);
+  EXPECT_TRUE(report_json("run.h5", profile, analyze(profile, "paper"))["breakdown"].is_null());
+}
+
+TEST(ReportText, SaysWhereTheExcessWent) {
+  const Profile profile = disturbed_profile();
+  const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
+  EXPECT_NE(text.find("where it went     10.00 s: point-to-point 100 %\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("1 on right 100 %\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("100 % in 100 segments of 1.00 s to allreduce@app+0x10\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("50 % of it off the CPU, 7 preemptions, stolen by the hypervisor 5.00 s\n"), std::string::npos)
+      << text;
+}
+
+TEST(ReportText, SaysNothingOfAnExcessThatIsNone) {
+  const Profile profile = uniform_profile(100, 1.0);
+  const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
+  EXPECT_EQ(text.find("where it went"), std::string::npos);
 }
 
 TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {

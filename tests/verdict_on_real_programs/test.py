@@ -3,8 +3,6 @@
 How near the estimate comes to the measured increase of the run time is a figure of bench/, not a test: it needs a machine
 whose noise is known. What intM added is known exactly, on any machine.
 """
-import os
-import resource
 import shutil
 import sys
 from pathlib import Path
@@ -19,15 +17,6 @@ PACKAGED = Path("/usr/share/lammps/examples")
 # yellow would be right.
 SEED = "6"
 QUIET_TRIES = 5  # a neighbour may disturb a run; it does not disturb all of them
-MOST_FOREIGN_CPU = 0.05  # of one processor, used by others while LAMMPS runs; above, the machine is not left alone
-
-
-def foreign_cpu_seconds():
-    """CPU time that everybody but our children has used, stolen time included."""
-    fields = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
-    user, nice, system, _, _, irq, softirq, steal = (int(field) / os.sysconf("SC_CLK_TCK") for field in fields)
-    ours = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return user + nice + system + irq + softirq + steal - ours.ru_utime - ours.ru_stime
 
 
 class VerdictOnRealPrograms(halcyon_test.Behaviour):
@@ -48,14 +37,14 @@ class VerdictOnRealPrograms(halcyon_test.Behaviour):
         self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - 5.0, disturbed)
         alone = 0
         for attempt in range(QUIET_TRIES):
-            before = foreign_cpu_seconds()
+            before = halcyon_test.foreign_cpu_seconds()
             quiet = self.lammps(directory, script, f"quiet{attempt}")
-            foreign = (foreign_cpu_seconds() - before) / quiet["run_time_seconds"]
+            foreign = (halcyon_test.foreign_cpu_seconds() - before) / quiet["run_time_seconds"]
             self.assertGreaterEqual(quiet["coverage_percent"], 90.0, quiet)
             self.assertIsNone(quiet["injected_percent"])
             if quiet["verdict"] in ("green", "yellow"):
                 return
-            alone += foreign < MOST_FOREIGN_CPU
+            alone += foreign < halcyon_test.MOST_FOREIGN_CPU
         if alone == 0:
             self.skipTest(f"others used the processors during each of {QUIET_TRIES} runs; red was right")
         self.fail(f"all of {QUIET_TRIES} quiet runs are {quiet['verdict']}: {quiet}")

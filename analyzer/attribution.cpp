@@ -1,0 +1,199 @@
+#include "analyzer/attribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace halcyon {
+namespace {
+
+constexpr double usual_share = 0.25;
+
+// The parts of a segment's duration on the rank that held the others up, in s: the time kinds, then computation.
+constexpr std::size_t part_count = time_kind_count + 1;
+constexpr std::size_t computation_part = time_kind_count;
+using Parts = std::array<double, part_count>;
+
+ExcessKind kind_of(std::size_t part) {
+  if (part == computation_part) return ExcessKind::computation;
+  switch (static_cast<TimeKind>(part)) {
+    case TimeKind::point_to_point: return ExcessKind::point_to_point;
+    case TimeKind::collective:
+    case TimeKind::boundary: return ExcessKind::collective;
+    case TimeKind::file_io: return ExcessKind::file_io;
+  }
+  return ExcessKind::computation;
+}
+
+Parts parts_of(const Profile& profile, std::size_t segment) {
+  Parts parts{};
+  double left = static_cast<double>(profile.duration[segment]);
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    parts[kind] = static_cast<double>(profile.last_rank_times[kind][segment]);
+    left -= parts[kind];
+  }
+  parts[computation_part] = left;
+  return parts;
+}
+
+double off_cpu(const Profile& profile, std::size_t segment) {
+  return profile.last_rank_off_cpu.empty() ? 0.0 : static_cast<double>(profile.last_rank_off_cpu[segment]);
+}
+
+double sum(const Parts& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }
+
+struct Usual {
+  Parts parts{};
+  double off_cpu = 0.0;
+};
+
+Usual usual_of(const Profile& profile, const std::vector<std::uint32_t>& members, const std::vector<double>& excess) {
+  std::vector<double> distances;
+  distances.reserve(members.size());
+  for (const std::uint32_t segment : members) distances.push_back(std::abs(excess[segment]));
+  const auto last = static_cast<std::size_t>(usual_share * static_cast<double>(members.size() - 1));
+  std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(last), distances.end());
+  const double most = distances[last];
+  Usual usual;
+  double count = 0.0;
+  for (const std::uint32_t segment : members) {
+    if (std::abs(excess[segment]) > most) continue;
+    const Parts parts = parts_of(profile, segment);
+    for (std::size_t part = 0; part < part_count; ++part) usual.parts[part] += parts[part];
+    usual.off_cpu += off_cpu(profile, segment);
+    count += 1.0;
+  }
+  for (double& part : usual.parts) part /= count;
+  usual.off_cpu /= count;
+  return usual;
+}
+
+// How far a segment's parts are beyond the usual ones, in the direction of its excess, and no more than the excess in
+// all.
+Parts explained(const Profile& profile, const Usual& usual, std::size_t segment, double excess) {
+  Parts parts = parts_of(profile, segment);
+  for (std::size_t part = 0; part < part_count; ++part) {
+    const double beyond = parts[part] - usual.parts[part];
+    parts[part] = std::max(0.0, excess > 0.0 ? beyond : -beyond);
+  }
+  const double all = sum(parts);
+  const double size = std::abs(excess);
+  if (all > size) {
+    for (double& part : parts) part *= size / all;
+  }
+  return parts;
+}
+
+template <class Share>
+void largest_first(std::vector<Share>& shares) {
+  std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.seconds > b.seconds; });
+}
+
+// Divides the excess of one group among kinds, on the account of each segment's rank.
+void divide_group(const Profile& profile, const std::vector<std::uint32_t>& members, const std::vector<double>& excess,
+                  std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
+  const Usual usual = usual_of(profile, members, excess);
+  Parts typical{};
+  for (const std::uint32_t segment : members) {
+    if (excess[segment] == 0.0) continue;
+    const Parts parts = explained(profile, usual, segment, excess[segment]);
+    for (std::size_t part = 0; part < part_count; ++part) typical[part] += parts[part];
+  }
+  const double all = sum(typical);
+  if (all <= 0.0) typical[computation_part] = 1.0;
+  for (double& part : typical) part /= all > 0.0 ? all : 1.0;
+
+  for (const std::uint32_t segment : members) {
+    const double seconds = excess[segment];
+    if (seconds == 0.0) continue;
+    RankShare& rank = by_rank[profile.last_rank[segment]];
+    const Parts parts = explained(profile, usual, segment, seconds);
+    const double unexplained = std::abs(seconds) - sum(parts);
+    for (std::size_t part = 0; part < part_count; ++part) {
+      const double share = std::copysign(parts[part] + unexplained * typical[part], seconds);
+      rank.kinds[static_cast<std::size_t>(kind_of(part))] += share;
+    }
+    rank.seconds += seconds;
+    if (seconds > 0.0) {
+      off_cpu_seconds += std::clamp(off_cpu(profile, segment) - usual.off_cpu, 0.0, seconds);
+    }
+  }
+}
+
+// The run in equal windows of time; a segment's excess is spread evenly over its duration.
+void divide_time(const Profile& profile, const std::vector<double>& excess, Attribution& attribution) {
+  double end = 0.0;
+  for (const float duration : profile.duration) end += static_cast<double>(duration);
+  const double length = end / static_cast<double>(window_count);
+  const auto window_at = [length](double time) {
+    return length > 0.0 ? std::min(static_cast<std::size_t>(time / length), window_count - 1) : std::size_t{0};
+  };
+  attribution.window_seconds = length;
+  double begin = 0.0;
+  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
+    const double duration = static_cast<double>(profile.duration[segment]);
+    const double stop = begin + duration;
+    if (excess[segment] != 0.0) {
+      double left = excess[segment];
+      double from = begin;
+      const std::size_t last = window_at(stop);
+      for (std::size_t window = window_at(begin); window < last; ++window) {
+        const double until = static_cast<double>(window + 1) * length;
+        const double share = excess[segment] * (until - from) / duration;
+        attribution.windows[window] += share;
+        left -= share;
+        from = until;
+      }
+      attribution.windows[last] += left;
+    }
+    begin = stop;
+  }
+}
+
+}  // namespace
+
+Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<double>& excess) {
+  Attribution attribution;
+  std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
+  double off_cpu_seconds = 0.0;
+  for (const std::vector<std::uint32_t>& members : grouping.members) {
+    GroupShare group;
+    bool any = false;
+    for (const std::uint32_t segment : members) {
+      group.seconds += excess[segment];
+      group.baseline_seconds += static_cast<double>(profile.duration[segment]) - excess[segment];
+      any = any || excess[segment] != 0.0;
+    }
+    if (!any) continue;
+    divide_group(profile, members, excess, by_rank, off_cpu_seconds);
+    group.segments = members.size();
+    group.baseline_seconds /= static_cast<double>(members.size());
+    group.site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]];
+    attribution.seconds += group.seconds;
+    attribution.groups.push_back(std::move(group));
+  }
+  largest_first(attribution.groups);
+  for (std::size_t i = most_groups_told; i < attribution.groups.size(); ++i) {
+    ++attribution.other_groups;
+    attribution.other_groups_seconds += attribution.groups[i].seconds;
+  }
+  attribution.groups.resize(std::min(attribution.groups.size(), most_groups_told));
+
+  std::map<std::string, double> by_host;
+  for (const RankShare& rank : by_rank) {
+    if (rank.kinds == SecondsByKind{}) continue;
+    for (std::size_t i = 0; i < excess_kind_count; ++i) attribution.kinds[i] += rank.kinds[i];
+    by_host[profile.rank_host[rank.rank]] += rank.seconds;
+    attribution.ranks.push_back(rank);
+  }
+  largest_first(attribution.ranks);
+  for (const auto& [host, seconds] : by_host) attribution.hosts.push_back({host, seconds});
+  largest_first(attribution.hosts);
+  divide_time(profile, excess, attribution);
+  if (!profile.last_rank_off_cpu.empty()) attribution.off_cpu_seconds = off_cpu_seconds;
+  return attribution;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,52 @@
+// What the operating system counts of a rank and its host during a run: one list for the recorder, the file and the
+// report.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace halcyon {
+
+enum class Evidence : std::uint8_t {
+  off_cpu,
+  involuntary_switches,
+  voluntary_switches,
+  minor_faults,
+  major_faults,
+  steal,
+  cpu_pressure,
+  io_pressure,
+  memory_pressure,
+};
+
+struct EvidenceInfo {
+  Evidence evidence;
+  bool of_host;  // the same for all ranks of a host
+  std::string_view name;
+  std::string_view units;
+  std::string_view description;
+};
+
+inline constexpr std::array<EvidenceInfo, 9> evidence_infos{{
+    {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
+    {Evidence::involuntary_switches, false, "involuntary_switches", "1", "preemptions of the process' threads"},
+    {Evidence::voluntary_switches, false, "voluntary_switches", "1", "times a thread of the process gave up its CPU"},
+    {Evidence::minor_faults, false, "minor_faults", "1", "page faults answered from memory"},
+    {Evidence::major_faults, false, "major_faults", "1", "page faults answered from a disk"},
+    {Evidence::steal, true, "steal", "s", "CPU time that a hypervisor kept from the rank's host, sum over its CPUs"},
+    {Evidence::cpu_pressure, true, "cpu_pressure", "s", "time in which some task of the rank's host waited for a CPU"},
+    {Evidence::io_pressure, true, "io_pressure", "s", "time in which some task of the rank's host waited for I/O"},
+    {Evidence::memory_pressure, true, "memory_pressure", "s",
+     "time in which some task of the rank's host waited for memory"},
+}};
+
+inline constexpr std::size_t evidence_count = evidence_infos.size();
+
+constexpr std::size_t index_of(Evidence evidence) { return static_cast<std::size_t>(evidence); }
+
+/// One value of each; NaN where the kernel does not tell.
+using EvidenceValues = std::array<double, evidence_count>;
+
+}  // namespace halcyon

@@ -1,0 +1,71 @@
+// How much of its stretches of computation and of calls a thread was on the CPU, for a reading of the CPU clock only
+// now and then.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "libprofile/record/clock.hpp"
+
+namespace halcyon {
+
+/// When the CPU clock (some 200 ns a reading) is asked.
+struct CpuClockUse {
+  double ticks_per_nanosecond = 1.0;
+  Ticks long_stretch;  // asked after each that is longer; shorter ones count as wholly on the CPU
+  Ticks most_unread;   // short ones that add up to more are checked against it, so that what hid in them is forgotten
+
+  static CpuClockUse at(double ticks_per_nanosecond) {
+    // A stretch this long may hide a preemption worth telling; schedulers give others a millisecond and more. So the
+    // clock is read at most once in 200 µs: a thousandth of the time.
+    constexpr double long_stretch_ns = 200'000.0;
+    // Interrupts and stolen time take some 0.1 % even of short stretches. What they add up to in this time is not yet
+    // worth telling, and must not be charged to the next long one.
+    constexpr double most_unread_ns = 10'000'000.0;
+    const auto ticks = [=](double nanoseconds) {
+      return Ticks{static_cast<std::uint64_t>(nanoseconds * ticks_per_nanosecond)};
+    };
+    return {ticks_per_nanosecond, ticks(long_stretch_ns), ticks(most_unread_ns)};
+  }
+};
+
+/// Of one thread. Every tick since restart() must be told once, by on_cpu() or skip().
+class CpuAccount {
+ public:
+  /// `nanoseconds`: the thread's CPU time now.
+  void restart(std::uint64_t nanoseconds) {
+    at_reading_ = nanoseconds;
+    unread_ = {};
+  }
+
+  /// A stretch has ended: the part of it that was on the CPU; the rest is added to off(). `read_clock()` gives the
+  /// thread's CPU time in nanoseconds.
+  template <class ReadClock>
+  Ticks on_cpu(Ticks stretch, const CpuClockUse& use, ReadClock read_clock) {
+    if (stretch > use.long_stretch) {
+      const std::uint64_t now = read_clock();
+      const double used = static_cast<double>(now - at_reading_) * use.ticks_per_nanosecond;
+      const double own = std::clamp(used - static_cast<double>(unread_.count), 0.0, static_cast<double>(stretch.count));
+      restart(now);
+      const Ticks on{static_cast<std::uint64_t>(own)};
+      off_ += stretch - on;
+      return on;
+    }
+    unread_ += stretch;
+    if (unread_ > use.most_unread) restart(read_clock());
+    return stretch;
+  }
+
+  /// Time that belongs to no stretch, such as the recorder's own, and was spent on the CPU.
+  void skip(Ticks time) { unread_ += time; }
+
+  /// Time off the CPU in long stretches since the thread began.
+  Ticks off() const { return off_; }
+
+ private:
+  Ticks off_;
+  Ticks unread_;                  // short stretches since the last reading of the CPU clock
+  std::uint64_t at_reading_ = 0;  // ns
+};
+
+}  // namespace halcyon

@@ -1,0 +1,199 @@
+#include "analyzer/attribution.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <random>
+
+#include "analyzer/analysis.hpp"
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+
+// Segments of 10 ms on two ranks of two hosts, of which the last rank spends 1 ms in each kind of call.
+Profile plain_profile(std::size_t segments = 100) {
+  Profile profile = uniform_profile(segments, 0.010);
+  profile.rank_host = {"left", "right"};
+  for (auto& times : profile.last_rank_times) times.assign(segments, 0.001F);
+  return profile;
+}
+
+void delay(Profile& profile, std::size_t segment, float seconds, std::uint32_t rank, std::optional<TimeKind> kind) {
+  profile.duration[segment] += seconds;
+  profile.last_rank[segment] = rank;
+  if (kind) profile.last_rank_times[static_cast<std::size_t>(*kind)][segment] += seconds;
+}
+
+// Whatever is beyond 10 ms, and what is less of it.
+std::vector<double> excess_of(const Profile& profile, double baseline = 0.010) {
+  std::vector<double> excess;
+  for (const float duration : profile.duration) excess.push_back(static_cast<double>(duration) - baseline);
+  return excess;
+}
+
+Attribution attribute(const Profile& profile, const std::vector<double>& excess) {
+  return halcyon::attribute(profile, group_segments(profile), excess);
+}
+
+double of(const Attribution& attribution, ExcessKind kind) { return attribution.kinds[static_cast<std::size_t>(kind)]; }
+
+template <class Shares>
+double sum_of(const Shares& shares) {
+  double sum = 0.0;
+  for (const auto& share : shares) sum += share.seconds;
+  return sum;
+}
+
+void expect_to_add_up(const Attribution& attribution, double seconds) {
+  const double tolerance = 1e-12 + 1e-12 * std::abs(seconds);
+  EXPECT_NEAR(attribution.seconds, seconds, tolerance);
+  EXPECT_NEAR(std::accumulate(attribution.kinds.begin(), attribution.kinds.end(), 0.0), seconds, tolerance);
+  EXPECT_NEAR(sum_of(attribution.ranks), seconds, tolerance);
+  EXPECT_NEAR(sum_of(attribution.hosts), seconds, tolerance);
+  EXPECT_NEAR(std::accumulate(attribution.windows.begin(), attribution.windows.end(), 0.0), seconds, tolerance);
+  EXPECT_NEAR(sum_of(attribution.groups) + attribution.other_groups_seconds, seconds, tolerance);
+  for (const RankShare& rank : attribution.ranks) {
+    EXPECT_NEAR(std::accumulate(rank.kinds.begin(), rank.kinds.end(), 0.0), rank.seconds, tolerance);
+  }
+}
+
+TEST(Attribution, GoesToTheKindTheRankAndTheHostThatWereDelayed) {
+  const std::vector<std::pair<std::optional<TimeKind>, ExcessKind>> kinds{
+      {std::nullopt, ExcessKind::computation},
+      {TimeKind::point_to_point, ExcessKind::point_to_point},
+      {TimeKind::collective, ExcessKind::collective},
+      {TimeKind::boundary, ExcessKind::collective},
+      {TimeKind::file_io, ExcessKind::file_io}};
+  for (const auto& [time, kind] : kinds) {
+    for (const std::uint32_t rank : {0u, 1u}) {
+      Profile profile = plain_profile();
+      for (std::size_t i = 5; i < 100; i += 10) delay(profile, i, 0.020F, rank, time);
+      const Attribution attribution = attribute(profile, excess_of(profile));
+      EXPECT_NEAR(of(attribution, kind), 0.200, 1e-6);
+      ASSERT_FALSE(attribution.ranks.empty());
+      EXPECT_EQ(attribution.ranks.front().rank, rank);
+      EXPECT_NEAR(attribution.ranks.front().kinds[static_cast<std::size_t>(kind)], 0.200, 1e-6);
+      EXPECT_EQ(attribution.hosts.front().host, rank == 0 ? "left" : "right");
+      expect_to_add_up(attribution, attribution.seconds);
+    }
+  }
+}
+
+TEST(Attribution, AddsUpForAnyExcessEvenANegativeOne) {
+  Profile profile = plain_profile(2000);
+  std::mt19937 engine(3);
+  std::normal_distribution<float> jitter(0.0F, 0.001F);
+  column(profile, Feature::writes) = {{}, {}};
+  for (std::size_t i = 0; i < 2000; ++i) {
+    delay(profile, i, jitter(engine), static_cast<std::uint32_t>(i % 2), static_cast<TimeKind>(i % 4));
+    if (column(profile, Feature::writes).bins.size() <= i / 50) {
+      column(profile, Feature::writes).bins.push_back(static_cast<double>(i / 50));
+    }
+    column(profile, Feature::writes).index.push_back(static_cast<std::uint16_t>(i / 50));  // 40 groups
+  }
+  const std::vector<double> excess = excess_of(profile);
+  const Attribution attribution = attribute(profile, excess);
+  EXPECT_EQ(attribution.groups.size(), most_groups_told);
+  EXPECT_EQ(attribution.other_groups, 30u);
+  expect_to_add_up(attribution, std::accumulate(excess.begin(), excess.end(), 0.0));
+}
+
+TEST(Attribution, LetsJitterOfOneKindCancelWithinThatKind) {
+  Profile profile = plain_profile();
+  for (std::size_t i = 0; i < 100; ++i) delay(profile, i, i % 2 == 0 ? 0.0005F : -0.0005F, 0, TimeKind::collective);
+  const Attribution attribution = attribute(profile, excess_of(profile));
+  for (const double seconds : attribution.kinds) EXPECT_NEAR(seconds, 0.0, 1e-6);
+}
+
+TEST(Attribution, DividesASegmentBetweenItsDelays) {
+  Profile profile = plain_profile();
+  delay(profile, 50, 0.030F, 1, TimeKind::point_to_point);
+  delay(profile, 50, 0.010F, 1, TimeKind::file_io);
+  const Attribution attribution = attribute(profile, excess_of(profile));
+  EXPECT_NEAR(of(attribution, ExcessKind::point_to_point), 0.030, 1e-6);
+  EXPECT_NEAR(of(attribution, ExcessKind::file_io), 0.010, 1e-6);
+}
+
+// The estimator knows from elsewhere that even the fastest segments are disturbed.
+TEST(Attribution, OfAGroupWithoutAnUndisturbedSegmentFollowsWhatDiffers) {
+  Profile profile = plain_profile();
+  std::mt19937 engine(5);
+  std::poisson_distribution<int> delays(6.0);
+  for (std::size_t i = 0; i < 100; ++i) {
+    delay(profile, i, 0.005F * static_cast<float>(1 + delays(engine)), 1, TimeKind::point_to_point);
+  }
+  const std::vector<double> excess = excess_of(profile);
+  const Attribution attribution = attribute(profile, excess);
+  expect_to_add_up(attribution, std::accumulate(excess.begin(), excess.end(), 0.0));
+  EXPECT_GT(of(attribution, ExcessKind::point_to_point), 0.99 * attribution.seconds);
+}
+
+TEST(Attribution, WithoutAnythingThatDiffersIsComputation) {
+  const Profile profile = plain_profile();
+  const Attribution attribution = attribute(profile, std::vector<double>(100, 0.001));
+  EXPECT_NEAR(of(attribution, ExcessKind::computation), 0.100, 1e-9);
+}
+
+TEST(Attribution, FallsIntoTheWindowsOfTimeInWhichItHappened) {
+  Profile profile = plain_profile(200);  // 2 s and what is added
+  for (std::size_t i = 100; i < 110; ++i) delay(profile, i, 0.010F, 0, std::nullopt);
+  const Attribution attribution = attribute(profile, excess_of(profile));
+  EXPECT_NEAR(attribution.window_seconds, 0.105, 1e-6);
+  for (std::size_t window = 0; window < window_count; ++window) {
+    const bool delayed = window >= 9 && window <= 11;  // 1.0 to 1.2 s
+    EXPECT_EQ(std::abs(attribution.windows[window]) > 1e-6, delayed) << window;
+  }
+}
+
+TEST(Attribution, SpreadsALongSegmentOverTheWindowsItLasts) {
+  Profile profile = plain_profile();  // 1 s
+  delay(profile, 99, 1.0F, 0, std::nullopt);
+  const Attribution attribution = attribute(profile, excess_of(profile));
+  EXPECT_NEAR(attribution.windows[15], 0.1, 0.01);
+  EXPECT_NEAR(attribution.windows[19], 0.1, 0.01);
+  EXPECT_NEAR(attribution.windows[5], 0.0, 1e-6);
+}
+
+TEST(Attribution, SaysHowMuchOfItTheRankWasOffTheCpu) {
+  Profile profile = plain_profile();
+  delay(profile, 10, 0.020F, 1, TimeKind::point_to_point);
+  delay(profile, 20, 0.020F, 1, TimeKind::point_to_point);
+  profile.last_rank_off_cpu[10] = 0.018F;
+  EXPECT_NEAR(*attribute(profile, excess_of(profile)).off_cpu_seconds, 0.018, 1e-6);
+  profile.last_rank_off_cpu.clear();  // an older profile
+  EXPECT_FALSE(attribute(profile, excess_of(profile)).off_cpu_seconds);
+}
+
+TEST(Attribution, NamesTheGroupsWithTheMostOfIt) {
+  Profile profile = plain_profile();
+  profile.sites = {"allreduce@app+0x10", "barrier@app+0x20"};
+  profile.site.assign(100, 0);
+  for (std::size_t i = 50; i < 100; ++i) profile.site[i] = 1;
+  delay(profile, 10, 0.020F, 1, std::nullopt);
+  delay(profile, 60, 0.050F, 1, std::nullopt);
+  const Attribution attribution = attribute(profile, excess_of(profile));
+  ASSERT_EQ(attribution.groups.size(), 2u);
+  EXPECT_EQ(attribution.groups[0].site, "barrier@app+0x20");
+  EXPECT_EQ(attribution.groups[0].segments, 50u);
+  EXPECT_NEAR(attribution.groups[0].seconds, 0.050, 1e-6);
+  EXPECT_NEAR(attribution.groups[0].baseline_seconds, 0.010, 1e-6);
+}
+
+TEST(Attribution, OfNoSegmentsIsNothing) { expect_to_add_up(attribute(uniform_profile(0, 1.0), {}), 0.0); }
+
+TEST(Attribution, OfAnAnalysisIsThatOfTheMethodThatSpeaks) {
+  Profile profile = plain_profile();
+  for (std::size_t i = 0; i < 100; i += 10) delay(profile, i, 0.020F, 1, TimeKind::collective);
+  for (const std::string_view method : {"paper", "mode"}) {
+    const Analysis analysis = analyze(profile, method);
+    EXPECT_EQ(analysis.excess.size(), 100u);
+    expect_to_add_up(analysis.attribution, analysis.result().excess_seconds);
+    EXPECT_NEAR(of(analysis.attribution, ExcessKind::collective), analysis.result().excess_seconds, 1e-6);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,87 @@
+"""Delays of one class on one rank: the report says that the excess went there, and its breakdowns add up."""
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES
+
+STEPS = 1500  # of some 0.7 ms
+LEAST_SHARE = 0.9  # of the excess that must be found where it was injected
+TRIES = 4  # what others do to a run is excess, too, and rightly told as what it is
+
+
+class WhereItWent(halcyon_test.Behaviour):
+
+    def plate(self, spec, seed):
+        file = f"{seed}.h5"
+        finished = self.halcyon("run", "-o", file, "--inject", spec, "--", "mpirun", "--oversubscribe", "-np", "2",
+                                EXAMPLES / "plate", STEPS, INTM_SEED=str(seed))
+        self.assertEqual(finished.status, 0, finished)
+        return self.report(file)
+
+    def check_that_it_adds_up(self, report):
+        breakdown = report["breakdown"]
+        excess = report["run_time_seconds"] - report["undisturbed_time_seconds"]
+        parts = {name: sum(share["seconds"] for share in breakdown[name])
+                 for name in ("ranks", "hosts", "windows", "groups")}
+        parts["kinds"] = sum(breakdown["kinds"].values())
+        parts["kinds of the ranks"] = sum(sum(share["kinds"].values()) for share in breakdown["ranks"])
+        parts["all"] = breakdown["excess_seconds"]
+        for name, seconds in parts.items():
+            self.assertAlmostEqual(seconds, excess, delta=1e-9 * excess, msg=name)
+
+    def check(self, injected, kind, rank, probability):
+        alone = 0
+        for seed in range(1, TRIES + 1):
+            before = halcyon_test.foreign_cpu_seconds()
+            report = self.plate(f"class={injected},prob={probability},mean=5ms,sd=1ms,ranks={rank}", seed)
+            foreign = (halcyon_test.foreign_cpu_seconds() - before) / report["run_time_seconds"]
+            self.check_that_it_adds_up(report)
+            breakdown = report["breakdown"]
+            to_kind = breakdown["kinds"][kind]
+            to_rank = sum(share["seconds"] for share in breakdown["ranks"] if share["rank"] == rank)
+            if min(to_kind, to_rank) >= LEAST_SHARE * breakdown["excess_seconds"]:
+                return
+            alone += foreign < halcyon_test.MOST_FOREIGN_CPU
+        if alone == 0:
+            self.skipTest(f"others used the processors during each of {TRIES} runs; that is excess, too")
+        self.fail(f"{injected} on rank {rank} is not what is told: {breakdown}")
+
+    def test_delays_in_point_to_point_calls_of_rank_0(self):
+        self.check("p2p", "point_to_point", 0, 0.0016)
+
+    def test_delays_in_point_to_point_calls_of_rank_1(self):
+        self.check("p2p", "point_to_point", 1, 0.0016)
+
+    def test_delays_in_collectives_of_rank_0(self):
+        self.check("collective", "collective", 0, 0.03)
+
+    def test_delays_in_collectives_of_rank_1(self):
+        self.check("collective", "collective", 1, 0.03)
+
+    def test_delays_in_mpi_io_of_rank_0(self):
+        self.check("mpiio", "file_io", 0, 0.06)
+
+    def test_delays_in_mpi_io_of_rank_1(self):
+        self.check("mpiio", "file_io", 1, 0.06)
+
+    def test_delays_in_posix_io_of_rank_0(self):
+        self.check("posixio", "file_io", 0, 0.06)
+
+    def test_delays_in_posix_io_of_rank_1(self):
+        self.check("posixio", "file_io", 1, 0.06)
+
+    def test_what_the_operating_system_saw_stands_beside_it(self):
+        report = self.plate("class=p2p,prob=0.0016,mean=5ms,sd=0ms,ranks=1", 1)
+        evidence = report["breakdown"]["evidence"]
+        self.assertEqual([entry["rank"] for entry in evidence["ranks"]], [0, 1])
+        self.assertEqual([entry["host"] for entry in evidence["hosts"]], report["hosts"])
+        # intM sleeps for most of each delay
+        injected = float(halcyon_test.Profile(self.directory / "1.h5").columns["injected_requested"].sum())
+        self.assertGreater(evidence["ranks"][1]["off_cpu_seconds"], 0.9 * injected)
+        self.assertGreaterEqual(evidence["ranks"][1]["voluntary_switches"], round(injected / 5e-3))
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
