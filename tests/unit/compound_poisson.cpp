@@ -1,0 +1,216 @@
+#include "analyzer/compound_poisson.hpp"
+
+#include <gtest/gtest.h>
+
+#include "analyzer/analysis.hpp"
+#include "analyzer/drift.hpp"
+#include "tests/truth/truth.hpp"
+
+namespace {
+
+using namespace halcyon;
+
+Durations durations_of_run(const truth::Truth& truth) {
+  return Eigen::Map<const Eigen::ArrayXf>(truth.profile.duration.data(),
+                                          static_cast<Eigen::Index>(truth.profile.duration.size()))
+      .cast<double>();
+}
+
+double percent(const MethodResult& result) { return result.interference_percent; }
+
+const MethodResult& result_of(const Analysis& analysis, std::string_view name) {
+  for (const MethodResult& result : analysis.methods) {
+    if (result.name == name) return result;
+  }
+  throw std::logic_error("no such method");
+}
+
+// -- the law of durations
+
+TEST(DelayLaw, HasMeanOne) {
+  for (const DelayLaw& law : delay_laws) {
+    const double u = 1e-6;
+    EXPECT_NEAR((1.0 - laplace_transform(law, {u}).front().real()) / u, 1.0, 1e-3);
+  }
+}
+
+TEST(DurationLaw, WithoutDelaysIsTheJittersOwn) {
+  DurationLaws laws;
+  const DurationLaw& law = laws.get({});
+  EXPECT_NEAR(law.at(0.0).probability, 0.5, 1e-3);
+  EXPECT_NEAR(law.at(1.0).probability, 0.8413, 1e-3);
+  EXPECT_NEAR(law.at(0.0).density, 0.3989, 2e-3);
+  EXPECT_NEAR(law.quantile(0.1), -1.2816, 0.13);
+}
+
+TEST(DurationLaw, LeavesAsManySegmentsUntouchedAsPoissonSays) {
+  DurationLaws laws;
+  const DurationLaw& law = laws.get({.hits = 2.0, .mean_delay = 50.0, .law = 0});
+  EXPECT_NEAR(law.at(10.0).probability, std::exp(-2.0), 1e-3);
+  // half of the segments are not exposed at all
+  const DurationLaw& bursts = laws.get({.hits = 2.0, .mean_delay = 50.0, .law = 0, .exposed = 0.5});
+  EXPECT_NEAR(bursts.at(10.0).probability, 0.5 + 0.5 * std::exp(-2.0), 1e-3);
+}
+
+TEST(DurationLaw, DoesNotWrapWhatIsLongerThanItsTable) {
+  DurationLaws laws;
+  const DurationLaw& law = laws.get({.hits = 10.0, .mean_delay = 20.0, .law = 3});  // mean 200, table 120
+  EXPECT_LT(law.at(-4.0).probability, 1e-4);
+  EXPECT_NEAR(law.at(200.0).probability, 0.55, 0.03);  // right-skewed: the mean is beyond the median
+}
+
+// -- one group
+
+TEST(Compound, SeesDelaysThatStrikeNearlyEverySegment) {
+  const truth::Truth truth = truth::make_truth({.segments = 1500,
+                                                .jitter_law = truth::JitterLaw::normal,
+                                                .jitter = 0.02,
+                                                .hits = 4.0,
+                                                .slowdown = 0.35,
+                                                .seed = 3});
+  const Analysis analysis = analyze(truth.profile, "compound");
+  EXPECT_NEAR(percent(result_of(analysis, "compound")), truth.interference_percent, 3.0);
+  EXPECT_LT(percent(result_of(analysis, "paper")), 10.0);
+  EXPECT_EQ(analysis.result().verdict, Verdict::red);
+  EXPECT_GT(analysis.result().continuous_seconds, 0.5 * analysis.result().excess_seconds);
+}
+
+TEST(Compound, LeavesRareLongDelaysToTheSecond) {
+  const truth::Truth truth = truth::make_truth({.segments = 1000,
+                                                .jitter_law = truth::JitterLaw::lognormal,
+                                                .jitter = 0.03,
+                                                .delay_law = truth::DelayLaw::pareto,
+                                                .hits = 0.1,
+                                                .slowdown = 0.2,
+                                                .seed = 5});
+  const Analysis analysis = analyze(truth.profile, "compound");
+  EXPECT_NEAR(percent(analysis.result()), truth.interference_percent, 0.7);
+  EXPECT_LT(analysis.result().continuous_seconds, 0.1 * analysis.result().excess_seconds);
+}
+
+TEST(Compound, FindsNothingInJitterOfAnyLaw) {
+  using truth::JitterLaw;
+  for (const JitterLaw law : {JitterLaw::none, JitterLaw::normal, JitterLaw::lognormal, JitterLaw::gamma}) {
+    const truth::Truth truth = truth::make_truth({.segments = 500, .jitter_law = law, .jitter = 0.05, .seed = 7});
+    const Analysis analysis = analyze(truth.profile, "compound");
+    EXPECT_LT(percent(analysis.result()), 0.5);
+    EXPECT_EQ(analysis.result().verdict, Verdict::green);
+  }
+}
+
+TEST(Compound, WidensItsIntervalWhereManySmallDelaysLookLikeJitter) {
+  const truth::Truth truth = truth::make_truth({.segments = 200,
+                                                .jitter_law = truth::JitterLaw::normal,
+                                                .jitter = 0.02,
+                                                .delay_law = truth::DelayLaw::normal,
+                                                .hits = 8.0,
+                                                .slowdown = 0.25,
+                                                .seed = 2});
+  const Analysis analysis = analyze(truth.profile, "compound");
+  const Interval& interval = analysis.result().interval_percent;
+  EXPECT_LT(interval.low, truth.interference_percent);
+  EXPECT_GT(interval.high, truth.interference_percent);
+  EXPECT_GT(interval.high - interval.low, 10.0);
+}
+
+TEST(Compound, DoesNotDependOnTheUnitOfTime) {
+  const truth::Truth truth = truth::make_truth({.segments = 300, .hits = 1.0, .slowdown = 0.2});
+  const Durations seconds = durations_of_run(truth);
+  const RunEstimate one = estimate_compound({seconds});
+  const RunEstimate other = estimate_compound({1000.0 * seconds});
+  EXPECT_NEAR(other.groups.front().baseline, 1000.0 * one.groups.front().baseline, 1e-3);
+}
+
+TEST(Compound, GivesEachSegmentItsPartOfTheExcess) {
+  const truth::Truth truth = truth::make_truth({.segments = 400, .hits = 0.5, .slowdown = 0.3});
+  const Durations durations = durations_of_run(truth);
+  const GroupEstimate estimate = estimate_group(durations);
+  EXPECT_GE(estimate.excess.minCoeff(), 0.0);
+  EXPECT_NEAR(estimate.excess.sum(), durations.sum() - 400.0 * estimate.baseline, 1e-6);
+  EXPECT_NEAR(estimate.excess.sum(), truth.excess_seconds, 0.02 * truth.excess_seconds);
+}
+
+// -- groups together
+
+TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
+  // The long segments are struck twelve times each, which alone could be anything; the short ones once.
+  const truth::Truth truth = truth::make_truth({.segments = 2000,
+                                                .phases = {{9, 1e-3}, {1, 12e-3}},
+                                                .jitter_law = truth::JitterLaw::normal,
+                                                .jitter = 0.02,
+                                                .hits = 2.1,
+                                                .slowdown = 0.3,
+                                                .seed = 11});
+  const Analysis analysis = analyze(truth.profile, "compound");
+  EXPECT_NEAR(percent(analysis.result()), truth.interference_percent, 2.0);
+
+  std::vector<Durations> groups(2);
+  std::vector<double> values[2];
+  for (std::size_t i = 0; i < truth.profile.segments; ++i) {
+    values[truth.profile.site[i]].push_back(static_cast<double>(truth.profile.duration[i]));
+  }
+  DurationLaws laws;
+  std::vector<std::vector<Explanation>> explanations;
+  for (std::size_t g = 0; g < 2; ++g) {
+    groups[g] = Eigen::Map<const Durations>(values[g].data(), static_cast<Eigen::Index>(values[g].size()));
+    explanations.push_back(explain(groups[g], laws));
+  }
+  const AddedTime alone = added_time(explanations[1], groups[1].mean());
+  share_between_groups(explanations);
+  const AddedTime told = added_time(explanations[1], groups[1].mean());
+  EXPECT_LT(told.high - told.low, 0.9 * (alone.high - alone.low));
+}
+
+TEST(Compound, IsUnknownWhereItsIntervalReachesFromGreenToRed) {
+  Analysis analysis;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const truth::Truth truth = truth::make_truth({.segments = 60,
+                                                  .jitter_law = truth::JitterLaw::normal,
+                                                  .jitter = 0.04,
+                                                  .delay_law = truth::DelayLaw::normal,
+                                                  .hits = 6.0,
+                                                  .slowdown = 0.2,
+                                                  .seed = seed});
+    analysis = analyze(truth.profile, "compound");
+    const Interval& interval = analysis.result().interval_percent;
+    const bool spans = interval.low < green_below_percent && interval.high > red_above_percent;
+    EXPECT_EQ(analysis.result().verdict == Verdict::unknown, spans);
+    if (spans) break;
+  }
+  ASSERT_TRUE(analysis.unknown);
+  EXPECT_EQ(analysis.unknown->code, "wide-interval");
+}
+
+// -- work that drifts
+
+TEST(Drift, IsWorkThatGrowsSlowly) {
+  const truth::Truth truth = truth::make_truth({.segments = 600,
+                                                .phases = {{.growth = 0.3}},
+                                                .jitter_law = truth::JitterLaw::normal,
+                                                .jitter = 0.03,
+                                                .hits = 0.3,
+                                                .slowdown = 0.1});
+  const Durations drift = drift_of(durations_of_run(truth));
+  EXPECT_NEAR(drift[599] / drift[0], 1.3, 0.05);
+  EXPECT_NEAR(drift.mean(), 1.0, 1e-9);
+  EXPECT_NEAR(percent(analyze(truth.profile, "compound").result()), truth.interference_percent, 1.0);
+}
+
+TEST(Drift, IsNotFoundInJitter) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const truth::Truth truth =
+        truth::make_truth({.segments = 500, .jitter_law = truth::JitterLaw::gamma, .jitter = 0.04, .seed = seed});
+    EXPECT_TRUE((drift_of(durations_of_run(truth)) == 1.0).all()) << seed;
+  }
+}
+
+// Disturbance that begins in the middle of a run and stays is no drift of the work.
+TEST(Drift, IsNoStep) {
+  const truth::Truth truth =
+      truth::make_truth({.segments = 600, .jitter_law = truth::JitterLaw::normal, .jitter = 0.02});
+  Durations durations = durations_of_run(truth);
+  durations.tail(300) *= 1.3;
+  EXPECT_TRUE((drift_of(durations) == 1.0).all());
+}
+
+}  // namespace
