@@ -129,13 +129,14 @@ Analysis analyze(const Profile& profile, std::string_view method) {
       const auto percent = [&](double seconds) {
         return 100.0 * std::clamp(seconds / profile.run_time_seconds, 0.0, 1.0);
       };
+      double continuous_seconds = 0.0;
       for (std::size_t g = 0; g < durations.size(); ++g) {
         const GroupEstimate& group = estimate.groups[g];
         const double excess = group.excess.sum();
         // What moves the median strikes nearly every segment (seed 002, section 2, "Separating ...").
         const double displaced = static_cast<double>(durations[g].size()) * (median(durations[g]) - group.baseline);
         result.excess_seconds += excess;
-        result.continuous_seconds += std::clamp(displaced, 0.0, excess);
+        continuous_seconds += std::clamp(displaced, 0.0, excess);
         if (!is_chosen) continue;
         analysis.judged[g].baseline_seconds = group.baseline;
         analysis.judged[g].threshold_seconds = group.threshold;
@@ -145,6 +146,7 @@ Analysis analyze(const Profile& profile, std::string_view method) {
         }
       }
       result.interference_percent = percent(result.excess_seconds);
+      result.continuous_percent = percent(continuous_seconds);
       result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};
     }
     result.probability_high = probability_high(result.interference_percent);

@@ -28,8 +28,9 @@ struct MethodResult {
   std::string_view name;
   double excess_seconds = 0.0;
   double interference_percent = 0.0;  // of the whole, disturbed run time
-  double continuous_seconds = 0.0;    // of the excess: hits nearly all segments; the rest is instantaneous
-  Interval interval_percent;          // 90 %
+  double continuous_percent =
+      0.0;                    // part of the interference that strikes nearly all segments; the rest is instantaneous
+  Interval interval_percent;  // 90 %
   double probability_high = 0.0;
   Verdict verdict = Verdict::unknown;
 };

@@ -108,6 +108,7 @@ struct Score {
   std::vector<double> accuracy, error, estimate;  // of judged runs
   double width = 0.0;
   std::size_t unknown = 0, held = 0, runs = 0;
+  std::size_t misled = 0;  // green, and truly red
 };
 
 // The two sides of an interval are shown with one decimal, and so are they compared.
@@ -124,6 +125,7 @@ void add(Score& score, const Analysis& analysis, std::size_t method, double trut
     ++score.unknown;
     return;
   }
+  if (result.verdict == Verdict::green && verdict_of(truth) == Verdict::red) ++score.misled;
   score.accuracy.push_back(1.0 - std::abs(probability_high(truth) - result.probability_high));
   score.error.push_back(std::abs(truth - result.interference_percent));
   score.estimate.push_back(result.interference_percent);
@@ -157,16 +159,18 @@ int main(int argc, char** argv) {
                quantile(truths, 1.0));
     fmt::print(
         "| method | accuracy, median | 5th percentile | least | error pp, median | 90th | 95th | reported %, median | "
-        "interval holds % | its width pp | unknown % |\n|---|---|---|---|---|---|---|---|---|---|---|\n");
+        "interval holds % | its width pp | unknown % | green though red % "
+        "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (std::size_t m = 0; m < methods.size(); ++m) {
       const Score& score = scores[m];
       const double runs = static_cast<double>(score.runs);
-      fmt::print("| `{}` | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} | {:.0f} | {:.1f} | {:.0f} |\n",
-                 methods[m].name, quantile(score.accuracy, 0.5), quantile(score.accuracy, 0.05),
-                 quantile(score.accuracy, 0.0), quantile(score.error, 0.5), quantile(score.error, 0.9),
-                 quantile(score.error, 0.95), quantile(score.estimate, 0.5),
-                 100.0 * static_cast<double>(score.held) / runs, score.width / runs,
-                 100.0 * static_cast<double>(score.unknown) / runs);
+      fmt::print(
+          "| `{}` | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} | {:.0f} | {:.1f} | {:.0f} | {:.1f} "
+          "|\n",
+          methods[m].name, quantile(score.accuracy, 0.5), quantile(score.accuracy, 0.05), quantile(score.accuracy, 0.0),
+          quantile(score.error, 0.5), quantile(score.error, 0.9), quantile(score.error, 0.95),
+          quantile(score.estimate, 0.5), 100.0 * static_cast<double>(score.held) / runs, score.width / runs,
+          100.0 * static_cast<double>(score.unknown) / runs, 100.0 * static_cast<double>(score.misled) / runs);
     }
     std::fflush(stdout);
   }

@@ -108,6 +108,8 @@ ordered_json report_json(const std::string& file, const Profile& profile, const 
   json["probability_high"] = result.probability_high;
   json["interference_percent"] = result.interference_percent;
   json["interference_interval_percent"] = {result.interval_percent.low, result.interval_percent.high};
+  json["instantaneous_percent"] = result.interference_percent - result.continuous_percent;
+  json["continuous_percent"] = result.continuous_percent;
   const std::optional<Background> background = background_of(profile);
   json["background_percent"] = background ? ordered_json(background->percent()) : ordered_json();
   json["method"] = result.name;

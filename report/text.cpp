@@ -12,6 +12,8 @@
 namespace halcyon {
 namespace {
 
+constexpr double least_split_percent = 1.0;  // of interference, below which its kinds are not told apart
+
 struct Style {
   std::string_view on;
   std::string_view off;
@@ -77,6 +79,10 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
   } else {
     text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));
+    if (result.interference_percent >= least_split_percent) {
+      text += fmt::format("  {:<{}}{:.1f} % strike some segments, {:.1f} % nearly all\n", "", label_width,
+                          result.interference_percent - result.continuous_percent, result.continuous_percent);
+    }
     text += fmt::format("  {:<{}}{:.0f} %\n", "highly disturbed", label_width, 100.0 * result.probability_high);
     text += fmt::format("  {:<{}}{}, undisturbed it would have been {}\n", "run time", label_width,
                         seconds(analysis.run_time_seconds), seconds(analysis.undisturbed_time_seconds()));

@@ -37,6 +37,8 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "probability_high",
                                                      "interference_percent",
                                                      "interference_interval_percent",
+                                                     "instantaneous_percent",
+                                                     "continuous_percent",
                                                      "background_percent",
                                                      "method",
                                                      "methods",
