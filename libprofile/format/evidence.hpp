@@ -31,7 +31,8 @@ struct EvidenceInfo {
 
 inline constexpr std::array<EvidenceInfo, 9> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
-    {Evidence::involuntary_switches, false, "involuntary_switches", "1", "preemptions of the process' threads"},
+    {Evidence::involuntary_switches, false, "involuntary_switches", "1",
+     "times a thread of the process lost its CPU, sched_yield included"},
     {Evidence::voluntary_switches, false, "voluntary_switches", "1", "times a thread of the process gave up its CPU"},
     {Evidence::minor_faults, false, "minor_faults", "1", "page faults answered from memory"},
     {Evidence::major_faults, false, "major_faults", "1", "page faults answered from a disk"},
