@@ -77,7 +77,7 @@ Cells cells_of(const Durations& durations) {
 
 constexpr double full_weight_segments = 700.0;  // beyond, further segments add less and less
 constexpr double most_jitter = 0.045;           // of the duration: all up to here is usual, much more is not
-constexpr double least_probability = 1e-7;      // of a cell: what no law explains must not decide alone
+constexpr double stray_share = 0.002;  // of the segments, anywhere: other work that came into the group must not decide
 constexpr int most_steps = 25;
 constexpr double hopeless = 60.0;  // nats behind the best after some steps
 
@@ -105,6 +105,7 @@ Derivatives log_posterior(const DurationLaw& law, const Cells& cells, double tem
   result.value = 0.0;
   DurationLaw::Point left{0.0, 0.0};
   double left_z = 0.0;
+  const double stray = stray_share / static_cast<double>(cells.counts.size());
   for (std::size_t i = 0; i < cells.counts.size(); ++i) {
     DurationLaw::Point right{1.0, 0.0};
     double right_z = 0.0;
@@ -112,9 +113,9 @@ Derivatives log_posterior(const DurationLaw& law, const Cells& cells, double tem
       right_z = (cells.edges[i] - baseline) / scale;
       right = law.at(right_z);
     }
-    const double probability = std::max(0.0, right.probability - left.probability) + least_probability;
-    const double by_baseline = -(right.density - left.density) / scale;
-    const double by_scale = -(right_z * right.density - left_z * left.density);
+    const double probability = stray + (1.0 - stray_share) * std::max(0.0, right.probability - left.probability);
+    const double by_baseline = -(1.0 - stray_share) * (right.density - left.density) / scale;
+    const double by_scale = -(1.0 - stray_share) * (right_z * right.density - left_z * left.density);
     const double seen = temper * cells.counts[i] / probability;
     const double expected = temper * cells.segments / probability;
     result.value += temper * cells.counts[i] * std::log(probability);
@@ -191,7 +192,7 @@ constexpr int delays_count = 24;
 constexpr double delays_first = 0.2;
 constexpr double delays_ratio = 1.35;
 constexpr int stride = 3;  // of the first look
-constexpr std::array jitters{Jitter::normal, Jitter::skewed, Jitter::bounded};
+constexpr std::array jitters{Jitter::normal, Jitter::skewed, Jitter::bounded, Jitter::spiked};
 constexpr std::array<double, 2> exposures{1.0, 0.3};
 
 constexpr double promising = 14.0;          // nats behind the best at the first look
@@ -221,7 +222,7 @@ bool is_distinct(const Place& place) {
 
 // Log prior density. Half of all groups are undisturbed. Hits and lengths of delays are of any order of magnitude, all
 // alike, but such regular disturbance that nearly all segments are struck often is rarer.
-constexpr double undisturbed_prior = 0.15;
+constexpr double undisturbed_prior = 0.03;
 constexpr double bursts_prior = 0.3;
 constexpr double many_hits = 4.0;
 constexpr double wide_law_prior = 0.25;  // against laws that vary as delays usually do
@@ -258,6 +259,9 @@ std::vector<Place> distinct_places() {
   return places;
 }
 
+// Without delays of its own and without spikes a law leaves nothing to what came from outside.
+bool adds_time(const DurationShape& shape) { return shape.hits > 0.0 || shape.jitter == Jitter::spiked; }
+
 // Fits shapes to one group and keeps what came of them.
 class Search {
  public:
@@ -268,9 +272,13 @@ class Search {
         lattice_(distinct_places()) {}
 
   std::vector<Explanation> run() {
+    double best_evidence = -1e300;
     for (const Jitter jitter : jitters) {
       const DurationShape undisturbed{.hits = 0.0, .jitter = jitter};
-      fit(undisturbed, std::log(undisturbed_prior / jitters.size()), rough_start(laws_.get(undisturbed), cells_));
+      const Start start = rough_start(laws_.get(undisturbed), cells_);
+      const Fit found = fit(undisturbed, std::log(undisturbed_prior / jitters.size()), start);
+      if (found.evidence > best_evidence) first_jitter_ = jitter;
+      best_evidence = std::max(best_evidence, found.evidence);
     }
     look_at_every_third();
     look_around_the_promising();
@@ -299,8 +307,8 @@ class Search {
   void look_at_every_third() {
     for (const Place& place : lattice_) {
       if (place.hits % stride != 1 || place.delay % stride != 1) continue;
-      const DurationLaw& law = laws_.get(shape_at(place, jitters.front()));
-      found_.push_back({place, fit(place, jitters.front(), rough_start(law, cells_))});
+      const DurationLaw& law = laws_.get(shape_at(place, first_jitter_));
+      found_.push_back({place, fit(place, first_jitter_, rough_start(law, cells_))});
     }
   }
 
@@ -316,7 +324,7 @@ class Search {
           const bool is_centre = hits == centre.place.hits && delay == centre.place.delay;
           if (is_centre || hits < 0 || hits >= hits_count || delay < 0 || delay >= delays_count) continue;
           if (!is_distinct(place)) continue;
-          found_.push_back({place, fit(place, jitters.front(), {centre.fit.baseline, centre.fit.scale})});
+          found_.push_back({place, fit(place, first_jitter_, {centre.fit.baseline, centre.fit.scale})});
         }
       }
     }
@@ -325,8 +333,8 @@ class Search {
   void vary_the_jitter() {
     for (const Found& found : found_) {
       if (found.fit.evidence < best_ - worth_every_jitter) continue;
-      for (std::size_t i = 1; i < jitters.size(); ++i) {
-        fit(found.place, jitters[i], {found.fit.baseline, found.fit.scale});
+      for (const Jitter jitter : jitters) {
+        if (jitter != first_jitter_) fit(found.place, jitter, {found.fit.baseline, found.fit.scale});
       }
     }
   }
@@ -338,7 +346,7 @@ class Search {
       // What was added is the mean duration less b (1 + mean jitter of these very segments), which no estimate
       // of b can beat: the variance of an efficient estimate beside it is the difference of theirs (Hausman 1978).
       const double of_mean_jitter = fit.scale * fit.scale / (temper_ * cells_.segments);
-      const double deviation = shape.hits > 0.0 ? std::sqrt(std::max(0.0, fit.variance - of_mean_jitter)) : 0.0;
+      const double deviation = adds_time(shape) ? std::sqrt(std::max(0.0, fit.variance - of_mean_jitter)) : 0.0;
       result.push_back({shape, fit.baseline, fit.scale, deviation, fit.evidence - best_});
     }
     return result;
@@ -350,7 +358,8 @@ class Search {
   std::vector<Place> lattice_;
   double best_ = -1e300;
   std::vector<std::pair<DurationShape, Fit>> fits_;
-  std::vector<Found> found_;  // with the first kind of jitter
+  Jitter first_jitter_ = jitters.front();  // the one that explains the group best without delays
+  std::vector<Found> found_;               // with the first kind of jitter
 };
 
 // -- what groups tell each other
@@ -443,7 +452,7 @@ AddedTime added_time(const std::vector<Explanation>& explanations, double mean_d
   for (const Explanation& item : explanations) {
     const double weight = std::exp(item.evidence - best);
     total += weight;
-    if (item.shape.hits == 0.0) {
+    if (!adds_time(item.shape)) {
       values.push_back({0.0, weight});
       continue;
     }

@@ -21,6 +21,8 @@ constexpr double damping_over_table = 20.0;
 // Cells cannot show a narrower jitter than this many of their widths without ringing.
 constexpr double least_jitter_steps = 0.6;
 constexpr double jitter_skewness = 0.12;  // of lognormal jitter of 4 %, or gamma jitter of 6 %
+constexpr double spiked_share = 0.04;     // of the segments
+constexpr int spike_lengths = 10;         // from 1 to 512 standard deviations of the jitter, each twice the one before
 constexpr double fine_end = first_edge + fine_step * (cells - 64);
 
 // Steps in probability of the power law's mixture, and how many decades of its tail they cover.
@@ -83,6 +85,12 @@ Complex jitter_transform(Jitter jitter, double deviation, Complex u) {
     case Jitter::bounded: {
       const Complex half_width = std::sqrt(3.0) * deviation * u;
       return std::sinh(half_width) / half_width;
+    }
+    case Jitter::spiked: {
+      const Complex normal = std::exp(0.5 * deviation * deviation * u * u);
+      Complex spikes = 0.0;
+      for (int i = 0; i < spike_lengths; ++i) spikes += power_piece(std::pow(2.0, i) * deviation * u);
+      return normal * ((1.0 - spiked_share) + spiked_share * spikes / static_cast<double>(spike_lengths));
     }
   }
   return 1.0;
