@@ -130,8 +130,9 @@ Derivatives log_posterior(const DurationLaw& law, const Cells& cells, double tem
   // The jitter's prior density is flat and falls as exp(-(c / most_jitter)^4 / 2).
   const double jitter = scale / (baseline * most_jitter);
   const double unusual = std::pow(jitter, 4.0);
-  result.value += std::log(jitter) - 0.5 * unusual;
-  result.gradient[0] += (2.0 * unusual - 1.0) / baseline;
+  // The larger a share of the time came from outside, the rarer: its density falls linearly to none at all of it.
+  result.value += std::log(jitter) - 0.5 * unusual + std::log(baseline / cells.mean);
+  result.gradient[0] += 2.0 * unusual / baseline;
   result.gradient[1] += 1.0 - 2.0 * unusual;
   result.information[2] += 8.0 * unusual;
   return result;
@@ -185,7 +186,7 @@ Fit fit_shape(const DurationLaw& law, const Cells& cells, double temper, double 
 
 // -- the lattice of shapes
 
-constexpr int hits_count = 28;
+constexpr int hits_count = 31;
 constexpr double hits_first = 0.02;
 constexpr double hits_ratio = 1.3;
 constexpr int delays_count = 24;
@@ -364,11 +365,12 @@ class Search {
 
 // -- what groups tell each other
 
-constexpr std::size_t telling_groups = 8;  // those that know most; the first of the list
-constexpr double same_rate = 0.5;          // standard deviation of the log of the rate between groups
-constexpr double same_delay = 0.3;         // of the log of the mean delay
-constexpr double other_law = 0.2;          // how much an explanation by another law of delays counts
-constexpr double stranger = 0.05;          // share of groups whose disturbance has nothing to do with the others'
+// Standard deviation between groups of the log of the rate: what strikes calls strikes short segments, which are little
+// else, several times more often in a second than long ones.
+constexpr double same_rate = 1.2;
+constexpr double same_delay = 0.4;  // of the log of the mean delay
+constexpr double other_law = 0.2;   // how much an explanation by another law of delays counts
+constexpr double stranger = 0.1;    // share of groups whose disturbance has nothing to do with the others'
 
 struct Disturbance {
   bool none;
@@ -421,13 +423,12 @@ std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws)
   return Search(durations, laws).run();
 }
 
-void share_between_groups(std::vector<std::vector<Explanation>>& groups) {
+void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<std::size_t>& telling) {
   std::vector<std::vector<Disturbance>> said;
   for (const std::vector<Explanation>& group : groups) said.push_back(disturbances_of(group));
-  const std::size_t telling = std::min(telling_groups, groups.size());
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (std::size_t i = 0; i < groups[g].size(); ++i) {
-      for (std::size_t other = 0; other < telling; ++other) {
+      for (const std::size_t other : telling) {
         if (other != g) groups[g][i].evidence += std::log(stranger + support(said[other], said[g][i]));
       }
     }

@@ -28,9 +28,9 @@ struct Explanation {
 /// nearly right look certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114, 2019).
 std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws);
 
-/// Disturbance does not know groups: how often it comes in a second and how long a delay lasts is nearly the same for
-/// all. Multiplies each group's evidence by what the others say to its explanations.
-void share_between_groups(std::vector<std::vector<Explanation>>& groups);
+/// Disturbance does not know groups: how long a delay lasts is the same for all, and how often one comes in a second
+/// nearly so. Multiplies each group's evidence by what the groups in `telling` say to its explanations.
+void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<std::size_t>& telling);
 
 /// The posterior of the time that delays added to a segment of a group, on average.
 struct AddedTime {

@@ -53,6 +53,7 @@ RunEstimate group_by_group(const std::vector<Durations>& groups, double run_time
 // Groups that hold so little of the time share the others' fate: fitting each would cost more than it tells.
 constexpr double fitted_time = 0.995;
 constexpr std::size_t most_fitted_groups = 64;
+constexpr std::size_t telling_groups = 8;
 
 // What lies above the baseline that leaves the share `added` of the group's time, in proportion.
 GroupEstimate excess_of(const Durations& durations, const Durations& drift, double added, double jitter) {
@@ -117,26 +118,46 @@ RunEstimate estimate_compound(const std::vector<Durations>& groups) {
                    [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
 
+  // Those that hold the time, and those with the most segments, which know most of the disturbance, however short.
+  std::size_t fitted = 0;
+  double fitted_seconds = 0.0;
+  for (; fitted < std::min(most_fitted_groups, groups.size()) && fitted_seconds < fitted_time * all_seconds; ++fitted) {
+    fitted_seconds += seconds[by_time[fitted]];
+  }
+  const std::size_t telling_count = std::min(telling_groups, groups.size());
+  std::vector<std::size_t> by_size = by_time;
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](std::size_t a, std::size_t b) { return groups[a].size() > groups[b].size(); });
+  for (std::size_t i = 0; i < telling_count; ++i) {
+    const auto place = std::find(by_time.begin() + static_cast<std::ptrdiff_t>(fitted), by_time.end(), by_size[i]);
+    if (place == by_time.end()) continue;
+    std::rotate(by_time.begin() + static_cast<std::ptrdiff_t>(fitted), place, place + 1);
+    fitted_seconds += seconds[by_size[i]];
+    ++fitted;
+  }
+
   DurationLaws laws;
   std::vector<std::vector<Explanation>> explanations;
   std::vector<Durations> drifts;
   std::vector<double> means;  // of the durations without their drift
-  double fitted_seconds = 0.0;
-  while (explanations.size() < std::min(most_fitted_groups, groups.size()) &&
-         fitted_seconds < fitted_time * all_seconds) {
-    const std::size_t g = by_time[explanations.size()];
-    drifts.push_back(drift_of(groups[g]));
-    const Durations level = groups[g] / drifts.back();
+  for (std::size_t i = 0; i < fitted; ++i) {
+    const Durations& group = groups[by_time[i]];
+    drifts.push_back(drift_of(group));
+    const Durations level = group / drifts.back();
     means.push_back(level.mean());
     explanations.push_back(explain(level, laws));
-    fitted_seconds += seconds[g];
   }
-  share_between_groups(explanations);
+  std::vector<std::size_t> telling;
+  for (std::size_t i = 0; i < telling_count; ++i) {
+    const auto place = std::find(by_time.begin(), by_time.end(), by_size[i]);
+    telling.push_back(static_cast<std::size_t>(place - by_time.begin()));
+  }
+  share_between_groups(explanations, telling);
 
   double added_seconds = 0.0;
   for (std::size_t i = 0; i < by_time.size(); ++i) {
     const std::size_t g = by_time[i];
-    if (i >= explanations.size()) {
+    if (i >= fitted) {
       run.groups[g] = excess_of(groups[g], Durations::Ones(groups[g].size()), added_seconds / fitted_seconds, 0.0);
       continue;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
 #include "analyzer/estimators.hpp"
@@ -157,13 +158,22 @@ Validation summarise(std::vector<ValidatedRun> runs) {
   }
   if (!backgrounds.empty()) validation.background_percent = quantile(backgrounds, 0.5);
 
+  const auto quanta_of = [](const ValidatedRun& run) { return run.run_time_seconds / run.background->quantum_seconds; };
+  double fewest_quanta = std::numeric_limits<double>::infinity();
+  for (const ValidatedRun& run : runs) {
+    if (run.background) fewest_quanta = std::min(fewest_quanta, quanta_of(run));
+  }
   for (ValidatedRun& run : runs) {
     const auto percent = [&run](double seconds) { return 100.0 * seconds / run.run_time_seconds; };
     const double beyond = run.run_time_seconds - least;
-    run.truth_percent = {percent(beyond), percent(beyond - run.displacement_seconds), std::nullopt};
+    run.truth_percent = {percent(beyond), percent(beyond - run.displacement_seconds)};
     if (least_background) {
       run.truth_percent[static_cast<std::size_t>(Truth::with_background)] =
           percent(beyond + least * least_background->percent() / 100.0);
+    }
+    if (run.background) {
+      run.truth_percent[static_cast<std::size_t>(Truth::at_equal_speed)] =
+          100.0 * (1.0 - fewest_quanta / quanta_of(run));
     }
   }
   for (std::size_t method = 0; method < methods.size(); ++method) {

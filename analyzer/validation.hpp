@@ -71,10 +71,11 @@ enum class Truth : std::uint8_t {
   measured,              // (T - T_fastest) / T
   without_displacement,  // less what the medians of its groups are displaced by: continuous interference
   with_background,       // T_fastest less what the background, measured around it, took of it
+  at_equal_speed,        // with times in quanta of fixed work, measured around each run: as if all had run at one speed
 };
-inline constexpr std::size_t truth_count = 3;
+inline constexpr std::size_t truth_count = 4;
 inline constexpr std::array<std::string_view, truth_count> truth_names{"measured", "without_displacement",
-                                                                       "with_background"};
+                                                                       "with_background", "at_equal_speed"};
 
 struct ValidatedRun {
   PlannedRun plan;

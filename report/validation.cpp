@@ -11,7 +11,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, truth_count> truth_labels{"measured", "less displacement", "plus background"};
+constexpr std::array<std::string_view, truth_count> truth_labels{"measured", "less displacement", "plus background",
+                                                                 "at equal speed"};
 
 std::string row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
 
@@ -53,8 +54,8 @@ std::vector<std::size_t> in_table_order(const Validation& validation) {
 std::string runs_table(const Validation& validation) {
   const bool with_background = validation.background_percent.has_value();
   std::vector<std::string> cells{"run", "", "target %", "hits / segment", "time s"};
-  for (const std::string_view label : truth_labels) cells.push_back(fmt::format("{} %", label));
-  if (!with_background) cells.pop_back();
+  const std::size_t known = with_background ? truth_count : static_cast<std::size_t>(Truth::with_background);
+  for (std::size_t truth = 0; truth < known; ++truth) cells.push_back(fmt::format("{} %", truth_labels[truth]));
   for (const Method& method : methods) cells.push_back(fmt::format("`{}` % (90 %)", method.name));
   cells.insert(cells.end(), {"class measured / estimated", "accuracy"});
   if (with_background) cells.insert(cells.end(), {"background before / after %", "quantum µs"});
@@ -67,7 +68,7 @@ std::string runs_table(const Validation& validation) {
              injected ? fmt::format("{:.1f}", run.plan.target_percent) : "–",
              injected ? fmt::format("{:.2g}", run.plan.hits_per_segment) : "–",
              fmt::format("{:.2f}", run.run_time_seconds)};
-    for (std::size_t truth = 0; truth < (with_background ? truth_count : truth_count - 1); ++truth) {
+    for (std::size_t truth = 0; truth < known; ++truth) {
       cells.push_back(percent(run.truth_percent[truth]));
     }
     for (const MethodResult& result : run.methods) cells.push_back(estimate_cell(result));

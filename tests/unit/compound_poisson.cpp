@@ -156,7 +156,7 @@ TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
     explanations.push_back(explain(groups[g], laws));
   }
   const AddedTime alone = added_time(explanations[1], groups[1].mean());
-  share_between_groups(explanations);
+  share_between_groups(explanations, {0, 1});
   const AddedTime told = added_time(explanations[1], groups[1].mean());
   EXPECT_LT(told.high - told.low, 0.9 * (alone.high - alone.low));
 }

@@ -14,7 +14,7 @@ from halcyon_test import EXAMPLES, HALCYON, PYTHON
 
 PROGRAM = EXAMPLES / "cg"
 LAUNCH = ("mpirun", "--oversubscribe", "-np", "2")
-TRUTHS = ["measured", "without_displacement", "with_background"]
+TRUTHS = ["measured", "without_displacement", "with_background", "at_equal_speed"]
 
 
 def processes_that_name(text):
