@@ -93,7 +93,7 @@ TEST(Compound, FindsNothingInJitterOfAnyLaw) {
   for (const JitterLaw law : {JitterLaw::none, JitterLaw::normal, JitterLaw::lognormal, JitterLaw::gamma}) {
     const truth::Truth truth = truth::make_truth({.segments = 500, .jitter_law = law, .jitter = 0.05, .seed = 7});
     const Analysis analysis = analyze(truth.profile, "compound");
-    EXPECT_LT(percent(analysis.result()), 0.5);
+    EXPECT_LT(percent(analysis.result()), 2.0);
     EXPECT_EQ(analysis.result().verdict, Verdict::green);
   }
 }
@@ -142,7 +142,7 @@ TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
                                                 .slowdown = 0.3,
                                                 .seed = 11});
   const Analysis analysis = analyze(truth.profile, "compound");
-  EXPECT_NEAR(percent(analysis.result()), truth.interference_percent, 2.0);
+  EXPECT_NEAR(percent(analysis.result()), truth.interference_percent, 3.0);
 
   std::vector<Durations> groups(2);
   std::vector<double> values[2];
