@@ -35,6 +35,16 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
   return std::nullopt;
 }
 
+// MPI and file operations in a segment, over all ranks.
+double calls_of(const Profile& profile, std::size_t segment) {
+  double calls = 0.0;
+  for (const FeatureInfo& info : features) {
+    const FeatureColumn& column = profile.features[index_of(info.feature)];
+    if (info.kind == FeatureKind::count && !column.bins.empty()) calls += column.bins[column.bin_of(segment)];
+  }
+  return calls;
+}
+
 bool spans_all_classes(const Interval& percent) {
   return verdict_of(percent.low) == Verdict::green && verdict_of(percent.high) == Verdict::red;
 }
@@ -104,13 +114,14 @@ Analysis analyze(const Profile& profile, std::string_view method) {
     analysis.segment_rate_hz = static_cast<double>(profile.segments) / profile.run_time_seconds;
   }
 
-  std::vector<Durations> durations;
+  JudgedDurations judged{.run_time = profile.run_time_seconds};
   double judged_seconds = 0.0;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
     const std::vector<std::uint32_t>& members = grouping.members[group];
     if (members.size() < smallest_judged_group) continue;
-    durations.push_back(durations_of(profile, members));
-    judged_seconds += durations.back().sum();
+    judged.groups.push_back(durations_of(profile, members));
+    judged.calls.push_back(calls_of(profile, members.front()));
+    judged_seconds += judged.groups.back().sum();
     analysis.judged_segments += members.size();
     analysis.judged.push_back({.group = group});
   }
@@ -125,16 +136,17 @@ Analysis analyze(const Profile& profile, std::string_view method) {
     if (is_chosen) analysis.chosen = analysis.methods.size();
     MethodResult result{.name = candidate.name};
     if (profile.run_time_seconds > 0.0) {
-      const RunEstimate estimate = candidate.estimate(durations, profile.run_time_seconds);
+      const RunEstimate estimate = candidate.estimate(judged);
       const auto percent = [&](double seconds) {
         return 100.0 * std::clamp(seconds / profile.run_time_seconds, 0.0, 1.0);
       };
       double continuous_seconds = 0.0;
-      for (std::size_t g = 0; g < durations.size(); ++g) {
+      for (std::size_t g = 0; g < judged.groups.size(); ++g) {
         const GroupEstimate& group = estimate.groups[g];
         const double excess = group.excess.sum();
         // What moves the median strikes nearly every segment (seed 002, section 2, "Separating ...").
-        const double displaced = static_cast<double>(durations[g].size()) * (median(durations[g]) - group.baseline);
+        const double displaced =
+            static_cast<double>(judged.groups[g].size()) * (median(judged.groups[g]) - group.baseline);
         result.excess_seconds += excess;
         continuous_seconds += std::clamp(displaced, 0.0, excess);
         if (!is_chosen) continue;

@@ -199,7 +199,7 @@ constexpr std::array<double, 2> exposures{1.0, 0.3};
 constexpr double promising = 14.0;          // nats behind the best at the first look
 constexpr std::size_t most_promising = 40;  // places
 constexpr double worth_every_jitter = 7.0;  // nats behind the best
-constexpr double negligible = 7.0;          // nats behind the best
+constexpr double negligible = 16.0;         // nats behind the best, whatever other groups say
 
 struct Place {
   int hits;
@@ -365,22 +365,24 @@ class Search {
 
 // -- what groups tell each other
 
-// Standard deviation between groups of the log of the rate: what strikes calls strikes short segments, which are little
-// else, several times more often in a second than long ones.
-constexpr double same_rate = 1.2;
-constexpr double same_delay = 0.4;  // of the log of the mean delay
-constexpr double other_law = 0.2;   // how much an explanation by another law of delays counts
-constexpr double stranger = 0.1;    // share of groups whose disturbance has nothing to do with the others'
+// Standard deviations between groups. The processor and its other users take their part of each second, a network or a
+// file system of each call; what the recorder counts as calls is not all that may be struck.
+constexpr double same_rate_in_time = 0.6;   // of the log of the delays a second
+constexpr double same_rate_in_calls = 0.6;  // of the log of the delays a call
+constexpr double same_delay = 0.4;          // of the log of the mean delay
+constexpr double other_law = 0.2;           // how much an explanation by another law of delays counts
+constexpr double stranger = 0.1;            // share of groups whose disturbance has nothing to do with the others'
 
 struct Disturbance {
   bool none;
-  double log_rate = 0.0;
+  double log_rate_in_time = 0.0;
+  double log_rate_in_calls = 0.0;
   double log_delay = 0.0;
   std::size_t law = 0;
   double probability = 0.0;
 };
 
-std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explanations) {
+std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explanations, double calls) {
   std::vector<Disturbance> result;
   double total = 0.0;
   for (const Explanation& item : explanations) total += std::exp(item.evidence);
@@ -388,7 +390,8 @@ std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explana
     const DurationShape& shape = item.shape;
     Disturbance one{.none = shape.hits == 0.0, .law = shape.law, .probability = std::exp(item.evidence) / total};
     if (!one.none) {
-      one.log_rate = std::log(shape.hits * shape.exposed / item.baseline);
+      one.log_rate_in_time = std::log(shape.hits * shape.exposed / item.baseline);
+      one.log_rate_in_calls = std::log(shape.hits * shape.exposed / std::max(calls, 1.0));
       one.log_delay = std::log(shape.mean_delay * item.scale);
     }
     result.push_back(one);
@@ -405,11 +408,12 @@ double support(const std::vector<Disturbance>& group, const Disturbance& one) {
       sum += other.probability;
       continue;
     }
-    const double rate = (one.log_rate - other.log_rate) / same_rate;
+    const double in_time = (one.log_rate_in_time - other.log_rate_in_time) / same_rate_in_time;
+    const double in_calls = (one.log_rate_in_calls - other.log_rate_in_calls) / same_rate_in_calls;
     const double delay = (one.log_delay - other.log_delay) / same_delay;
-    const double distance = rate * rate + delay * delay;
-    if (distance < 30.0)
-      sum += other.probability * (one.law == other.law ? 1.0 : other_law) * std::exp(-0.5 * distance);
+    const double likeness = 0.5 * (std::exp(-0.5 * in_time * in_time) + std::exp(-0.5 * in_calls * in_calls)) *
+                            std::exp(-0.5 * delay * delay);
+    sum += other.probability * (one.law == other.law ? 1.0 : other_law) * likeness;
   }
   return sum;
 }
@@ -423,9 +427,10 @@ std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws)
   return Search(durations, laws).run();
 }
 
-void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<std::size_t>& telling) {
+void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<double>& calls,
+                          const std::vector<std::size_t>& telling) {
   std::vector<std::vector<Disturbance>> said;
-  for (const std::vector<Explanation>& group : groups) said.push_back(disturbances_of(group));
+  for (std::size_t g = 0; g < groups.size(); ++g) said.push_back(disturbances_of(groups[g], calls[g]));
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (std::size_t i = 0; i < groups[g].size(); ++i) {
       for (const std::size_t other : telling) {

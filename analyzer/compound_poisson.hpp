@@ -28,9 +28,11 @@ struct Explanation {
 /// nearly right look certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114, 2019).
 std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws);
 
-/// Disturbance does not know groups: how long a delay lasts is the same for all, and how often one comes in a second
-/// nearly so. Multiplies each group's evidence by what the groups in `telling` say to its explanations.
-void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<std::size_t>& telling);
+/// Disturbance does not know groups: how long a delay lasts is the same for all, and how often one comes in a second,
+/// or in a call, nearly so. Multiplies each group's evidence by what the groups in `telling` say to its explanations.
+/// `calls`: (groups) MPI and file operations of a segment.
+void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<double>& calls,
+                          const std::vector<std::size_t>& telling);
 
 /// The posterior of the time that delays added to a segment of a group, on average.
 struct AddedTime {

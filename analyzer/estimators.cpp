@@ -43,11 +43,11 @@ Interval interval_by_delta_method(const std::vector<Durations>& groups, const st
 }
 
 template <GroupEstimate (*estimate_group)(const Durations&)>
-RunEstimate group_by_group(const std::vector<Durations>& groups, double run_time) {
-  RunEstimate run;
-  for (const Durations& group : groups) run.groups.push_back(estimate_group(group));
-  run.excess_seconds = interval_by_delta_method(groups, run.groups, run_time);
-  return run;
+RunEstimate group_by_group(const JudgedDurations& run) {
+  RunEstimate estimate;
+  for (const Durations& group : run.groups) estimate.groups.push_back(estimate_group(group));
+  estimate.excess_seconds = interval_by_delta_method(run.groups, estimate.groups, run.run_time);
+  return estimate;
 }
 
 // Groups that hold so little of the time share the others' fate: fitting each would cost more than it tells.
@@ -55,13 +55,15 @@ constexpr double fitted_time = 0.995;
 constexpr std::size_t most_fitted_groups = 64;
 constexpr std::size_t telling_groups = 8;
 
-// What lies above the baseline that leaves the share `added` of the group's time, in proportion.
+// What lies above the baseline that leaves the share `added` of the group's time, in proportion; what is no larger than
+// the jitter is mostly jitter, and counts less.
 GroupEstimate excess_of(const Durations& durations, const Durations& drift, double added, double jitter) {
   GroupEstimate estimate;
   const double mean = durations.mean();
   estimate.baseline = mean * (1.0 - added);
   estimate.threshold = estimate.baseline + disturbed_beyond_spreads * jitter;
-  estimate.excess = (durations - estimate.baseline * drift).max(0.0);
+  const Durations above = (durations - estimate.baseline * drift).max(0.0);
+  estimate.excess = (above > 0.0).select(above.square() / (above + 2.0 * jitter), 0.0);
   const double sum = estimate.excess.sum();
   if (sum > 0.0) estimate.excess *= added * mean * static_cast<double>(durations.size()) / sum;
   return estimate;
@@ -69,10 +71,9 @@ GroupEstimate excess_of(const Durations& durations, const Durations& drift, doub
 
 }  // namespace
 
-const std::array<Method, 3> methods{
-    {{"compound", [](const std::vector<Durations>& groups, double) { return estimate_compound(groups); }},
-     {"paper", group_by_group<estimate_paper>},
-     {"mode", group_by_group<estimate_mode>}}};
+const std::array<Method, 3> methods{{{"compound", estimate_compound},
+                                     {"paper", group_by_group<estimate_paper>},
+                                     {"mode", group_by_group<estimate_mode>}}};
 
 double median(Durations values) {
   const Eigen::Index half = values.size() / 2;
@@ -104,10 +105,11 @@ GroupEstimate estimate_mode(const Durations& durations) {
 }
 
 GroupEstimate estimate_group(const Durations& durations) {
-  return methods.front().estimate({durations}, durations.sum()).groups.front();
+  return methods.front().estimate({{durations}, {0.0}, durations.sum()}).groups.front();
 }
 
-RunEstimate estimate_compound(const std::vector<Durations>& groups) {
+RunEstimate estimate_compound(const JudgedDurations& judged) {
+  const std::vector<Durations>& groups = judged.groups;
   RunEstimate run;
   run.groups.resize(groups.size());
   std::vector<std::size_t> by_time(groups.size());
@@ -147,12 +149,14 @@ RunEstimate estimate_compound(const std::vector<Durations>& groups) {
     means.push_back(level.mean());
     explanations.push_back(explain(level, laws));
   }
+  std::vector<double> calls;
+  for (std::size_t i = 0; i < fitted; ++i) calls.push_back(judged.calls[by_time[i]]);
   std::vector<std::size_t> telling;
   for (std::size_t i = 0; i < telling_count; ++i) {
     const auto place = std::find(by_time.begin(), by_time.end(), by_size[i]);
     telling.push_back(static_cast<std::size_t>(place - by_time.begin()));
   }
-  share_between_groups(explanations, telling);
+  share_between_groups(explanations, calls, telling);
 
   double added_seconds = 0.0;
   for (std::size_t i = 0; i < by_time.size(); ++i) {

@@ -42,14 +42,20 @@ GroupEstimate estimate_paper(const Durations& durations);
 /// s = 1.4826 median(b - x | x < b); a segment above b + 4 s is disturbed, and its excess is x - b.
 GroupEstimate estimate_mode(const Durations& durations);
 
+/// The judged groups of a run.
+struct JudgedDurations {
+  std::vector<Durations> groups;
+  std::vector<double> calls;  // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
+  double run_time = 0.0;      // s
+};
+
 /// All delays, also where they strike nearly every segment: compound_poisson.hpp. The excess of a segment is what it
 /// takes beyond the baseline, in proportion: added up over the group, it is the median of the posterior.
-RunEstimate estimate_compound(const std::vector<Durations>& groups);
+RunEstimate estimate_compound(const JudgedDurations& run);
 
-/// An estimator: the judged groups of a run, and its run time in seconds.
 struct Method {
   std::string_view name;
-  RunEstimate (*estimate)(const std::vector<Durations>& groups, double run_time);
+  RunEstimate (*estimate)(const JudgedDurations& run);
 };
 /// All run every time; the first is the default.
 extern const std::array<Method, 3> methods;

@@ -135,7 +135,7 @@ void add(Score& score, const Analysis& analysis, std::size_t method, double trut
 
 int main(int argc, char** argv) {
   CLI::App app{"Accuracy of the estimators on synthetic runs, as Markdown."};
-  std::size_t cases = 300;
+  std::size_t cases = 200;
   std::uint64_t seed = 2018;
   app.add_option("--cases", cases, "Runs of each kind")->capture_default_str();
   app.add_option("--seed", seed, "Of the draws")->capture_default_str();

@@ -116,8 +116,8 @@ TEST(Compound, WidensItsIntervalWhereManySmallDelaysLookLikeJitter) {
 TEST(Compound, DoesNotDependOnTheUnitOfTime) {
   const truth::Truth truth = truth::make_truth({.segments = 300, .hits = 1.0, .slowdown = 0.2});
   const Durations seconds = durations_of_run(truth);
-  const RunEstimate one = estimate_compound({seconds});
-  const RunEstimate other = estimate_compound({1000.0 * seconds});
+  const RunEstimate one = estimate_compound({{seconds}, {0.0}, 1.0});
+  const RunEstimate other = estimate_compound({{1000.0 * seconds}, {0.0}, 1.0});
   EXPECT_NEAR(other.groups.front().baseline, 1000.0 * one.groups.front().baseline, 1e-3);
 }
 
@@ -156,7 +156,7 @@ TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
     explanations.push_back(explain(groups[g], laws));
   }
   const AddedTime alone = added_time(explanations[1], groups[1].mean());
-  share_between_groups(explanations, {0, 1});
+  share_between_groups(explanations, {0.0, 0.0}, {0, 1});
   const AddedTime told = added_time(explanations[1], groups[1].mean());
   EXPECT_LT(told.high - told.low, 0.9 * (alone.high - alone.low));
 }
