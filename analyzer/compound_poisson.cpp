@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <tuple>
 
 namespace halcyon {
 namespace {
@@ -371,6 +373,7 @@ constexpr double same_rate_in_time = 0.6;   // of the log of the delays a second
 constexpr double same_rate_in_calls = 0.6;  // of the log of the delays a call
 constexpr double same_delay = 0.4;          // of the log of the mean delay
 constexpr double other_law = 0.2;           // how much an explanation by another law of delays counts
+constexpr double least_said = 1e-4;         // probability of an explanation that is told to others
 constexpr double stranger = 0.1;            // share of groups whose disturbance has nothing to do with the others'
 
 struct Disturbance {
@@ -399,6 +402,22 @@ std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explana
   return result;
 }
 
+// The same, with what is nearly alike put together: much finer than groups are alike, and far fewer.
+std::vector<Disturbance> put_together(const std::vector<Disturbance>& disturbances) {
+  constexpr double finer = 4.0;
+  std::map<std::tuple<bool, std::size_t, long, long>, Disturbance> cells;
+  for (const Disturbance& one : disturbances) {
+    if (one.probability < least_said) continue;
+    const auto cell = std::make_tuple(one.none, one.law, std::lround(finer * one.log_delay / same_delay),
+                                      std::lround(finer * one.log_rate_in_calls / same_rate_in_calls));
+    const auto [entry, is_new] = cells.try_emplace(cell, one);
+    if (!is_new) entry->second.probability += one.probability;
+  }
+  std::vector<Disturbance> result;
+  for (const auto& [cell, one] : cells) result.push_back(one);
+  return result;
+}
+
 // How much a group's explanations speak for one disturbance: near 1 if they are all of it.
 double support(const std::vector<Disturbance>& group, const Disturbance& one) {
   double sum = 0.0;
@@ -411,6 +430,7 @@ double support(const std::vector<Disturbance>& group, const Disturbance& one) {
     const double in_time = (one.log_rate_in_time - other.log_rate_in_time) / same_rate_in_time;
     const double in_calls = (one.log_rate_in_calls - other.log_rate_in_calls) / same_rate_in_calls;
     const double delay = (one.log_delay - other.log_delay) / same_delay;
+    if (std::abs(delay) > 4.0) continue;
     const double likeness = 0.5 * (std::exp(-0.5 * in_time * in_time) + std::exp(-0.5 * in_calls * in_calls)) *
                             std::exp(-0.5 * delay * delay);
     sum += other.probability * (one.law == other.law ? 1.0 : other_law) * likeness;
@@ -429,12 +449,14 @@ std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws)
 
 void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<double>& calls,
                           const std::vector<std::size_t>& telling) {
-  std::vector<std::vector<Disturbance>> said;
-  for (std::size_t g = 0; g < groups.size(); ++g) said.push_back(disturbances_of(groups[g], calls[g]));
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    for (std::size_t i = 0; i < groups[g].size(); ++i) {
-      for (const std::size_t other : telling) {
-        if (other != g) groups[g][i].evidence += std::log(stranger + support(said[other], said[g][i]));
+  std::vector<std::vector<Disturbance>> known;
+  for (std::size_t g = 0; g < groups.size(); ++g) known.push_back(disturbances_of(groups[g], calls[g]));
+  for (const std::size_t other : telling) {
+    const std::vector<Disturbance> said = put_together(known[other]);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      if (g == other) continue;
+      for (std::size_t i = 0; i < groups[g].size(); ++i) {
+        groups[g][i].evidence += std::log(stranger + support(said, known[g][i]));
       }
     }
   }
