@@ -8,6 +8,9 @@
 namespace halcyon {
 namespace {
 
+constexpr double least_peak_share = 0.1;  // of a cluster's segments, in each of two parts that are cut apart
+constexpr double weak_link = 0.1;         // of the lower of both peaks
+
 enum class Compare { exactly, by_relative_distance };
 
 // Splits each part of a partition by one binned column. Works on the pairs (part, bin) that occur, of which there are
@@ -20,6 +23,7 @@ void refine(Partition& partition, const std::vector<std::uint16_t>& column, cons
     double value;
     std::uint16_t bin;
     std::uint32_t number;  // in order of occurrence
+    std::uint64_t segments = 0;
   };
   std::unordered_map<std::uint64_t, std::uint32_t> numbers;
   std::vector<Pair> pairs;
@@ -32,13 +36,16 @@ void refine(Partition& partition, const std::vector<std::uint16_t>& column, cons
       const auto [entry, is_new] = numbers.try_emplace(key, static_cast<std::uint32_t>(pairs.size()));
       if (is_new) {
         const double value = bins.empty() ? 0.0 : bins[column[segment]];
-        pairs.push_back({partition.of[segment], value, column[segment], entry->second});
+        pairs.push_back(
+            {.part = partition.of[segment], .value = value, .bin = column[segment], .number = entry->second});
       }
       last_key = key;
       last_number = entry->second;
     }
     pair_of[segment] = last_number;
   }
+
+  for (const std::uint32_t number : pair_of) ++pairs[number].segments;
 
   std::sort(pairs.begin(), pairs.end(), [compare](const Pair& a, const Pair& b) {
     if (a.part != b.part) return a.part < b.part;
@@ -54,8 +61,13 @@ void refine(Partition& partition, const std::vector<std::uint16_t>& column, cons
       continue;
     }
     std::vector<double> ascending;
-    for (std::size_t i = from; i < to; ++i) ascending.push_back(pairs[i].value);
-    const std::vector<std::uint32_t> clusters = cluster_ascending(ascending, relative_distance_threshold);
+    std::vector<std::uint64_t> weights;
+    for (std::size_t i = from; i < to; ++i) {
+      ascending.push_back(pairs[i].value);
+      weights.push_back(pairs[i].segments);
+    }
+    const std::vector<std::uint32_t> clusters =
+        cut_weak_links(ascending, weights, cluster_ascending(ascending, relative_distance_threshold));
     for (std::size_t i = from; i < to; ++i) part_of_pair[pairs[i].number] = count + clusters[i - from];
     count += clusters.back() + 1;
   }
@@ -80,6 +92,44 @@ std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascendin
     clusters[i] = clusters[i - 1] + (far ? 1 : 0);
   }
   return clusters;
+}
+
+std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
+                                          const std::vector<std::uint64_t>& weights,
+                                          const std::vector<std::uint32_t>& clusters) {
+  std::vector<std::uint32_t> result(ascending.size(), 0);
+  std::uint32_t count = 0;
+  for (std::size_t from = 0, to = 0; from < ascending.size(); from = to) {
+    while (to < ascending.size() && clusters[to] == clusters[from]) ++to;
+    double all = 0.0;
+    for (std::size_t i = from; i < to; ++i) all += static_cast<double>(weights[i]);
+    // What lies within the threshold of each value, above and below it.
+    std::vector<double> density(to - from, 0.0);
+    for (std::size_t i = from, low = from, high = from; i < to; ++i) {
+      while (ascending[i] - ascending[low] > 0.5 * relative_distance_threshold * ascending[low]) ++low;
+      while (high < to && ascending[high] - ascending[i] <= 0.5 * relative_distance_threshold * ascending[i]) ++high;
+      for (std::size_t j = low; j < high; ++j) density[i - from] += static_cast<double>(weights[j]);
+    }
+    // Cuts at the lowest place between two peaks of which either holds much of the cluster.
+    std::size_t peak = 0;
+    std::size_t valley = 0;
+    result[from] = count;
+    for (std::size_t i = 1; i < density.size(); ++i) {
+      result[from + i] = count;
+      if (density[i] < density[valley]) valley = i;
+      const bool is_other_peak = density[i] >= least_peak_share * all && density[peak] >= least_peak_share * all &&
+                                 density[valley] <= weak_link * std::min(density[i], density[peak]);
+      if (is_other_peak) {
+        ++count;
+        for (std::size_t j = valley; j <= i; ++j) result[from + j] = count;
+        peak = valley = i;
+      } else if (density[i] >= density[peak]) {
+        peak = valley = i;
+      }
+    }
+    ++count;
+  }
+  return result;
 }
 
 Grouping group_segments(const Profile& profile) {

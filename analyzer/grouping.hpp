@@ -25,6 +25,15 @@ double relative_distance(double x, double y);
 /// Cuts ascending values where (x[i+1] - x[i]) / x[i] >= threshold. Returns the cluster of each value, counted from 0.
 std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold);
 
+/// Splits clusters of ascending values whose parts hang together by a few values only: CPU time varies with what others
+/// do to caches and clock rates, and one segment in a hundred between two kinds of work would make them one. A cluster
+/// is cut at its lowest density (segments within half the threshold) between two peaks, where that is a tenth of the
+/// lower one at most and each peak holds a tenth of the cluster. `weights`: segments with each value. Returns the
+/// cluster of each value, counted from 0.
+std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
+                                          const std::vector<std::uint64_t>& weights,
+                                          const std::vector<std::uint32_t>& clusters);
+
 /// Clusters and groups of a profile's segments. Counts and the boundary's call site compare exactly, volumes by
 /// relative distance within what agrees in all counts.
 struct Grouping {
