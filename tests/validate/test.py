@@ -94,9 +94,9 @@ class Validate(halcyon_test.Behaviour):
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")]
         methods = list(results["methods"])
         self.assertEqual(rows[0][:3], ["method", "against", "judged"])
-        self.assertEqual([row[0].strip("`") for row in rows[2:2 + 3 * len(methods)]],
+        self.assertEqual([row[0].strip("`") for row in rows[2:2 + len(TRUTHS) * len(methods)]],
                          [name for name in methods for _ in TRUTHS])
-        runs = rows[2 + 3 * len(methods):]
+        runs = rows[2 + len(TRUTHS) * len(methods):]
         self.assertEqual(runs[0][0], "run")
         self.assertEqual(sorted(int(row[0]) for row in runs[2:]), [1, 2, 3, 4])
         self.assertEqual({len(row) for row in runs}, {len(runs[0])})
