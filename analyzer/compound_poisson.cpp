@@ -247,7 +247,7 @@ double log_prior(const DurationShape& shape, double distinct_shapes) {
   return prior;
 }
 
-std::vector<Place> distinct_places() {
+std::vector<Place> make_distinct_places() {
   std::vector<Place> places;
   for (std::size_t law = 0; law < delay_laws.size(); ++law) {
     for (std::size_t exposure = 0; exposure < exposures.size(); ++exposure) {
@@ -259,6 +259,12 @@ std::vector<Place> distinct_places() {
       }
     }
   }
+  return places;
+}
+
+// The same for every group.
+const std::vector<Place>& distinct_places() {
+  static const std::vector<Place> places = make_distinct_places();
   return places;
 }
 
@@ -358,7 +364,7 @@ class Search {
   Cells cells_;
   double temper_;
   DurationLaws& laws_;
-  std::vector<Place> lattice_;
+  const std::vector<Place>& lattice_;
   double best_ = -1e300;
   std::vector<std::pair<DurationShape, Fit>> fits_;
   Jitter first_jitter_ = jitters.front();  // the one that explains the group best without delays

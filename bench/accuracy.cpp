@@ -10,6 +10,7 @@
 #include <random>
 
 #include "analyzer/analysis.hpp"
+#include "analyzer/validation.hpp"
 #include "tests/truth/truth.hpp"
 
 namespace {
@@ -96,7 +97,8 @@ std::vector<Table> tables(std::uint64_t seed, std::size_t cases) {
   return result;
 }
 
-double quantile(std::vector<double> values, double probability) {
+// Of the values themselves, none in between: a least or a 5th percentile is that of a run.
+double order_statistic(std::vector<double> values, double probability) {
   if (values.empty()) return std::nan("");
   const auto at =
       values.begin() + static_cast<std::ptrdiff_t>(probability * static_cast<double>(values.size() - 1) + 0.5);
@@ -104,7 +106,7 @@ double quantile(std::vector<double> values, double probability) {
   return *at;
 }
 
-struct Score {
+struct Tally {
   std::vector<double> accuracy, error, estimate;  // of judged runs
   double width = 0.0;
   std::size_t unknown = 0, held = 0, runs = 0;
@@ -114,7 +116,7 @@ struct Score {
 // The two sides of an interval are shown with one decimal, and so are they compared.
 constexpr double shown_precision = 0.05;
 
-void add(Score& score, const Analysis& analysis, std::size_t method, double truth) {
+void add(Tally& score, const Analysis& analysis, std::size_t method, double truth) {
   const MethodResult& result = analysis.methods[method];
   ++score.runs;
   const bool held =
@@ -126,7 +128,7 @@ void add(Score& score, const Analysis& analysis, std::size_t method, double trut
     return;
   }
   if (result.verdict == Verdict::green && verdict_of(truth) == Verdict::red) ++score.misled;
-  score.accuracy.push_back(1.0 - std::abs(probability_high(truth) - result.probability_high));
+  score.accuracy.push_back(soft_accuracy(truth, result.interference_percent));
   score.error.push_back(std::abs(truth - result.interference_percent));
   score.estimate.push_back(result.interference_percent);
 }
@@ -144,7 +146,7 @@ int main(int argc, char** argv) {
   double seconds = 0.0;
   std::size_t analyses = 0;
   for (const Table& table : tables(seed, cases)) {
-    std::vector<Score> scores(methods.size());
+    std::vector<Tally> scores(methods.size());
     std::vector<double> truths;
     for (const truth::Run& run : table.runs) {
       const truth::Truth truth = truth::make_truth(run);
@@ -155,21 +157,22 @@ int main(int argc, char** argv) {
       truths.push_back(truth.interference_percent);
       for (std::size_t m = 0; m < methods.size(); ++m) add(scores[m], analysis, m, truth.interference_percent);
     }
-    fmt::print("\n**{}** (true interference {:.1f} to {:.1f} %)\n\n", table.title, quantile(truths, 0.0),
-               quantile(truths, 1.0));
+    fmt::print("\n**{}** (true interference {:.1f} to {:.1f} %)\n\n", table.title, order_statistic(truths, 0.0),
+               order_statistic(truths, 1.0));
     fmt::print(
         "| method | accuracy, median | 5th percentile | least | error pp, median | 90th | 95th | reported %, median | "
         "interval holds % | its width pp | unknown % | green though red % "
         "|\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (std::size_t m = 0; m < methods.size(); ++m) {
-      const Score& score = scores[m];
+      const Tally& score = scores[m];
       const double runs = static_cast<double>(score.runs);
       fmt::print(
           "| `{}` | {:.3f} | {:.3f} | {:.3f} | {:.2f} | {:.2f} | {:.2f} | {:.1f} | {:.0f} | {:.1f} | {:.0f} | {:.1f} "
           "|\n",
-          methods[m].name, quantile(score.accuracy, 0.5), quantile(score.accuracy, 0.05), quantile(score.accuracy, 0.0),
-          quantile(score.error, 0.5), quantile(score.error, 0.9), quantile(score.error, 0.95),
-          quantile(score.estimate, 0.5), 100.0 * static_cast<double>(score.held) / runs, score.width / runs,
+          methods[m].name, order_statistic(score.accuracy, 0.5), order_statistic(score.accuracy, 0.05),
+          order_statistic(score.accuracy, 0.0), order_statistic(score.error, 0.5), order_statistic(score.error, 0.9),
+          order_statistic(score.error, 0.95), order_statistic(score.estimate, 0.5),
+          100.0 * static_cast<double>(score.held) / runs, score.width / runs,
           100.0 * static_cast<double>(score.unknown) / runs, 100.0 * static_cast<double>(score.misled) / runs);
     }
     std::fflush(stdout);

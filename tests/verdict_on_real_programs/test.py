@@ -1,7 +1,7 @@
 """LAMMPS, left alone and with known delays: the verdict must follow, and the estimate must be near what was injected.
 
-How near the estimate comes to the measured increase of the run time is a figure of bench/, not a test: it needs a machine
-whose noise is known. What intM added is known exactly, on any machine.
+How near the estimate comes to the measured increase of the run time is a figure of `halcyon validate`, not a test: it needs a
+machine whose noise is known. What intM added is known exactly, on any machine.
 """
 import shutil
 import sys
