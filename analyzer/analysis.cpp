@@ -45,6 +45,14 @@ double calls_of(const Profile& profile, std::size_t segment) {
   return calls;
 }
 
+Durations seconds_of(const std::vector<float>& column, const std::vector<std::uint32_t>& members) {
+  Durations values(static_cast<Eigen::Index>(members.size()));
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    values[static_cast<Eigen::Index>(i)] = static_cast<double>(column[members[i]]);
+  }
+  return values;
+}
+
 bool spans_all_classes(const Interval& percent) {
   return verdict_of(percent.low) == Verdict::green && verdict_of(percent.high) == Verdict::red;
 }
@@ -90,11 +98,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
 }  // namespace
 
 Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members) {
-  Durations durations(static_cast<Eigen::Index>(members.size()));
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
-  }
-  return durations;
+  return seconds_of(profile.duration, members);
 }
 
 const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
@@ -120,6 +124,9 @@ Analysis analyze(const Profile& profile, std::string_view method) {
     const std::vector<std::uint32_t>& members = grouping.members[group];
     if (members.size() < smallest_judged_group) continue;
     judged.groups.push_back(durations_of(profile, members));
+    if (!profile.calls_beyond_usual.empty()) {
+      judged.beyond_usual.push_back(seconds_of(profile.calls_beyond_usual, members));
+    }
     judged.calls.push_back(calls_of(profile, members.front()));
     judged_seconds += judged.groups.back().sum();
     analysis.judged_segments += members.size();

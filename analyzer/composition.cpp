@@ -135,6 +135,7 @@ std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const P
 void take_times(Profile& profile, std::uint32_t to, const Profile& run, std::uint32_t from) {
   profile.duration[to] = run.duration[from];
   profile.boundary_wait[to] = run.boundary_wait[from];
+  if (!profile.calls_beyond_usual.empty()) profile.calls_beyond_usual[to] = run.calls_beyond_usual[from];
   profile.last_rank[to] = run.last_rank[from];
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     profile.last_rank_times[kind][to] = run.last_rank_times[kind][from];

@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
-#include <numeric>
-
-#include "analyzer/compound_poisson.hpp"
-#include "analyzer/drift.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr double disturbed_beyond_spreads = 4.0;  // seed 002: over 99.5 % confidence
-constexpr double normal_consistency = 1.4826;     // 1 / Φ⁻¹(3/4): makes a median deviation a standard deviation
-constexpr double mode_share = 0.25;               // of the group, in the interval whose centre is the mode
+constexpr double normal_consistency = 1.4826;  // 1 / Φ⁻¹(3/4): makes a median deviation a standard deviation
+constexpr double mode_share = 0.25;            // of the group, in the interval whose centre is the mode
 
 GroupEstimate excess_above(const Durations& durations, double baseline, double threshold, double counted_from) {
   GroupEstimate estimate{baseline, threshold, Durations::Zero(durations.size())};
@@ -47,25 +42,6 @@ RunEstimate group_by_group(const JudgedDurations& run) {
   RunEstimate estimate;
   for (const Durations& group : run.groups) estimate.groups.push_back(estimate_group(group));
   estimate.excess_seconds = interval_by_delta_method(run.groups, estimate.groups, run.run_time);
-  return estimate;
-}
-
-// Groups that hold so little of the time share the others' fate: fitting each would cost more than it tells.
-constexpr double fitted_time = 0.995;
-constexpr std::size_t most_fitted_groups = 64;
-constexpr std::size_t telling_groups = 8;
-
-// What lies above the baseline that leaves the share `added` of the group's time, in proportion; what is no larger than
-// the jitter is mostly jitter, and counts less.
-GroupEstimate excess_of(const Durations& durations, const Durations& drift, double added, double jitter) {
-  GroupEstimate estimate;
-  const double mean = durations.mean();
-  estimate.baseline = mean * (1.0 - added);
-  estimate.threshold = estimate.baseline + disturbed_beyond_spreads * jitter;
-  const Durations above = (durations - estimate.baseline * drift).max(0.0);
-  estimate.excess = (above > 0.0).select(above.square() / (above + 2.0 * jitter), 0.0);
-  const double sum = estimate.excess.sum();
-  if (sum > 0.0) estimate.excess *= added * mean * static_cast<double>(durations.size()) / sum;
   return estimate;
 }
 
@@ -106,78 +82,6 @@ GroupEstimate estimate_mode(const Durations& durations) {
 
 GroupEstimate estimate_group(const Durations& durations) {
   return methods.front().estimate({{durations}, {0.0}, durations.sum()}).groups.front();
-}
-
-RunEstimate estimate_compound(const JudgedDurations& judged) {
-  const std::vector<Durations>& groups = judged.groups;
-  RunEstimate run;
-  run.groups.resize(groups.size());
-  std::vector<std::size_t> by_time(groups.size());
-  std::iota(by_time.begin(), by_time.end(), std::size_t{0});
-  std::vector<double> seconds;
-  for (const Durations& group : groups) seconds.push_back(group.sum());
-  std::stable_sort(by_time.begin(), by_time.end(),
-                   [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
-  const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-
-  // Those that hold the time, and those with the most segments, which know most of the disturbance, however short.
-  std::size_t fitted = 0;
-  double fitted_seconds = 0.0;
-  for (; fitted < std::min(most_fitted_groups, groups.size()) && fitted_seconds < fitted_time * all_seconds; ++fitted) {
-    fitted_seconds += seconds[by_time[fitted]];
-  }
-  const std::size_t telling_count = std::min(telling_groups, groups.size());
-  std::vector<std::size_t> by_size = by_time;
-  std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](std::size_t a, std::size_t b) { return groups[a].size() > groups[b].size(); });
-  for (std::size_t i = 0; i < telling_count; ++i) {
-    const auto place = std::find(by_time.begin() + static_cast<std::ptrdiff_t>(fitted), by_time.end(), by_size[i]);
-    if (place == by_time.end()) continue;
-    std::rotate(by_time.begin() + static_cast<std::ptrdiff_t>(fitted), place, place + 1);
-    fitted_seconds += seconds[by_size[i]];
-    ++fitted;
-  }
-
-  DurationLaws laws;
-  std::vector<std::vector<Explanation>> explanations;
-  std::vector<Durations> drifts;
-  std::vector<double> means;  // of the durations without their drift
-  for (std::size_t i = 0; i < fitted; ++i) {
-    const Durations& group = groups[by_time[i]];
-    drifts.push_back(drift_of(group));
-    const Durations level = group / drifts.back();
-    means.push_back(level.mean());
-    explanations.push_back(explain(level, laws));
-  }
-  std::vector<double> calls;
-  for (std::size_t i = 0; i < fitted; ++i) calls.push_back(judged.calls[by_time[i]]);
-  std::vector<std::size_t> telling;
-  for (std::size_t i = 0; i < telling_count; ++i) {
-    const auto place = std::find(by_time.begin(), by_time.end(), by_size[i]);
-    telling.push_back(static_cast<std::size_t>(place - by_time.begin()));
-  }
-  share_between_groups(explanations, calls, telling);
-
-  double added_seconds = 0.0;
-  for (std::size_t i = 0; i < by_time.size(); ++i) {
-    const std::size_t g = by_time[i];
-    if (i >= fitted) {
-      run.groups[g] = excess_of(groups[g], Durations::Ones(groups[g].size()), added_seconds / fitted_seconds, 0.0);
-      continue;
-    }
-    const AddedTime added = added_time(explanations[i], means[i]);
-    run.groups[g] = excess_of(groups[g], drifts[i], added.median / means[i], added.jitter);
-    // What is unknown of one group, above all how single delays are distributed, is unknown of all: the ends of
-    // their intervals add up.
-    run.excess_seconds.low += seconds[g] * added.low / means[i];
-    run.excess_seconds.high += seconds[g] * added.high / means[i];
-    added_seconds += seconds[g] * added.median / means[i];
-  }
-  if (fitted_seconds > 0.0) {
-    run.excess_seconds.low *= all_seconds / fitted_seconds;
-    run.excess_seconds.high *= all_seconds / fitted_seconds;
-  }
-  return run;
 }
 
 }  // namespace halcyon

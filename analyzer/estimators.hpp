@@ -11,6 +11,9 @@ namespace halcyon {
 
 using Durations = Eigen::ArrayXd;  // (segments of a group, in the order of time) seconds
 
+/// Of the undisturbed law, above the baseline: a longer segment is disturbed (seed 002: over 99.5 % confidence).
+inline constexpr double disturbed_beyond_spreads = 4.0;
+
 /// What an estimator makes of one group.
 struct GroupEstimate {
   double baseline = 0.0;   // s, undisturbed duration of a segment
@@ -47,10 +50,13 @@ struct JudgedDurations {
   std::vector<Durations> groups;
   std::vector<double> calls;  // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
   double run_time = 0.0;      // s
+  // (groups) s that calls of a segment took beyond what is usual, as recorded; empty where it was not
+  std::vector<Durations> beyond_usual{};
 };
 
-/// All delays, also where they strike nearly every segment: compound_poisson.hpp. The excess of a segment is what it
-/// takes beyond the baseline, in proportion: added up over the group, it is the median of the posterior.
+/// All delays, also where they strike nearly every segment (compound.cpp, compound_poisson.hpp). The excess of a
+/// segment is what it takes beyond the baseline, in proportion: added up over the group, it is the median of the
+/// posterior.
 RunEstimate estimate_compound(const JudgedDurations& run);
 
 struct Method {

@@ -11,7 +11,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 2;
+inline constexpr int newest_schema_version = 3;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -74,6 +74,9 @@ struct Profile {
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank
   std::vector<float> last_rank_off_cpu;  // (segments) s, of that rank; empty in older profiles
   std::vector<float> boundary_wait;      // (segments) s in the boundary operation, mean over ranks
+  // (segments) s that calls took beyond what is usual at their place, least of any rank; empty in older profiles. Who
+  // waits for others does so in calls, usually or not; but the rank that others wait for does not.
+  std::vector<float> calls_beyond_usual;
   InjectedTruth injected;
 
   // of a composed profile only: its counts are those of one run, its times of several

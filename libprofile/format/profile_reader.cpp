@@ -204,6 +204,7 @@ void read_segments(Reader& reader, Profile& profile) {
     profile.last_rank_times[kind] = seconds(last_rank_time_name(time_kind_names[kind]), any);
   }
   profile.last_rank_off_cpu = seconds("last_rank_off_cpu", false);
+  profile.calls_beyond_usual = seconds("calls_beyond_usual", false);
   profile.last_rank = reader.column<std::uint32_t>("last_rank", H5T_NATIVE_UINT32, profile.segments, any);
   if (std::any_of(profile.last_rank.begin(), profile.last_rank.end(),
                   [&profile](std::uint32_t rank) { return rank >= static_cast<std::uint32_t>(profile.ranks); })) {

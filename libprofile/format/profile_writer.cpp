@@ -310,6 +310,7 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   append("site", profile.site);
   append("duration", profile.duration);
   append("boundary_wait", profile.boundary_wait);
+  append("calls_beyond_usual", profile.calls_beyond_usual);
   append("last_rank", profile.last_rank);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     append(last_rank_time_name(time_kind_names[kind]), profile.last_rank_times[kind]);

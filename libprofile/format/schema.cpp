@@ -17,6 +17,8 @@ std::vector<Variable> make_variables() {
       {"last_rank_off_cpu", "segment", ElementType::f32, "s",
        "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches above 200 us"},
       {"boundary_wait", "segment", ElementType::f32, "s", "time in the boundary operation, mean over ranks"},
+      {"calls_beyond_usual", "segment", ElementType::f32, "s",
+       "time that calls took beyond what is usual at their place in the program, least of any rank"},
       {"injected_requested", "segment", ElementType::f32, "s", "delay that intM was asked for, sum over ranks"},
       {"injected_actual", "segment", ElementType::f32, "s", "delay that intM caused, sum over ranks"},
       {"injected_critical", "segment", ElementType::f32, "s", "delay that intM caused, largest of any rank"},

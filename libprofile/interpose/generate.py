@@ -147,10 +147,10 @@ def body(function, tool):
         return []
     kind = injected or kind if kind == "special" else kind
     next_type = pointer_type(f)
-    site = ", [[maybe_unused]] const void* site" if f.boundary else ""
+    site = ", const void* site" if tool == "recorder" else ""
     lines.append(f"static {f.result} wrap_{f.name}({next_type.replace('(*)', '(*next)')}{site}"
                  + (", " + f.declared() if f.parameters else "") + ") {")
-    lines.append(f"  Call call(CallClass::{kind});")
+    lines.append(f"  Call call(CallClass::{kind}{', site' if tool == 'recorder' else ''});")
     lines.append(f"  if (!call.records()) return next({f.passed()});")
     if tool == "recorder" and "*status" in f.note:
         lines.append("  MPI_Status own_status;")
@@ -186,7 +186,7 @@ def exported(function, tool):
     lines = []
     for prefix in f.prefixes:
         name = prefix + f.name
-        site = ", __builtin_return_address(0)" if f.boundary or hand_written(f, tool) else ""
+        site = ", __builtin_return_address(0)" if tool == "recorder" or hand_written(f, tool) else ""
         arguments = f.passed()
         lines.append(f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({f.declared()}) __asm__("{name}");')
         lines.append(f"{f.result} entry_{name}({f.declared()}) {{")

@@ -188,7 +188,8 @@ class SharedStateLock {
 /// inside it are not recorded.
 class Call {
  public:
-  explicit Call(CallClass call_class) : class_(call_class) {
+  /// `site`: where the application calls from.
+  Call(CallClass call_class, const void* site) : site_(site), class_(call_class) {
     if (__builtin_expect(!recording.load(std::memory_order_relaxed), 0)) return;
     ThreadState& thread = current_thread();
     if (thread.depth != 0) return;
@@ -201,7 +202,9 @@ class Call {
     recorder->end_computation(thread, entry_);
   }
   ~Call() {
-    if (thread_ != nullptr) thread_->depth = 0;
+    if (thread_ == nullptr) return;
+    compare_with_usual();
+    thread_->depth = 0;
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
@@ -220,11 +223,11 @@ class Call {
 
   void send(BlockingMode mode, MPI_Count count, MPI_Datatype type, int destination) {
     thread_->add(sends_of(mode), 1);
-    if (destination != MPI_PROC_NULL) thread_->add(Feature::bytes_sent, bytes(count, type));
+    if (destination != MPI_PROC_NULL) move(Feature::bytes_sent, bytes(count, type));
   }
   void receive(BlockingMode mode, const MPI_Status& status) {
     thread_->add(receives_of(mode), 1);
-    thread_->add(Feature::bytes_received, bytes_of(status));
+    move(Feature::bytes_received, bytes_of(status));
   }
   void receive_posted(MPI_Request request, int source = MPI_ANY_SOURCE) {
     thread_->add(Feature::receives_nonblocking, 1);
@@ -244,7 +247,7 @@ class Call {
   }
   void collective(CollectiveShape shape, std::uint64_t volume) {
     thread_->add(collectives_of(shape), 1);
-    thread_->add(Feature::bytes_collective, volume);
+    move(Feature::bytes_collective, volume);
   }
   void persistent_collective(MPI_Request request, CollectiveShape shape, std::uint64_t volume) {
     remember(request, {.bytes = volume,
@@ -254,7 +257,7 @@ class Call {
   }
   void rma(MPI_Count count, MPI_Datatype type, int target) {
     thread_->add(Feature::rma_operations, 1);
-    if (target != MPI_PROC_NULL) thread_->add(Feature::rma_bytes, bytes(count, type));
+    if (target != MPI_PROC_NULL) move(Feature::rma_bytes, bytes(count, type));
   }
   void file_open() { thread_->add(Feature::file_opens, 1); }
   void file_close() { thread_->add(Feature::file_closes, 1); }
@@ -315,21 +318,22 @@ class Call {
     if (pending == nullptr || !pending->persistent) return;
     pending->active = true;
     thread_->add(pending->counted, 1);
-    if (pending->operation == PendingRequest::Operation::send) thread_->add(Feature::bytes_sent, pending->bytes);
+    if (pending->operation == PendingRequest::Operation::send) move(Feature::bytes_sent, pending->bytes);
     if (pending->operation == PendingRequest::Operation::collective) {
-      thread_->add(Feature::bytes_collective, pending->bytes);
+      move(Feature::bytes_collective, pending->bytes);
     }
   }
   /// A request has completed that was `pending` under the handle `request` before the call.
   void completed(MPI_Request request, const PendingRequest& pending, const MPI_Status& status) {
     if (pending.number == 0) return;
     if (pending.operation == PendingRequest::Operation::receive) {
-      thread_->add(Feature::bytes_received, bytes_of(status));
+      move(Feature::bytes_received, bytes_of(status));
     }
     const SharedStateLock lock;
     recorder->requests.complete(request, pending);
   }
   void end_segment(Boundary operation, const void* site) {
+    compare_with_usual();
     const Ticks wait = exit_ - entry_;
     Ticks& counted = time_of(kind_of(class_));  // the same time is not both a wait and a collective
     counted = counted - wait;
@@ -356,19 +360,32 @@ class Call {
   }
   Ticks& time_of(TimeKind kind) { return thread_->times[static_cast<std::size_t>(kind)]; }
 
+  void move(Feature volume, std::uint64_t amount) {
+    moved_ += amount;
+    thread_->add(volume, amount);
+  }
+  /// Once, when all that the call moved is known.
+  void compare_with_usual() {
+    if (is_compared_ || class_ == CallClass::local || class_ == CallClass::poll) return;
+    is_compared_ = true;
+    thread_->beyond_usual += thread_->usual_times.beyond(site_, moved_, exit_ - entry_, recorder->noticeable_delay);
+  }
   void remember(MPI_Request request, const PendingRequest& pending) {
     const SharedStateLock lock;
     recorder->requests.insert(request, pending);
   }
   void note_file(Feature operations, Feature volume, std::uint64_t amount) {
     thread_->add(operations, 1);
-    thread_->add(volume, amount);
+    move(volume, amount);
   }
 
+  const void* site_;
   CallClass class_;
   ThreadState* thread_ = nullptr;
   Ticks entry_;
   Ticks exit_;
+  std::uint64_t moved_ = 0;  // bytes
+  bool is_compared_ = false;
 };
 
 /// Remembers where a Fortran program made the call that its MPI layer is about to make for it.

@@ -214,6 +214,7 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
     timed_ = thread.times;
     worked_ = thread.work;
     off_cpu_ = thread.cpu.off();
+    beyond_usual_ = thread.beyond_usual;
   }
   row.features[index_of(Feature::compute)] = static_cast<double>(thread.work - worked_);
   worked_ = thread.work;
@@ -224,6 +225,9 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
   row.times[static_cast<std::size_t>(TimeKind::boundary)] = wait;
   row.off_cpu = thread.cpu.off() - off_cpu_;
   off_cpu_ = thread.cpu.off();
+  row.beyond_usual = thread.beyond_usual - beyond_usual_;
+  beyond_usual_ = thread.beyond_usual;
+  thread.usual_times.segment_begins();
   if (injected_totals != nullptr) {
     std::uint64_t requested = 0;
     std::uint64_t actual = 0;
@@ -284,7 +288,11 @@ void StartingRun::started() const noexcept try {
   constexpr std::size_t bytes_per_segment = 32;
   run.segments = std::make_unique<SegmentStore>(std::max<std::size_t>(run.settings.memory_bytes / bytes_per_segment, 1),
                                                 run.injected_totals != nullptr);
-  run.cpu_clock_use = CpuClockUse::at(1.0 / run.scale.nanoseconds_per_tick());
+  const double ticks_per_nanosecond = 1.0 / run.scale.nanoseconds_per_tick();
+  run.cpu_clock_use = CpuClockUse::at(ticks_per_nanosecond);
+  // What a cache miss or an interrupt adds to a call is less.
+  constexpr double noticeable_ns = 1000.0;
+  run.noticeable_delay = {static_cast<std::uint64_t>(noticeable_ns * ticks_per_nanosecond)};
   run.clock_resolution = resolution_of(run.clock);
   run.background_before = run.measure_background();
   clock_gettime(CLOCK_REALTIME, &run.start_time);

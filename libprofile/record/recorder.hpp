@@ -22,6 +22,7 @@
 #include "libprofile/record/requests.hpp"
 #include "libprofile/record/segment_store.hpp"
 #include "libprofile/record/system_totals.hpp"
+#include "libprofile/record/usual_times.hpp"
 
 namespace halcyon {
 
@@ -34,6 +35,8 @@ struct alignas(64) ThreadState {
 
   std::array<std::atomic<std::uint64_t>, feature_count> counts{};
   std::array<Ticks, time_kind_count> times{};
+  Ticks beyond_usual;  // of all calls
+  UsualTimes usual_times;
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
@@ -94,7 +97,9 @@ class Recorder {
   TickScale scale;
   pthread_key_t thread_end{};  // its destructor frees the state of a thread
   bool sees_threads_end = false;
-  CpuClockUse cpu_clock_use;  // by a first estimate of the clock's rate; the profile uses the run's own
+  // By a first estimate of the clock's rate; the profile uses the run's own.
+  CpuClockUse cpu_clock_use;
+  Ticks noticeable_delay;  // of one call
   Settings settings;
   Counter counter;
   EvidenceValues evidence{};  // what happened during the run; until its end, the readings at its start
@@ -146,6 +151,7 @@ class Recorder {
   std::array<Ticks, time_kind_count> timed_{};
   std::uint64_t worked_ = 0;
   Ticks off_cpu_;
+  Ticks beyond_usual_;
   const ThreadState* closing_thread_ = nullptr;
   std::uint64_t injected_requested_ = 0;
   std::uint64_t injected_actual_ = 0;

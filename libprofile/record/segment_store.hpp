@@ -20,6 +20,7 @@ struct SegmentRow {
   Ticks duration;
   std::array<Ticks, time_kind_count> times{};
   Ticks off_cpu;
+  Ticks beyond_usual;  // of its calls
   std::array<double, feature_count> features{};
   std::uint8_t site = 0;
   /// Nanoseconds that intM added; kept only where intM is loaded.
@@ -131,6 +132,7 @@ class SegmentStore {
       parts.kinds[kind] = static_cast<double>(row.times[kind].count);
     }
     parts.off_cpu = static_cast<double>(row.off_cpu.count);
+    parts.beyond_usual = static_cast<double>(row.beyond_usual.count);
     return parts;
   }
 

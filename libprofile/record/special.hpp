@@ -65,8 +65,8 @@ namespace {
 
 using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
 
-int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void*, MPI_Request* request, MPI_Status* status) {
-  Call call(CallClass::p2p);
+int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void* site, MPI_Request* request, MPI_Status* status) {
+  Call call(CallClass::p2p, site);
   if (!call.records()) return next(request, status);
   if (nothing_pending()) {
     const int result = next(request, status);
@@ -83,9 +83,9 @@ int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void*, MPI_Reque
   return result;
 }
 
-int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), const void*, MPI_Request* request, int* flag,
+int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), const void* site, MPI_Request* request, int* flag,
                   MPI_Status* status) {
-  Call call(CallClass::poll);
+  Call call(CallClass::poll, site);
   if (!call.records()) return next(request, flag, status);
   Completion completion(1, request);
   MPI_Status own;
@@ -107,9 +107,9 @@ void note_all(Call& call, Completion& completion, int result, const MPI_Status* 
   completion.finish(call);
 }
 
-int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void*, int count, MPI_Request* requests,
+int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void* site, int count, MPI_Request* requests,
                      MPI_Status* statuses) {
-  Call call(CallClass::p2p);
+  Call call(CallClass::p2p, site);
   if (!call.records()) return next(count, requests, statuses);
   if (nothing_pending()) {
     const int result = next(count, requests, statuses);
@@ -125,9 +125,9 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void*, i
   return result;
 }
 
-int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void*, int count, MPI_Request* requests,
-                     int* flag, MPI_Status* statuses) {
-  Call call(CallClass::poll);
+int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void* site, int count,
+                     MPI_Request* requests, int* flag, MPI_Status* statuses) {
+  Call call(CallClass::poll, site);
   if (!call.records()) return next(count, requests, flag, statuses);
   Completion completion(count, requests);
   Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
@@ -138,9 +138,9 @@ int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), const vo
   return result;
 }
 
-int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void*, int count, MPI_Request* requests,
-                     int* index, MPI_Status* status) {
-  Call call(CallClass::p2p);
+int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void* site, int count,
+                     MPI_Request* requests, int* index, MPI_Status* status) {
+  Call call(CallClass::p2p, site);
   if (!call.records()) return next(count, requests, index, status);
   Completion completion(count, requests);
   MPI_Status own;
@@ -152,9 +152,9 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), const vo
   return result;
 }
 
-int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void*, int count,
+int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void* site, int count,
                      MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
-  Call call(CallClass::poll);
+  Call call(CallClass::poll, site);
   if (!call.records()) return next(count, requests, index, flag, status);
   Completion completion(count, requests);
   MPI_Status own;
@@ -166,9 +166,9 @@ int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), co
   return result;
 }
 
-int complete_some(CallClass call_class, int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), int count,
-                  MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  Call call(call_class);
+int complete_some(CallClass call_class, const void* site, int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
+                  int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
+  Call call(call_class, site);
   if (!call.records()) return next(count, requests, done, indices, statuses);
   Completion completion(count, requests);
   Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
@@ -186,18 +186,18 @@ int complete_some(CallClass call_class, int (*next)(int, MPI_Request*, int*, int
   return result;
 }
 
-int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void*, int count,
+int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void* site, int count,
                       MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  return complete_some(CallClass::p2p, next, count, requests, done, indices, statuses);
+  return complete_some(CallClass::p2p, site, next, count, requests, done, indices, statuses);
 }
 
-int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void*, int count,
+int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void* site, int count,
                       MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  return complete_some(CallClass::poll, next, count, requests, done, indices, statuses);
+  return complete_some(CallClass::poll, site, next, count, requests, done, indices, statuses);
 }
 
-int wrap_MPI_Start(int (*next)(MPI_Request*), const void*, MPI_Request* request) {
-  Call call(CallClass::p2p);
+int wrap_MPI_Start(int (*next)(MPI_Request*), const void* site, MPI_Request* request) {
+  Call call(CallClass::p2p, site);
   if (!call.records()) return next(request);
   const int result = next(request);
   call.ended();
@@ -205,8 +205,8 @@ int wrap_MPI_Start(int (*next)(MPI_Request*), const void*, MPI_Request* request)
   return result;
 }
 
-int wrap_MPI_Startall(int (*next)(int, MPI_Request*), const void*, int count, MPI_Request* requests) {
-  Call call(CallClass::p2p);
+int wrap_MPI_Startall(int (*next)(int, MPI_Request*), const void* site, int count, MPI_Request* requests) {
+  Call call(CallClass::p2p, site);
   if (!call.records()) return next(count, requests);
   const int result = next(count, requests);
   call.ended();
@@ -214,8 +214,8 @@ int wrap_MPI_Startall(int (*next)(int, MPI_Request*), const void*, int count, MP
   return result;
 }
 
-int wrap_MPI_Request_free(int (*next)(MPI_Request*), const void*, MPI_Request* request) {
-  Call call(CallClass::local);
+int wrap_MPI_Request_free(int (*next)(MPI_Request*), const void* site, MPI_Request* request) {
+  Call call(CallClass::local, site);
   if (!call.records()) return next(request);
   {
     const SharedStateLock lock;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <set>
 
@@ -86,6 +87,7 @@ struct RowTimes {
   float duration = 0.0F;
   std::array<float, time_kind_count> kinds{};
   float off_cpu = 0.0F;
+  float beyond_usual = 0.0F;
   float injected_requested = 0.0F;  // these two only where intM was loaded
   float injected_actual = 0.0F;
 
@@ -120,6 +122,7 @@ void write_row(std::byte* row, const RowLayout& layout, const StoredSegment& seg
     times.kinds[kind] = static_cast<float>(segment.times.kinds[kind]) * seconds_per_tick;
   }
   times.off_cpu = static_cast<float>(segment.times.off_cpu) * seconds_per_tick;
+  times.beyond_usual = static_cast<float>(segment.times.beyond_usual) * seconds_per_tick;
   times.injected_requested = segment.injected_requested * 1e-9F;
   times.injected_actual = segment.injected_actual * 1e-9F;
   std::array<std::uint16_t, 1 + feature_count> bins{};
@@ -147,7 +150,7 @@ class Merger {
         ranks_(static_cast<std::size_t>(world.ranks())),
         merged_(translation.active.size()),
         middle_(ranks_) {
-    for (auto* column : {&owned.duration, &owned.boundary_wait}) column->reserve(count);
+    for (auto* column : {&owned.duration, &owned.boundary_wait, &owned.calls_beyond_usual}) column->reserve(count);
     for (auto& column : owned.last_rank_times) column.reserve(count);
     owned.last_rank.reserve(count);
     owned.last_rank_off_cpu.reserve(count);
@@ -160,6 +163,7 @@ class Merger {
   void add(const std::byte* rows, std::size_t stride, const RowLayout& layout) {
     double duration = 0.0, wait = 0.0, requested = 0.0, actual = 0.0;
     float critical = 0.0F;
+    float beyond_usual = std::numeric_limits<float>::max();
     std::size_t last = 0;
     RowTimes times_of_last;
     std::uint64_t sites = 0;
@@ -173,6 +177,7 @@ class Merger {
       std::memcpy(bins.data(), row + layout.time_bytes, layout.bins * sizeof(std::uint16_t));
       duration += static_cast<double>(times.duration);
       wait += times.of(TimeKind::boundary);
+      beyond_usual = std::min(beyond_usual, times.beyond_usual);
       if (rank == 0 || times.lateness() > times_of_last.lateness()) {
         last = rank;
         times_of_last = times;
@@ -197,6 +202,7 @@ class Merger {
     const double share = 1.0 / static_cast<double>(ranks_);
     owned.duration.push_back(static_cast<float>(duration * share));
     owned.boundary_wait.push_back(static_cast<float>(wait * share));
+    owned.calls_beyond_usual.push_back(beyond_usual);
     owned.last_rank.push_back(static_cast<std::uint32_t>(last));
     for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
       owned.last_rank_times[kind].push_back(times_of_last.kinds[kind]);

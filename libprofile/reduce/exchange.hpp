@@ -24,6 +24,7 @@ struct OwnedFeature {
 struct OwnedSegments {
   std::vector<float> duration;
   std::vector<float> boundary_wait;
+  std::vector<float> calls_beyond_usual;
   std::vector<std::uint32_t> last_rank;
   std::array<std::vector<float>, time_kind_count> last_rank_times;
   std::vector<float> last_rank_off_cpu;

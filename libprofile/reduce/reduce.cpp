@@ -210,6 +210,7 @@ std::vector<OutgoingColumn> columns_of(const OwnedSegments& owned, bool with_inj
   };
   add("duration", owned.duration);
   add("boundary_wait", owned.boundary_wait);
+  add("calls_beyond_usual", owned.calls_beyond_usual);
   add("last_rank", owned.last_rank);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     add(last_rank_time_name(time_kind_names[kind]), owned.last_rank_times[kind]);

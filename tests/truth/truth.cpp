@@ -53,6 +53,13 @@ double delay(DelayLaw law, Random& random) {
   return 1.0;
 }
 
+// What one rank loses in a segment.
+struct Delayed {
+  int rank = 0;
+  double seconds = 0.0;
+  double in_calls = 0.0;
+};
+
 }  // namespace
 
 Truth make_truth(const Run& run) {
@@ -82,7 +89,10 @@ Truth make_truth(const Run& run) {
   const double first_burst = phase_of_burst(random) * period;
   std::uniform_int_distribution<int> any_rank(0, run.ranks - 1);
   std::vector<double> imbalance(static_cast<std::size_t>(run.ranks), 1.0);
-  std::vector<std::pair<int, double>> delays;
+  std::bernoulli_distribution strikes_a_call(run.in_calls);
+  std::exponential_distribution<> slack(1.0);
+  std::vector<Delayed> delays;
+  testing::column(profile, Feature::sends_nonblocking).bins = {static_cast<double>(run.calls)};
   testing::column(profile, Feature::compute).bins = work_bins;
   double seconds = 0.0;
   for (std::size_t segment = 0; segment < run.segments; ++segment) {
@@ -97,6 +107,8 @@ Truth make_truth(const Run& run) {
       }
       undisturbed = base * *std::max_element(imbalance.begin(), imbalance.end());
     }
+    const double waits = run.slack > 0.0 ? run.slack * base * slack(random) : 0.0;
+    undisturbed += waits;
 
     delays.clear();
     const bool exposed =
@@ -109,19 +121,24 @@ Truth make_truth(const Run& run) {
         const int rank = any_rank(random);
         const double length = mean_delay * delay(run.delay_law, random);
         const auto known =
-            std::find_if(delays.begin(), delays.end(), [rank](const auto& d) { return d.first == rank; });
-        known != delays.end() ? known->second += length : delays.emplace_back(rank, length).second;
+            std::find_if(delays.begin(), delays.end(), [rank](const Delayed& d) { return d.rank == rank; });
+        Delayed& delayed = known != delays.end() ? *known : delays.emplace_back(Delayed{.rank = rank});
+        delayed.seconds += length;
+        if (run.in_calls > 0.0 && strikes_a_call(random)) delayed.in_calls += length;
       }
     }
     double duration = undisturbed;
+    double in_calls = 0.0;
     std::uint32_t last = 0;
-    for (const auto& [rank, length] : delays) {
-      const double of_rank = base * imbalance[static_cast<std::size_t>(rank)] + length;
+    for (const Delayed& delayed : delays) {
+      const double of_rank = base * imbalance[static_cast<std::size_t>(delayed.rank)] + waits + delayed.seconds;
       if (of_rank > duration) {
         duration = of_rank;
-        last = static_cast<std::uint32_t>(rank);
+        in_calls = delayed.in_calls;
+        last = static_cast<std::uint32_t>(delayed.rank);
       }
     }
+    profile.calls_beyond_usual[segment] = static_cast<float>(waits + std::min(in_calls, duration - undisturbed));
     profile.duration[segment] = static_cast<float>(duration);
     profile.last_rank[segment] = last;
     if (run.phases.size() > 1) {

@@ -33,6 +33,9 @@ struct Run {
   double slowdown = 0.0;             // excess over duration that is aimed at; what overlaps on different ranks is lost
   double exposed = 1.0;              // share of the time in which delays come at all
   std::size_t burst_segments = 100;  // in a row, where only a share is exposed
+  std::uint64_t calls = 0;           // MPI operations of a segment
+  double in_calls = 0.0;             // share of the delays that strike calls, and are recorded there
+  double slack = 0.0;                // what calls take beyond the usual undisturbed, at random, of the duration
   std::uint64_t seed = 1;
 };
 

