@@ -12,6 +12,7 @@ constexpr double good_coverage_percent = 90.0;
 constexpr std::uint64_t fewest_judged_segments = 30;
 // Recording must stay a tenth of what separates green from yellow even if it all fell on the critical path.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
+constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
 // A duration read to a hundredth still tells a jitter of a few percent from none.
 constexpr double fewest_clock_steps_in_a_segment = 100.0;
 
@@ -90,6 +91,13 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
          fmt::format("{:.0f} % of the run time lies in segments that do not repeat; what happened there is not known",
                      100.0 - analysis.coverage_percent));
   }
+  if (!analysis.unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
+    warn(
+        "slow-changes",
+        fmt::format("segments of the same work became slower and faster again in the course of the run, by {:.1f} % of "
+                    "its time: the machine's speed, or the program's own; the interval holds it, the number does not",
+                    analysis.slow_percent));
+  }
   if (profile.counter == "none" && profile.segments > 1) {
     warn("no-counter", "without a compute feature, segments of different work may share a group");
   }
@@ -166,6 +174,7 @@ Analysis analyze(const Profile& profile, std::string_view method) {
       }
       result.interference_percent = percent(result.excess_seconds);
       result.continuous_percent = percent(continuous_seconds);
+      if (is_chosen) analysis.slow_percent = percent(estimate.slow_seconds);
       result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};
     }
     result.probability_high = probability_high(result.interference_percent);

@@ -54,6 +54,7 @@ struct Analysis {
   std::size_t chosen = 0;             // the method that speaks for the run
   std::vector<double> excess;         // (segments) s, by that method; 0 where not judged
   Attribution attribution;            // of that excess
+  double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict
   std::vector<JudgedGroup> judged;    // ascending
   std::optional<double> injected_percent;

@@ -411,13 +411,20 @@ Comparison compare(const Profile& profile_a, const Profile& profile_b) {
   comparison.displacement_seconds = median_displacement_seconds(profile_a, groups_a, profile_b, groups_b, pairs);
   comparison.displacement_interval_seconds = around(comparison.displacement_seconds, half_width_of_medians);
   comparison.more_disturbed_seconds = comparison.a.disturbed_seconds() - comparison.b.disturbed_seconds();
-  const auto half_width_of_excess = [](const Analysis& analysis) {
+  // Intervals of excess are longer to one side than to the other.
+  const auto below = [](const Analysis& analysis) {
+    const MethodResult& result = analysis.result();
+    return (result.interference_percent - result.interval_percent.low) / 100.0 * analysis.run_time_seconds;
+  };
+  const auto above = [](const Analysis& analysis) {
     const MethodResult& result = analysis.result();
     return (result.interval_percent.high - result.interference_percent) / 100.0 * analysis.run_time_seconds;
   };
-  comparison.more_disturbed_interval_seconds = around(
-      comparison.more_disturbed_seconds, std::hypot(half_width_of_medians, half_width_of_excess(comparison.a.analysis),
-                                                    half_width_of_excess(comparison.b.analysis)));
+  const Analysis& in_a = comparison.a.analysis;
+  const Analysis& in_b = comparison.b.analysis;
+  comparison.more_disturbed_interval_seconds = {
+      comparison.more_disturbed_seconds - std::hypot(half_width_of_medians, below(in_a), above(in_b)),
+      comparison.more_disturbed_seconds + std::hypot(half_width_of_medians, above(in_a), below(in_b))};
   return comparison;
 }
 

@@ -22,7 +22,7 @@ struct Place {
   std::uint32_t segment = 0;
 };
 
-/// A group of the skeleton, and those of the other runs that did the same work.
+/// A group of one run that did the same work as one of the skeleton.
 struct Counterpart {
   std::size_t run = 0;
   const std::vector<std::uint32_t>* members = nullptr;
@@ -140,14 +140,20 @@ void take_times(Profile& profile, std::uint32_t to, const Profile& run, std::uin
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     profile.last_rank_times[kind][to] = run.last_rank_times[kind][from];
   }
-  if (!profile.last_rank_off_cpu.empty() && !run.last_rank_off_cpu.empty()) {
-    profile.last_rank_off_cpu[to] = run.last_rank_off_cpu[from];
-  }
+  if (!profile.last_rank_off_cpu.empty()) profile.last_rank_off_cpu[to] = run.last_rank_off_cpu[from];
   if (profile.injected.critical.empty()) return;
   const bool was_injected = !run.injected.critical.empty();
   profile.injected.requested[to] = was_injected ? run.injected.requested[from] : 0.0F;
   profile.injected.actual[to] = was_injected ? run.injected.actual[from] : 0.0F;
   profile.injected.critical[to] = was_injected ? run.injected.critical[from] : 0.0F;
+}
+
+// Older recorders left columns out. One that holds times of some runs only would be no column.
+void leave_what_all_runs_have(Profile& profile, const std::vector<Profile>& runs) {
+  for (const auto column : {&Profile::calls_beyond_usual, &Profile::last_rank_off_cpu}) {
+    const auto lacks = [column](const Profile& run) { return (run.*column).empty(); };
+    if (std::any_of(runs.begin(), runs.end(), lacks)) (profile.*column).clear();
+  }
 }
 
 // Where intM was in any run, the truth is known of all segments: nothing was injected into the other runs.
@@ -184,6 +190,7 @@ Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector
     }
   }
 
+  leave_what_all_runs_have(profile, runs);
   profile.exit_state = "composed";
   profile.composed_of = files;
   profile.source.assign(profile.segments, static_cast<std::uint16_t>(*skeleton));

@@ -34,6 +34,7 @@ Selection select(const std::vector<Durations>& groups, const std::vector<double>
   std::stable_sort(by_size.begin(), by_size.end(),
                    [&](std::size_t a, std::size_t b) { return groups[a].size() > groups[b].size(); });
   by_size.resize(std::min(telling_groups, groups.size()));
+  std::erase_if(by_size, [&seconds](std::size_t group) { return seconds[group] <= 0.0; });
 
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   double fitted_seconds = 0.0;
@@ -59,6 +60,7 @@ struct Level {
   Durations drift;  // factors
   double mean = 0.0;
   Durations usual;         // s
+  double raised = 0.0;     // s, what slow changes added to a segment, on average; not in `usual`
   Durations beyond_usual;  // s; empty where it is not known
 };
 
@@ -76,7 +78,7 @@ double share_on_critical_path(const Durations& durations, const Durations& beyon
   const auto longest =
       sorted.begin() + static_cast<std::ptrdiff_t>(considered * static_cast<double>(sorted.size() - 1));
   std::nth_element(sorted.begin(), longest, sorted.end());
-  const auto counts = (durations <= *longest).cast<double>();
+  const Durations counts = (durations <= *longest).cast<double>();
   const double size = counts.sum();
   const double mean_duration = (durations * counts).sum() / size;
   const double mean_beyond = (beyond * counts).sum() / size;
@@ -88,17 +90,26 @@ double share_on_critical_path(const Durations& durations, const Durations& beyon
   return std::clamp(slope + for_sure * error, 0.0, 1.0);
 }
 
+// A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
+Level without_slow_changes(Level level) {
+  const Durations raised = raised_levels_of(level.usual);
+  level.raised = raised.mean();
+  level.usual -= raised;
+  level.usual = level.usual.max(least_usual * level.mean);
+  return level;
+}
+
 Level level_of(const JudgedDurations& judged, std::size_t group) {
   const Durations& durations = judged.groups[group];
   Level level{.drift = drift_of(durations)};
   level.usual = durations / level.drift;
   level.mean = level.usual.mean();
-  if (judged.beyond_usual.empty()) return level;
+  if (judged.beyond_usual.empty()) return without_slow_changes(std::move(level));
   Durations beyond = judged.beyond_usual[group] / level.drift;
   beyond *= share_on_critical_path(level.usual, beyond);
   level.usual = (level.usual - beyond).max(least_usual * level.usual);
   level.beyond_usual = std::move(beyond);
-  return level;
+  return without_slow_changes(std::move(level));
 }
 
 // What lies above the baseline that leaves the share `added` of the group's time, in proportion; what is no larger than
@@ -139,9 +150,10 @@ std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vec
   for (std::size_t i = 0; i < levels.size(); ++i) {
     added.push_back(added_time(explanations[i], levels[i].usual.mean()));
     const AddedTime to_calls = added_to_calls(levels[i], calls[i]);
+    // What is slow may be the program's own, and is not called interference; but it may be.
     added[i].low += to_calls.low;
     added[i].median += to_calls.median;
-    added[i].high += to_calls.high;
+    added[i].high += to_calls.high + levels[i].raised;
   }
   return added;
 }
@@ -172,6 +184,7 @@ RunEstimate estimate_compound(const JudgedDurations& judged) {
     // What is unknown of one group is unknown of all.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
+    run.slow_seconds += segments * levels[i].raised;
     added_seconds += segments * added[i].median;
     fitted_seconds += seconds[g];
   }

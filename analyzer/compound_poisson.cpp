@@ -54,13 +54,17 @@ Cells cells_of(const Durations& durations) {
   std::vector<double> shares;
   for (double share = first_share; share < 2.0 * middle_step; share *= tail_growth) shares.push_back(share);
   for (double share = 2.0 * middle_step; share <= counted_share; share += middle_step) shares.push_back(share);
+  double last = 0.0;
   for (const double share : shares) {
     const auto index = static_cast<std::size_t>(std::lround(share * cells.segments));
     if (index < 1 || index >= size) continue;
     const double edge = std::min(0.5 * (sorted[index - 1] + sorted[index]), longest);
+    last = edge;
     if (cells.edges.empty() || edge - cells.edges.back() >= cells.finest) cells.edges.push_back(edge);
     if (edge == longest) break;
   }
+  // Where all durations are as good as equal, that nothing much is longer is what is known.
+  if (!cells.edges.empty()) cells.edges.back() = std::max(cells.edges.back(), last);
   if (cells.edges.empty()) cells.edges.push_back(sorted.back());
   // That nothing is shorter than the first ones is known too.
   const double first_width = std::max(cells.edges.front() - sorted.front(), 2.0 * cells.finest);

@@ -3,8 +3,12 @@
 #include <Eigen/QR>
 
 #include <algorithm>
+#include <boost/math/distributions/chi_squared.hpp>
 #include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
+#include <limits>
+#include <optional>
+#include <vector>
 
 namespace halcyon {
 namespace {
@@ -15,6 +19,8 @@ constexpr Eigen::Index most_blocks = 24;
 constexpr double least_explained = 0.8;  // of the variance between blocks
 constexpr double significance = 1e-3;
 constexpr Eigen::Index coefficients = 3;
+constexpr double most_spread = 1.25;      // of raised levels against others, both relative
+constexpr double most_von_neumann = 1.0;  // of squared steps over squared deviations; 2 where order means nothing
 
 double lower_quartile(Durations block) {
   double* const quarter = block.data() + block.size() / 4;
@@ -32,6 +38,35 @@ double residual_of_best_step(const Durations& levels) {
   return best;
 }
 
+Eigen::Index block_begin(Eigen::Index size, Eigen::Index blocks, Eigen::Index block) { return block * size / blocks; }
+
+// Consecutive segments, many enough for a level of their own.
+struct Blocks {
+  Durations levels;                // s, lower quartiles
+  Durations times;                 // of their middles, from -1 to 1
+  Durations spreads;               // s, median deviations
+  double sampling_variance = 0.0;  // s^2, of a level
+};
+
+std::optional<Blocks> blocks_of(const Durations& durations) {
+  const Eigen::Index size = durations.size();
+  const Eigen::Index count = std::min(most_blocks, size / fewest_in_block);
+  if (count < fewest_blocks) return std::nullopt;
+  Blocks blocks{.levels = Durations(count), .times = Durations(count), .spreads = Durations(count)};
+  for (Eigen::Index block = 0; block < count; ++block) {
+    const Eigen::Index from = block_begin(size, count, block);
+    const Eigen::Index to = block_begin(size, count, block + 1);
+    const Durations members = durations.segment(from, to - from);
+    blocks.levels[block] = lower_quartile(members);
+    blocks.times[block] = static_cast<double>(from + to) / static_cast<double>(size) - 1.0;
+    blocks.spreads[block] = median((members - median(members)).abs());
+  }
+  // Of a quartile of m normal values: p (1 - p) / (m f^2) = 1.857 s^2 / m; the median deviation is 0.6745 s.
+  const double deviation = median(blocks.spreads) / 0.6745;
+  blocks.sampling_variance = 1.857 * deviation * deviation * static_cast<double>(count) / static_cast<double>(size);
+  return blocks;
+}
+
 Eigen::MatrixXd parabola_at(const Durations& times) {
   Eigen::MatrixXd design(times.size(), coefficients);
   design << Durations::Ones(times.size()), times, times.square();
@@ -41,33 +76,61 @@ Eigen::MatrixXd parabola_at(const Durations& times) {
 }  // namespace
 
 Durations drift_of(const Durations& durations) {
-  const Eigen::Index size = durations.size();
-  const Eigen::Index blocks = std::min(most_blocks, size / fewest_in_block);
-  const Durations none = Durations::Ones(size);
-  if (blocks < fewest_blocks || durations.minCoeff() <= 0.0) return none;
-
-  Durations levels(blocks);
-  Durations times(blocks);
-  for (Eigen::Index block = 0; block < blocks; ++block) {
-    const Eigen::Index from = block * size / blocks;
-    const Eigen::Index to = (block + 1) * size / blocks;
-    levels[block] = std::log(lower_quartile(durations.segment(from, to - from)));
-    times[block] = static_cast<double>(from + to) / static_cast<double>(size) - 1.0;
-  }
-  const Eigen::VectorXd parabola = parabola_at(times).colPivHouseholderQr().solve(levels.matrix());
-  const double residual = (parabola_at(times) * parabola - levels.matrix()).squaredNorm();
+  const Durations none = Durations::Ones(durations.size());
+  const std::optional<Blocks> blocks = blocks_of(durations);
+  if (!blocks || durations.minCoeff() <= 0.0) return none;
+  const Durations levels = blocks->levels.log();
+  const Eigen::VectorXd parabola = parabola_at(blocks->times).colPivHouseholderQr().solve(levels.matrix());
+  const double residual = (parabola_at(blocks->times) * parabola - levels.matrix()).squaredNorm();
   const double variation = (levels - levels.mean()).square().sum();
   if (variation <= 0.0 || residual > (1.0 - least_explained) * variation) return none;
   if (residual > 0.0) {
     const double explained = (variation - residual) / static_cast<double>(coefficients - 1);
-    const double left = residual / static_cast<double>(blocks - coefficients);
-    const boost::math::fisher_f law(static_cast<double>(coefficients - 1), static_cast<double>(blocks - coefficients));
+    const double left = residual / static_cast<double>(levels.size() - coefficients);
+    const boost::math::fisher_f law(static_cast<double>(coefficients - 1),
+                                    static_cast<double>(levels.size() - coefficients));
     if (boost::math::cdf(boost::math::complement(law, explained / left)) > significance) return none;
   }
   if (residual >= residual_of_best_step(levels)) return none;
 
-  const Durations drift = (parabola_at(Durations::LinSpaced(size, -1.0, 1.0)) * parabola).array().exp();
+  const Durations drift = (parabola_at(Durations::LinSpaced(durations.size(), -1.0, 1.0)) * parabola).array().exp();
   return drift / drift.mean();
+}
+
+Durations raised_levels_of(const Durations& durations) {
+  const Durations none = Durations::Zero(durations.size());
+  const std::optional<Blocks> blocks = blocks_of(durations);
+  if (!blocks) return none;
+  const Durations& levels = blocks->levels;
+  const Eigen::Index count = levels.size();
+  const double variation = (levels - levels.mean()).square().sum();
+  const double steps = (levels.tail(count - 1) - levels.head(count - 1)).square().sum();
+  if (variation <= 0.0 || steps > most_von_neumann * variation) return none;
+  if (residual_of_best_step(levels) <= (1.0 - least_explained) * variation) return none;
+  // Levels of blocks that are all alike vary by their sampling error.
+  const boost::math::chi_squared law(static_cast<double>(count - 1));
+  const double normal = variation / std::max(blocks->sampling_variance, std::numeric_limits<double>::min());
+  if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return none;
+
+  Durations sorted = levels;
+  std::sort(sorted.data(), sorted.data() + count);
+  const double lowest = sorted[count / 10];
+  const double middle = 0.5 * (lowest + sorted[count - 1]);
+  const auto spread_where = [&](bool is_raised) {
+    std::vector<double> spreads;
+    for (Eigen::Index block = 0; block < count; ++block) {
+      if ((levels[block] > middle) == is_raised) spreads.push_back(blocks->spreads[block] / levels[block]);
+    }
+    return median(Eigen::Map<const Durations>(spreads.data(), static_cast<Eigen::Index>(spreads.size())));
+  };
+  if (spread_where(true) > most_spread * spread_where(false)) return none;
+  Durations raised(durations.size());
+  for (Eigen::Index block = 0; block < count; ++block) {
+    const Eigen::Index from = block_begin(durations.size(), count, block);
+    const Eigen::Index to = block_begin(durations.size(), count, block + 1);
+    raised.segment(from, to - from) = std::max(0.0, levels[block] - lowest);
+  }
+  return raised;
 }
 
 }  // namespace halcyon

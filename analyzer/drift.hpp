@@ -1,4 +1,4 @@
-// Work that changes slowly while a program runs, as in adaptive codes: it is work, not interference.
+// What changes slowly while a program runs: work, as in adaptive codes, and the speed of the machine.
 #pragma once
 
 #include "analyzer/estimators.hpp"
@@ -12,5 +12,15 @@ namespace halcyon {
 /// through their logarithms that explains most of their variance, significantly (F test), and better than one step
 /// between two levels does, which is how disturbance begins or ends.
 Durations drift_of(const Durations& durations);
+
+/// By how many seconds the level of durations is above the run's lowest, where each segment was: (segments). All zero
+/// where no change is sure.
+///
+/// Levels are the lower quartiles of consecutive blocks, the lowest one is their tenth. They change if they vary by
+/// more than they must (chi-squared test), and slowly: the squared steps from block to block are small against the
+/// squared deviations from the mean (J. von Neumann, "Distribution of the ratio of the mean square successive
+/// difference to the variance", Ann. Math. Statist. 12, 1941). Disturbance raises levels, too, but many delays let
+/// durations vary the more, and what begins once and stays is one step: such levels are left as they are.
+Durations raised_levels_of(const Durations& durations);
 
 }  // namespace halcyon

@@ -31,7 +31,8 @@ inline constexpr double interval_confidence = 0.90;
 /// What an estimator makes of a run.
 struct RunEstimate {
   std::vector<GroupEstimate> groups;
-  Interval excess_seconds;  // 90 %, of the sum over all groups
+  Interval excess_seconds;    // 90 %, of the sum over all groups
+  double slow_seconds = 0.0;  // of the interval's upper end: by slow changes, which are nobody's for sure
 };
 
 /// The middle value, or the mean of the two middle ones. Needs at least one value.

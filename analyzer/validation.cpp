@@ -1,6 +1,7 @@
 #include "analyzer/validation.hpp"
 
 #include <algorithm>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -83,15 +84,12 @@ double target_of_level(int level, int injected_levels) {
 // E max = Σ_{k ≥ 0} P(max > k) = Σ (1 - F(k)^ranks), F the distribution function of a Poisson variable.
 double critical_hits(double hits, int ranks) {
   const double rate = hits / ranks;
-  double probability = std::exp(-rate);
-  double below = probability;
   double expected = 0.0;
   for (int k = 0;; ++k) {
-    const double exceeds = 1.0 - std::pow(std::min(1.0, below), ranks);
+    const double tail = boost::math::gamma_p(k + 1.0, rate);  // P(one rank > k), exact where it is tiny
+    const double exceeds = -std::expm1(ranks * std::log1p(-tail));
     expected += exceeds;
     if (k > rate && exceeds < 1e-12) return expected;
-    probability *= rate / (k + 1);
-    below += probability;
   }
 }
 
@@ -117,6 +115,26 @@ std::vector<PlannedRun> plan_runs(const Calibration& calibration, const PlanRequ
   }
   for (std::size_t i = 0; i < plan.size(); ++i) plan[i].seed = request.seed + i;
   return plan;
+}
+
+std::optional<double> computing_seconds(const Profile& profile) {
+  if (profile.counter != "cpu") return std::nullopt;
+  const FeatureColumn& compute = profile.features[index_of(Feature::compute)];
+  double nanoseconds = 0.0;
+  for (std::size_t segment = 0; segment < profile.segments; ++segment) {
+    nanoseconds += compute.bins[compute.bin_of(segment)];
+  }
+  return nanoseconds > 0.0 ? std::optional(1e-9 * nanoseconds) : std::nullopt;
+}
+
+std::vector<Truth> Validation::known_truths() const {
+  std::vector<Truth> known;
+  for (std::size_t i = 0; i < truth_count; ++i) {
+    const auto truth = static_cast<Truth>(i);
+    const auto is_known = [truth](const ValidatedRun& run) { return run.truth(truth).has_value(); };
+    if (std::any_of(runs.begin(), runs.end(), is_known)) known.push_back(truth);
+  }
+  return known;
 }
 
 double soft_accuracy(double truth_percent, double estimate_percent) {
@@ -158,29 +176,28 @@ Validation summarise(std::vector<ValidatedRun> runs) {
   }
   if (!backgrounds.empty()) validation.background_percent = quantile(backgrounds, 0.5);
 
-  const auto quanta_of = [](const ValidatedRun& run) { return run.run_time_seconds / run.background->quantum_seconds; };
-  double fewest_quanta = std::numeric_limits<double>::infinity();
+  const auto relative_time = [](const ValidatedRun& run) { return run.run_time_seconds / *run.computing_seconds; };
+  double least_relative_time = std::numeric_limits<double>::infinity();
   for (const ValidatedRun& run : runs) {
-    if (run.background) fewest_quanta = std::min(fewest_quanta, quanta_of(run));
+    if (run.computing_seconds) least_relative_time = std::min(least_relative_time, relative_time(run));
   }
   for (ValidatedRun& run : runs) {
     const auto percent = [&run](double seconds) { return 100.0 * seconds / run.run_time_seconds; };
     const double beyond = run.run_time_seconds - least;
     run.truth_percent = {percent(beyond), percent(beyond - run.displacement_seconds)};
     if (least_background) {
-      run.truth_percent[static_cast<std::size_t>(Truth::with_background)] =
+      run.truth_percent[index_of(Truth::with_background)] =
           percent(beyond + least * least_background->percent() / 100.0);
     }
-    if (run.background) {
-      run.truth_percent[static_cast<std::size_t>(Truth::at_equal_speed)] =
-          100.0 * (1.0 - fewest_quanta / quanta_of(run));
+    if (run.computing_seconds) {
+      run.truth_percent[index_of(Truth::at_equal_speed)] = 100.0 * (1.0 - least_relative_time / relative_time(run));
     }
   }
+  validation.runs = std::move(runs);
   for (std::size_t method = 0; method < methods.size(); ++method) {
-    for (std::size_t truth = 0; truth < truth_count; ++truth) {
-      MethodSummary summary{.method = methods[method].name, .truth = static_cast<Truth>(truth)};
-      if (!runs.front().truth(summary.truth)) continue;
-      for (const ValidatedRun& run : runs) {
+    for (const Truth truth : validation.known_truths()) {
+      MethodSummary summary{.method = methods[method].name, .truth = truth};
+      for (const ValidatedRun& run : validation.runs) {
         const std::optional<Score> score = score_of(run, method, summary.truth);
         if (!score) continue;
         summary.accuracy.push_back(score->accuracy);
@@ -190,7 +207,6 @@ Validation summarise(std::vector<ValidatedRun> runs) {
       validation.summaries.push_back(std::move(summary));
     }
   }
-  validation.runs = std::move(runs);
   return validation;
 }
 

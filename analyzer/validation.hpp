@@ -71,11 +71,19 @@ enum class Truth : std::uint8_t {
   measured,              // (T - T_fastest) / T
   without_displacement,  // less what the medians of its groups are displaced by: continuous interference
   with_background,       // T_fastest less what the background, measured around it, took of it
-  at_equal_speed,        // with times in quanta of fixed work, measured around each run: as if all had run at one speed
+  at_equal_speed,  // with times in units of the CPU time that the run computed for: as if all had run at one speed
 };
-inline constexpr std::size_t truth_count = 4;
-inline constexpr std::array<std::string_view, truth_count> truth_names{"measured", "without_displacement",
-                                                                       "with_background", "at_equal_speed"};
+struct TruthInfo {
+  std::string_view name;   // in JSON
+  std::string_view label;  // in tables and figures
+};
+inline constexpr std::array<TruthInfo, 4> truth_infos{{{"measured", "measured"},
+                                                       {"without_displacement", "without displacement"},
+                                                       {"with_background", "with background"},
+                                                       {"at_equal_speed", "at equal speed"}}};
+inline constexpr std::size_t truth_count = truth_infos.size();
+constexpr std::size_t index_of(Truth truth) { return static_cast<std::size_t>(truth); }
+constexpr const TruthInfo& info_of(Truth truth) { return truth_infos[index_of(truth)]; }
 
 struct ValidatedRun {
   PlannedRun plan;
@@ -85,11 +93,16 @@ struct ValidatedRun {
   std::uint64_t segments = 0;
   std::optional<double> injected_percent;
   std::optional<Background> background;
+  std::optional<double> computing_seconds;                         // see computing_seconds()
   std::vector<MethodResult> methods;                               // in the order of estimators.hpp
   std::array<std::optional<double>, truth_count> truth_percent{};  // filled by summarise()
 
-  const std::optional<double>& truth(Truth which) const { return truth_percent[static_cast<std::size_t>(which)]; }
+  const std::optional<double>& truth(Truth which) const { return truth_percent[index_of(which)]; }
 };
+
+/// CPU time of the run's computation, the median over ranks added up over segments: in runs of the same work the speed
+/// of the machine, as delays take no CPU time. None where the profile's compute feature is not CPU time.
+std::optional<double> computing_seconds(const Profile& profile);
 
 /// 1 - |P(truth) - P(estimate)|, P the probability of a highly disturbed run (seed 002, section 3). Both in percent.
 double soft_accuracy(double truth_percent, double estimate_percent);
@@ -121,6 +134,8 @@ struct Validation {
   std::size_t fastest = 0;                   // of them
   std::optional<double> background_percent;  // median over the runs without a hog
   std::vector<MethodSummary> summaries;      // method by method, truth by truth; truths that are not known are left out
+
+  std::vector<Truth> known_truths() const;  // of any run
 };
 
 /// The run that took the least time. Needs at least one.

@@ -11,6 +11,7 @@ double probability_high(double interference_percent) {
 }
 
 Verdict verdict_of(double interference_percent) {
+  if (!std::isfinite(interference_percent)) return Verdict::unknown;
   if (interference_percent < green_below_percent) return Verdict::green;
   return interference_percent > red_above_percent ? Verdict::red : Verdict::yellow;
 }

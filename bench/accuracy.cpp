@@ -97,9 +97,9 @@ std::vector<Table> tables(std::uint64_t seed, std::size_t cases) {
   // Above, delays strike computation, of which only durations tell. Calls tell more.
   const auto use_calls = [&](truth::Run& run) {
     run.calls = static_cast<std::uint64_t>(draw.log_uniform(8.0, 200.0));
-    run.slack = draw.uniform(0.0, 0.05);
+    run.slack = draw.uniform(0.0, 0.02);
   };
-  table("One group, undisturbed, calls beyond the usual by 0 to 5 % of the time", use_calls);
+  table("One group, undisturbed, calls beyond the usual by 0 to 2 % of the time", use_calls);
   table("One group, 4 to 16 delays a segment, 50 to 100 % of them in calls", [&](truth::Run& run) {
     use_calls(run);
     disturb(run, draw, 4.0, 16.0);

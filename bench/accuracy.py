@@ -14,6 +14,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -28,13 +29,22 @@ def lammps(script):
     return ["lmp", "-in", str(script), "-log", "none", "-screen", "none"]
 
 
-# Name, what it is, directory to start in, command of a rank.
+@dataclass
+class Program:
+    name: str
+    what: str
+    command: list          # of a rank
+    inputs: Path = None    # copied; the program starts there
+    longer: tuple = None   # a packaged run's steps, and how many it is given: a machine's speed that changes for a second
+                           # must not be taken for what was injected
+
+
 PROGRAMS = [
-    ("melt", "LAMMPS, Lennard-Jones melt, `examples/lj.in`", SOURCE, lammps(SOURCE / "examples" / "lj.in")),
-    ("peptide", "LAMMPS, packaged `peptide`", PACKAGED / "peptide", lammps("in.peptide")),
-    ("crack", "LAMMPS, packaged `crack`", PACKAGED / "crack", lammps("in.crack")),
-    ("shear", "LAMMPS, packaged `shear`", PACKAGED / "shear", lammps("in.shear")),
-    ("cg", "conjugate gradients on three grids, `examples/cg.cpp`", SOURCE, [str(BUILD / "examples" / "cg")]),
+    Program("melt", "LAMMPS, Lennard-Jones melt, `examples/lj.in`", lammps(SOURCE / "examples" / "lj.in")),
+    Program("peptide", "LAMMPS, packaged `peptide`, 900 steps", lammps("in.peptide"), PACKAGED / "peptide", (300, 900)),
+    Program("crack", "LAMMPS, packaged `crack`, 20 000 steps", lammps("in.crack"), PACKAGED / "crack", (5000, 20000)),
+    Program("shear", "LAMMPS, packaged `shear`, 6000 steps", lammps("in.shear"), PACKAGED / "shear", (3000, 6000)),
+    Program("cg", "conjugate gradients on three grids, `examples/cg.cpp`", [str(BUILD / "examples" / "cg")]),
 ]
 
 
@@ -51,19 +61,32 @@ def on_synthetic_runs(runs):
     return tables.read_text()
 
 
-def validated(runs, name, start, command):
+def prepare(program, scratch):
+    """A directory to start in; programs write beside their input."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    if program.inputs is None:
+        scratch.mkdir()
+        return
+    shutil.copytree(program.inputs, scratch)
+    script = scratch / f"in.{program.name}"
+    steps, more = program.longer
+    text, count = re.subn(rf"^(run\s+){steps}$", rf"\g<1>{more}", script.read_text(), flags=re.M)
+    if count != 1:
+        sys.exit(f"accuracy.py: {program.inputs / script.name} has no 'run {steps}'")
+    script.write_text(text)
+
+
+def validated(runs, program):
     """The tables that `halcyon validate` prints; made now, or kept from an earlier time."""
+    name = program.name
     tables = runs / f"{name}.md"
     if not tables.exists():
         shutil.rmtree(runs / name, ignore_errors=True)
-        scratch = runs / f"{name}.inputs"  # programs write beside their input
-        shutil.rmtree(scratch, ignore_errors=True)
-        if start != SOURCE:
-            shutil.copytree(start, scratch)
-        scratch.mkdir(exist_ok=True)
+        scratch = runs / f"{name}.inputs"
+        prepare(program, scratch)
         print(f"{name}: {tables}", file=sys.stderr)
         finished = subprocess.run([BUILD / "bin" / "halcyon", "validate", "-o", runs / name, "--levels", "6", "--runs", "3",
-                                   "--hog", "3", "--", "mpirun", "-np", str(RANKS), *command],
+                                   "--hog", "3", "--", "mpirun", "-np", str(RANKS), *program.command],
                                   cwd=scratch, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
         tables.write_text(finished.stdout)
     return tables.read_text(), json.loads((runs / name / "validation.json").read_text())
@@ -93,8 +116,8 @@ def main():
     runs.mkdir(parents=True, exist_ok=True)
 
     synthetic = on_synthetic_runs(runs)
-    real = [(name, what, *validated(runs, name, start, command)) for name, what, start, command in PROGRAMS]
-    methods = list(real[0][3]["methods"])
+    real = [(program.what, *validated(runs, program)) for program in PROGRAMS]
+    methods = list(real[0][2]["methods"])
     judged = [run["methods"][methods[0]]["against"]["measured"]["accuracy"]
               for *_, validation in real for run in validation["runs"] if run["methods"][methods[0]]["against"]["measured"]]
     total = sum(len(validation["runs"]) for *_, validation in real)
@@ -123,12 +146,12 @@ def main():
         "",
         f"| program | background % | quiet runs measured % | {' | '.join(f'`{m}`' for m in methods)} |",
         "|---|---|---|" + "---|" * len(methods),
-        *[summary_line(what, validation) for _, what, _, validation in real],
+        *[summary_line(what, validation) for what, _, validation in real],
         "",
         f"All together, `{methods[0]}`: {len(judged)} of {total} runs judged, accuracy median {statistics.median(judged):.3f}, least {min(judged):.2f}.",
         "",
     ]
-    for name, what, tables, _ in real:
+    for what, tables, _ in real:
         page += [f"### {what}", "", tables.strip(), ""]
     PAGE.write_text("\n".join(page))
     print(f"written: {PAGE}", file=sys.stderr)

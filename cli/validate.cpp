@@ -126,6 +126,7 @@ ValidatedRun facts_of(const PlannedRun& planned, const Profile& profile) {
           .segments = analysis.segments,
           .injected_percent = analysis.injected_percent,
           .background = background_of(profile),
+          .computing_seconds = computing_seconds(profile),
           .methods = analysis.methods};
 }
 

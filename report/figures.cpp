@@ -20,13 +20,10 @@ constexpr std::string_view style = R"(  <style>
     .measured{fill:#0072b2} .background{fill:#0072b2;fill-opacity:.35} .estimated{fill:#e69f00} .unjudged{fill:none;stroke:#e69f00;stroke-dasharray:3 2}
     .whisker{stroke:#1b1f24;fill:none} .displaced{fill:#fff;stroke:#1b1f24;stroke-width:1.2}
     .curve{stroke:#1b1f24;stroke-width:1.6;fill:none} .gap{stroke:#8c959f;stroke-width:2;fill:none}
-    .truth0{fill:#0072b2} .truth1{fill:#56b4e9} .truth2{fill:#cc79a7}
+    .truth0{fill:#0072b2} .truth1{fill:#56b4e9} .truth2{fill:#cc79a7} .truth3{fill:#009e73}
     .box{fill-opacity:.30;stroke-width:1.2} .median{stroke:#1b1f24;stroke-width:2.4} .dot{fill-opacity:.55}
   </style>
 )";
-
-constexpr std::array<std::string_view, truth_count> truth_legends{"against measured", "less displaced medians",
-                                                                  "plus the machine's background"};
 
 /// A linear scale from values to places on the page.
 struct Scale {
@@ -326,7 +323,7 @@ std::string panel_of_boxes(const Panel& panel, const Validation& validation) {
     content += text(panel.left - 8, y(value) + 4, "soft end", fmt::format("{:.3g}", value));
   }
   const double group = (panel.right - panel.left) / static_cast<double>(methods.size());
-  const double truths = validation.background_percent ? 3.0 : 2.0;
+  const auto truths = static_cast<double>(validation.known_truths().size());
   const double slot = std::min(56.0, 0.86 * group / truths);
   for (std::size_t method = 0; method < methods.size(); ++method) {
     const double middle = panel.left + (static_cast<double>(method) + 0.5) * group;
@@ -334,8 +331,7 @@ std::string panel_of_boxes(const Panel& panel, const Validation& validation) {
     double at = middle - 0.5 * slot * (truths - 1.0);
     for (const MethodSummary& summary : validation.summaries) {
       if (summary.method != methods[method].name) continue;
-      content += box_plot(summary.*panel.values, at, 0.66 * slot, y,
-                          fmt::format("truth{}", static_cast<std::size_t>(summary.truth)));
+      content += box_plot(summary.*panel.values, at, 0.66 * slot, y, fmt::format("truth{}", index_of(summary.truth)));
       at += slot;
     }
   }
@@ -355,8 +351,9 @@ std::string accuracy_figure(const ValidationSetting& setting, const Validation& 
   const double end = nice_end(worst);
   std::string content;
   double x = 40.0;
-  for (std::size_t truth = 0; truth < (validation.background_percent ? truth_count : truth_count - 1); ++truth) {
-    content += rectangle(x, 66, 12, 12, fmt::format("truth{}", truth)) + text(x + 18, 77, "", truth_legends[truth]);
+  for (const Truth truth : validation.known_truths()) {
+    content += rectangle(x, 66, 12, 12, fmt::format("truth{}", index_of(truth)));
+    content += text(x + 18, 77, "", info_of(truth).label);
     x += 195.0;
   }
   content += panel_of_boxes({"Accuracy, 1 − |P(measured) − P(estimated)|",

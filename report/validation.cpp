@@ -11,9 +11,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, truth_count> truth_labels{"measured", "less displacement", "plus background",
-                                                                 "at equal speed"};
-
 std::string row(const std::vector<std::string>& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
 
 std::string head(const std::vector<std::string>& cells) {
@@ -54,10 +51,12 @@ std::vector<std::size_t> in_table_order(const Validation& validation) {
 std::string runs_table(const Validation& validation) {
   const bool with_background = validation.background_percent.has_value();
   std::vector<std::string> cells{"run", "", "target %", "hits / segment", "time s"};
-  const std::size_t known = with_background ? truth_count : static_cast<std::size_t>(Truth::with_background);
-  for (std::size_t truth = 0; truth < known; ++truth) cells.push_back(fmt::format("{} %", truth_labels[truth]));
+  const std::vector<Truth> known = validation.known_truths();
+  for (const Truth truth : known) cells.push_back(fmt::format("{} %", info_of(truth).label));
   for (const Method& method : methods) cells.push_back(fmt::format("`{}` % (90 %)", method.name));
   cells.insert(cells.end(), {"class measured / estimated", "accuracy"});
+  const bool with_speed = std::find(known.begin(), known.end(), Truth::at_equal_speed) != known.end();
+  if (with_speed) cells.push_back("computing s");
   if (with_background) cells.insert(cells.end(), {"background before / after %", "quantum µs"});
   std::string table = head(cells);
 
@@ -68,12 +67,11 @@ std::string runs_table(const Validation& validation) {
              injected ? fmt::format("{:.1f}", run.plan.target_percent) : "–",
              injected ? fmt::format("{:.2g}", run.plan.hits_per_segment) : "–",
              fmt::format("{:.2f}", run.run_time_seconds)};
-    for (std::size_t truth = 0; truth < known; ++truth) {
-      cells.push_back(percent(run.truth_percent[truth]));
-    }
+    for (const Truth truth : known) cells.push_back(percent(run.truth(truth)));
     for (const MethodResult& result : run.methods) cells.push_back(estimate_cell(result));
     const std::optional<Score> score = score_of(run, 0, Truth::measured);
     cells.insert(cells.end(), {classes_cell(run), score ? fmt::format("{:.2f}", score->accuracy) : "–"});
+    if (with_speed) cells.push_back(run.computing_seconds ? fmt::format("{:.2f}", *run.computing_seconds) : "–");
     if (with_background) {
       cells.push_back(
           run.background ? fmt::format("{:.1f} / {:.1f}", run.background->before_percent, run.background->after_percent)
@@ -90,8 +88,7 @@ std::string summary_table(const Validation& validation) {
                             "p90", "in the 90 % interval"});
   for (const MethodSummary& summary : validation.summaries) {
     const std::size_t judged = summary.accuracy.size();
-    std::vector<std::string> cells{fmt::format("`{}`", summary.method),
-                                   std::string(truth_labels[static_cast<std::size_t>(summary.truth)]),
+    std::vector<std::string> cells{fmt::format("`{}`", summary.method), std::string(info_of(summary.truth).label),
                                    fmt::format("{} of {}", judged, validation.runs.size())};
     if (judged == 0) {
       cells.insert(cells.end(), 6, "–");
@@ -120,12 +117,13 @@ ordered_json run_json(const ValidationSetting& setting, const Validation& valida
   json["seed"] = injected ? ordered_json(run.plan.seed) : ordered_json();
   json["run_time_seconds"] = run.run_time_seconds;
   json["segments"] = run.segments;
+  json["computing_seconds"] = or_null(run.computing_seconds);
   json["coverage_percent"] = run.coverage_percent;
   json["injected_percent"] = or_null(run.injected_percent);
   json["displacement_seconds"] = run.displacement_seconds;
   for (std::size_t truth = 0; truth < truth_count; ++truth) {
     const std::optional<double>& percent = run.truth_percent[truth];
-    json["truths"][std::string(truth_names[truth])] =
+    json["truths"][std::string(truth_infos[truth].name)] =
         percent ? ordered_json{{"percent", *percent}, {"class", class_of(*percent)}} : ordered_json();
   }
   json["background_before_percent"] = run.background ? ordered_json(run.background->before_percent) : ordered_json();
@@ -140,7 +138,7 @@ ordered_json run_json(const ValidationSetting& setting, const Validation& valida
     entry["class"] = class_of(result.interference_percent);
     for (std::size_t truth = 0; truth < truth_count; ++truth) {
       const std::optional<Score> score = score_of(run, method, static_cast<Truth>(truth));
-      entry["against"][std::string(truth_names[truth])] =
+      entry["against"][std::string(truth_infos[truth].name)] =
           score ? ordered_json{{"accuracy", score->accuracy},
                                {"difference_points", score->difference_points},
                                {"in_interval", score->covered}}
@@ -210,7 +208,7 @@ ordered_json validation_json(const ValidationSetting& setting, const Validation&
   json["background_percent"] = or_null(validation.background_percent);
   json["methods"] = ordered_json::object();
   for (const MethodSummary& summary : validation.summaries) {
-    json["methods"][std::string(summary.method)][std::string(truth_names[static_cast<std::size_t>(summary.truth)])] =
+    json["methods"][std::string(summary.method)][std::string(info_of(summary.truth).name)] =
         summary_json(summary, validation.runs.size());
   }
   json["runs"] = ordered_json::array();

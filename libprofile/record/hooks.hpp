@@ -368,7 +368,8 @@ class Call {
   void compare_with_usual() {
     if (is_compared_ || class_ == CallClass::local || class_ == CallClass::poll) return;
     is_compared_ = true;
-    thread_->beyond_usual += thread_->usual_times.beyond(site_, moved_, exit_ - entry_, recorder->noticeable_delay);
+    if (thread_->usual_times == nullptr) return;
+    thread_->beyond_usual += thread_->usual_times->beyond(site_, moved_, exit_ - entry_, recorder->noticeable_delay);
   }
   void remember(MPI_Request request, const PendingRequest& pending) {
     const SharedStateLock lock;

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <new>
 
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/spokesman.hpp"
@@ -146,9 +147,15 @@ ThreadState& register_thread() {
 
 Recorder::Recorder() : scale(clock), sees_threads_end(pthread_key_create(&thread_end, release_thread) == 0) {}
 
+// Where memory fails, calls are not compared: the profile says less, the program goes on.
+void Recorder::ends_segments(ThreadState& thread) {
+  closing_thread_ = &thread;
+  if (thread.usual_times == nullptr) thread.usual_times.reset(new (std::nothrow) UsualTimes);
+}
+
 void Recorder::open_first_segment(ThreadState& thread) {
   if (std::find(threads.begin(), threads.end(), &thread) == threads.end()) threads.push_back(&thread);
-  closing_thread_ = &thread;
+  ends_segments(thread);
   started_at_ = clock.now();
   segment_start_ = started_at_;
   thread.last_exit = started_at_;
@@ -210,7 +217,7 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
   register_lock.unlock();
   // Times and work are of the thread that meets the other ranks: the sum over threads may exceed the duration.
   if (&thread != closing_thread_) {
-    closing_thread_ = &thread;
+    ends_segments(thread);
     timed_ = thread.times;
     worked_ = thread.work;
     off_cpu_ = thread.cpu.off();
@@ -227,7 +234,7 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
   off_cpu_ = thread.cpu.off();
   row.beyond_usual = thread.beyond_usual - beyond_usual_;
   beyond_usual_ = thread.beyond_usual;
-  thread.usual_times.segment_begins();
+  if (thread.usual_times != nullptr) thread.usual_times->segment_begins();
   if (injected_totals != nullptr) {
     std::uint64_t requested = 0;
     std::uint64_t actual = 0;

@@ -35,8 +35,8 @@ struct alignas(64) ThreadState {
 
   std::array<std::atomic<std::uint64_t>, feature_count> counts{};
   std::array<Ticks, time_kind_count> times{};
-  Ticks beyond_usual;  // of all calls
-  UsualTimes usual_times;
+  std::unique_ptr<UsualTimes> usual_times;  // of a thread that ends segments
+  Ticks beyond_usual;                       // of all its calls
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
@@ -143,6 +143,7 @@ class Recorder {
   void begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const;
 
  private:
+  void ends_segments(ThreadState& thread);
   std::uint8_t site_index(const void* address, Boundary boundary);
 
   Ticks started_at_;

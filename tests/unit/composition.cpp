@@ -137,6 +137,16 @@ TEST(Composition, JudgesTogetherWhatIsTooFewInEachRun) {
   EXPECT_EQ(composed(runs).unjudged, 0u);
 }
 
+TEST(Composition, HasNoColumnThatOneOfItsRunsLacks) {
+  std::vector<Profile> runs{disturbed_run(10, 20), disturbed_run(50, 10)};
+  runs[0].calls_beyond_usual.clear();  // of an older recorder
+  runs[0].last_rank_off_cpu.clear();
+  const Composition composition = composed(runs);
+  EXPECT_EQ(composition.skeleton, 1u);
+  EXPECT_TRUE(composition.profile.calls_beyond_usual.empty());
+  EXPECT_TRUE(composition.profile.last_rank_off_cpu.empty());
+}
+
 TEST(Composition, KnowsThatNothingWasInjectedIntoOtherRuns) {
   Profile injected = disturbed_run(10, 20);
   injected.inject = "class=all,prob=0.1,mean=5s";

@@ -233,6 +233,13 @@ TEST(Compound, LeavesWaitingAloneThatDelaysNothing) {
   EXPECT_LT(percent(analyze(truth.profile, "compound").result()), 3.0);
 }
 
+TEST(Compound, IsCertainOfDurationsThatAreAsGoodAsEqual) {
+  Durations durations = Durations::Constant(500, 1e-3);
+  for (Eigen::Index i = 0; i < durations.size(); ++i) durations[i] *= 1.0 + 1e-6 * static_cast<double>(i % 7);
+  const RunEstimate estimate = estimate_compound({{durations}, {0.0}, durations.sum()});
+  EXPECT_LT(estimate.excess_seconds.high, 0.01 * durations.sum());
+}
+
 TEST(Compound, JudgesProfilesOfOlderRecordersByTheirDurations) {
   truth::Truth truth = truth::make_truth({.segments = 500, .hits = 0.5, .slowdown = 0.2, .calls = 10, .in_calls = 1.0});
   truth.profile.calls_beyond_usual.clear();
@@ -252,6 +259,62 @@ TEST(Drift, IsWorkThatGrowsSlowly) {
   EXPECT_NEAR(drift[599] / drift[0], 1.3, 0.05);
   EXPECT_NEAR(drift.mean(), 1.0, 1e-9);
   EXPECT_NEAR(percent(analyze(truth.profile, "compound").result()), truth.interference_percent, 1.0);
+}
+
+// -- the machine's speed, which wanders
+
+Durations wandering(double jitter, std::uint64_t seed) {
+  const truth::Truth truth =
+      truth::make_truth({.segments = 1200, .jitter_law = truth::JitterLaw::normal, .jitter = jitter, .seed = seed});
+  const Durations durations = durations_of_run(truth);
+  const Durations way = Durations::LinSpaced(1200, 0.0, 9.0);
+  return durations * (1.1 + 0.1 * way.sin());
+}
+
+TEST(RaisedLevels, FollowASpeedThatWanders) {
+  const Durations durations = wandering(0.02, 3);
+  const Durations raised = raised_levels_of(durations);
+  const Durations level = durations - raised;
+  EXPECT_NEAR(raised.maxCoeff(), 0.2e-3, 0.02e-3);
+  EXPECT_LT(std::sqrt((level - level.mean()).square().mean()), 0.04 * level.mean());
+}
+
+TEST(RaisedLevels, AreInTheIntervalAndNotInTheNumber) {
+  const Durations durations = wandering(0.02, 4);
+  const RunEstimate estimate = estimate_compound({{durations}, {0.0}, durations.sum()});
+  EXPECT_LT(estimate.groups.front().excess.sum(), 0.02 * durations.sum());
+  EXPECT_GT(estimate.excess_seconds.high, 0.07 * durations.sum());
+  EXPECT_NEAR(estimate.slow_seconds, estimate.excess_seconds.high, 0.02 * durations.sum());
+}
+
+TEST(RaisedLevels, AreNotFoundInJitter) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const truth::Truth truth =
+        truth::make_truth({.segments = 500, .jitter_law = truth::JitterLaw::gamma, .jitter = 0.04, .seed = seed});
+    EXPECT_TRUE((raised_levels_of(durations_of_run(truth)) == 0.0).all()) << seed;
+  }
+}
+
+TEST(RaisedLevels, AreNoStep) {
+  const truth::Truth truth =
+      truth::make_truth({.segments = 600, .jitter_law = truth::JitterLaw::normal, .jitter = 0.02});
+  Durations durations = durations_of_run(truth);
+  durations.tail(300) *= 1.3;
+  EXPECT_TRUE((raised_levels_of(durations) == 0.0).all());
+}
+
+TEST(RaisedLevels, AreNoBurstsOfDelays) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const truth::Truth truth = truth::make_truth({.segments = 1200,
+                                                  .jitter_law = truth::JitterLaw::normal,
+                                                  .jitter = 0.02,
+                                                  .hits = 4.0,
+                                                  .slowdown = 0.3,
+                                                  .exposed = 0.4,
+                                                  .burst_segments = 200,
+                                                  .seed = seed});
+    EXPECT_TRUE((raised_levels_of(durations_of_run(truth)) == 0.0).all()) << seed;
+  }
 }
 
 TEST(Drift, IsNotFoundInJitter) {

@@ -171,6 +171,7 @@ TEST(Plan, NeverLeavesARunToAHandfulOfHits) {
 TEST(CriticalHits, AreThoseOfTheRankThatIsHitMostOften) {
   EXPECT_NEAR(critical_hits(4.0, 1), 4.0, 1e-9);
   EXPECT_NEAR(critical_hits(16.0, 2), 9.58315, 1e-5);
+  EXPECT_NEAR(critical_hits(1.0, 1'000'000), 1.0 - std::exp(-1.0), 1e-3);
   EXPECT_NEAR(critical_hits(0.1, 512), 1.0 - std::exp(-0.1), 1e-3);  // hardly ever two on one rank
 }
 
