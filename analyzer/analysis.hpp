@@ -14,7 +14,6 @@
 
 namespace halcyon {
 
-inline constexpr double confidence = 0.90;  // of every interval
 /// Where less of the run time could be looked at, nothing is said of the run.
 inline constexpr double least_coverage_percent = 50.0;
 

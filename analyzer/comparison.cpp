@@ -9,6 +9,7 @@
 #include <cmath>
 #include <compare>
 #include <map>
+#include <numeric>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -277,14 +278,22 @@ Difference first_other_signature(const Grouped& a, const Grouped& b, const Signa
 Difference longest_unmatched_group(const Grouped& run, const std::vector<std::uint32_t>& signatures,
                                    const std::vector<bool>& is_matched, const Grouped& other,
                                    const std::vector<std::uint32_t>& other_signatures) {
-  std::uint32_t longest = 0;
-  double longest_seconds = -1.0;
+  std::optional<std::uint32_t> longest_of_all;
+  double longest_seconds = 0.0;
   for (std::uint32_t group = 0; group < run.grouping.groups.count; ++group) {
-    if (is_matched[group]) continue;
     const double seconds = run.durations(group).sum();
-    if (seconds > longest_seconds) longest = group;
-    longest_seconds = std::max(longest_seconds, seconds);
+    if (is_matched[group] || (longest_of_all && seconds <= longest_seconds)) continue;
+    longest_of_all = group;
+    longest_seconds = seconds;
   }
+  if (!longest_of_all) {  // segments that did not fit into memory are in no group
+    const auto recorded = [](const Profile& profile) {
+      return fmt::format("{:.3g} s of {:.3g} s", std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0),
+                         profile.run_time_seconds);
+    };
+    return {"low-coverage", "run time in recorded segments", recorded(run.profile), recorded(other.profile)};
+  }
+  const std::uint32_t longest = *longest_of_all;
   const std::vector<std::uint32_t>& members = run.grouping.members[longest];
   const Signature signature = signature_of(run.profile, members.front());
   std::optional<std::uint32_t> beside;

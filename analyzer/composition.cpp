@@ -106,16 +106,17 @@ std::size_t drawn_index(std::size_t i, std::size_t count) {
 }
 
 // For each disturbed member of a group the segment whose times it takes. What is drawn narrows the group, so that its
-// own threshold may fall below the one it was drawn by: repeated until the default method finds nothing left.
+// own threshold may fall below the one it was drawn by: repeated until nothing is above it, or nothing would be below.
 std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const Profile& profile,
                                        const std::vector<std::uint32_t>& members, const std::vector<Place>& donors,
                                        double threshold) {
+  std::vector<std::optional<Place>> drawn(members.size());
   for (;;) {
     const auto end = std::partition_point(donors.begin(), donors.end(),
                                           [&](const Place& place) { return duration_of(runs, place) <= threshold; });
     const auto undisturbed = static_cast<std::size_t>(end - donors.begin());
-    std::vector<std::optional<Place>> drawn(members.size());
     if (undisturbed == 0) return drawn;
+    drawn.assign(members.size(), std::nullopt);
     Durations composed = durations_of(profile, members);
     std::size_t draws = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {

@@ -1,4 +1,4 @@
-// The method `compound`: laws fitted to what segments take, and to what their calls take beyond the usual.
+// The method `compound`: what calls took beyond the usual, and laws fitted to the rest of what segments took.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -117,6 +117,7 @@ Level level_of(const JudgedDurations& judged, std::size_t group) {
 GroupEstimate excess_of(const Durations& durations, const Durations& drift, double added, double jitter) {
   GroupEstimate estimate;
   const double mean = durations.mean();
+  added = std::min(added, 1.0);  // what calls took is known to a few thousandths
   estimate.baseline = mean * (1.0 - added);
   estimate.threshold = estimate.baseline + disturbed_beyond_spreads * jitter;
   const Durations above = (durations - estimate.baseline * drift).max(0.0);

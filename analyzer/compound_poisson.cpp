@@ -227,8 +227,8 @@ bool is_distinct(const Place& place) {
   return (shape.hits < 5.0 || shape.mean_delay <= 20.0) && shape.mean_delay * std::sqrt(shape.hits + 1.0) >= 0.5;
 }
 
-// Log prior density. Half of all groups are undisturbed. Hits and lengths of delays are of any order of magnitude, all
-// alike, but such regular disturbance that nearly all segments are struck often is rarer.
+// Log prior density. Few groups are undisturbed: no machine is silent. Hits and lengths of delays are of any order of
+// magnitude, all alike, but such regular disturbance that nearly all segments are struck often is rarer.
 constexpr double undisturbed_prior = 0.03;
 constexpr double bursts_prior = 0.3;
 constexpr double many_hits = 4.0;

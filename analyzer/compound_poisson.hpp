@@ -17,7 +17,8 @@ struct Explanation {
   double evidence = 0.0;   // log of the posterior probability, up to a constant of the group
 };
 
-/// The laws that may have made a group's durations, less those that are a thousand times less probable than the best.
+/// The laws that may have made a group's durations, less those that are so much less probable than the best that other
+/// groups cannot change it.
 ///
 /// A duration is b (1 + e) + D_1 + ... + D_N: jitter e of mean 0, N Poisson distributed delays (none in segments that
 /// were not exposed). The total needs only b: the mean of the delays is the mean duration less b, however heavy

@@ -19,8 +19,10 @@ namespace halcyon::cli {
 /// The design's statuses; `run` and `exec` otherwise give back the program's own.
 enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4 };
 
+/// A line for who watches. A terminal that has gone, or a full disk behind standard error, ends nothing.
+inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", message.c_str()); }
 inline int fail(const std::string& message) {
-  std::fprintf(stderr, "halcyon: %s\n", message.c_str());
+  tell(message);
   return bad_usage_or_file;
 }
 

@@ -8,14 +8,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-
-#include "libprofile/interpose/nanoseconds.hpp"
+#include <chrono>
 
 namespace halcyon::cli {
 namespace {
 
 // 30 % of one core, in bursts as long as a time slice and more.
-constexpr std::uint64_t burst_nanoseconds = 150'000'000;
+constexpr std::chrono::milliseconds burst{150};
 constexpr long pause_nanoseconds = 350'000'000;
 
 // On one core for good, so that it is one rank's neighbour and does not wander to an idle core.
@@ -37,8 +36,8 @@ void stay_on_first_core() {
   if (getppid() != parent) _exit(0);  // it ended before the line above
   stay_on_first_core();
   for (;;) {
-    const std::uint64_t end = nanoseconds_of(CLOCK_MONOTONIC) + burst_nanoseconds;
-    while (nanoseconds_of(CLOCK_MONOTONIC) < end) {
+    const auto end = std::chrono::steady_clock::now() + burst;
+    while (std::chrono::steady_clock::now() < end) {
     }
     const timespec pause{0, pause_nanoseconds};
     nanosleep(&pause, nullptr);

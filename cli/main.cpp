@@ -1,5 +1,6 @@
 // halcyon: from one run of an MPI program, how much of its time came from outside.
 #include <algorithm>
+#include <exception>
 #include <string_view>
 
 #include "cli/commands.hpp"
@@ -44,5 +45,9 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(std::string(error.what()) + " (see halcyon --help)");
   }
-  return chosen();
+  try {
+    return chosen();
+  } catch (const std::exception& error) {  // memory, mostly: what is expected to fail is an outcome
+    return fail(error.what());
+  }
 }

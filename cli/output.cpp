@@ -1,9 +1,11 @@
 // Results on standard output and in files, as text and JSON.
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <string_view>
 #include <unistd.h>
 
 #include "cli/commands.hpp"
@@ -14,6 +16,7 @@ namespace halcyon::cli {
 namespace fs = std::filesystem;
 
 std::optional<std::string> objection_to_writing(const std::string& path) {
+  if (path.empty()) return "cannot write to a file without a name";
   const fs::path directory = fs::absolute(path).parent_path();
   std::error_code error;
   if (!fs::is_directory(directory, error))
@@ -30,17 +33,30 @@ void add_json_option(CLI::App& command, std::string& where) {
       ->type_name("FILE|-");
 }
 
+namespace {
+
+bool is_hdf5(const std::string& file) {
+  constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
+  std::array<char, signature.size()> begin{};
+  std::ifstream in(file, std::ios::binary);
+  return in.read(begin.data(), begin.size()) && std::string_view(begin.data(), begin.size()) == signature;
+}
+
+}  // namespace
+
 Status write_file(const std::string& file, const std::string& text) {
+  if (is_hdf5(file)) return Failure{file + " is a profile, and profiles are never overwritten: name another file"};
   std::ofstream out(file);
   if (!(out << text).flush()) return Failure{"cannot write " + file + ": " + std::strerror(errno)};
   return Done{};
 }
 
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {
-  std::cout << (json == "-" ? to_text(document) : text);
+  // First, since a reader of standard output may have left (`| head`).
   if (!json.empty() && json != "-") {
     if (Status written = write_file(json, to_text(document)); !written) return written;
   }
+  std::cout << (json == "-" ? to_text(document) : text);
   if (!std::cout.flush()) return Failure{"cannot write to standard output"};
   return Done{};
 }

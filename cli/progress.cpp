@@ -8,13 +8,15 @@
 #include <numeric>
 #include <utility>
 
+#include "cli/commands.hpp"
+
 namespace halcyon::cli {
 
 Progress::Progress(std::vector<double> expected_seconds)
     : expected_(std::move(expected_seconds)), bar_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (bar_) fmt::print(stderr, "\r\x1b[K");
+  if (bar_) std::fputs("\r\x1b[K", stderr);
 }
 
 void Progress::begin(std::size_t step, const std::string& what) const {
@@ -25,13 +27,15 @@ void Progress::begin(std::size_t step, const std::string& what) const {
   // As much faster or slower as it went so far.
   const std::string time_left = duration_text(done > 0.0 ? left * elapsed / done : left) + " left";
   if (!bar_) {
-    fmt::print(stderr, "halcyon: run {} of {} ({}), about {}\n", step + 1, expected_.size(), what, time_left);
+    tell(fmt::format("run {} of {} ({}), about {}", step + 1, expected_.size(), what, time_left));
     return;
   }
   constexpr int width = 30;
   const int filled = static_cast<int>(std::lround(width * done / (done + left)));
-  fmt::print(stderr, "\r\x1b[K[{:#<{}}{:.<{}}] run {} of {}, {}: {}", "", filled, "", width - filled, step + 1,
-             expected_.size(), time_left, what);
+  // Not by fmt's own printing, which throws where a terminal has gone.
+  const std::string line = fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] run {} of {}, {}: {}", "", filled, "", width - filled,
+                                       step + 1, expected_.size(), time_left, what);
+  std::fputs(line.c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -59,6 +59,10 @@ std::vector<std::string> with_preload(const std::vector<std::string>& launch, co
         theirs = (++at)->substr(11);
         continue;
       }
+      if (*at == "-x" && at + 1 != end && *(at + 1) == "LD_PRELOAD") {  // the one of this environment
+        ++at;
+        continue;
+      }
       rest.push_back(*at);
     }
     result.insert(result.end(), {"-x", "LD_PRELOAD=" + joined_preload(preload, theirs)});
@@ -89,16 +93,16 @@ std::optional<std::string> take_receipt(const std::string& receipt) {
 volatile std::sig_atomic_t running_child = 0;
 volatile std::sig_atomic_t asked_to_end = 0;
 
-// Signals that ask this process to end are passed on to the launch command while it runs. SIGINT a terminal sends to
+// Signals that ask this process to end are passed on to the launch command while it runs. A terminal sends its own to
 // the whole group.
-void pass_on(int signal) {
+void pass_on(int signal, siginfo_t* from, void*) {
   if (running_child == 0) {
     std::signal(signal, SIG_DFL);
     raise(signal);
     return;
   }
   if (signal != SIGUSR1 && signal != SIGUSR2) asked_to_end = signal;
-  if (signal != SIGINT) kill(static_cast<pid_t>(running_child), signal);
+  if (from->si_code != SI_KERNEL) kill(static_cast<pid_t>(running_child), signal);
 }
 
 class SignalsPassedOn {
@@ -106,7 +110,8 @@ class SignalsPassedOn {
   SignalsPassedOn() {
     asked_to_end = 0;
     struct sigaction forward {};
-    forward.sa_handler = pass_on;
+    forward.sa_sigaction = pass_on;
+    forward.sa_flags = SA_SIGINFO;
     for (std::size_t i = 0; i < signals.size(); ++i) {
       sigaction(signals[i], &forward, &before_[i]);
       // Under nohup, and in the background of a script, some are not for us.
@@ -124,6 +129,19 @@ class SignalsPassedOn {
   std::array<struct sigaction, signals.size()> before_{};
 };
 
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before_);
+  }
+  void release() const { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
 // The child's output goes into `log`, if that is not negative.
 [[noreturn]] void become(const std::vector<std::string>& command, const Environment& environment, int log) {
   for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
@@ -137,15 +155,24 @@ class SignalsPassedOn {
 }
 
 Outcome<LaunchEnd> run_to_end(const std::vector<std::string>& command, const Environment& environment, int log) {
+  std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would take the status away
   const SignalsPassedOn passed_on;
+  // None may come between the start of the child and our knowing it.
+  const SignalsHeld held;
   const pid_t child = fork();
   if (child < 0) return Failure{std::string("cannot start a process: ") + std::strerror(errno)};
-  if (child == 0) become(command, environment, log);
+  if (child == 0) {
+    held.release();
+    become(command, environment, log);
+  }
   running_child = child;
+  held.release();
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  pid_t ended = 0;
+  while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR) {
   }
   running_child = 0;
+  if (ended < 0) return Failure{std::string("cannot learn how the program ended: ") + std::strerror(errno)};
   return LaunchEnd{.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status),
                    .signal = asked_to_end};
 }
@@ -193,6 +220,9 @@ Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request) {
   if (!request.log.empty()) {
     log = open(request.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
     if (log < 0) return Failure{"cannot write " + request.log + ": " + std::strerror(errno)};
+  }
+  if (unlink(receipt.c_str()) != 0 && errno != ENOENT) {  // of a process of our number, killed long ago
+    return Failure{"cannot remove " + receipt + ": " + std::strerror(errno)};
   }
   Outcome<LaunchEnd> end = run_to_end(with_preload(request.command, *preload, environment), environment, log);
   if (log >= 0) close(log);

@@ -76,14 +76,14 @@ Outcome<Profile> record(const Options& options, const Recording& recording, Stop
   if (end->status != 0 || !end->profile) {
     stop.log = request.log;
     const std::string why = end->status != 0 ? "ended with status " + std::to_string(end->status) : no_profile_written;
-    return Failure{recording.name + " " + why + " (" + quoted(request.command) + "; its output is " + request.log +
-                   ")"};
+    return Failure{recording.name + (end->status != 0 ? " " : ": ") + why + " (" + quoted(request.command) +
+                   "; its output is " + request.log + ")"};
   }
   return read_profile(*end->profile);
 }
 
 Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, Stop& stop) {
-  fmt::print(stderr, "halcyon: two runs for calibration\n");
+  tell("two runs for calibration");
   const auto began = std::chrono::steady_clock::now();
   const Outcome<Profile> quiet = record(options, {.name = "calibration-quiet", .background = false}, stop);
   if (!quiet) return quiet.failure();
@@ -169,10 +169,18 @@ std::vector<double> expected_seconds(const std::vector<PlannedRun>& plan, const 
   return expected;
 }
 
-// All runs of the plan; what is the same for all of them, and what belongs to each, goes into `setting`.
-Outcome<std::vector<ValidatedRun>> make_runs(const Options& options, const std::vector<PlannedRun>& plan,
-                                             const std::vector<double>& expected, ValidationSetting& setting,
-                                             Stop& stop) {
+// A program that goes on where it stopped, or stops early, would make the shortest run the fastest.
+constexpr double most_difference_of_segments = 0.1;
+
+bool did_the_same_work(const Profile& profile, const Calibration& calibration) {
+  const auto usual = static_cast<double>(calibration.segments);
+  return std::abs(static_cast<double>(profile.segments) - usual) <= most_difference_of_segments * usual;
+}
+
+// The runs of the plan, up to one that fails; what is the same for all of them, what belongs to each, and why the
+// series ended early goes into `setting`.
+std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<PlannedRun>& plan,
+                                    const std::vector<double>& expected, ValidationSetting& setting, Stop& stop) {
   std::vector<ValidatedRun> runs;
   const std::size_t digits = std::to_string(plan.size()).size();
   const Progress progress(expected);
@@ -183,7 +191,17 @@ Outcome<std::vector<ValidatedRun>> make_runs(const Options& options, const std::
                               .seed = plan[i].seed,
                               .hog = plan[i].kind == RunKind::hog};
     const Outcome<Profile> profile = record(options, recording, stop);
-    if (!profile) return profile.failure();
+    if (!profile) {
+      setting.ended_early = profile.failure().message;
+      break;
+    }
+    if (!did_the_same_work(*profile, setting.calibration)) {
+      setting.ended_early = fmt::format(
+          "{} had {} segments, and the run for calibration {}: the program must do the same work each "
+          "time; does it go on from files of its last run?",
+          recording.name, profile->segments, setting.calibration.segments);
+      break;
+    }
     runs.push_back(facts_of(plan[i], *profile));
     setting.ranks = profile->ranks;
     setting.hosts = profile->hosts();
@@ -201,24 +219,27 @@ Outcome<Results> measure(const Options& options, Stop& stop) {
   const std::vector<PlannedRun> plan = plan_runs(*calibration, options.plan);
   const std::vector<double> expected =
       expected_seconds(plan, *calibration, launch_seconds, options.recording.background);
-  fmt::print(stderr, "halcyon: {} segments of {:.3g} ms with {:.2g} calls each; {} runs, about {}\n",
-             calibration->segments, 1e3 * calibration->run_time_seconds / static_cast<double>(calibration->segments),
-             calibration->calls_per_segment(), plan.size(),
-             duration_text(std::accumulate(expected.begin(), expected.end(), 0.0)));
+  tell(fmt::format("{} segments of {:.3g} ms with {:.2g} calls each; {} runs, about {}", calibration->segments,
+                   1e3 * calibration->run_time_seconds / static_cast<double>(calibration->segments),
+                   calibration->calls_per_segment(), plan.size(),
+                   duration_text(std::accumulate(expected.begin(), expected.end(), 0.0))));
 
   Results results{
       .setting = {.command = quoted(program_arguments()), .request = options.plan, .calibration = *calibration}};
-  Outcome<std::vector<ValidatedRun>> runs = make_runs(options, plan, expected, results.setting, stop);
-  if (!runs) return runs.failure();
-  if (const Status status = add_displacements(options, results.setting.profiles, *runs); !status) {
+  std::vector<ValidatedRun> runs = make_runs(options, plan, expected, results.setting, stop);
+  if (runs.empty()) return Failure{results.setting.ended_early};
+  if (const Status status = add_displacements(options, results.setting.profiles, runs); !status) {
     return status.failure();
   }
-  results.validation = summarise(std::move(*runs));
+  results.validation = summarise(std::move(runs));
   return results;
 }
 
 // The directory is ours alone, so that no file of another series is taken for one of this.
 std::optional<std::string> objection_to(const fs::path& directory) {
+  if (directory.empty()) return "-o: a directory without a name";
+  // The names of profiles are filled in by the ranks; the log's is not.
+  if (directory.string().find('{') != std::string::npos) return "-o: no '{' in the name of a directory, please";
   std::error_code error;
   if (!fs::exists(directory, error) && !fs::create_directory(directory, error)) {
     return "cannot make " + directory.string() + ": " + error.message();
@@ -227,7 +248,9 @@ std::optional<std::string> objection_to(const fs::path& directory) {
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return "cannot write into " + directory.string() + ": " + std::strerror(errno);
   }
-  if (!fs::is_empty(directory, error)) {
+  const bool is_empty = fs::is_empty(directory, error);
+  if (error) return "cannot read " + directory.string() + ": " + error.message();
+  if (!is_empty) {
     return directory.string() + " is not empty: results are never mixed, name a new directory";
   }
   return std::nullopt;
@@ -241,43 +264,50 @@ void show_end_of(const std::string& log) {
     lines.push_back(line);
     if (lines.size() > most_lines) lines.pop_front();
   }
-  for (const std::string& line : lines) fmt::print(stderr, "{}\n", line);
+  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
+}
+
+// What was asked for first: figures can be drawn again, and who reads standard output may leave.
+Status write_results(const Options& options, const Results& results) {
+  const auto& [setting, validation] = results;
+  const auto file = [&options](const char* name) { return (options.directory / name).string(); };
+  const std::array figures{std::pair("runs.svg", runs_figure(setting, validation)),
+                           std::pair("probability.svg", probability_figure(setting, validation)),
+                           std::pair("accuracy.svg", accuracy_figure(setting, validation))};
+  if (Status printed = print_result(validation_markdown(setting, validation), validation_json(setting, validation),
+                                    file("validation.json"));
+      !printed) {
+    return printed;
+  }
+  for (const auto& [name, text] : figures) {
+    if (Status drawn = write_file(file(name), text); !drawn) return drawn;
+  }
+  tell("profiles, validation.json and figures are in " + options.directory.string());
+  return Done{};
 }
 
 int validate(Options options) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
   if (const std::optional<std::string> objection = objection_to_launcher(launch.front())) return fail(*objection);
-  options.directory = fs::absolute(options.directory).lexically_normal();
   if (const std::optional<std::string> objection = objection_to(options.directory)) return fail(*objection);
+  options.directory = fs::absolute(options.directory).lexically_normal();
 
   Stop stop;
   const Outcome<Results> results = measure(options, stop);
-  if (!results) {
+  // Hours of runs are not lost with the last one.
+  const Status written = results ? write_results(options, *results) : Status(Done{});
+  const std::string failure = !results ? results.failure().message : results->setting.ended_early;
+  if (!failure.empty()) {
     if (!stop.log.empty()) show_end_of(stop.log);
-    fail(results.failure().message);
+    fail(failure);
     if (stop.signal != 0) {
       std::signal(stop.signal, SIG_DFL);
       std::raise(stop.signal);
     }
     return bad_usage_or_file;
   }
-  const auto& [setting, validation] = *results;
-  const auto file = [&options](const char* name) { return (options.directory / name).string(); };
-  const std::array figures{std::pair("runs.svg", runs_figure(setting, validation)),
-                           std::pair("probability.svg", probability_figure(setting, validation)),
-                           std::pair("accuracy.svg", accuracy_figure(setting, validation))};
-  Status status = Done{};
-  for (const auto& [name, text] : figures) {
-    if (status) status = write_file(file(name), text);
-  }
-  if (status) {
-    status = print_result(validation_markdown(setting, validation), validation_json(setting, validation),
-                          file("validation.json"));
-  }
-  if (!status) return fail(status.failure().message);
-  fmt::print(stderr, "halcyon: profiles, validation.json and figures are in {}\n", options.directory.string());
-  return passed;
+  return written ? int{passed} : fail(written.failure().message);
 }
 
 }  // namespace
@@ -302,7 +332,8 @@ void add_validate(CLI::App& app, Action& chosen) {
                    "Calls to delay: p2p, collective, mpiio, posixio or all. Default: all")
       ->type_name("NAME")
       ->check([](const std::string& text) {
-        const bool good = static_cast<bool>(parse_spec("class=" + text + ",prob=1,mean=1us"));
+        const bool good =
+            text.find(',') == std::string::npos && static_cast<bool>(parse_spec("class=" + text + ",prob=1,mean=1us"));
         return good ? std::string() : "'" + text + "' is not p2p, collective, mpiio, posixio or all";
       });
   command->add_option("--seed", options->plan.seed, "Of order and injection, for the same series again. Default: 1")
@@ -310,7 +341,8 @@ void add_validate(CLI::App& app, Action& chosen) {
   add_recording_options(*command, options->recording);
   command->footer(
       "Runs the launch command behind '--' quietly and with more and more injected delays, and compares what is\n"
-      "measured with what Halcyon estimates from each run alone. Takes some 20 runs. Example:\n"
+      "measured with what Halcyon estimates from each run alone. Takes some 20 runs. Exit status: 0 all made,\n"
+      "2 bad usage, or a run failed; what was made until then is evaluated. Example:\n"
       "  halcyon validate -o validation -- mpirun -np 4 ./app input");
   command->callback([options, &chosen] { chosen = [options] { return validate(*options); }; });
 }

@@ -17,7 +17,7 @@ constexpr std::size_t column_width = 26;
 constexpr std::size_t most_groups = 10;
 
 std::string line(std::string_view label, const std::string& a, const std::string& b) {
-  return fmt::format("  {:<{}}{:<{}}{}\n", label, label_width, a, column_width, b);
+  return fmt::format("  {:<{}}{:<{}}  {}\n", label, label_width, a, column_width - 2, b);
 }
 
 std::string in_words(const Interval& interval) {

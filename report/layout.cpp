@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace halcyon {
@@ -18,7 +19,10 @@ std::size_t columns_of(std::string_view utf8) {
 
 }  // namespace
 
-std::string wrapped(std::string_view label, const std::string& content) {
+std::string wrapped(std::string_view label, std::string content) {
+  // Names come from programs and files; what is no text in one must not reach a terminal.
+  std::replace_if(
+      content.begin(), content.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
   std::string lines = fmt::format("  {:<{}}", label, label_width);
   std::size_t used = 0;
   std::size_t at = 0;

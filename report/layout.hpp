@@ -10,8 +10,9 @@ namespace halcyon {
 
 inline constexpr std::size_t label_width = 18;
 
-/// One line "  label   content". Long contents break between words and continue under the first one.
-std::string wrapped(std::string_view label, const std::string& content);
+/// One line "  label   content". Long contents break between words and continue under the first one;
+/// control characters become spaces.
+std::string wrapped(std::string_view label, std::string content);
 
 /// A time with a unit that suits its size.
 std::string seconds(double value);

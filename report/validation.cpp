@@ -204,6 +204,7 @@ ordered_json validation_json(const ValidationSetting& setting, const Validation&
                          {"segments", setting.calibration.segments},
                          {"calls", setting.calibration.calls},
                          {"calls_per_segment", setting.calibration.calls_per_segment()}};
+  json["ended_early"] = setting.ended_early.empty() ? ordered_json() : ordered_json(setting.ended_early);
   json["fastest_run"] = validation.fastest + 1;
   json["background_percent"] = or_null(validation.background_percent);
   json["methods"] = ordered_json::object();

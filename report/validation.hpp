@@ -19,6 +19,7 @@ struct ValidationSetting {
   Calibration calibration;
   std::vector<std::string> specs;     // (runs) given to the injector, or empty
   std::vector<std::string> profiles;  // (runs) file names
+  std::string ended_early;            // why, if not all runs of the plan were made
 };
 
 /// Two tables: every run, and how each method did against each truth.

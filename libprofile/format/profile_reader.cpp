@@ -174,6 +174,7 @@ void read_features(Reader& reader, Profile& profile) {
     const std::string name(info.name);
     FeatureColumn& column = profile.features[index_of(info.feature)];
     column.bins = reader.column<double>(bins_name(name), H5T_NATIVE_DOUBLE, std::nullopt, profile.segments > 0);
+    if (profile.segments > 0 && column.bins.empty()) reader.refuse("column " + bins_name(name) + " is empty");
     column.index = reader.column<std::uint16_t>(name, H5T_NATIVE_UINT16, profile.segments, column.bins.size() > 1);
     column.reduced = std::find(reduced.begin(), reduced.end(), name) != reduced.end();
     const auto outside = [&column](std::uint16_t bin) { return bin >= column.bins.size(); };
@@ -211,6 +212,7 @@ void read_segments(Reader& reader, Profile& profile) {
     reader.refuse("column last_rank has ranks that are not there");
   }
   profile.sites = reader.texts("sites", std::nullopt, any);
+  if (any && profile.sites.empty()) reader.refuse("column sites is empty");
   profile.site = reader.column<std::uint16_t>("site", H5T_NATIVE_UINT16, profile.segments, profile.sites.size() > 1);
   if (std::any_of(profile.site.begin(), profile.site.end(),
                   [&profile](std::uint16_t site) { return site >= profile.sites.size(); })) {

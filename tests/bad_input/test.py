@@ -59,6 +59,24 @@ class BadInput(halcyon_test.Behaviour):
             file["duration"] = [1.0]
         self.check_refused(self.halcyon("report", path), path, "duration")
 
+    def test_a_profile_with_empty_columns_is_refused(self):
+        import h5py
+        for column, index in (("sites", "site"), ("compute_bins", "compute")):
+            path = self.profile()
+            with h5py.File(path, "r+") as file:
+                kind = file[column].dtype
+                file.pop(index, None)  # one bin needs none
+                del file[column]
+                file.create_dataset(column, (0,), dtype=kind)
+            self.check_refused(self.halcyon("report", path), path, column, "empty")
+            path.unlink()
+
+    def test_json_never_replaces_a_profile(self):
+        path = self.profile()
+        before = path.read_bytes()
+        self.check_refused(self.halcyon("report", "--json", path, path), path, "never overwritten")
+        self.assertEqual(path.read_bytes(), before)
+
     def test_a_bad_option_is_named(self):
         self.check_refused(self.halcyon("report", "--fail-on", "blue", "x.h5"), "--fail-on")
         self.check_refused(self.halcyon("report", "--method", "magic", "x.h5"), "--method")

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "analyzer/analysis.hpp"
@@ -135,6 +136,21 @@ TEST(Composition, JudgesTogetherWhatIsTooFewInEachRun) {
   }
   for (Profile& run : runs) run.duration[3] += 2.0F;  // and every run's first is delayed: three of six
   EXPECT_EQ(composed(runs).unjudged, 0u);
+}
+
+// Segments that are short and differ much, of which each threshold leaves fewer.
+TEST(Composition, ReplacesADelayInAGroupWithoutACore) {
+  const std::vector<float> durations{1.12F, 1.12F, 1.12F,  1.12F,  1.12F,  1.16F,   1.16F, 1.16F, 1.16F, 1.16F, 1.16F,
+                                     1.42F, 1.42F, 1.42F,  1.42F,  1.46F,  1.46F,   1.46F, 1.51F, 1.52F, 1.52F, 1.52F,
+                                     1.56F, 1.56F, 1.65F,  1.84F,  1.86F,  1.87F,   1.88F, 2.14F, 2.27F, 2.27F, 2.31F,
+                                     2.38F, 2.40F, 2.40F,  2.41F,  2.53F,  2.54F,   2.55F, 2.55F, 2.59F, 2.61F, 2.62F,
+                                     2.67F, 2.70F, 2.72F,  3.00F,  3.04F,  3.15F,   3.25F, 3.27F, 3.35F, 3.39F, 3.61F,
+                                     4.47F, 20.5F, 26.34F, 26.79F, 30.67F, 50108.5F};
+  Profile profile = uniform_profile(durations.size(), 1.0);
+  profile.duration = durations;
+  profile.run_time_seconds = std::accumulate(durations.begin(), durations.end(), 0.0);
+  const Profile composition = composed({profile, profile}).profile;
+  EXPECT_LT(*std::max_element(composition.duration.begin(), composition.duration.end()), 100.0F);
 }
 
 TEST(Composition, HasNoColumnThatOneOfItsRunsLacks) {

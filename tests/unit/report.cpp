@@ -119,6 +119,14 @@ TEST(ReportText, SaysNothingOfAnExcessThatIsNone) {
   EXPECT_EQ(text.find("where it went"), std::string::npos);
 }
 
+TEST(ReportText, LetsNoControlCharacterOfANameThrough) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.command = "mpirun python3 -c 'a\nb' \x1b[2J";
+  const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
+  EXPECT_NE(text.find("mpirun python3 -c 'a b'  [2J"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
 TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   Profile profile = uniform_profile(100, 1.0);
   profile.totals[index_of(Feature::bytes_sent)] = {5, 7};

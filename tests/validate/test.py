@@ -1,6 +1,7 @@
 """`halcyon validate`: runs quietly and disturbed, and what was measured beside what was estimated."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,16 +49,23 @@ class Validate(halcyon_test.Behaviour):
                          {f"{run}.{kind}" for run in ("calibration-quiet", "calibration-calls", "run-1", "run-2", "run-3", "run-4")
                           for kind in ("h5", "log")} | {"validation.json", "runs.svg", "probability.svg", "accuracy.svg"})
         for figure in out.glob("*.svg"):
-            self.assertTrue(xml.etree.ElementTree.parse(figure).getroot().tag.endswith("svg"))
+            self.check_figure(figure)
         results = json.loads((out / "validation.json").read_text())
         self.check_results(results)
         self.check_runs(results["runs"])
         self.check_table(finished.output, results)
         self.assertEqual(processes_that_name(str(self.directory)), [])
 
+    def check_figure(self, path):
+        root = xml.etree.ElementTree.parse(path).getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        styled = set(re.findall(r"\.([\w-]+)\{", path.read_text()))
+        used = {name for element in root.iter() for name in element.get("class", "").split()}
+        self.assertLessEqual(used, styled, path)
+
     def check_results(self, results):
         self.assertEqual(list(results), ["command", "ranks", "hosts", "counter", "levels", "runs_per_level", "hog_runs", "seed",
-                                         "calibration", "fastest_run", "background_percent", "methods", "runs"])
+                                         "calibration", "ended_early", "fastest_run", "background_percent", "methods", "runs"])
         # Each of three solves makes one Allreduce, then 50 times the five calls of the exchange and two Allreduces, on
         # either rank.
         calibration = results["calibration"]
@@ -119,6 +127,9 @@ class Validate(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("validate", "-o", "out", "--", "echo", "ran"), "echo")
         self.check_refused(self.validate("--levels", "1"), "--levels")
         self.check_refused(self.validate("--class", "disk"), "--class", "disk")
+        self.check_refused(self.validate("--class", "all,sd=1us"), "--class", "sd=1us")
+        self.check_refused(self.halcyon("validate", "-o", "", "--", *LAUNCH, PROGRAM), "-o")
+        self.check_refused(self.halcyon("validate", "-o", "out{np}", "--", *LAUNCH, PROGRAM), "-o", "{")
         self.assertFalse((self.directory / "out").exists())
 
     def test_a_program_that_fails_is_named_with_its_log_and_what_it_said(self):
@@ -129,6 +140,26 @@ class Validate(halcyon_test.Behaviour):
         last = finished.errors.splitlines()[-1]
         for words in ("status 7", "sys.exit(7)", str(self.directory / "out" / "calibration-quiet.log")):
             self.assertIn(words, last)
+
+    def series_whose_fourth_run(self, does):
+        """Of a program with 60 boundaries, of which two runs are for calibration."""
+        code = ("from mpi4py import MPI; import sys; world = MPI.COMM_WORLD; made = open('made', 'a+');"
+                "world.rank == 0 and made.write('x'); made.flush(); run = world.bcast(made.tell());"
+                f"{does}; [world.Barrier() for i in range(60)]")
+        finished = self.validate("--levels", "3", "--runs", "1", "--background", "0.1", program=(PYTHON, "-c", code))
+        self.assertEqual(finished.status, 2, finished)
+        results = json.loads((self.directory / "out" / "validation.json").read_text())
+        self.assertEqual([run["run"] for run in results["runs"]], [1])
+        self.assertIn(results["ended_early"], finished.errors.splitlines()[-1])
+        return results["ended_early"]
+
+    def test_a_series_that_fails_in_the_middle_is_evaluated_as_far_as_it_came(self):
+        self.assertIn("run-2 ended with status 7", self.series_whose_fourth_run("run == 4 and (MPI.Finalize(), sys.exit(7))"))
+
+    def test_a_run_that_did_other_work_ends_the_series(self):
+        reason = self.series_whose_fourth_run("run == 4 and [world.Barrier() for i in range(30)]")
+        for words in ("run-2 had 91 segments", "61"):
+            self.assertIn(words, reason)
 
     def test_a_program_without_boundaries_is_told_so(self):
         finished = self.validate(program=(PYTHON, "-c", "from mpi4py import MPI"))
