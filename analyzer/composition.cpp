@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "analyzer/comparison.hpp"
+#include "analyzer/duration_law.hpp"
 #include "analyzer/estimators.hpp"
 
 namespace halcyon {
@@ -15,6 +16,8 @@ namespace {
 
 // A run in which fewer of a group's segments came to lie together saw a part of it, and its baseline is that part's.
 constexpr double least_share_of_group = 0.5;
+
+constexpr std::size_t shortest_part = 4;  // the fourth of a group that can always be drawn
 
 /// A segment of one of the runs.
 struct Place {
@@ -62,7 +65,7 @@ Outcome<std::size_t> least_disturbed(const std::vector<Profile>& runs, const std
 
 // The duration up to which a segment of the group is undisturbed.
 std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::vector<Counterpart>& counterparts,
-                                   std::size_t members_of_skeleton) {
+                                   std::size_t members_of_skeleton, DurationLaws& laws) {
   std::optional<GroupEstimate> least_displaced;
   std::vector<double> pooled;
   for (const Counterpart& counterpart : counterparts) {
@@ -73,12 +76,13 @@ std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::
             least_share_of_group * static_cast<double>(members_of_skeleton)) {
       continue;
     }
-    const GroupEstimate estimate = estimate_group(durations);
+    const GroupEstimate estimate = estimate_group(durations, laws);
     if (!least_displaced || estimate.baseline < least_displaced->baseline) least_displaced = estimate;
   }
   if (least_displaced) return least_displaced->threshold;
   if (pooled.size() < smallest_judged_group) return std::nullopt;
-  return estimate_group(Eigen::Map<const Durations>(pooled.data(), static_cast<Eigen::Index>(pooled.size()))).threshold;
+  return estimate_group(Eigen::Map<const Durations>(pooled.data(), static_cast<Eigen::Index>(pooled.size())), laws)
+      .threshold;
 }
 
 double duration_of(const std::vector<Profile>& runs, const Place& place) {
@@ -109,8 +113,10 @@ std::size_t drawn_index(std::size_t i, std::size_t count) {
 // own threshold may fall below the one it was drawn by: repeated until nothing is above it, or nothing would be below.
 std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const Profile& profile,
                                        const std::vector<std::uint32_t>& members, const std::vector<Place>& donors,
-                                       double threshold) {
+                                       double threshold, DurationLaws& laws) {
   std::vector<std::optional<Place>> drawn(members.size());
+  // Where even the shortest are taken for disturbed, they are still what can be had.
+  threshold = std::max(threshold, duration_of(runs, donors[donors.size() / shortest_part]));
   for (;;) {
     const auto end = std::partition_point(donors.begin(), donors.end(),
                                           [&](const Place& place) { return duration_of(runs, place) <= threshold; });
@@ -126,7 +132,7 @@ std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const P
       duration = duration_of(runs, *drawn[i]);
     }
     if (members.size() < smallest_judged_group) return drawn;
-    const double own = estimate_group(composed).threshold;
+    const double own = estimate_group(composed, laws).threshold;
     if (composed.maxCoeff() <= own) return drawn;
     threshold = own;
   }
@@ -196,17 +202,18 @@ Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector
   profile.composed_of = files;
   profile.source.assign(profile.segments, static_cast<std::uint16_t>(*skeleton));
   unite_injection(profile, runs);
+  DurationLaws laws;
   double saved_seconds = 0.0;
   for (std::uint32_t group = 0; group < groups.groups.count; ++group) {
     const std::vector<std::uint32_t>& members = groups.members[group];
-    const std::optional<double> threshold = threshold_of(runs, counterparts[group], members.size());
+    const std::optional<double> threshold = threshold_of(runs, counterparts[group], members.size(), laws);
     if (!threshold) {
       composition.unjudged += members.size();
       composition.unjudged_seconds += durations_of(profile, members).sum();
       continue;
     }
     const std::vector<Place> donors = in_order_of_duration(runs, counterparts[group]);
-    const std::vector<std::optional<Place>> drawn = draw(runs, profile, members, donors, *threshold);
+    const std::vector<std::optional<Place>> drawn = draw(runs, profile, members, donors, *threshold, laws);
     for (std::size_t i = 0; i < members.size(); ++i) {
       if (!drawn[i]) continue;
       saved_seconds += static_cast<double>(profile.duration[members[i]]);

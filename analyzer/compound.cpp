@@ -142,8 +142,7 @@ AddedTime added_to_calls(const Level& level, double calls) {
 // Added to what is usual, and beyond it, of each fitted group. What is unknown of one, above all how single delays are
 // distributed, is unknown of the other: the ends of their intervals add up.
 std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vector<double>& calls,
-                                const std::vector<std::size_t>& telling) {
-  DurationLaws laws;
+                                const std::vector<std::size_t>& telling, DurationLaws& laws) {
   std::vector<std::vector<Explanation>> explanations;
   for (const Level& level : levels) explanations.push_back(explain(level.usual, laws));
   share_between_groups(explanations, calls, telling);
@@ -159,9 +158,7 @@ std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vec
   return added;
 }
 
-}  // namespace
-
-RunEstimate estimate_compound(const JudgedDurations& judged) {
+RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws) {
   const std::vector<Durations>& groups = judged.groups;
   std::vector<double> seconds;
   for (const Durations& group : groups) seconds.push_back(group.sum());
@@ -172,7 +169,7 @@ RunEstimate estimate_compound(const JudgedDurations& judged) {
     levels.push_back(level_of(judged, selection.by_time[i]));
     calls.push_back(judged.calls[selection.by_time[i]]);
   }
-  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling);
+  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, laws);
 
   RunEstimate run;
   run.groups.resize(groups.size());
@@ -199,6 +196,17 @@ RunEstimate estimate_compound(const JudgedDurations& judged) {
     run.excess_seconds.high *= all_seconds / fitted_seconds;
   }
   return run;
+}
+
+}  // namespace
+
+RunEstimate estimate_compound(const JudgedDurations& judged) {
+  DurationLaws laws;
+  return estimate_with(judged, laws);
+}
+
+GroupEstimate estimate_group(const Durations& durations, DurationLaws& laws) {
+  return estimate_with({{durations}, {0.0}, durations.sum()}, laws).groups.front();
 }
 
 }  // namespace halcyon

@@ -80,8 +80,4 @@ GroupEstimate estimate_mode(const Durations& durations) {
   return excess_above(durations, baseline, baseline + disturbed_beyond_spreads * spread, baseline);
 }
 
-GroupEstimate estimate_group(const Durations& durations) {
-  return methods.front().estimate({{durations}, {0.0}, durations.sum()}).groups.front();
-}
-
 }  // namespace halcyon

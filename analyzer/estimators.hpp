@@ -9,6 +9,8 @@
 
 namespace halcyon {
 
+class DurationLaws;
+
 using Durations = Eigen::ArrayXd;  // (segments of a group, in the order of time) seconds
 
 /// Of the undisturbed law, above the baseline: a longer segment is disturbed (seed 002: over 99.5 % confidence).
@@ -67,7 +69,8 @@ struct Method {
 /// All run every time; the first is the default.
 extern const std::array<Method, 3> methods;
 
-/// What the default method makes of one group by itself.
-GroupEstimate estimate_group(const Durations& durations);
+/// What the default method makes of the durations of one group by themselves. Groups may share their laws, which are
+/// dear.
+GroupEstimate estimate_group(const Durations& durations, DurationLaws& laws);
 
 }  // namespace halcyon

@@ -126,7 +126,8 @@ TEST(Compound, DoesNotDependOnTheUnitOfTime) {
 TEST(Compound, GivesEachSegmentItsPartOfTheExcess) {
   const truth::Truth truth = truth::make_truth({.segments = 400, .hits = 0.5, .slowdown = 0.3});
   const Durations durations = durations_of_run(truth);
-  const GroupEstimate estimate = estimate_group(durations);
+  DurationLaws laws;
+  const GroupEstimate estimate = estimate_group(durations, laws);
   EXPECT_GE(estimate.excess.minCoeff(), 0.0);
   EXPECT_NEAR(estimate.excess.sum(), durations.sum() - 400.0 * estimate.baseline, 1e-6);
   EXPECT_NEAR(estimate.excess.sum(), truth.excess_seconds, 0.02 * truth.excess_seconds);
