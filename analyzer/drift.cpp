@@ -114,6 +114,7 @@ Durations raised_levels_of(const Durations& durations) {
 
   Durations sorted = levels;
   std::sort(sorted.data(), sorted.data() + count);
+  if (sorted[0] <= 0.0) return none;  // segments that take no time have no relative spread
   const double lowest = sorted[count / 10];
   const double middle = 0.5 * (lowest + sorted[count - 1]);
   const auto spread_where = [&](bool is_raised) {

@@ -217,10 +217,10 @@ std::string runs_figure(const ValidationSetting& setting, const Validation& vali
   content += rectangle(left, 66, 12, 12, "measured") + text(left + 18, 77, "", "measured");
   double at = left + 104;
   if (validation.background_percent) {
-    content += rectangle(at, 66, 12, 12, "background") + text(at + 18, 77, "", "plus background");
+    content += rectangle(at, 66, 12, 12, "background") + text(at + 18, 77, "", "with background");
     at += 150;
   }
-  content += diamond(at + 4, 72, 4.0, "displaced") + text(at + 18, 77, "", "less displaced medians");
+  content += diamond(at + 4, 72, 4.0, "displaced") + text(at + 18, 77, "", "without displacement");
   at += 196;
   content +=
       rectangle(at, 66, 12, 12, "estimated") +
