@@ -281,8 +281,9 @@ Difference longest_unmatched_group(const Grouped& run, const std::vector<std::ui
   std::optional<std::uint32_t> longest_of_all;
   double longest_seconds = 0.0;
   for (std::uint32_t group = 0; group < run.grouping.groups.count; ++group) {
+    if (is_matched[group]) continue;
     const double seconds = run.durations(group).sum();
-    if (is_matched[group] || (longest_of_all && seconds <= longest_seconds)) continue;
+    if (longest_of_all && seconds <= longest_seconds) continue;
     longest_of_all = group;
     longest_seconds = seconds;
   }
@@ -421,19 +422,17 @@ Comparison compare(const Profile& profile_a, const Profile& profile_b) {
   comparison.displacement_interval_seconds = around(comparison.displacement_seconds, half_width_of_medians);
   comparison.more_disturbed_seconds = comparison.a.disturbed_seconds() - comparison.b.disturbed_seconds();
   // Intervals of excess are longer to one side than to the other.
-  const auto below = [](const Analysis& analysis) {
-    const MethodResult& result = analysis.result();
-    return (result.interference_percent - result.interval_percent.low) / 100.0 * analysis.run_time_seconds;
+  const auto sides_of_excess = [](const Analysis& analysis) {
+    const auto& [low, high] = analysis.result().interval_percent;
+    const double middle = analysis.result().interference_percent;
+    const double seconds_of_a_percent = analysis.run_time_seconds / 100.0;
+    return Interval{(middle - low) * seconds_of_a_percent, (high - middle) * seconds_of_a_percent};
   };
-  const auto above = [](const Analysis& analysis) {
-    const MethodResult& result = analysis.result();
-    return (result.interval_percent.high - result.interference_percent) / 100.0 * analysis.run_time_seconds;
-  };
-  const Analysis& in_a = comparison.a.analysis;
-  const Analysis& in_b = comparison.b.analysis;
+  const Interval in_a = sides_of_excess(comparison.a.analysis);
+  const Interval in_b = sides_of_excess(comparison.b.analysis);
   comparison.more_disturbed_interval_seconds = {
-      comparison.more_disturbed_seconds - std::hypot(half_width_of_medians, below(in_a), above(in_b)),
-      comparison.more_disturbed_seconds + std::hypot(half_width_of_medians, above(in_a), below(in_b))};
+      comparison.more_disturbed_seconds - std::hypot(half_width_of_medians, in_a.low, in_b.high),
+      comparison.more_disturbed_seconds + std::hypot(half_width_of_medians, in_a.high, in_b.low)};
   return comparison;
 }
 

@@ -90,26 +90,21 @@ double share_on_critical_path(const Durations& durations, const Durations& beyon
   return std::clamp(slope + for_sure * error, 0.0, 1.0);
 }
 
-// A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
-Level without_slow_changes(Level level) {
-  const Durations raised = raised_levels_of(level.usual);
-  level.raised = raised.mean();
-  level.usual -= raised;
-  level.usual = level.usual.max(least_usual * level.mean);
-  return level;
-}
-
 Level level_of(const JudgedDurations& judged, std::size_t group) {
   const Durations& durations = judged.groups[group];
   Level level{.drift = drift_of(durations)};
   level.usual = durations / level.drift;
   level.mean = level.usual.mean();
-  if (judged.beyond_usual.empty()) return without_slow_changes(std::move(level));
-  Durations beyond = judged.beyond_usual[group] / level.drift;
-  beyond *= share_on_critical_path(level.usual, beyond);
-  level.usual = (level.usual - beyond).max(least_usual * level.usual);
-  level.beyond_usual = std::move(beyond);
-  return without_slow_changes(std::move(level));
+  if (!judged.beyond_usual.empty()) {
+    level.beyond_usual = judged.beyond_usual[group] / level.drift;
+    level.beyond_usual *= share_on_critical_path(level.usual, level.beyond_usual);
+    level.usual = (level.usual - level.beyond_usual).max(least_usual * level.usual);
+  }
+  // A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
+  const Durations raised = raised_levels_of(level.usual);
+  level.raised = raised.mean();
+  level.usual = (level.usual - raised).max(least_usual * level.mean);
+  return level;
 }
 
 // What lies above the baseline that leaves the share `added` of the group's time, in proportion; what is no larger than

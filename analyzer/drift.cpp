@@ -42,29 +42,41 @@ Eigen::Index block_begin(Eigen::Index size, Eigen::Index blocks, Eigen::Index bl
 
 // Consecutive segments, many enough for a level of their own.
 struct Blocks {
-  Durations levels;                // s, lower quartiles
-  Durations times;                 // of their middles, from -1 to 1
-  Durations spreads;               // s, median deviations
-  double sampling_variance = 0.0;  // s^2, of a level
+  Durations levels;  // s, lower quartiles
+  Durations times;   // of their middles, from -1 to 1
 };
 
 std::optional<Blocks> blocks_of(const Durations& durations) {
   const Eigen::Index size = durations.size();
   const Eigen::Index count = std::min(most_blocks, size / fewest_in_block);
   if (count < fewest_blocks) return std::nullopt;
-  Blocks blocks{.levels = Durations(count), .times = Durations(count), .spreads = Durations(count)};
+  Blocks blocks{.levels = Durations(count), .times = Durations(count)};
   for (Eigen::Index block = 0; block < count; ++block) {
     const Eigen::Index from = block_begin(size, count, block);
     const Eigen::Index to = block_begin(size, count, block + 1);
     const Durations members = durations.segment(from, to - from);
     blocks.levels[block] = lower_quartile(members);
     blocks.times[block] = static_cast<double>(from + to) / static_cast<double>(size) - 1.0;
-    blocks.spreads[block] = median((members - median(members)).abs());
   }
-  // Of a quartile of m normal values: p (1 - p) / (m f^2) = 1.857 s^2 / m; the median deviation is 0.6745 s.
-  const double deviation = median(blocks.spreads) / 0.6745;
-  blocks.sampling_variance = 1.857 * deviation * deviation * static_cast<double>(count) / static_cast<double>(size);
   return blocks;
+}
+
+// The median deviation in each of as many blocks, s.
+Durations spreads_of(const Durations& durations, Eigen::Index count) {
+  Durations spreads(count);
+  for (Eigen::Index block = 0; block < count; ++block) {
+    const Eigen::Index from = block_begin(durations.size(), count, block);
+    const Eigen::Index to = block_begin(durations.size(), count, block + 1);
+    const Durations members = durations.segment(from, to - from);
+    spreads[block] = median((members - median(members)).abs());
+  }
+  return spreads;
+}
+
+// Of a lower quartile of m normal values, s^2: p (1 - p) / (m f^2) = 1.857 s^2 / m; the median deviation is 0.6745 s.
+double sampling_variance(const Durations& spreads, Eigen::Index size) {
+  const double deviation = median(spreads) / 0.6745;
+  return 1.857 * deviation * deviation * static_cast<double>(spreads.size()) / static_cast<double>(size);
 }
 
 Eigen::MatrixXd parabola_at(const Durations& times) {
@@ -109,7 +121,9 @@ Durations raised_levels_of(const Durations& durations) {
   if (residual_of_best_step(levels) <= (1.0 - least_explained) * variation) return none;
   // Levels of blocks that are all alike vary by their sampling error.
   const boost::math::chi_squared law(static_cast<double>(count - 1));
-  const double normal = variation / std::max(blocks->sampling_variance, std::numeric_limits<double>::min());
+  const Durations spreads = spreads_of(durations, count);
+  const double normal =
+      variation / std::max(sampling_variance(spreads, durations.size()), std::numeric_limits<double>::min());
   if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return none;
 
   Durations sorted = levels;
@@ -118,11 +132,11 @@ Durations raised_levels_of(const Durations& durations) {
   const double lowest = sorted[count / 10];
   const double middle = 0.5 * (lowest + sorted[count - 1]);
   const auto spread_where = [&](bool is_raised) {
-    std::vector<double> spreads;
+    std::vector<double> relative;
     for (Eigen::Index block = 0; block < count; ++block) {
-      if ((levels[block] > middle) == is_raised) spreads.push_back(blocks->spreads[block] / levels[block]);
+      if ((levels[block] > middle) == is_raised) relative.push_back(spreads[block] / levels[block]);
     }
-    return median(Eigen::Map<const Durations>(spreads.data(), static_cast<Eigen::Index>(spreads.size())));
+    return median(Eigen::Map<const Durations>(relative.data(), static_cast<Eigen::Index>(relative.size())));
   };
   if (spread_where(true) > most_spread * spread_where(false)) return none;
   Durations raised(durations.size());

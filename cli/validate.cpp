@@ -297,6 +297,7 @@ int validate(Options options) {
   const Outcome<Results> results = measure(options, stop);
   // Hours of runs are not lost with the last one.
   const Status written = results ? write_results(options, *results) : Status(Done{});
+  if (!written) fail(written.failure().message);
   const std::string failure = !results ? results.failure().message : results->setting.ended_early;
   if (!failure.empty()) {
     if (!stop.log.empty()) show_end_of(stop.log);
@@ -307,7 +308,7 @@ int validate(Options options) {
     }
     return bad_usage_or_file;
   }
-  return written ? int{passed} : fail(written.failure().message);
+  return written ? passed : bad_usage_or_file;
 }
 
 }  // namespace
