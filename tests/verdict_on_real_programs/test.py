@@ -3,6 +3,7 @@
 How near the estimate comes to the measured increase of the run time is a figure of `halcyon validate`, not a test: it needs a
 machine whose noise is known. What intM added is known exactly, on any machine.
 """
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -17,36 +18,42 @@ PACKAGED = Path("/usr/share/lammps/examples")
 # yellow would be right.
 SEED = "6"
 QUIET_TRIES = 5  # a neighbour may disturb a run; it does not disturb all of them
+MOST_BACKGROUND = 5.0  # percent that fixed work beside the run took longer; above, the machine itself is disturbed
 
 
 class VerdictOnRealPrograms(halcyon_test.Behaviour):
 
-    def lammps(self, directory, script, name, *options, **environment):
+    def lammps(self, directory, script, name, *options, steps=None, **environment):
         for path in directory.iterdir():
             if path.is_file():
                 shutil.copy(path, self.directory)
+        if steps is not None:
+            text, changed = re.subn(r"^(run\s+)\d+$", rf"\g<1>{steps}", (self.directory / script).read_text(), flags=re.M)
+            self.assertEqual(changed, 1, f"{script} has no one line 'run N'")
+            (self.directory / script).write_text(text)
         finished = self.halcyon("run", "-o", f"{name}.h5", *options, "--", "mpirun", "--oversubscribe", "-np", "2",
                                 "lmp", "-in", script, "-log", "none", "-screen", "none", **environment)
         self.assertEqual(finished.status, 0, finished)
-        return self.report(f"{name}.h5")
+        report = self.report(f"{name}.h5")
+        self.assertGreaterEqual(report["coverage_percent"], 90.0, report)
+        return report
 
-    def check(self, directory, script):
-        disturbed = self.lammps(directory, script, "disturbed", "--inject", SPEC, INTM_SEED=SEED)
+    def check(self, directory, script, steps=None):
+        disturbed = self.lammps(directory, script, "disturbed", "--inject", SPEC, steps=steps, INTM_SEED=SEED)
         self.assertEqual(disturbed["verdict"], "red", disturbed)
-        self.assertGreaterEqual(disturbed["coverage_percent"], 90.0, disturbed)
-        self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - 5.0, disturbed)
+        unjudged = 100.0 - disturbed["coverage_percent"]  # what was injected there cannot be told
+        self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - unjudged - 3.0, disturbed)
         alone = 0
         for attempt in range(QUIET_TRIES):
             before = halcyon_test.foreign_cpu_seconds()
-            quiet = self.lammps(directory, script, f"quiet{attempt}")
+            quiet = self.lammps(directory, script, f"quiet{attempt}", "--background", "1", steps=steps)
             foreign = (halcyon_test.foreign_cpu_seconds() - before) / quiet["run_time_seconds"]
-            self.assertGreaterEqual(quiet["coverage_percent"], 90.0, quiet)
             self.assertIsNone(quiet["injected_percent"])
             if quiet["verdict"] in ("green", "yellow"):
                 return
-            alone += foreign < halcyon_test.MOST_FOREIGN_CPU
+            alone += foreign < halcyon_test.MOST_FOREIGN_CPU and quiet["background_percent"] < MOST_BACKGROUND
         if alone == 0:
-            self.skipTest(f"others used the processors during each of {QUIET_TRIES} runs; red was right")
+            self.skipTest(f"the machine was not quiet in any of {QUIET_TRIES} runs; red was right")
         self.fail(f"all of {QUIET_TRIES} quiet runs are {quiet['verdict']}: {quiet}")
 
     def test_a_lennard_jones_melt_is_told_disturbed_from_quiet(self):
@@ -63,7 +70,7 @@ class VerdictOnRealPrograms(halcyon_test.Behaviour):
         self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - 3.0, disturbed)
 
     def test_crack_is_told_disturbed_from_quiet(self):
-        self.check(PACKAGED / "crack", "in.crack")
+        self.check(PACKAGED / "crack", "in.crack", steps=15000)  # as packaged, a tenth of it is start-up
 
     def test_shear_is_told_disturbed_from_quiet(self):
         self.check(PACKAGED / "shear", "in.shear")
