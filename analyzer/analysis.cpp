@@ -67,7 +67,9 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
     warn("composed",
          fmt::format("these are the times of no single run: composed of {}", fmt::join(profile.composed_of, ", ")));
   } else if (profile.exit_state != "finalized") {
-    warn("incomplete-run", "the run ended as '" + profile.exit_state + "'");
+    warn("incomplete-run", "the run did not reach MPI_Finalize (" + profile.exit_state +
+                               "): this is what it had recorded" +
+                               (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
   }
   if (profile.dropped_segments > 0) {
     warn("segments-dropped",

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "libprofile/format/outcome.hpp"
+#include "libprofile/reduce/recover.hpp"
 #include "report/text.hpp"
 
 namespace halcyon::cli {
@@ -42,6 +43,12 @@ Status write_file(const std::string& file, const std::string& text);
 /// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
 
+/// What `recover` and `run` say of a profile that is recovered.
+std::string recovered_line(const Recovered& recovered);
+/// Of the one run whose parts are in the directory, which are removed when their profile is written. Nothing if that
+/// fails: the user's own `halcyon recover` says why.
+std::optional<Recovered> recover_run(const std::string& directory);
+
 /// Each adds its subcommand; the action to run, if that subcommand was chosen, goes into `chosen`.
 using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& chosen);
@@ -51,5 +58,6 @@ void add_report(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_compose(CLI::App& app, Action& chosen);
+void add_recover(CLI::App& app, Action& chosen);
 
 }  // namespace halcyon::cli

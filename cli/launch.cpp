@@ -54,6 +54,16 @@ void add_recording_options(CLI::App& command, RankOptions& options) {
       ->type_name("MIB")
       ->check(whole_number);
   command
+      .add_option("--spill", options.spill,
+                  "Every so many seconds what is recorded goes to FILE.h5.parts, for `halcyon recover`; 0: only when "
+                  "the run dies. Default: " +
+                      std::to_string(default_spill_seconds))
+      ->type_name("SECONDS")
+      ->check([](const std::string& text) {
+        int seconds = 0;
+        return parse_spill(text, seconds) ? std::string() : "'" + text + "' is not a whole number of seconds";
+      });
+  command
       .add_option("--background", options.background,
                   "Measure the machine's background for so long, half before and half after the run. Default: " +
                       (options.background.empty() ? "0" : options.background))
@@ -104,6 +114,7 @@ Environment rank_environment(const RankOptions& options) {
   add("HALCYON_COUNTER", options.counter);
   add("HALCYON_BOUNDARY_RANKS", options.boundary_ranks);
   add("HALCYON_MEMORY", options.memory);
+  add("HALCYON_SPILL", options.spill);
   add("HALCYON_BACKGROUND", options.background);
   std::string specs;
   for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;

@@ -18,6 +18,7 @@ struct RankOptions {
   std::string boundary_ranks;
   std::string memory;
   std::string background;
+  std::string spill;
   std::vector<std::string> inject;
 };
 void add_rank_options(CLI::App& command, RankOptions& options);

@@ -49,15 +49,26 @@ int run(RankOptions options) {
     fail(no_profile_written);
     return failed;
   }
-  const Outcome<Profile> profile = read_profile(*end->profile);
+  std::string file = *end->profile;
+  if (fs::is_directory(file)) {  // of parts: the run did not reach MPI_Finalize
+    std::optional<Recovered> recovered = recover_run(file);
+    if (!recovered) {
+      fail("the run did not reach MPI_Finalize; what it recorded becomes a profile by: halcyon recover " +
+           quoted({shown_path(file)}));
+      return failed;
+    }
+    file = recovered->profile;
+    recovered->profile = shown_path(file);
+    tell(recovered_line(*recovered));
+  }
+  const Outcome<Profile> profile = read_profile(file);
   if (!profile) {
     fail(profile.failure().message);
     return failed;
   }
   const Analysis analysis = analyze(*profile, methods.front().name);
   std::fprintf(stderr, "halcyon: %s\nhalcyon: more by: halcyon report %s\n",
-               verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(),
-               quoted({shown_path(*end->profile)}).c_str());
+               verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), quoted({shown_path(file)}).c_str());
   return end->status;
 }
 

@@ -46,8 +46,11 @@ struct Profile {
   std::string counter;        // "papi:EVENT", "cpu" or "none"
   std::string compute_units;  // "ns" for CPU time, else "1"
   std::string clock;
-  std::string start_time;              // ISO 8601, UTC
-  std::string exit_state;              // "finalized", or "composed" of several runs
+  std::string start_time;  // ISO 8601, UTC
+  // "finalized"; "composed" of several runs; or how a run ended that was recovered from its parts: "aborted" by
+  // MPI_Abort, "exited" without MPI_Finalize, "killed", "signal N"
+  std::string exit_state;
+  std::string incomplete;              // empty, or what is missing of a recovered run
   std::string disagreement;            // empty, or how the ranks' boundaries differ; there are no segments then
   std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::uint64_t dropped_segments = 0;  // beyond the memory setting, per rank

@@ -139,6 +139,7 @@ void read_circumstances(Reader& reader, Profile& profile) {
   profile.clock = reader.text("clock");
   profile.start_time = reader.text("start_time");
   profile.exit_state = reader.text("exit_state");
+  profile.incomplete = reader.text("incomplete", false);
   profile.disagreement = reader.text("disagreement", false);
   profile.inject = reader.text("inject", false);
   profile.dropped_segments = static_cast<std::uint64_t>(reader.integer("dropped_segments"));

@@ -283,6 +283,7 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   put("clock", std::string_view(profile.clock));
   put("start_time", std::string_view(profile.start_time));
   put("exit_state", std::string_view(profile.exit_state));
+  if (!profile.incomplete.empty()) put("incomplete", std::string_view(profile.incomplete));
   put("disagreement", std::string_view(profile.disagreement));
   put("inject", std::string_view(profile.inject));
   put("reduced_features", std::string_view(reduced));

@@ -53,6 +53,13 @@ class Quantizer {
     return insert_into_full(at, value, weight);
   }
 
+  /// One more bin of a quantizer that was stored, above all others. False if it cannot have it.
+  bool append(double value, double weight, Slot slot) {
+    if (size_ == Capacity || slot >= Capacity) return false;
+    open(size_, value, weight, slot);
+    return true;
+  }
+
   std::size_t size() const { return size_; }
   /// Bins in ascending order of value, 0 <= rank < size().
   double value(std::size_t rank) const { return value_[rank]; }

@@ -14,9 +14,9 @@
 #include <new>
 
 #include "libprofile/interpose/next.hpp"
-#include "libprofile/interpose/spokesman.hpp"
+#include "libprofile/record/packing.hpp"
+#include "libprofile/record/receipt.hpp"
 #include "libprofile/record/settings.hpp"
-#include "libprofile/reduce/reduce.hpp"
 
 namespace halcyon {
 
@@ -26,39 +26,9 @@ thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")))
 
 namespace {
 
-// Threads that MPI_Init started. They are MPI's: what they read and write is not the application's.
-std::vector<int>* mpi_threads = nullptr;
 std::atomic<bool> has_complained{false};
 
 int thread_id() { return static_cast<int>(syscall(SYS_gettid)); }
-
-std::vector<int> all_threads() {
-  std::vector<int> ids;
-  if (DIR* directory = opendir("/proc/self/task"); directory != nullptr) {
-    while (const dirent* entry = readdir(directory)) {
-      if (const int id = std::atoi(entry->d_name); id > 0) ids.push_back(id);
-    }
-    closedir(directory);
-  }
-  return ids;
-}
-
-// Internal work must not be taken for the application's.
-class NotRecorded {
- public:
-  NotRecorded() : thread_(current_thread()), depth_(thread_.depth), errno_(errno) { thread_.depth = 1; }
-  ~NotRecorded() {
-    thread_.depth = depth_;
-    errno = errno_;
-  }
-  NotRecorded(const NotRecorded&) = delete;
-  NotRecorded& operator=(const NotRecorded&) = delete;
-
- private:
-  ThreadState& thread_;
-  int depth_;
-  int errno_;
-};
 
 // The counts of a thread that has ended still belong to the run: its state goes on under the next thread that begins,
 // so that a program with new threads at every step has only as many states as threads at a time.
@@ -71,48 +41,32 @@ void release_thread(void* argument) {
   recorder->register_lock.unlock();
 }
 
-void stop_in_forked_child() { recording.store(false); }
-
-// Runs at exit; only speaks if this very process began to record and never reached MPI_Finalize.
-[[gnu::destructor]] void report_missing_finalize() {
-  if (!recording.load() || getpid() != recorder->process) return;
-  recording.store(false);
-  if (recorder->rank == 0) {
-    complain("the program ended without MPI_Finalize: no profile is written (" + recorder->settings.command + ")");
-  }
+std::string text_of(const void* address, Boundary boundary) {
+  std::string text(boundary_names[static_cast<std::size_t>(boundary)]);
+  Dl_info info{};
+  // Looked up now, since the module may be gone at the end; a return address is in the module.
+  if (address == nullptr) return text;
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return text + "@+0x0";
+  char offset[24];
+  std::snprintf(offset, sizeof offset, "+0x%zx",
+                reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
+  return text + "@" + base_name(info.dli_fname) + offset;
 }
 
-// What two readings of the clock are apart at least: its step, or the cost of reading it.
-Ticks resolution_of(const Clock& clock) {
-  constexpr unsigned readings = 256;
-  const Ticks began = clock.now();
-  Ticks last = began;
-  unsigned steps = 0;
-  for (unsigned i = 0; i < readings; ++i) {
-    const Ticks now = clock.now();
-    if (now > last) ++steps;
-    last = now;
-  }
-  return {(last - began).count / (steps > 0 ? steps : 1)};
+std::string utc(std::timespec time) {
+  std::tm parts{};
+  gmtime_r(&time.tv_sec, &parts);
+  char text[40];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
 }
 
-// With several programs in a job, a preload of one of them only would leave the reduction at the end waiting for ever.
-bool all_ranks_surely_record() {
-  const char* programs = std::getenv("OMPI_NUM_APP_CTX");
-  return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;
-}
-
-// With several programs in a job, rank 0 may be one of another program that does not record; the first rank of this
-// program speaks then.
-bool is_first_of_program(int rank) {
-  const char* sizes = std::getenv("OMPI_APP_CTX_NUM_PROCS");  // of the programs, in order of rank
-  long first = 0;
-  for (char* rest = nullptr; sizes != nullptr && *sizes != '\0'; sizes = rest) {
-    if (first == rank) return true;
-    first += std::strtol(sizes, &rest, 10);
-    if (rest == sizes) break;
-  }
-  return rank == 0;
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  mpi.Get_library_version(text, &length);
+  const std::string version(text, static_cast<std::size_t>(std::max(length, 0)));
+  return version.substr(0, version.find(','));
 }
 
 }  // namespace
@@ -137,7 +91,7 @@ ThreadState& register_thread() {
   run.register_lock.unlock();
   state->depth = 0;
   state->is_application =
-      mpi_threads == nullptr || std::find(mpi_threads->begin(), mpi_threads->end(), thread_id()) == mpi_threads->end();
+      std::find(run.mpi_threads.begin(), run.mpi_threads.end(), thread_id()) == run.mpi_threads.end();
   state->last_exit = run.clock.now();
   state->cpu.restart(thread_cpu_time());
   this_thread = state;
@@ -149,19 +103,23 @@ Recorder::Recorder() : scale(clock), sees_threads_end(pthread_key_create(&thread
 
 // Where memory fails, calls are not compared: the profile says less, the program goes on.
 void Recorder::ends_segments(ThreadState& thread) {
-  closing_thread_ = &thread;
+  last_closing_ = &thread;
   if (thread.usual_times == nullptr) thread.usual_times.reset(new (std::nothrow) UsualTimes);
 }
 
 void Recorder::open_first_segment(ThreadState& thread) {
   if (std::find(threads.begin(), threads.end(), &thread) == threads.end()) threads.push_back(&thread);
   ends_segments(thread);
-  started_at_ = clock.now();
-  segment_start_ = started_at_;
-  thread.last_exit = started_at_;
+  begin_segment(thread);
+  started_at_ = segment_start_;
+  if (injected_totals != nullptr) injected_totals(&injected_requested_, &injected_actual_);
+}
+
+void Recorder::begin_segment(ThreadState& thread) {
   thread.cpu.restart(thread_cpu_time());
   if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
-  if (injected_totals != nullptr) injected_totals(&injected_requested_, &injected_actual_);
+  segment_start_ = clock.now();
+  thread.last_exit = segment_start_;
 }
 
 FixedWork Recorder::measure_background() const {
@@ -178,31 +136,57 @@ bool Recorder::counts_as_boundary(MPI_Comm comm) const {
   return inter == 0;
 }
 
-std::uint64_t Recorder::total(Feature feature) const {
-  std::uint64_t sum = 0;
-  for (const ThreadState* thread : threads) sum += thread->counts[index_of(feature)].load(std::memory_order_relaxed);
-  return sum;
+RunFacts Recorder::facts() const {
+  return {.recorder_version = HALCYON_VERSION,
+          .command = settings.command,
+          .mpi = mpi_version(),
+          .counter = counter.name(),
+          .compute_units = counter.kind() == Counter::Kind::cpu ? "ns" : "1",
+          .start_time = utc(start_time),
+          .inject = injected_spec};
+}
+
+RankFigures Recorder::figures() const {
+  const double nanoseconds_per_tick = scale.nanoseconds_per_tick();
+  const double seconds_per_tick = nanoseconds_per_tick * 1e-9;
+  const auto seconds = [=](double ticks) { return ticks * seconds_per_tick; };
+  RankFigures known{};
+  known.host = host_;
+  known.run_time = seconds(static_cast<double>(elapsed().count));
+  known.boundary_cost = seconds(static_cast<double>(boundary_cost.count));
+  known.clock_resolution = seconds(static_cast<double>(clock_resolution.count));
+  known.nanoseconds_per_tick = nanoseconds_per_tick;
+  known.has_tsc = clock.is_tsc() ? 1 : 0;
+  known.dropped_segments = segments->dropped();
+  known.background = {seconds(background_before.quantum), seconds(background_before.mean),
+                      seconds(background_after.quantum), seconds(background_after.mean)};
+  known.totals = counted_;
+  known.evidence = evidence_;
+  return known;
+}
+
+void Recorder::look_at_system() {
+  const EvidenceValues now = system_totals();
+  for (std::size_t i = 0; i < evidence_count; ++i) {
+    // NaN stays NaN; clocks that do not run quite alike make nothing negative.
+    evidence_[i] = std::max(now[i] - evidence_at_start[i], 0.0);
+  }
 }
 
 std::uint8_t Recorder::site_index(const void* address, Boundary boundary) {
   for (std::size_t i = 0; i < sites.size(); ++i) {
     if (sites[i].address == address && sites[i].boundary == boundary) return static_cast<std::uint8_t>(i);
   }
-  if (sites.size() == 255) return 254;  // from here on, sites share the last place
-  CallSite site{address, boundary, {}, 0};
-  Dl_info info{};
-  // The module is looked up now, since it may be gone at the end; the address is a return address, hence in the module.
-  if (address != nullptr && dladdr(address, &info) != 0 && info.dli_fname != nullptr) {
-    site.module = base_name(info.dli_fname);
-    site.offset = reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
-  }
-  sites.push_back(std::move(site));
+  if (sites.size() == most_sites) return most_sites - 1;  // from here on, sites share the last place
+  sites.push_back({address, boundary, text_of(address, boundary)});
   return static_cast<std::uint8_t>(sites.size() - 1);
 }
 
 void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const int saved_errno = errno;
+  closing.store(&thread, std::memory_order_relaxed);
   const Ticks began = clock.now();
+  const std::uint64_t writes = part.writes();
   if (segment_start_ > end) end = segment_start_;  // another thread's boundary, that ended later, was noted first
   SegmentRow row;
   row.duration = end - segment_start_;
@@ -216,7 +200,7 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
   }
   register_lock.unlock();
   // Times and work are of the thread that meets the other ranks: the sum over threads may exceed the duration.
-  if (&thread != closing_thread_) {
+  if (&thread != last_closing_) {
     ends_segments(thread);
     timed_ = thread.times;
     worked_ = thread.work;
@@ -249,92 +233,77 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
   segment_start_ = end;
   const Ticks cost = clock.now() - began;
   if (boundary_cost.count == 0 || boundary_cost > cost) boundary_cost = cost;
+  if (__builtin_expect(end > next_spill_, 0)) {
+    spill_by_the_clock();
+  } else if (__builtin_expect(part.writes() != writes, 0)) {  // a block, which is nothing without its tail
+    spill(part_is_running);
+  }
+  // Writing may take long, and is in no segment.
+  if (__builtin_expect(part.writes() != writes, 0)) begin_segment(thread);
+  closing.store(nullptr, std::memory_order_release);
+  if (const int signal = postponed_signal.load(std::memory_order_relaxed); __builtin_expect(signal != 0, 0)) {
+    answer(signal);
+  }
   errno = saved_errno;
 }
 
-StartingRun::StartingRun() : threads_before_(all_threads()) {
-  // Made before MPI_Init, so that the clock's scale is measured over a long enough time when it is first needed.
-  if (recorder == nullptr) recorder = new Recorder;
-}
-
-void StartingRun::started() const noexcept try {
-  if (recording.load()) return;  // another tool's MPI_Init calls ours once more
-  std::vector<int> started = all_threads();
-  std::erase_if(started, [this](int id) {
-    return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();
-  });
-  mpi_threads = new std::vector<int>(std::move(started));
-  const NotRecorded guard;
-
-  if (!mpi.load()) {
-    if (is_spokesman())
-      complain("this MPI library is not the Open MPI that libhalcyon.so was built for; nothing is recorded");
-    return;
-  }
-  Recorder& run = *recorder;
-  mpi.Comm_rank(mpi.comm_world, &run.rank);
-  mpi.Comm_size(mpi.comm_world, &run.ranks);
-  int thread_level = MPI_THREAD_SINGLE;
-  mpi.Query_thread(&thread_level);
-  run.several_threads = thread_level == MPI_THREAD_MULTIPLE;
-
-  std::string complaint;
-  run.settings = settings_from_environment(complaint);
-  run.counter.choose(run.settings.counter, complaint);
-  run.injected_totals = reinterpret_cast<InjectedTotals>(dlsym(RTLD_DEFAULT, injected_totals_symbol));
-  if (!all_ranks_surely_record()) {
-    if (is_first_of_program(run.rank)) {
-      complain(
-          "several programs make up this job; nothing is recorded, as some may lack libhalcyon.so "
-          "(start the job with `halcyon run`, or preload it into all and set HALCYON_ALL_RANKS=1)");
-    }
-    return;
-  }
-  if (!complaint.empty() && run.rank == 0) complain(complaint);
-
-  constexpr std::size_t bytes_per_segment = 32;
-  run.segments = std::make_unique<SegmentStore>(std::max<std::size_t>(run.settings.memory_bytes / bytes_per_segment, 1),
-                                                run.injected_totals != nullptr);
-  const double ticks_per_nanosecond = 1.0 / run.scale.nanoseconds_per_tick();
-  run.cpu_clock_use = CpuClockUse::at(ticks_per_nanosecond);
-  // What a cache miss or an interrupt adds to a call is less.
-  constexpr double noticeable_ns = 1000.0;
-  run.noticeable_delay = {static_cast<std::uint64_t>(noticeable_ns * ticks_per_nanosecond)};
-  run.clock_resolution = resolution_of(run.clock);
-  run.background_before = run.measure_background();
-  clock_gettime(CLOCK_REALTIME, &run.start_time);
-  run.process = getpid();
-  pthread_atfork(nullptr, nullptr, stop_in_forked_child);
-  ThreadState& thread = current_thread();
-  run.evidence = system_totals();
-  run.open_first_segment(thread);
-  recording.store(true);
-} catch (const std::exception& error) {
-  complain(std::string("nothing is recorded: ") + error.what());
-}
-
-void end_recording() noexcept try {
-  if (!recording.load() || getpid() != recorder->process) return;
-  const NotRecorded guard;
-  ThreadState& thread = current_thread();
-  const Ticks now = recorder->clock.now();
-  recorder->end_computation(thread, now);
-  recorder->close_segment(thread, Boundary::finalize, nullptr, now, {});
-  recording.store(false);
-  const EvidenceValues at_end = system_totals();
-  for (std::size_t i = 0; i < evidence_count; ++i) {
-    // NaN stays NaN; clocks that do not run quite alike make nothing negative.
-    recorder->evidence[i] = std::max(at_end[i] - recorder->evidence[i], 0.0);
-  }
-  recorder->background_after = recorder->measure_background();
-  // Asked for now: an intM in front of the recorder reads its SPECs after the recorder has started.
+// At the first boundary all is known that the part says of the run: an intM in front of the recorder reads its SPECs
+// after the recorder has started.
+void Recorder::place_part() {
   if (const auto spec = reinterpret_cast<InjectedSpec>(dlsym(RTLD_DEFAULT, injected_spec_symbol))) {
-    recorder->injected_spec = spec();
+    injected_spec = spec();
   }
-  reduce_and_write(*recorder);
-  recorder->counter.stop();
-} catch (const std::exception& error) {
-  complain(std::string("no profile is written: ") + error.what());
+  int length = 0;
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  mpi.Get_processor_name(name, &length);
+  std::copy_n(name, std::min(sizeof name, host_.size() - 1), host_.begin());
+  tail_.reset(new (std::nothrow) std::byte[most_in_tail]);
+  if (tail_ == nullptr) return;
+
+  const RunFacts known = facts();
+  Packer packer;
+  for (const std::string* text : {&known.recorder_version, &known.command, &known.mpi, &known.counter,
+                                  &known.compute_units, &known.start_time, &known.inject}) {
+    packer.put_text(*text);
+  }
+  const std::string output = expand_output(settings.output, ranks, start_time.tv_sec);
+  char file[64];
+  std::snprintf(file, sizeof file, "%016llx.%06d.part", static_cast<unsigned long long>(run_number), rank);
+  PartHeader header;
+  header.run = run_number;
+  header.rank = static_cast<std::uint32_t>(rank);
+  header.ranks = static_cast<std::uint32_t>(ranks);
+  header.with_injection = segments->with_injection() ? 1 : 0;
+  part.place(parts_of(output), file, header, packer.take(), most_in_tail);
+  if (settings.receipt.empty() && rank == 0) {
+    last_line = "halcyon: the run did not reach MPI_Finalize; what it recorded becomes a profile by: halcyon recover " +
+                part.directory() + "\n";
+  }
+}
+
+bool Recorder::spill(PartEnd end) {
+  if (tail_ == nullptr || segments->size() == 0) return false;
+  const bool blocks_written = segments->spill();
+  const std::size_t size = write_tail(tail_.get(), figures(), end, *segments, sites);
+  const bool written = part.write_tail(tail_.get(), size) && blocks_written;
+  if (!has_receipt_ && part.is_open()) leave_receipt(settings.receipt.c_str(), part.directory().c_str());
+  has_receipt_ = part.is_open();
+  return written;
+}
+
+void Recorder::spill_by_the_clock() {
+  const auto interval = static_cast<double>(settings.spill_seconds) * 1e9 / scale.nanoseconds_per_tick();
+  if (next_spill_.count == 0) {
+    place_part();
+  } else {
+    look_at_system();
+    if (!spill(part_is_running)) {
+      complain("cannot write to " + part.directory() + " (" + std::strerror(part.error()) +
+               "); if the run dies, what it recorded is lost");
+    }
+  }
+  next_spill_ = {settings.spill_seconds > 0 ? clock.now().count + static_cast<std::uint64_t>(interval)
+                                            : ~std::uint64_t{0}};
 }
 
 }  // namespace halcyon

@@ -16,12 +16,16 @@
 #include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/record/background.hpp"
+#include "libprofile/record/call_site.hpp"
 #include "libprofile/record/clock.hpp"
 #include "libprofile/record/counter.hpp"
 #include "libprofile/record/cpu_account.hpp"
+#include "libprofile/record/facts.hpp"
+#include "libprofile/record/part_file.hpp"
 #include "libprofile/record/requests.hpp"
 #include "libprofile/record/segment_store.hpp"
 #include "libprofile/record/system_totals.hpp"
+#include "libprofile/record/tail.hpp"
 #include "libprofile/record/usual_times.hpp"
 
 namespace halcyon {
@@ -52,14 +56,6 @@ struct alignas(64) ThreadState {
   }
 };
 
-/// A place in the program that ends segments.
-struct CallSite {
-  const void* address = nullptr;
-  Boundary boundary = Boundary::finalize;
-  std::string module;  // file name of the program or library
-  std::uint64_t offset = 0;
-};
-
 struct Settings {
   std::string output;
   std::string command;
@@ -67,7 +63,8 @@ struct Settings {
   CounterRequest counter;
   int boundary_ranks = 0;  // 0: as many as the world has
   std::size_t memory_bytes = std::size_t{512} << 20;
-  double background_seconds = 0.0;  // spent on measuring it, half before and half after the run
+  double background_seconds = 0.0;            // spent on measuring it, half before and half after the run
+  int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory ends
 };
 
 class SpinLock {
@@ -102,19 +99,23 @@ class Recorder {
   Ticks noticeable_delay;  // of one call
   Settings settings;
   Counter counter;
-  EvidenceValues evidence{};  // what happened during the run; until its end, the readings at its start
-  pid_t process = 0;          // that began to record
+  EvidenceValues evidence_at_start{};
+  pid_t process = 0;  // that began to record
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
   SpinLock lock;                 // taken only then
   SpinLock register_lock;        // guards `threads` and `free_states`
   RequestTable requests;
+  PartFile part;
   std::unique_ptr<SegmentStore> segments;
   std::vector<CallSite> sites;
   std::vector<ThreadState*> threads;
+  std::vector<int> mpi_threads;  // started by MPI_Init: what they read and write is not the application's
   ThreadState* free_states = nullptr;
-  std::timespec start_time{};
+  std::timespec start_time{};    // rank 0's
+  std::uint64_t run_number = 0;  // the same on all ranks, and hardly on those of another run
+  std::string last_line;         // for who watches a run that dies; empty where another tells it
   std::uint64_t boundary_kinds_hash = 0;
   Ticks boundary_cost;  // of recording one, smallest seen
   Ticks clock_resolution;
@@ -126,10 +127,22 @@ class Recorder {
   /// Ends the open segment at `end`; `wait` is how long the boundary operation took on this rank.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   bool counts_as_boundary(MPI_Comm comm) const;
-  /// Sum over threads since Init, exact.
-  std::uint64_t total(Feature feature) const;
   /// From the first segment's start to the last boundary.
   Ticks elapsed() const { return segment_start_ - started_at_; }
+
+  RunFacts facts() const;
+  /// As of the last boundary. Async-signal-safe.
+  RankFigures figures() const;
+  /// Reads what figures() gives as evidence.
+  void look_at_system();
+
+  /// All that is recorded goes into the part file, which then says how the run ended, if it did. False where that
+  /// fails. Async-signal-safe, but not while a thread closes a segment.
+  bool spill(PartEnd end);
+  /// The thread that closes a segment, if one does.
+  std::atomic<const ThreadState*> closing{nullptr};
+  /// A signal that came to that very thread, to be answered when the segment is closed.
+  std::atomic<int> postponed_signal{0};
 
   /// Half of the time that the settings give to it.
   FixedWork measure_background() const;
@@ -144,6 +157,9 @@ class Recorder {
 
  private:
   void ends_segments(ThreadState& thread);
+  void begin_segment(ThreadState& thread);
+  void place_part();
+  void spill_by_the_clock();
   std::uint8_t site_index(const void* address, Boundary boundary);
 
   Ticks started_at_;
@@ -153,7 +169,12 @@ class Recorder {
   std::uint64_t worked_ = 0;
   Ticks off_cpu_;
   Ticks beyond_usual_;
-  const ThreadState* closing_thread_ = nullptr;
+  const ThreadState* last_closing_ = nullptr;
+  Ticks next_spill_;
+  std::array<char, 256> host_{};
+  EvidenceValues evidence_{};  // what has happened since the start, when it was last looked at
+  std::unique_ptr<std::byte[]> tail_;
+  bool has_receipt_ = false;
   std::uint64_t injected_requested_ = 0;
   std::uint64_t injected_actual_ = 0;
 };
@@ -183,19 +204,8 @@ extern Recorder* recorder;
 /// One line on standard error; a rank has one in a run, further ones are dropped.
 void complain(const std::string& message);
 
-/// Around MPI_Init*: what was there before it is the application's, what it starts is MPI's.
-class StartingRun {
- public:
-  StartingRun();
-  /// MPI_Init* has succeeded: begins to record, in the thread that called it. Never throws, never fails the
-  /// application.
-  void started() const noexcept;
-
- private:
-  std::vector<int> threads_before_;
-};
-/// Before MPI_Finalize. Never throws, never fails the application.
-void end_recording() noexcept;
+/// Answers a signal that the recorder has caught as it would have been answered without it. Async-signal-safe.
+void answer(int signal);
 
 extern thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
 ThreadState& register_thread();

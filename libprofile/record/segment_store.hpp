@@ -1,17 +1,18 @@
-// The segments of one rank: columns of small numbers in fixed blocks, at most 32 bytes a segment.
+// The segments of one rank, in bounded memory: closed blocks go to the part file when it is asked for or memory ends.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <vector>
 
 #include "libprofile/format/features.hpp"
 #include "libprofile/record/clock.hpp"
-#include "libprofile/record/compact_times.hpp"
+#include "libprofile/record/part_file.hpp"
 #include "libprofile/record/quantizer.hpp"
+#include "libprofile/record/segment_block.hpp"
 
 namespace halcyon {
 
@@ -42,20 +43,38 @@ using RankQuantizer = Quantizer<256>;
 
 /// Stores segments with their features quantized. A merge of bins concerns every earlier segment that points at them;
 /// instead of being rewritten, merges are logged within the open block, folded into one map of 256 slots when the block
-/// closes, and composed backwards once, in settle(). So a segment costs the same whatever went before it.
+/// closes, and composed backwards once, in settle(). So a segment costs the same whatever went before it, and a block
+/// that was spilled is never touched again.
 class SegmentStore {
  public:
-  static constexpr std::size_t block_size = 4096;
+  static constexpr std::size_t block_size = SegmentBlock::capacity;
 
-  /// `limit`: the most segments that are kept; further ones are counted, not stored.
-  SegmentStore(std::size_t limit, bool with_injection) : limit_(limit), with_injection_(with_injection) {}
+  /// `limit`: the most segments in memory. Further ones go to `part`; where there is none, or it cannot be written,
+  /// they are counted, not stored.
+  SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr)
+      : limit_(limit), with_injection_(with_injection), part_(part) {}
+
+  /// What a part file holds: `closed` blocks in the file, then `open_size` segments of `open`.
+  SegmentStore(PartFile& part, bool with_injection, std::size_t closed, std::unique_ptr<SegmentBlock> open,
+               std::size_t open_size, const std::array<RankQuantizer, feature_count>& quantizers)
+      : limit_(0),
+        with_injection_(with_injection),
+        part_(&part),
+        size_(closed * block_size + open_size),
+        is_closed_(open_size == 0),
+        in_file_(closed),
+        released_(closed),
+        quantizers_(quantizers) {
+    blocks_.resize(closed);
+    if (open_size > 0) blocks_.push_back(std::move(open));
+  }
 
   void push(const SegmentRow& row) {
-    if (size_ >= limit_ || !room_for_one()) {
+    if (!room_for_one()) {
       ++dropped_;
       return;
     }
-    Block& block = *blocks_.back();
+    SegmentBlock& block = *blocks_.back();
     const std::size_t at = size_ % block_size;
     block.durations[at] = static_cast<float>(row.duration.count);
     block.times[at] = CompactTimes::of(parts_of(row), static_cast<double>(row.duration.count));
@@ -70,33 +89,60 @@ class SegmentStore {
     ++size_;
   }
 
-  /// Makes all stored slots speak of the bins as they are now. Call once, after the last push and before get().
+  /// Writes the closed blocks to the part file, and from now on each block as it closes. False where the file does not
+  /// take them; they stay in memory. Async-signal-safe.
+  bool spill() {
+    writes_through_ = true;
+    return write_closed(closed_blocks());
+  }
+  /// Blocks that are in the part file, in order from the first.
+  std::size_t in_file() const { return in_file_; }
+
+  /// The segments behind the last closed block, whose slots copy_open_slots() gives as of now. Async-signal-safe.
+  std::size_t open_size() const { return is_closed_ || blocks_.empty() ? 0 : size_ - closed_blocks() * block_size; }
+  const SegmentBlock& open_block() const { return *blocks_.back(); }
+  void copy_open_slots(std::size_t feature, std::uint8_t* slots) const {
+    follow_merges(feature, open_block().slots[feature].data(), open_size(), slots);
+  }
+  std::size_t closed_blocks() const { return blocks_.size() - (is_closed_ || blocks_.empty() ? 0 : 1); }
+
+  /// Makes all stored slots speak of the bins as they are now. Call once, after the last push and before get(). Throws
+  /// where memory ends, or a spilled block cannot be read.
   void settle() {
+    later_.resize(blocks_.size());
     if (blocks_.empty()) return;
-    close_block();
-    for (std::size_t feature = 0; feature < feature_count; ++feature) {
-      SlotMap later = identity();
-      for (std::size_t b = blocks_.size(); b-- > 0;) {
-        Block& block = *blocks_[b];
-        if (!is_identity(later)) {
-          for (std::size_t at = 0; at < in_block(b); ++at) block.slots[feature][at] = later[block.slots[feature][at]];
+    if (!is_closed_) close_block();
+    std::array<SlotMap, feature_count> later;
+    later.fill(identity());
+    bool any = false;
+    for (std::size_t b = blocks_.size(); b-- > 0;) {
+      if (any) later_[b] = std::make_unique<std::array<SlotMap, feature_count>>(later);
+      const SegmentBlock& block = block_at(b);
+      for (std::size_t feature = 0; feature < feature_count; ++feature) {
+        if (!block.is_mapped(feature)) continue;
+        any = true;
+        SlotMap composed;
+        for (std::size_t slot = 0; slot < composed.size(); ++slot) {
+          composed[slot] = later[feature][block.maps[feature][slot]];
         }
-        if (const SlotMap* own = block.maps[feature].get(); own != nullptr) {
-          SlotMap composed;
-          for (std::size_t slot = 0; slot < composed.size(); ++slot) composed[slot] = later[(*own)[slot]];
-          later = composed;
-        }
+        later[feature] = composed;
       }
     }
   }
 
   StoredSegment get(std::size_t index) const {
-    const Block& block = *blocks_[index / block_size];
+    const std::size_t b = index / block_size;
+    const SegmentBlock& block = block_at(b);
     const std::size_t at = index % block_size;
     StoredSegment segment;
     segment.duration = block.durations[at];
     segment.times = block.times[at].parts_of(static_cast<double>(segment.duration));
     for (std::size_t feature = 0; feature < feature_count; ++feature) segment.slots[feature] = block.slots[feature][at];
+    if (const auto* later = later_[b].get(); later != nullptr) {
+      for (std::size_t feature = 0; feature < feature_count; ++feature) {
+        segment.slots[feature] = (*later)[feature][segment.slots[feature]];
+      }
+    }
     segment.site = block.sites[at];
     if (with_injection_) {
       segment.injected_requested = block.injected[0][at];
@@ -111,19 +157,10 @@ class SegmentStore {
   const RankQuantizer& quantizer(std::size_t feature) const { return quantizers_[feature]; }
 
  private:
-  using SlotMap = std::array<std::uint8_t, 256>;
   struct LoggedMerge {
     std::uint16_t at;
     std::uint8_t from;
     std::uint8_t into;
-  };
-  struct Block {
-    std::array<float, block_size> durations;
-    std::array<CompactTimes, block_size> times;
-    std::array<std::array<std::uint8_t, block_size>, feature_count> slots;
-    std::array<std::uint8_t, block_size> sites;
-    std::array<std::unique_ptr<SlotMap>, feature_count> maps;  // slots at the block's start -> at its end; null: same
-    std::array<std::unique_ptr<float[]>, 2> injected;
   };
 
   static PartsOfTime parts_of(const SegmentRow& row) {
@@ -136,31 +173,46 @@ class SegmentStore {
     return parts;
   }
 
-  static SlotMap identity() {
-    SlotMap map;
-    for (std::size_t slot = 0; slot < map.size(); ++slot) map[slot] = static_cast<std::uint8_t>(slot);
-    return map;
-  }
-  static bool is_identity(const SlotMap& map) { return map == identity(); }
-
-  std::size_t in_block(std::size_t block) const {
-    return block + 1 < blocks_.size() ? block_size : size_ - block * block_size;
-  }
-
   bool room_for_one() {
-    if (size_ % block_size != 0) return true;
-    if (!blocks_.empty()) close_block();
-    // Left uninitialised: pages that are never written are never taken from the machine.
-    std::unique_ptr<Block> block(new (std::nothrow) Block);
-    if (block == nullptr) return false;
-    if (with_injection_) {
-      for (auto& column : block->injected) {
-        column.reset(new (std::nothrow) float[block_size]);
-        if (column == nullptr) return false;
-      }
+    const bool in_open_block = size_ % block_size != 0;
+    if (!in_open_block && !is_closed_ && !blocks_.empty()) {
+      close_block();
+      if (writes_through_) write_closed(closed_blocks());
     }
+    while (size_ - released_ * block_size >= limit_) {
+      if (!release_oldest()) return false;
+    }
+    if (in_open_block) return true;
+    std::unique_ptr<SegmentBlock> block(new (std::nothrow) SegmentBlock);
+    if (block == nullptr) return false;
+    block->mapped = 0;
     blocks_.push_back(std::move(block));
+    is_closed_ = false;
     return true;
+  }
+
+  bool release_oldest() {
+    if (released_ == closed_blocks() || !write_closed(released_ + 1)) return false;
+    blocks_[released_++].reset();
+    return true;
+  }
+
+  bool write_closed(std::size_t end) {
+    for (; in_file_ < end; ++in_file_) {
+      if (part_ == nullptr || !part_->write_block(in_file_, *blocks_[in_file_])) return false;
+    }
+    return true;
+  }
+
+  const SegmentBlock& block_at(std::size_t block) const {
+    if (blocks_[block] != nullptr) return *blocks_[block];
+    if (cached_ == nullptr) cached_ = std::make_unique<SegmentBlock>();
+    if (cached_block_ != block) {
+      cached_block_ = ~std::size_t{0};
+      part_->read_block(block, *cached_);
+      cached_block_ = block;
+    }
+    return *cached_;
   }
 
   std::uint8_t slot_of(std::size_t feature, double value, std::uint16_t at) {
@@ -175,23 +227,29 @@ class SegmentStore {
     return last.slot;
   }
 
-  // Backwards through the block: before a merge, `from` meant what `into` means after it.
-  void close_block() {
-    Block& block = *blocks_.back();
-    const std::size_t count = in_block(blocks_.size() - 1);
-    for (std::size_t feature = 0; feature < feature_count; ++feature) {
-      std::vector<LoggedMerge>& merges = merges_[feature];
-      if (merges.empty()) continue;
-      SlotMap map = identity();
-      std::size_t at = count;
-      for (auto merge = merges.rbegin(); merge != merges.rend(); ++merge) {
-        for (; at > merge->at; --at) block.slots[feature][at - 1] = map[block.slots[feature][at - 1]];
-        map[merge->from] = map[merge->into];
-      }
-      for (; at > 0; --at) block.slots[feature][at - 1] = map[block.slots[feature][at - 1]];
-      block.maps[feature] = std::make_unique<SlotMap>(map);
-      merges.clear();
+  // Backwards through the block: before a merge, `from` meant what `into` means after it. `slots` may be `to`.
+  SlotMap follow_merges(std::size_t feature, const std::uint8_t* slots, std::size_t count, std::uint8_t* to) const {
+    SlotMap map = identity();
+    std::size_t at = count;
+    const std::vector<LoggedMerge>& merges = merges_[feature];
+    for (auto merge = merges.rbegin(); merge != merges.rend(); ++merge) {
+      for (; at > merge->at; --at) to[at - 1] = map[slots[at - 1]];
+      map[merge->from] = map[merge->into];
     }
+    for (; at > 0; --at) to[at - 1] = map[slots[at - 1]];
+    return map;
+  }
+
+  void close_block() {
+    SegmentBlock& block = *blocks_.back();
+    for (std::size_t feature = 0; feature < feature_count; ++feature) {
+      if (merges_[feature].empty()) continue;
+      std::uint8_t* slots = block.slots[feature].data();
+      block.maps[feature] = follow_merges(feature, slots, open_size(), slots);
+      block.mapped |= std::uint64_t{1} << feature;
+      merges_[feature].clear();
+    }
+    is_closed_ = true;
   }
 
   struct Last {
@@ -202,12 +260,21 @@ class SegmentStore {
 
   std::size_t limit_;
   bool with_injection_;
+  PartFile* part_;
   std::size_t size_ = 0;
   std::size_t dropped_ = 0;
-  std::vector<std::unique_ptr<Block>> blocks_;
+  bool writes_through_ = false;
+  bool is_closed_ = false;    // the last block
+  std::size_t in_file_ = 0;   // blocks
+  std::size_t released_ = 0;  // blocks in the file only
+  std::vector<std::unique_ptr<SegmentBlock>> blocks_;
   std::array<RankQuantizer, feature_count> quantizers_;
   std::array<Last, feature_count> last_{};
   std::array<std::vector<LoggedMerge>, feature_count> merges_;
+  // By block: slots at its end -> slots now; null where they are the same.
+  std::vector<std::unique_ptr<std::array<SlotMap, feature_count>>> later_;
+  mutable std::unique_ptr<SegmentBlock> cached_;
+  mutable std::size_t cached_block_ = ~std::size_t{0};
 };
 
 }  // namespace halcyon

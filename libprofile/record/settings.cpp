@@ -91,6 +91,10 @@ Settings settings_from_environment(std::string& complaint) {
       complaint = std::string("HALCYON_MEMORY=") + text + " is not a number of MiB; 512 is used instead";
     }
   }
+  if (const char* text = value_of("HALCYON_SPILL"); text != nullptr && !parse_spill(text, settings.spill_seconds)) {
+    complaint = std::string("HALCYON_SPILL=") + text + " is not a whole number of seconds; " +
+                std::to_string(default_spill_seconds) + " is used instead";
+  }
   if (const char* text = value_of("HALCYON_BACKGROUND");
       text != nullptr && !parse_background(text, settings.background_seconds)) {
     complaint = std::string("HALCYON_BACKGROUND=") + text + " is not a number of seconds up to 60; none is measured";

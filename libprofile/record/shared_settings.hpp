@@ -32,6 +32,26 @@ inline bool parse_counter(std::string_view text, CounterRequest& request) {
   return true;
 }
 
+/// Where a profile's parts are, until it is written.
+inline std::string parts_of(const std::string& output) { return output + ".parts"; }
+
+/// Seconds after which what is recorded is spilled, so that a run that is killed loses no more.
+inline constexpr int default_spill_seconds = 60;
+
+/// Reads what --spill and HALCYON_SPILL ask for; false for anything but a whole number of seconds up to a day.
+inline bool parse_spill(std::string_view text, int& seconds) {
+  constexpr int most = 86400;
+  int value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    value = 10 * value + (c - '0');
+    if (value > most) return false;
+  }
+  if (text.empty()) return false;
+  seconds = value;
+  return true;
+}
+
 /// Longer, the background would no longer be a small addition to a run.
 inline constexpr double longest_background_seconds = 60.0;
 

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "libprofile/lifecycle.hpp"
 #include "libprofile/record/hooks.hpp"
 
 namespace halcyon {
@@ -237,6 +238,11 @@ int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), const void*, int
   const int result = next(argc, argv, required, provided);
   if (result == MPI_SUCCESS) run.started();
   return result;
+}
+
+int wrap_MPI_Abort(int (*next)(MPI_Comm, int), const void*, MPI_Comm comm, int error_code) {
+  abort_recording();
+  return next(comm, error_code);
 }
 
 int wrap_MPI_Finalize(int (*next)(), const void*) {

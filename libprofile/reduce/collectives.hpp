@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/record/packing.hpp"
 
 namespace halcyon {
 
@@ -20,11 +20,14 @@ inline void check(int code, const char* what) {
 class World {
  public:
   World(int rank, int ranks) : rank_(rank), ranks_(ranks) {
+    if (ranks == 1) return;  // talks to nobody, needs no MPI
     // Not a duplicate: that would call what the program has attached to its world for such a case.
     check(mpi.Comm_split(mpi.comm_world, 0, rank, &comm_), "MPI_Comm_split");
     mpi.Comm_set_errhandler(comm_, mpi.errors_return);
   }
-  ~World() { mpi.Comm_free(&comm_); }
+  ~World() {
+    if (ranks_ > 1) mpi.Comm_free(&comm_);
+  }
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
@@ -34,14 +37,16 @@ class World {
 
   void min_and_max(const std::vector<std::uint64_t>& values, std::vector<std::uint64_t>& least,
                    std::vector<std::uint64_t>& most) const {
-    least.resize(values.size());
-    most.resize(values.size());
+    least = values;
+    most = values;
+    if (ranks_ == 1) return;
     const int count = static_cast<int>(values.size());
     check(mpi.Allreduce(values.data(), least.data(), count, mpi.uint64, mpi.min, comm_), "MPI_Allreduce");
     check(mpi.Allreduce(values.data(), most.data(), count, mpi.uint64, mpi.max, comm_), "MPI_Allreduce");
   }
 
   double sum(double value) const {
+    if (ranks_ == 1) return value;
     double total = 0.0;
     check(mpi.Allreduce(&value, &total, 1, mpi.real64, mpi.sum, comm_), "MPI_Allreduce");
     return total;
@@ -50,6 +55,7 @@ class World {
   /// Equal numbers of values of every rank, in order of rank, at the root only.
   template <class T>
   std::vector<T> gather(const T* values, std::size_t count) const {
+    if (ranks_ == 1) return {values, values + count};
     std::vector<T> all(is_root() ? count * static_cast<std::size_t>(ranks_) : 0);
     const int bytes = static_cast<int>(count * sizeof(T));
     check(mpi.Gather(values, bytes, mpi.byte, all.data(), bytes, mpi.byte, 0, comm_), "MPI_Gather");
@@ -58,6 +64,7 @@ class World {
 
   template <class T>
   void broadcast(std::vector<T>& values) const {
+    if (ranks_ == 1) return;
     std::uint64_t count = values.size();
     check(mpi.Bcast(&count, 1, mpi.uint64, 0, comm_), "MPI_Bcast");
     values.resize(count);
@@ -66,6 +73,10 @@ class World {
 
   /// `bytes` to and from every rank.
   void all_to_all(const std::byte* send, std::byte* receive, std::size_t bytes) const {
+    if (ranks_ == 1) {
+      std::copy_n(send, bytes, receive);
+      return;
+    }
     const int count = static_cast<int>(bytes);
     check(mpi.Alltoall(send, count, mpi.byte, receive, count, mpi.byte, comm_), "MPI_Alltoall");
   }
@@ -110,54 +121,6 @@ class World {
   int rank_;
   int ranks_;
   MPI_Comm comm_{};
-};
-
-/// Values one behind the other in a message.
-class Packer {
- public:
-  template <class T>
-  void put(const T* values, std::size_t count) {
-    const auto* bytes = reinterpret_cast<const std::byte*>(values);
-    data_.insert(data_.end(), bytes, bytes + count * sizeof(T));
-  }
-  template <class T>
-  void put(const T& value) {
-    put(&value, 1);
-  }
-  void put_text(const std::string& text) {
-    put(static_cast<std::uint64_t>(text.size()));
-    put(text.data(), text.size());
-  }
-  std::vector<std::byte> take() { return std::move(data_); }
-
- private:
-  std::vector<std::byte> data_;
-};
-
-class Unpacker {
- public:
-  explicit Unpacker(const std::vector<std::byte>& data) : data_(data) {}
-  template <class T>
-  void get(T* values, std::size_t count) {
-    std::copy_n(data_.data() + at_, count * sizeof(T), reinterpret_cast<std::byte*>(values));
-    at_ += count * sizeof(T);
-  }
-  template <class T>
-  T get() {
-    T value;
-    get(&value, 1);
-    return value;
-  }
-  std::string get_text() {
-    std::string text(get<std::uint64_t>(), '\0');
-    get(text.data(), text.size());
-    return text;
-  }
-  bool at_end() const { return at_ == data_.size(); }
-
- private:
-  const std::vector<std::byte>& data_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace halcyon

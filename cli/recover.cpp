@@ -1,0 +1,89 @@
+// halcyon recover: a profile of what a run had spilled before it died.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <filesystem>
+#include <iostream>
+#include <memory>
+
+#include "cli/commands.hpp"
+#include "libprofile/record/shared_settings.hpp"
+#include "libprofile/reduce/recover.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string output;
+  std::vector<std::string> paths;
+};
+
+// app.h5.parts, or a file in it: app.h5
+Outcome<std::string> output_beside(const std::string& part) {
+  std::error_code error;
+  const fs::path directory =
+      fs::is_directory(part, error) ? fs::path(part).lexically_normal() : fs::path(part).parent_path();
+  const std::string text = directory.filename().empty() ? directory.parent_path().string() : directory.string();
+  const std::string suffix = parts_of("");
+  if (text.size() <= suffix.size() || !text.ends_with(suffix)) {
+    return Failure{"what the profile of " + part + " is to be called cannot be told from its place: name it by -o"};
+  }
+  return text.substr(0, text.size() - suffix.size());
+}
+
+int recover_parts(const Options& options) {
+  const Outcome<std::vector<RunParts>> runs = find_parts(options.paths);
+  if (!runs) return fail(runs.failure().message);
+  int status = passed;
+  for (const RunParts& run : *runs) {
+    const Outcome<std::string> output =
+        options.output.empty() ? output_beside(run.files.front()) : Outcome<std::string>(options.output);
+    if (!output) return fail(output.failure().message);
+    if (const std::optional<std::string> objection = objection_to_writing(*output)) return fail(*objection);
+    const Outcome<Recovered> recovered = recover(run, *output);
+    if (!recovered) {
+      status = fail(recovered.failure().message);
+      continue;
+    }
+    std::cout << recovered_line(*recovered) << '\n';
+  }
+  return std::cout.flush() ? status : fail("cannot write to standard output");
+}
+
+}  // namespace
+
+std::string recovered_line(const Recovered& recovered) {
+  return fmt::format("{}: {} segments of {} of {} ranks, until the run ended ({}){}", recovered.profile,
+                     recovered.segments, recovered.ranks_found, recovered.ranks, recovered.exit_state,
+                     recovered.incomplete.empty() ? "" : "; " + recovered.incomplete);
+}
+
+std::optional<Recovered> recover_run(const std::string& directory) {
+  const Outcome<std::vector<RunParts>> runs = find_parts({directory});
+  const Outcome<std::string> output = output_beside(directory);
+  if (!runs || !output || runs->size() != 1) return std::nullopt;
+  const Outcome<Recovered> recovered = recover(runs->front(), *output);
+  if (!recovered) return std::nullopt;
+  std::error_code error;
+  for (const std::string& file : runs->front().files) fs::remove(file, error);
+  fs::remove(directory, error);
+  return *recovered;
+}
+
+void add_recover(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("recover", "Make a profile of what a run had spilled before it died");
+  auto options = std::make_shared<Options>();
+  command->add_option("-o,--output", options->output, "The profile; never overwritten. Default: beside the parts")
+      ->type_name("FILE");
+  command->add_option("PART", options->paths, "Parts, or a directory of them: FILE.h5.parts")->required();
+  command->footer(
+      "A run that is killed, aborts or exits before MPI_Finalize leaves what it recorded in FILE.h5.parts, a part a\n"
+      "rank. The profile holds the segments that all parts have, and says what is missing. Parts are left in place.\n"
+      "Exit status: 0 recovered, 2 bad usage or file.\n"
+      "Example: halcyon recover app.64p.4711.20260102T030405.h5.parts");
+  command->callback([options, &chosen] { chosen = [options] { return recover_parts(*options); }; });
+}
+
+}  // namespace halcyon::cli

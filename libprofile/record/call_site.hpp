@@ -1,0 +1,16 @@
+// A place in the program that ends segments.
+#pragma once
+
+#include <string>
+
+#include "libprofile/format/features.hpp"
+
+namespace halcyon {
+
+struct CallSite {
+  const void* address = nullptr;
+  Boundary boundary = Boundary::finalize;
+  std::string text;  // as the profile has it: boundary@module+offset, where the module is known
+};
+
+}  // namespace halcyon

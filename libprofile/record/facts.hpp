@@ -1,0 +1,42 @@
+// What is known of a run and of each rank beside the segments: gathered from the ranks when the run ends, or from their
+// parts when it did not.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "libprofile/format/evidence.hpp"
+#include "libprofile/format/features.hpp"
+#include "libprofile/format/schema.hpp"
+
+namespace halcyon {
+
+/// The run's circumstances, as any of its ranks tells them.
+struct RunFacts {
+  std::string recorder_version;
+  std::string command;
+  std::string mpi;
+  std::string counter;
+  std::string compute_units;
+  std::string start_time;
+  std::string inject;
+};
+
+/// One rank's own figures, in seconds; sent and stored as they lie in memory.
+struct RankFigures {
+  std::array<char, 256> host;  // NUL-ended
+  double run_time;
+  double boundary_cost;
+  double clock_resolution;
+  double nanoseconds_per_tick;
+  std::uint64_t has_tsc;
+  std::uint64_t dropped_segments;
+  std::array<double, background_names.size()> background;  // of background_names
+  std::array<std::uint64_t, feature_count> totals;
+  EvidenceValues evidence;
+};
+static_assert(std::is_trivially_copyable_v<RankFigures>);
+
+}  // namespace halcyon

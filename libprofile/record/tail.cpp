@@ -1,0 +1,123 @@
+#include "libprofile/record/tail.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "libprofile/record/packing.hpp"
+
+namespace halcyon {
+namespace {
+
+// Into memory that is there: in a signal handler none can be had.
+class Cursor {
+ public:
+  explicit Cursor(std::byte* at) : begin_(at), at_(at) {}
+  template <class T>
+  void put(const T* values, std::size_t count) {
+    std::memcpy(at_, values, count * sizeof(T));
+    at_ += count * sizeof(T);
+  }
+  template <class T>
+  void put(const T& value) {
+    put(&value, 1);
+  }
+  std::byte* skip(std::size_t bytes) {
+    std::byte* const place = at_;
+    at_ += bytes;
+    return place;
+  }
+  std::size_t size() const { return static_cast<std::size_t>(at_ - begin_); }
+
+ private:
+  std::byte* begin_;
+  std::byte* at_;
+};
+
+}  // namespace
+
+std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end, const SegmentStore& segments,
+                       const std::vector<CallSite>& sites) {
+  Cursor out(tail);
+  out.skip(sizeof(TailHeader));
+  // Behind a block that could not be written nothing has its place.
+  const bool whole = segments.in_file() == segments.closed_blocks();
+  const std::size_t open = whole ? segments.open_size() : 0;
+  const std::size_t known_sites = std::min(sites.size(), most_sites);
+  out.put(TailFacts{figures, segments.in_file(), static_cast<std::uint32_t>(open),
+                    static_cast<std::uint32_t>(known_sites), end, 0});
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    const RankQuantizer& bins = segments.quantizer(feature);
+    out.put(static_cast<std::uint32_t>(bins.size()));
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+      out.put(bins.value(bin));
+      out.put(bins.weight(bin));
+      out.put(bins.slot(bin));
+    }
+  }
+  for (std::size_t i = 0; i < known_sites; ++i) {
+    const std::size_t size = std::min(sites[i].text.size(), most_site_text);
+    out.put(static_cast<std::uint32_t>(size));
+    out.put(sites[i].text.data(), size);
+  }
+  if (open == 0) return out.size();
+  const SegmentBlock& block = segments.open_block();
+  out.put(block.durations.data(), open);
+  out.put(block.times.data(), open);
+  out.put(block.sites.data(), open);
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    segments.copy_open_slots(feature, reinterpret_cast<std::uint8_t*>(out.skip(open)));
+  }
+  for (std::size_t i = 0; segments.with_injection() && i < block.injected.size(); ++i) {
+    out.put(block.injected[i].data(), open);
+  }
+  return out.size();
+}
+
+ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
+  Unpacker in(tail);
+  ReadTail read;
+  const auto facts = in.get<TailFacts>();
+  read.figures = facts.figures;
+  read.figures.host.back() = '\0';
+  read.end = static_cast<PartEnd>(facts.end);
+  if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites ||
+      facts.closed_blocks > part.blocks_within()) {
+    throw std::runtime_error("it tells of segments that it does not have");
+  }
+  std::array<RankQuantizer, feature_count> quantizers;
+  for (RankQuantizer& quantizer : quantizers) {
+    const auto size = in.get<std::uint32_t>();
+    double last = -1.0;
+    for (std::uint32_t bin = 0; bin < size; ++bin) {
+      const auto value = in.get<double>();
+      const auto weight = in.get<double>();
+      const auto slot = in.get<RankQuantizer::Slot>();
+      if (!(value > last) || !std::isfinite(value) || !(weight >= 0.0) || !std::isfinite(weight) ||
+          !quantizer.append(value, weight, slot)) {
+        throw std::runtime_error("its bins contradict each other");
+      }
+      last = value;
+    }
+  }
+  for (std::uint32_t i = 0; i < facts.sites; ++i) {
+    std::string text(std::min<std::size_t>(in.get<std::uint32_t>(), most_site_text), '\0');
+    in.get(text.data(), text.size());
+    read.sites.push_back(std::move(text));
+  }
+  auto block = std::make_unique<SegmentBlock>();
+  block->mapped = 0;
+  const std::size_t open = facts.open_segments;
+  const bool with_injection = part.header().with_injection != 0;
+  in.get(block->durations.data(), open);
+  in.get(block->times.data(), open);
+  in.get(block->sites.data(), open);
+  for (auto& slots : block->slots) in.get(slots.data(), open);
+  for (std::size_t i = 0; with_injection && i < block->injected.size(); ++i) in.get(block->injected[i].data(), open);
+  read.segments =
+      std::make_unique<SegmentStore>(part, with_injection, facts.closed_blocks, std::move(block), open, quantizers);
+  return read;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,54 @@
+// dies BARRIERS HOW [RANK]: meets so many barriers, segment i with i % 3 sends, and then the rank (or all) ends so:
+//   finalize | abort | exit | return | segv | signal:N | child:N (a forked child, then finalize)
+// Where BARRIERS is a path, barriers are met until there is such a file or directory.
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void segment(long i) {
+  int nothing = 0;
+  for (long send = 0; send < i % 3; ++send) MPI_Send(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void until_there(const char* path, int rank) {
+  struct stat state;
+  for (long i = 0, there = 0; !there; ++i) {
+    segment(i);
+    if (i % 100 != 0) continue;
+    if (rank == 0) there = stat(path, &state) == 0;
+    MPI_Bcast(&there, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+  }
+}
+
+int main(int argc, char** argv) {
+  int rank = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (argv[1][0] == '/') {
+    until_there(argv[1], rank);
+  } else {
+    for (long i = 0; i < atol(argv[1]); ++i) segment(i);
+  }
+  const char* how = argv[2];
+  if (argc < 4 || atoi(argv[3]) == rank) {
+    if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 9);
+    if (strcmp(how, "exit") == 0) exit(7);
+    if (strcmp(how, "return") == 0) return 0;
+    if (strcmp(how, "segv") == 0) *(volatile int*)0 = 1;
+    if (strncmp(how, "signal:", 7) == 0) raise(atoi(how + 7));
+    if (strncmp(how, "child:", 6) == 0) {
+      const pid_t child = fork();
+      if (child == 0) raise(atoi(how + 6));
+      waitpid(child, NULL, 0);
+    }
+  } else {
+    MPI_Barrier(MPI_COMM_WORLD);  // waits for who does not come
+  }
+  MPI_Finalize();
+  return 0;
+}
