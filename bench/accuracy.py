@@ -8,48 +8,16 @@ is there already is not made again. Never passes or fails.
 """
 import argparse
 import json
-import os
-import re
 import shutil
 import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[1]
-BUILD = SOURCE / "build" / "release"
+from programs import BUILD, PROGRAMS, RANKS, SOURCE, environment, machine, prepare
+
 PAGE = SOURCE / "docs" / "accuracy.md"
-PACKAGED = Path("/usr/share/lammps/examples")
-RANKS = 2
-
-
-def lammps(script):
-    return ["lmp", "-in", str(script), "-log", "none", "-screen", "none"]
-
-
-@dataclass
-class Program:
-    name: str
-    what: str
-    command: list          # of a rank
-    inputs: Path = None    # copied; the program starts there
-    longer: tuple = None   # a packaged run's steps, and how many it is given: a machine's speed that changes for a second
-                           # must not be taken for what was injected
-
-
-PROGRAMS = [
-    Program("melt", "LAMMPS, Lennard-Jones melt, `examples/lj.in`", lammps(SOURCE / "examples" / "lj.in")),
-    Program("peptide", "LAMMPS, packaged `peptide`, 900 steps", lammps("in.peptide"), PACKAGED / "peptide", (300, 900)),
-    Program("crack", "LAMMPS, packaged `crack`, 20 000 steps", lammps("in.crack"), PACKAGED / "crack", (5000, 20000)),
-    Program("shear", "LAMMPS, packaged `shear`, 6000 steps", lammps("in.shear"), PACKAGED / "shear", (3000, 6000)),
-    Program("cg", "conjugate gradients on three grids, `examples/cg.cpp`", [str(BUILD / "examples" / "cg")]),
-]
-
-
-def environment():
-    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def on_synthetic_runs(runs):
@@ -59,21 +27,6 @@ def on_synthetic_runs(runs):
         finished = subprocess.run([BUILD / "bench" / "accuracy"], stdout=subprocess.PIPE, text=True, check=True)
         tables.write_text(finished.stdout)
     return tables.read_text()
-
-
-def prepare(program, scratch):
-    """A directory to start in; programs write beside their input."""
-    shutil.rmtree(scratch, ignore_errors=True)
-    if program.inputs is None:
-        scratch.mkdir()
-        return
-    shutil.copytree(program.inputs, scratch)
-    script = scratch / f"in.{program.name}"
-    steps, more = program.longer
-    text, count = re.subn(rf"^(run\s+){steps}$", rf"\g<1>{more}", script.read_text(), flags=re.M)
-    if count != 1:
-        sys.exit(f"accuracy.py: {program.inputs / script.name} has no 'run {steps}'")
-    script.write_text(text)
 
 
 def validated(runs, program):
@@ -90,11 +43,6 @@ def validated(runs, program):
                                   cwd=scratch, env=environment(), stdout=subprocess.PIPE, text=True, check=True)
         tables.write_text(finished.stdout)
     return tables.read_text(), json.loads((runs / name / "validation.json").read_text())
-
-
-def processor():
-    names = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    return f"{len(names)} × {names[0]}" if names else f"{os.cpu_count()} processors"
 
 
 # What estimates are held against first; both leave the medians where they are.
@@ -142,7 +90,7 @@ def main():
     page = [
         "# How near the estimates come",
         "",
-        f"Made by `bench/accuracy.py` on {date.today()}: {processor()}, a virtual machine whose neighbours are not known.",
+        f"Made by `bench/accuracy.py` on {date.today()}: {machine()}, a virtual machine whose neighbours are not known.",
         "*Accuracy* is 1 − |P(true) − P(estimated)|, with P the probability of a highly disturbed run (method.md); runs without a verdict",
         "count as unknown and enter no other figure.",
         "",

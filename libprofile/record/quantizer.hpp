@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <optional>
 
@@ -67,29 +68,56 @@ class Quantizer {
   Slot slot(std::size_t rank) const { return slot_[rank]; }
 
  private:
+  // Without branches that depend on the value: what is looked up is hard to foretell.
   std::size_t position(double value) const {
-    return static_cast<std::size_t>(std::lower_bound(value_.begin(), value_.begin() + size_, value) - value_.begin());
+    const double* first = value_.data();
+    for (std::size_t left = size_; left > 0;) {
+      const std::size_t half = left / 2;
+      first += first[half] < value ? left - half : 0;
+      left = half;
+    }
+    return static_cast<std::size_t>(first - value_.data());
+  }
+
+  // The first of the smallest gaps between bins. Eight running minima are what a compiler makes vectors of.
+  std::size_t closest_bins() const {
+    constexpr std::size_t lanes = 8;
+    std::array<float, lanes> least;
+    least.fill(std::numeric_limits<float>::max());
+    const std::size_t gaps = size_ - 1;
+    const std::size_t whole = gaps / lanes * lanes;
+    for (std::size_t i = 0; i < whole; i += lanes) {
+      for (std::size_t lane = 0; lane < lanes; ++lane) {
+        least[lane] = gap_[i + lane] < least[lane] ? gap_[i + lane] : least[lane];
+      }
+    }
+    std::size_t closest = whole;  // else among the last few
+    for (std::size_t i = whole; i < gaps; ++i) closest = gap_[i] < gap_[closest] ? i : closest;
+    const float of_rest = whole < gaps ? gap_[closest] : std::numeric_limits<float>::max();
+    const float smallest = std::min(of_rest, *std::min_element(least.begin(), least.end()));
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (least[lane] > smallest) continue;
+      std::size_t i = lane;
+      while (i < closest && gap_[i] > smallest) i += lanes;
+      closest = std::min(closest, i);
+    }
+    return closest;
   }
 
   void open(std::size_t at, double value, double weight, Slot slot) {
-    std::copy_backward(value_.begin() + at, value_.begin() + size_, value_.begin() + size_ + 1);
-    std::copy_backward(weight_.begin() + at, weight_.begin() + size_, weight_.begin() + size_ + 1);
-    std::copy_backward(slot_.begin() + at, slot_.begin() + size_, slot_.begin() + size_ + 1);
-    std::copy_backward(gap_.begin() + at, gap_.begin() + size_, gap_.begin() + size_ + 1);
-    value_[at] = value;
-    weight_[at] = weight;
-    slot_[at] = slot;
+    move(at, size_, at + 1);
+    set(at, value, weight, slot);
     ++size_;
     refresh_gaps(at);
   }
 
-  // Two old bins merge to make room, unless the new value is itself nearer to a bin than any two bins to each other.
+  // Two old bins merge to make room, unless the new value is itself nearer to a bin than any two bins to each other:
+  // so it never lies between the two that merge.
   Inserted insert_into_full(std::size_t at, double value, double weight) {
-    const std::size_t closest =
-        static_cast<std::size_t>(std::min_element(gap_.begin(), gap_.begin() + size_ - 1) - gap_.begin());
+    const std::size_t closest = closest_bins();
     const double below = at > 0 ? relative_distance(value_[at - 1], value) : infinity;
     const double above = at < size_ ? relative_distance(value, value_[at]) : infinity;
-    if (std::min(below, above) <= gap_[closest]) {
+    if (at == closest + 1 || std::min(below, above) <= static_cast<double>(gap_[closest])) {
       const std::size_t host = below <= above && at > 0 ? at - 1 : at;
       absorb(host, value, weight);
       return {slot_[host], std::nullopt};
@@ -97,8 +125,21 @@ class Quantizer {
     const std::size_t keep = weight_[closest] >= weight_[closest + 1] ? closest : closest + 1;
     const std::size_t drop = keep == closest ? closest + 1 : closest;
     const Merge merge{slot_[drop], slot_[keep]};
-    absorb_bin(closest, merge.into);
-    open(position(value), value, weight, merge.from);
+    const double both = weight_[closest] + weight_[closest + 1];
+    const double mean = value_[closest] + (value_[closest + 1] - value_[closest]) * (weight_[closest + 1] / both);
+    // The bins between the gap that closes and the one that opens make room, nothing else moves.
+    const bool upwards = at > closest;
+    const std::size_t merged = upwards ? closest : closest + 1;
+    const std::size_t opened = upwards ? at - 1 : at;
+    if (upwards) {
+      move(closest + 2, at, closest + 1);
+    } else {
+      move(at, closest, at + 1);
+    }
+    set(merged, mean, both, merge.into);
+    set(opened, value, weight, merge.from);
+    refresh_gaps(merged);
+    refresh_gaps(opened);
     return {merge.from, merge};
   }
 
@@ -109,30 +150,39 @@ class Quantizer {
     refresh_gaps(at);
   }
 
-  // Bin at + 1 goes into bin at, which is called `slot` from now on.
-  void absorb_bin(std::size_t at, Slot slot) {
-    const double value = value_[at + 1];
-    const double weight = weight_[at + 1];
-    std::copy(value_.begin() + at + 2, value_.begin() + size_, value_.begin() + at + 1);
-    std::copy(weight_.begin() + at + 2, weight_.begin() + size_, weight_.begin() + at + 1);
-    std::copy(slot_.begin() + at + 2, slot_.begin() + size_, slot_.begin() + at + 1);
-    std::copy(gap_.begin() + at + 2, gap_.begin() + size_, gap_.begin() + at + 1);
-    --size_;
+  /// Bins [first, last) go to where `to` is.
+  void move(std::size_t first, std::size_t last, std::size_t to) {
+    const auto within = [=](auto& column) {
+      std::memmove(column.data() + to, column.data() + first, (last - first) * sizeof(column[0]));
+    };
+    within(value_);
+    within(weight_);
+    within(slot_);
+    within(gap_);
+  }
+
+  void set(std::size_t at, double value, double weight, Slot slot) {
+    value_[at] = value;
+    weight_[at] = weight;
     slot_[at] = slot;
-    absorb(at, value, weight);
   }
 
   void refresh_gaps(std::size_t at) {
-    if (at > 0) gap_[at - 1] = relative_distance(value_[at - 1], value_[at]);
-    gap_[at] = at + 1 < size_ ? relative_distance(value_[at], value_[at + 1]) : infinity;
+    const auto gap = [this](std::size_t bin) {
+      const double distance = relative_distance(value_[bin], value_[bin + 1]);
+      return distance < largest_gap ? static_cast<float>(distance) : static_cast<float>(largest_gap);
+    };
+    if (at > 0) gap_[at - 1] = gap(at - 1);
+    if (at + 1 < size_) gap_[at] = gap(at);
   }
 
   static constexpr double infinity = std::numeric_limits<double>::infinity();
+  static constexpr double largest_gap = std::numeric_limits<float>::max();
 
   std::size_t size_ = 0;
   std::array<double, Capacity + 1> value_{};  // ascending
   std::array<double, Capacity + 1> weight_{};
-  std::array<double, Capacity + 1> gap_{};  // relative distance to the next bin
+  std::array<float, Capacity + 1> gap_{};  // relative distance to the next bin
   std::array<Slot, Capacity + 1> slot_{};
 };
 

@@ -1,0 +1,202 @@
+#!/usr/bin/python3
+"""Writes docs/performance.md: what Halcyon costs, with the budget beside each figure, and how costs grow.
+
+usage: bench/performance.py [--pairs N]
+
+Takes some 25 minutes on a machine that has nothing else to do. What is compared is run by turns, recorded and not, in one
+session. Never passes or fails.
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from datetime import date
+from pathlib import Path
+
+from compare import LIBRARY, compare, interval_of_median
+from programs import BUILD, PROGRAMS, RANKS, SOURCE, Program, environment, machine, prepare
+
+PAGE = SOURCE / "docs" / "performance.md"
+CALLS = BUILD / "bench" / "calls"
+HALCYON = BUILD / "bin" / "halcyon"
+HPCC = Program("hpcc", "HPCC 1.5, the packaged input", ["hpcc"])
+HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
+DILATED = [next(p for p in PROGRAMS if p.name == "melt"), next(p for p in PROGRAMS if p.name == "cg"), HPCC]
+REPEATS = 7
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def timed(command, **options):
+    """Seconds of wall time and KiB of resident memory of a command."""
+    finished = subprocess.run(["/usr/bin/time", "-f", "%e %M", *[str(word) for word in command]], env=environment(),
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True, **options)
+    seconds, kib = finished.stderr.split()[-2:]
+    return float(seconds), int(kib)
+
+
+def calls(directory, what, count, ranks=1, **settings):
+    """What bench/calls says; with settings, as recorded under them."""
+    words = ["mpirun", "--oversubscribe", "-np", str(ranks)]
+    profile = directory / "calls.h5"
+    profile.unlink(missing_ok=True)
+    if settings:
+        settings = {"LD_PRELOAD": LIBRARY, "HALCYON_OUTPUT": profile, **settings}
+        for name, value in settings.items():
+            words += ["-x", f"{name}={value}"]
+    finished = subprocess.run([*words, str(CALLS), what, str(count)], env=environment(), capture_output=True, text=True, check=True)
+    return json.loads(finished.stdout.splitlines()[-1])
+
+
+def added_by(directory, what, count, **settings):
+    """ns per call without recording, and what recording adds: medians over runs by turns."""
+    plain, recorded = [], []
+    for _ in range(REPEATS):
+        plain.append(calls(directory, what, count)["ns"])
+        recorded.append(calls(directory, what, count, **settings)["ns"])
+    added = [b - a for a, b in zip(plain, recorded)]
+    return statistics.median(plain), statistics.median(added), interval_of_median(added)
+
+
+def row(what, without, figure, budget):
+    return f"| {what} | {without} | {figure} | {budget} |"
+
+
+def cost_of_calls(directory):
+    rows = []
+    for what, kind, count, settings, budget in (
+            ("a point-to-point call, no counter", "send", 10_000_000, {"HALCYON_COUNTER": "none"}, "≤ 30 ns"),
+            ("a point-to-point call, CPU time", "send", 10_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 40 ns"),
+            ("a boundary, all features, CPU time", "segments", 1_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 400 ns")):
+        say(what)
+        plain, added, (low, high) = added_by(directory, kind, count, **settings)
+        rows.append(row(f"added to {what}", f"{plain:.0f} ns", f"**{added:.0f} ns** ({low:.0f} to {high:.0f})", budget))
+    return rows
+
+
+def dilation(directory, pairs):
+    rows = []
+    for program in DILATED:
+        say(f"{program.name}: {pairs} pairs")
+        scratch = directory / program.name
+        prepare(program, scratch)
+        if program is HPCC:
+            (scratch / "hpccinf.txt").write_bytes(HPCC_INPUT.read_bytes())
+        ranks = 4 if program is HPCC else RANKS  # its input wants four
+        oversubscribed = ["--oversubscribe"] if ranks > RANKS else []
+        found = compare(["mpirun", *oversubscribed, "-np", ranks, *program.command], scratch, pairs)
+        rows.append(row(f"run time of {program.what}", f"{found.plain_seconds:.2f} s",
+                        f"**{found.percent:+.2f} %** ({found.low:+.2f} to {found.high:+.2f}, {pairs} pairs)", "≤ 0.5 %"))
+    return rows
+
+
+def memory(directory):
+    say("memory of a segment")
+    less, more = (calls(directory, "segments", count, HALCYON_COUNTER="cpu") for count in (100_000, 1_100_000))
+    bytes_per_segment = 1024 * (more["grown_kib"] - less["grown_kib"]) / 1_000_000
+    return [row("memory of a segment on a rank", "–", f"**{bytes_per_segment:.1f} B**", "≤ 32 B")]
+
+
+def finalize(directory):
+    rows = []
+    for ranks, segments, budget in ((64, 100_000, "≤ 3 s"), (4, 5_000_000, "–")):
+        say(f"MPI_Finalize of {ranks} ranks x {segments} segments")
+        took = [calls(directory, "segments", segments, ranks, HALCYON_COUNTER="cpu") for _ in range(3)]
+        rows.append(row(f"MPI_Finalize, {ranks} ranks × {segments:,} segments".replace(",", " "), "–",
+                        f"**{statistics.median(t['finalize_seconds'] for t in took):.2f} s**, "
+                        f"{statistics.median(t['finalize_kib'] for t in took) / 1024:.0f} MiB more on rank 0", budget))
+    return rows
+
+
+def growth_with_ranks(directory):
+    lines = ["| ranks | MPI_Finalize, s | memory in it, rank 0, MiB |", "|---|---|---|"]
+    for ranks in (2, 4, 8, 16, 32, 64):
+        say(f"{ranks} ranks")
+        told = calls(directory, "segments", 100_000, ranks, HALCYON_COUNTER="cpu")
+        lines.append(f"| {ranks} | {told['finalize_seconds']:.2f} | {told['finalize_kib'] / 1024:.0f} |")
+    return lines
+
+
+def growth_with_segments(directory):
+    lines = ["| segments | a segment without, ns | recorded, ns | MPI_Finalize, s | memory, B a segment |", "|---|---|---|---|---|"]
+    for count in (10**3, 10**4, 10**5, 10**6, 10**7):
+        say(f"{count} segments")
+        plain = [calls(directory, "segments", count)["ns"] for _ in range(3)]
+        told = [calls(directory, "segments", count, HALCYON_COUNTER="cpu") for _ in range(3)]
+        lines.append(f"| 10^{len(str(count)) - 1} | {min(plain):.0f} | {min(t['ns'] for t in told):.0f} "
+                     f"| {statistics.median(t['finalize_seconds'] for t in told):.2f} "
+                     f"| {1024 * told[0]['grown_kib'] / count:.1f} |")
+    return lines
+
+
+def reports(directory):
+    """`halcyon report` on profiles of growing size, beside numpy that reads and sorts the durations of the same file."""
+    numpy = ("import h5py, numpy, sys; f = h5py.File(sys.argv[1]); c = [f[n][...] for n in f if f[n].dtype.kind != 'O'];"
+             "numpy.argsort(f['duration'][...]); print(numpy.median(f['duration'][...]))")
+    lines = ["| segments | `halcyon report`, s | resident, MiB | numpy: read all, sort durations, s | resident, MiB |", "|---|---|---|---|---|"]
+    budget = None
+    for count in (10**3, 10**4, 10**5, 10**6, 10**7):
+        say(f"report on {count} segments")
+        profile = directory / f"large{count}.h5"
+        subprocess.run([BUILD / "bench" / "large_profile", str(count), profile], check=True)
+        by_halcyon, by_numpy = [], []
+        for _ in range(3):
+            by_halcyon.append(timed([HALCYON, "report", profile]))
+            by_numpy.append(timed(["/usr/bin/python3", "-c", numpy, profile]))
+        ours, theirs = statistics.median(by_halcyon), None
+        ours = (statistics.median(t for t, _ in by_halcyon), max(m for _, m in by_halcyon) / 1024)
+        theirs = (statistics.median(t for t, _ in by_numpy), max(m for _, m in by_numpy) / 1024)
+        lines.append(f"| 10^{len(str(count)) - 1} | {ours[0]:.2f} | {ours[1]:.0f} | {theirs[0]:.2f} | {theirs[1]:.0f} |")
+        budget = row("`halcyon report` on 10 M segments", f"numpy {theirs[0]:.1f} s, {theirs[1]:.0f} MiB",
+                     f"**{ours[0]:.1f} s, {ours[1]:.0f} MiB**", "≤ 3 s, ≤ 1 GiB")
+        profile.unlink()
+    return lines, [budget]
+
+
+def pieces():
+    """The tables of Google Benchmark, as it prints them."""
+    blocks = []
+    for name in ("bench_recorder", "bench_analysis"):
+        program = BUILD / "bench" / name
+        if not program.exists():
+            blocks.append(f"{name} is not built: libbenchmark-dev is missing")
+            continue
+        say(name)
+        finished = subprocess.run([program, "--benchmark_min_time=0.1", "--benchmark_color=false"], capture_output=True,
+                                  text=True, check=True)
+        blocks.append(finished.stdout.rstrip())
+    return blocks
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--pairs", type=int, default=21, help="of whole programs")
+    pairs = parser.parse_args().pairs
+    with tempfile.TemporaryDirectory() as name:
+        directory = Path(name)
+        table = cost_of_calls(directory) + dilation(directory, pairs) + memory(directory) + finalize(directory)
+        by_size, report_row = reports(directory)
+        page = [
+            "# What it costs", "",
+            f"Made by `bench/performance.py` on {date.today()}: {machine()}, a virtual machine whose neighbours are not known.",
+            "Recorded and unrecorded runs alternate within one session; a figure is the median, in brackets a 95 % interval of it that",
+            "assumes no distribution. Google Benchmark measures the pieces.", "",
+            "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, "",
+            "## How costs grow", "", "One rank, and more and more segments, each with its own amount of work:", "",
+            *growth_with_segments(directory), "",
+            f"More and more ranks of 100 000 segments each, on {machine().split()[0]} processors:", "",
+            *growth_with_ranks(directory), "", "More and more segments in a profile:", "", *by_size, "",
+            "## The pieces", ""]
+        for block in pieces():
+            page += ["```", block, "```", ""]
+    PAGE.write_text("\n".join(page))
+    print("\n".join(page[6:20]))
+    say(f"written: {PAGE}")
+
+
+if __name__ == "__main__":
+    main()

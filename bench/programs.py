@@ -1,0 +1,63 @@
+"""The real programs that figures are taken of, and how they are started. Imported by the scripts beside it."""
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1]
+BUILD = SOURCE / "build" / "release"
+PACKAGED = Path("/usr/share/lammps/examples")
+RANKS = 2
+
+
+def lammps(script):
+    return ["lmp", "-in", str(script), "-log", "none", "-screen", "none"]
+
+
+@dataclass
+class Program:
+    name: str
+    what: str
+    command: list          # of a rank
+    inputs: Path = None    # copied; the program starts there
+    longer: tuple = None   # a packaged run's steps, and how many it is given: a machine's speed that changes for a second
+                           # must not be taken for what was injected
+
+
+PROGRAMS = [
+    Program("melt", "LAMMPS, Lennard-Jones melt, `examples/lj.in`", lammps(SOURCE / "examples" / "lj.in")),
+    Program("peptide", "LAMMPS, packaged `peptide`, 900 steps", lammps("in.peptide"), PACKAGED / "peptide", (300, 900)),
+    Program("crack", "LAMMPS, packaged `crack`, 20 000 steps", lammps("in.crack"), PACKAGED / "crack", (5000, 20000)),
+    Program("shear", "LAMMPS, packaged `shear`, 6000 steps", lammps("in.shear"), PACKAGED / "shear", (3000, 6000)),
+    Program("cg", "conjugate gradients on three grids, `examples/cg.cpp`", [str(BUILD / "examples" / "cg")]),
+]
+
+
+def environment():
+    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def machine():
+    model = re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+    return (f"{os.cpu_count()} virtual cores ({model.group(1) if model else 'unknown'}), "
+            f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GiB, Linux {os.uname().release}, "
+            f"{RANKS} ranks")
+
+
+def prepare(program, scratch):
+    """A directory to start in; programs write beside their input."""
+    shutil.rmtree(scratch, ignore_errors=True)
+    if program.inputs is None:
+        scratch.mkdir(parents=True)
+        return
+    shutil.copytree(program.inputs, scratch)
+    if program.longer is None:
+        return
+    script = scratch / f"in.{program.name}"
+    steps, more = program.longer
+    text, count = re.subn(rf"^(run\s+){steps}$", rf"\g<1>{more}", script.read_text(), flags=re.M)
+    if count != 1:
+        sys.exit(f"{program.inputs / script.name} has no 'run {steps}'")
+    script.write_text(text)

@@ -1,0 +1,114 @@
+// What the recorder does at a call and at a boundary, piece by piece. Streams that are kind to a piece, and such that
+// are not.
+#include <benchmark/benchmark.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include "libprofile/record/clock.hpp"
+#include "libprofile/record/cpu_account.hpp"
+#include "libprofile/record/segment_store.hpp"
+#include "libprofile/record/usual_times.hpp"
+#include "libprofile/reduce/program_bins.hpp"
+
+namespace {
+
+using namespace halcyon;
+
+enum class Stream { one_value, uniform, heavy_tailed, adversarial };
+
+// `adversarial`: each value is new and far from all others by relative distance, so that each insertion merges.
+std::vector<double> values_of(Stream stream) {
+  std::mt19937 engine(1);
+  std::uniform_real_distribution<> uniform(1e6, 2e6);
+  std::lognormal_distribution<> heavy(12.0, 3.0);
+  std::vector<double> values(1 << 16);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = stream == Stream::one_value      ? 1e6
+                : stream == Stream::uniform      ? uniform(engine)
+                : stream == Stream::heavy_tailed ? heavy(engine)
+                                                 : std::exp2(static_cast<double>((i * 40503) % values.size()) / 64.0);
+  }
+  return values;
+}
+
+void quantizer_insert(benchmark::State& state, Stream stream) {
+  const std::vector<double> values = values_of(stream);
+  RankQuantizer quantizer;
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(quantizer.insert(values[i++ % values.size()]));
+}
+BENCHMARK_CAPTURE(quantizer_insert, one_value, Stream::one_value);
+BENCHMARK_CAPTURE(quantizer_insert, uniform, Stream::uniform);
+BENCHMARK_CAPTURE(quantizer_insert, heavy_tailed, Stream::heavy_tailed);
+BENCHMARK_CAPTURE(quantizer_insert, adversarial, Stream::adversarial);
+
+// Time per segment, that must not depend on how many there are.
+void segments_stored(benchmark::State& state) {
+  const std::vector<double> values = values_of(Stream::heavy_tailed);
+  const auto count = static_cast<std::size_t>(state.range(0));
+  for (auto _ : state) {
+    SegmentStore store(count, false);
+    for (std::size_t i = 0; i < count; ++i) {
+      SegmentRow row;
+      row.duration = {1000 + i % 100};
+      row.features[index_of(Feature::compute)] = values[i % values.size()];
+      row.features[index_of(Feature::sends_blocking)] = static_cast<double>(i % 7);
+      store.push(row);
+    }
+    store.settle();
+    benchmark::DoNotOptimize(store.get(count / 2));
+  }
+  state.SetItemsProcessed(state.iterations() * state.range(0));
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK(segments_stored)->RangeMultiplier(10)->Range(1000, 10000000)->Unit(benchmark::kMillisecond)->Complexity();
+
+void clock_read(benchmark::State& state) {
+  const Clock clock;
+  for (auto _ : state) benchmark::DoNotOptimize(clock.now());
+}
+BENCHMARK(clock_read);
+
+void cpu_clock_read(benchmark::State& state) {
+  for (auto _ : state) benchmark::DoNotOptimize(nanoseconds_of(CLOCK_THREAD_CPUTIME_ID));
+}
+BENCHMARK(cpu_clock_read);
+
+// Short stretches, which are not looked up, and their sum now and then.
+void cpu_account(benchmark::State& state) {
+  CpuAccount account;
+  const CpuClockUse use = CpuClockUse::at(2.0);
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(account.on_cpu({1000}, use, [] { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }));
+  }
+}
+BENCHMARK(cpu_account);
+
+// Calls from so many places of the program.
+void usual_times(benchmark::State& state) {
+  UsualTimes usual;
+  const auto places = static_cast<std::uint64_t>(state.range(0));
+  std::uint64_t i = 0;
+  for (auto _ : state) {
+    if (i % 16 == 0) usual.segment_begins();
+    const auto* place = reinterpret_cast<const void*>(0x1000 + 16 * (i % places));
+    benchmark::DoNotOptimize(usual.beyond(place, 8 * (i % 3), {1000 + i % 64}, {2000}));
+    ++i;
+  }
+}
+BENCHMARK(usual_times)->Arg(1)->Arg(16)->Arg(256);
+
+void nearest_program_bin(benchmark::State& state) {
+  std::vector<double> bins;
+  for (int i = 0; i < 512; ++i) bins.push_back(std::exp2(i / 16.0));
+  const std::vector<double> values = values_of(Stream::heavy_tailed);
+  std::size_t i = 0;
+  for (auto _ : state) benchmark::DoNotOptimize(nearest_bin(bins, values[i++ % values.size()]));
+}
+BENCHMARK(nearest_program_bin);
+
+}  // namespace
+
+BENCHMARK_MAIN();
