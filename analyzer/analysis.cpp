@@ -73,7 +73,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   }
   if (profile.dropped_segments > 0) {
     warn("segments-dropped",
-         fmt::format("{} segments did not fit into the memory setting and are not in the profile: raise HALCYON_MEMORY",
+         fmt::format("{} segments fitted neither into the memory setting nor onto the disk and are not in the profile: raise HALCYON_MEMORY",
                      profile.dropped_segments));
   }
   if (analysis.segment_rate_hz > 0.0) {

@@ -45,7 +45,7 @@ def calls(directory, what, count, ranks=1, **settings):
     profile = directory / "calls.h5"
     profile.unlink(missing_ok=True)
     if settings:
-        settings = {"LD_PRELOAD": LIBRARY, "HALCYON_OUTPUT": profile, **settings}
+        settings = {"LD_PRELOAD": LIBRARY, "HALCYON_OUTPUT": profile, "HALCYON_BOUNDARY_RANKS": 1, **settings}
         for name, value in settings.items():
             words += ["-x", f"{name}={value}"]
     finished = subprocess.run([*words, str(CALLS), what, str(count)], env=environment(), capture_output=True, text=True, check=True)

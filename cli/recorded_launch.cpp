@@ -12,6 +12,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 #include "cli/commands.hpp"
 
@@ -215,6 +216,7 @@ Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request) {
   environment.emplace_back("HALCYON_COMMAND", quoted(request.command));
   environment.emplace_back("HALCYON_ALL_RANKS", "1");
   environment.emplace_back("HALCYON_RECEIPT", receipt);
+  environment.emplace_back("HALCYON_RUN", std::to_string(std::random_device{}()) + "." + std::to_string(getpid()));
   if (!request.options.inject.empty()) environment.emplace_back("INTM_SEED", request.injection_seed);
   int log = -1;
   if (!request.log.empty()) {

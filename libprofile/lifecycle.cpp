@@ -200,18 +200,6 @@ bool is_first_of_program(int rank) {
   return rank == 0;
 }
 
-// One number and one start time for all ranks: they make up the names of what the ranks write.
-void agree_on_run(Recorder& run) {
-  clock_gettime(CLOCK_REALTIME, &run.start_time);
-  std::array<std::uint64_t, 3> said{static_cast<std::uint64_t>(run.start_time.tv_sec),
-                                    static_cast<std::uint64_t>(run.start_time.tv_nsec), 0};
-  said[2] = (said[0] << 30 ^ said[1]) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(getpid());
-  if (run.ranks > 1) mpi.Bcast(said.data(), static_cast<int>(said.size()), mpi.uint64, 0, mpi.comm_world);
-  run.start_time.tv_sec = static_cast<std::time_t>(said[0]);
-  run.start_time.tv_nsec = static_cast<long>(said[1]);
-  run.run_number = said[2];
-}
-
 }  // namespace
 
 void answer(int signal) {
@@ -261,7 +249,6 @@ void StartingRun::started() const noexcept try {
     return;
   }
   if (!complaint.empty() && run.rank == 0) complain(complaint);
-  agree_on_run(run);
 
   constexpr std::size_t bytes_per_segment = 32;
   run.segments = std::make_unique<SegmentStore>(std::max<std::size_t>(run.settings.memory_bytes / bytes_per_segment, 1),
@@ -273,6 +260,7 @@ void StartingRun::started() const noexcept try {
   run.noticeable_delay = {static_cast<std::uint64_t>(noticeable_ns * ticks_per_nanosecond)};
   run.clock_resolution = resolution_of(run.clock);
   run.background_before = run.measure_background();
+  clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
   ThreadState& thread = current_thread();

@@ -266,11 +266,14 @@ void Recorder::place_part() {
                                   &known.compute_units, &known.start_time, &known.inject}) {
     packer.put_text(*text);
   }
-  const std::string output = expand_output(settings.output, ranks, start_time.tv_sec);
-  char file[64];
-  std::snprintf(file, sizeof file, "%016llx.%06d.part", static_cast<unsigned long long>(run_number), rank);
   PartHeader header;
-  header.run = run_number;
+  header.run = run_number();
+  char run[20];
+  std::snprintf(run, sizeof run, "%016llx", static_cast<unsigned long long>(header.run));
+  char file[64];
+  std::snprintf(file, sizeof file, "%s.%06d.part", run, rank);
+  // Ranks do not start in the same second.
+  const std::string output = expand_output(settings.output, ranks, run);
   header.rank = static_cast<std::uint32_t>(rank);
   header.ranks = static_cast<std::uint32_t>(ranks);
   header.with_injection = segments->with_injection() ? 1 : 0;

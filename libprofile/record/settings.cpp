@@ -102,11 +102,31 @@ Settings settings_from_environment(std::string& complaint) {
   return settings;
 }
 
-std::string expand_output(const std::string& pattern, int ranks, std::time_t started) {
-  char timestamp[32];
+std::string timestamp_of(std::time_t time) {
+  char text[32];
   std::tm parts{};
-  localtime_r(&started, &parts);
-  std::strftime(timestamp, sizeof timestamp, "%Y%m%dT%H%M%S", &parts);
+  localtime_r(&time, &parts);
+  std::strftime(text, sizeof text, "%Y%m%dT%H%M%S", &parts);
+  return text;
+}
+
+std::uint64_t run_number() {
+  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  const auto add = [&hash](const std::string& text) {
+    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  };
+  bool is_told = false;
+  for (const char* name : {"HALCYON_RUN", "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+    if (const char* value = value_of(name)) {
+      add(std::string(name) + "=" + value + ";");
+      is_told = true;
+    }
+  }
+  if (!is_told) add(std::to_string(getppid()));  // the launcher's process on this host
+  return hash;
+}
+
+std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp) {
   std::string path = pattern;
   replace(path, "{app}", own_program());
   replace(path, "{np}", std::to_string(ranks));

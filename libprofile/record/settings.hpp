@@ -11,6 +11,12 @@ namespace halcyon {
 Settings settings_from_environment(std::string& complaint);
 
 /// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced.
-std::string expand_output(const std::string& pattern, int ranks, std::time_t started);
+std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp);
+/// Local time, as in a file's name.
+std::string timestamp_of(std::time_t time);
+
+/// A number that the ranks of a run share, and hardly those of another, as far as their launcher's environment tells one.
+/// Ranks must not be asked: where some are not recorded, a message would meet one of theirs.
+std::uint64_t run_number();
 
 }  // namespace halcyon

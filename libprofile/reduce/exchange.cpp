@@ -3,11 +3,33 @@
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
+#include <string>
+#include <unistd.h>
+
+#include "libprofile/interpose/nanoseconds.hpp"
 
 namespace halcyon {
 namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{8} << 20;  // of the send and of the receive buffer
+
+// One line where it takes long: a program that does not end is soon killed.
+class Progress {
+ public:
+  explicit Progress(bool speaks) : speaks_(speaks), began_(nanoseconds_of(CLOCK_MONOTONIC)) {}
+  void tell(std::size_t done, std::size_t all) {
+    constexpr std::uint64_t patience = 2'000'000'000;
+    if (!speaks_ || nanoseconds_of(CLOCK_MONOTONIC) - began_ < patience) return;
+    speaks_ = false;
+    const std::string line = "halcyon: the program has ended; merging what its ranks recorded takes a while (" +
+                             std::to_string(100 * done / all) + " % after 2 s)\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  }
+
+ private:
+  bool speaks_;
+  std::uint64_t began_;
+};
 
 }  // namespace
 
@@ -30,7 +52,9 @@ OwnedSegments exchange_segments(const World& world, const RankRecords& own_recor
   Merger merger(names, std::move(all_ranks), store.with_injection(), own);
   std::vector<std::byte> outgoing(stride * ranks);
   std::vector<std::byte> incoming(stride * ranks);
+  Progress progress(world.is_root());
   for (std::size_t done = 0; done < most_owned; done += rows) {
+    progress.tell(done, most_owned);
     for (int rank = 0; rank < world.ranks(); ++rank) {
       std::byte* row = outgoing.data() + static_cast<std::size_t>(rank) * stride;
       const std::size_t end = std::min(first(rank) + done + rows, first(rank + 1));

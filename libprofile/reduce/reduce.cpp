@@ -148,7 +148,7 @@ void reduce_and_write(Recorder& run) {
   RunFacts facts = run.facts();
   if (!agreement.counters) facts.counter = "none";
 
-  const std::string path = expand_output(run.settings.output, run.ranks, run.start_time.tv_sec);
+  const std::string path = expand_output(run.settings.output, run.ranks, timestamp_of(run.start_time.tv_sec));
   const auto write_there = [&](const std::string& where) {
     return write_to(where, world, facts, figures, end, owned, run.segments->with_injection());
   };
