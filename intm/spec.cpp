@@ -8,9 +8,7 @@
 namespace halcyon {
 namespace {
 
-Failure bad(std::string_view spec, const std::string& why) {
-  return {one_line("bad SPEC '" + std::string(spec) + "': " + why)};
-}
+Failure bad(std::string_view spec, const std::string& why) { return {"bad SPEC '" + std::string(spec) + "': " + why}; }
 
 std::optional<double> parse_number(std::string_view text) {
   double value = 0.0;

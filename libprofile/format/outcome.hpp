@@ -22,6 +22,8 @@ inline std::string one_line(std::string text) {
 /// A failure in one line: what and where, and the remedy where there is one. Printed in one place, by whoever is
 /// `main`.
 struct Failure {
+  Failure(std::string why) : message(one_line(std::move(why))) {}  // NOLINT(google-explicit-constructor)
+
   std::string message;
 };
 

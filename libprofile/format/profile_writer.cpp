@@ -158,7 +158,7 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
   errno = 0;
   const Variable* variable = find_variable(name);
   if (variable == nullptr || variable->type != type || bytes % size_of(type) != 0) {
-    return Failure{one_line("a column '" + std::string(name) + "' is not part of the profile format")};
+    return Failure{"a column '" + std::string(name) + "' is not part of the profile format"};
   }
   std::vector<const char*> texts;
   if (type == ElementType::text) {
@@ -342,7 +342,7 @@ Outcome<std::string> write_profile_from_frames(int file, const std::string& path
       case FrameKind::integer: status = number(frame.number<std::int64_t>()); break;
       case FrameKind::real: status = number(frame.number<double>()); break;
       case FrameKind::column: status = writer->append(frame.name, frame.element, payload.data(), payload.size()); break;
-      case FrameKind::failure: status = Failure{one_line(std::string(payload))}; break;
+      case FrameKind::failure: status = Failure{std::string(payload)}; break;
       case FrameKind::end: break;
     }
   }
