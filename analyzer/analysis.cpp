@@ -117,7 +117,7 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
   return found != judged.end() && found->group == group ? &*found : nullptr;
 }
 
-Analysis analyze(const Profile& profile, std::string_view method) {
+Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates) {
   const Grouping grouping = group_segments(profile);
   Analysis analysis;
   analysis.segments = profile.segments;
@@ -148,7 +148,7 @@ Analysis analyze(const Profile& profile, std::string_view method) {
   analysis.unknown = reason_for_unknown(profile, analysis);
 
   analysis.excess.assign(profile.segments, 0.0);
-  for (const Method& candidate : methods) {
+  for (const Method& candidate : candidates) {
     const bool is_chosen = candidate.name == method;
     if (is_chosen) analysis.chosen = analysis.methods.size();
     MethodResult result{.name = candidate.name};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -68,7 +69,7 @@ struct Analysis {
 /// (members) s, in their order.
 Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members);
 
-/// `method` must be one of estimators.hpp.
-Analysis analyze(const Profile& profile, std::string_view method);
+/// `method` must be one of `candidates`, which all are run.
+Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
 
 }  // namespace halcyon

@@ -144,8 +144,8 @@ DurationLaw::Point DurationLaw::at(double z) const {
   const std::vector<float>& table = fine ? fine_ : coarse_;
   const double place = (z - first_edge) / step;
   if (place <= 0.0) return {0.0, 0.0};
+  if (!(place < static_cast<double>(cells - 1))) return {static_cast<double>(table[cells]), 0.0};
   const auto cell = static_cast<std::size_t>(place);
-  if (cell + 1 >= cells) return {static_cast<double>(table[cells]), 0.0};
   const double within = place - static_cast<double>(cell);
   const double left = static_cast<double>(table[cell]);
   const double here = static_cast<double>(table[cell + 1]) - left;

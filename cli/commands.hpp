@@ -21,7 +21,7 @@ namespace halcyon::cli {
 enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4 };
 
 /// A line for who watches. A terminal that has gone, or a full disk behind standard error, ends nothing.
-inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", message.c_str()); }
+inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", one_line(message).c_str()); }
 inline int fail(const std::string& message) {
   tell(message);
   return bad_usage_or_file;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "report/json.hpp"
+#include "libprofile/format/outcome.hpp"
 #include "report/layout.hpp"
 
 namespace halcyon {
@@ -33,7 +34,7 @@ std::string which_is_more_disturbed(const ComparedFile& a, const ComparedFile& b
   for (const auto& [file, run] : {std::pair(&a, &comparison.a), std::pair(&b, &comparison.b)}) {
     if (!run->analysis.unknown) continue;
     return fmt::format("Which run is more disturbed cannot be told; {}: {}", file->name,
-                       run->analysis.unknown->message);
+                       one_line(run->analysis.unknown->message));
   }
   const Interval& interval = comparison.more_disturbed_interval_seconds;
   const double more = comparison.more_disturbed_seconds;
@@ -71,10 +72,10 @@ std::string groups_text(const Comparison& comparison) {
   const std::size_t shown = std::min(comparison.groups.size(), most_groups);
   for (std::size_t i = 0; i < shown; ++i) {
     const MatchedGroup& group = comparison.groups[i];
-    text +=
-        fmt::format("  {:>11} {:>11}  {:>11} {:>11}  {:>7} {:>7}  {}\n", seconds(group.displacement_seconds),
-                    seconds(group.displacement_interval_seconds.high - group.displacement_seconds),
-                    seconds(group.a.median), seconds(group.b.median), group.a.segments, group.b.segments, group.site);
+    text += fmt::format("  {:>11} {:>11}  {:>11} {:>11}  {:>7} {:>7}  {}\n", seconds(group.displacement_seconds),
+                        seconds(group.displacement_interval_seconds.high - group.displacement_seconds),
+                        seconds(group.a.median), seconds(group.b.median), group.a.segments, group.b.segments,
+                        one_line(group.site));
   }
   if (shown < comparison.groups.size()) {
     text += fmt::format("  and {} less displaced\n", plural(comparison.groups.size() - shown, "group"));

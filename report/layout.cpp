@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
+#include <utility>
+
+#include "libprofile/format/outcome.hpp"
 
 namespace halcyon {
 namespace {
@@ -20,9 +22,7 @@ std::size_t columns_of(std::string_view utf8) {
 }  // namespace
 
 std::string wrapped(std::string_view label, std::string content) {
-  // Names come from programs and files; what is no text in one must not reach a terminal.
-  std::replace_if(
-      content.begin(), content.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  content = one_line(std::move(content));
   std::string lines = fmt::format("  {:<{}}", label, label_width);
   std::size_t used = 0;
   std::size_t at = 0;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analyzer/background.hpp"
+#include "libprofile/format/outcome.hpp"
 #include "report/layout.hpp"
 #include "report/where_it_went.hpp"
 
@@ -64,9 +65,12 @@ std::string verdict_line(const Profile& profile, const Analysis& analysis, Colou
   const MethodResult& result = analysis.result();
   const Style style = style_of(result.verdict, colour);
   const std::string light = fmt::format("{}{}{}", style.on, name_of(result.verdict), style.off);
-  const std::string ran = fmt::format("ran {} on {}, counter {}", seconds(analysis.run_time_seconds),
-                                      plural(static_cast<std::uint64_t>(profile.ranks), "rank"), profile.counter);
-  if (result.verdict == Verdict::unknown) return fmt::format("{} ({}): {}", light, ran, analysis.unknown->message);
+  const std::string ran =
+      fmt::format("ran {} on {}, counter {}", seconds(analysis.run_time_seconds),
+                  plural(static_cast<std::uint64_t>(profile.ranks), "rank"), one_line(profile.counter));
+  if (result.verdict == Verdict::unknown) {
+    return fmt::format("{} ({}): {}", light, ran, one_line(analysis.unknown->message));
+  }
   return fmt::format("{}: {:.1f} % of the time came from outside ({})", light, result.interference_percent, ran);
 }
 
@@ -91,8 +95,8 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   text += "\n" + wrapped("program", profile.command);
   const std::vector<std::string> hosts = profile.hosts();
   const std::string where = hosts.size() == 1 ? hosts.front() : plural(hosts.size(), "host");
-  text += fmt::format("  {:<{}}{} on {}, {}\n", "ranks", label_width, profile.ranks, where, profile.mpi);
-  text += fmt::format("  {:<{}}{}\n", "started", label_width, profile.start_time);
+  text += wrapped("ranks", fmt::format("{} on {}, {}", profile.ranks, where, profile.mpi));
+  text += wrapped("started", profile.start_time);
   if (result.verdict == Verdict::unknown) {
     text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
   }
@@ -101,15 +105,15 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   text +=
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
-  text += fmt::format("  {:<{}}{}\n", "work measured by", label_width, counter_words(profile.counter));
+  text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {
     text +=
         fmt::format("  {:<{}}{:.1f} % before and {:.1f} % after the run: what fixed work lost on the ranks' cores\n",
                     "background", label_width, background->before_percent, background->after_percent);
   }
   if (analysis.injected_percent) {
-    text += fmt::format("  {:<{}}{:.1f} % of the run time, by intM ({})\n", "injected", label_width,
-                        *analysis.injected_percent, profile.inject);
+    text += wrapped("injected",
+                    fmt::format("{:.1f} % of the run time, by intM ({})", *analysis.injected_percent, profile.inject));
   }
   text += "\n";
   for (const MethodResult& method : analysis.methods) {

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include "libprofile/format/stream.hpp"
+
 namespace halcyon::hdf5 {
 
 template <herr_t (*close)(hid_t)>
@@ -36,11 +38,26 @@ class Handle {
 };
 
 using File = Handle<H5Fclose>;
+using Group = Handle<H5Gclose>;
 using Dataset = Handle<H5Dclose>;
 using Dataspace = Handle<H5Sclose>;
 using Datatype = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using PropertyList = Handle<H5Pclose>;
+
+/// Of a column's numbers; none for texts.
+inline hid_t memory_type(ElementType type) {
+  switch (type) {
+    case ElementType::u8: return H5T_NATIVE_UINT8;
+    case ElementType::u16: return H5T_NATIVE_UINT16;
+    case ElementType::u32: return H5T_NATIVE_UINT32;
+    case ElementType::u64: return H5T_NATIVE_UINT64;
+    case ElementType::f32: return H5T_NATIVE_FLOAT;
+    case ElementType::f64: return H5T_NATIVE_DOUBLE;
+    case ElementType::text: break;
+  }
+  return H5I_INVALID_HID;
+}
 
 /// Before the first use: errors are told by us in a line, not by HDF5 in a stack; and all is closed by us, since HDF5's
 /// own exit handler crashes on a file whose last flush failed (a full disk).

@@ -1,15 +1,29 @@
 // Errors as values: what a function gives back that can fail, and the one sentence that says why.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <variant>
 
 namespace halcyon {
 
+/// Words from files, programs and users, to be shown in a line: what would break it or steer a terminal (C0, DEL, and
+/// C1 in UTF-8) becomes spaces.
+inline std::string one_line(std::string text) {
+  const auto at = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (at(i) < 0x20 || at(i) == 0x7f) text[i] = ' ';
+    if (i > 0 && at(i - 1) == 0xc2 && at(i) >= 0x80 && at(i) < 0xa0) text[i - 1] = text[i] = ' ';
+  }
+  return text;
+}
+
 /// A failure in one line: what and where, and the remedy where there is one. Printed in one place, by whoever is
 /// `main`.
 struct Failure {
+  Failure(std::string why) : message(one_line(std::move(why))) {}  // NOLINT(google-explicit-constructor)
+
   std::string message;
 };
 

@@ -1,29 +1,35 @@
 #include "libprofile/format/profile_reader.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <optional>
 #include <sstream>
 
-#include "libprofile/format/hdf5.hpp"
+#include "libprofile/format/contents.hpp"
 #include "libprofile/format/schema.hpp"
 
 namespace halcyon {
 namespace {
 
-// A damaged header must not make the reader ask for more memory than any real profile needs.
-constexpr hsize_t most_segments = hsize_t{1} << 32;
-constexpr hsize_t most_ranks = hsize_t{1} << 24;
+// Beyond lies no run: sums over all segments or ranks, and squares of them, stay numbers.
+constexpr double most_seconds = 1e12;
+constexpr double most_evidence = 1e12;  // of a rank, counts and seconds: the sum over most_ranks is below 2^64
+constexpr double most_in_segment = 0x1p64;
+
+// NaN is not.
+bool is_possible(double value, double most) { return value >= 0.0 && value <= most; }
+
+template <class T>
+bool are_possible(const std::vector<T>& values, double most) {
+  return std::all_of(values.begin(), values.end(),
+                     [most](T value) { return is_possible(static_cast<double>(value), most); });
+}
 
 // The first thing that is wrong with the file; everything after it is skipped.
 class Reader {
  public:
-  Reader(hid_t file, std::string path) : file_(file), path_(std::move(path)) {}
+  Reader(Contents contents, std::string path) : contents_(std::move(contents)), path_(std::move(path)) {}
 
   const std::optional<Failure>& failure() const { return failure_; }
   void refuse(const std::string& why) {
@@ -31,101 +37,85 @@ class Reader {
   }
 
   std::string text(const char* name, bool needed = true) {
-    const hdf5::Attribute attribute = open_attribute(name, needed);
-    if (!attribute) return {};
-    const hdf5::Datatype type(H5Aget_type(attribute.get()));
-    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) <= 0 || !is_scalar(attribute)) {
-      refuse(std::string("attribute ") + name + " is not a text");
-      return {};
-    }
-    char* value = nullptr;
-    if (H5Aread(attribute.get(), type.get(), static_cast<void*>(&value)) < 0 || value == nullptr) return {};
-    std::string result(value);
-    H5free_memory(value);
-    return result;
+    const Frame* attribute = find_attribute(name, needed);
+    if (attribute == nullptr) return {};
+    if (attribute->kind != FrameKind::text) refuse(std::string("attribute ") + name + " is not a text");
+    return {attribute->payload.begin(), attribute->payload.end()};
   }
 
-  template <class T>
-  T number(const char* name, hid_t memory_type, bool needed = true) {
-    T value{};
-    const hdf5::Attribute attribute = open_attribute(name, needed);
-    if (attribute && (!is_scalar(attribute) || H5Aread(attribute.get(), memory_type, &value) < 0)) {
-      refuse(std::string("attribute ") + name + " is not a number");
-    }
-    return value;
+  std::int64_t integer(const char* name) {
+    const Frame* attribute = find_attribute(name, true);
+    return attribute != nullptr ? number<std::int64_t>(name, *attribute, FrameKind::integer) : 0;
   }
-  std::int64_t integer(const char* name, bool needed = true) {
-    return number<std::int64_t>(name, H5T_NATIVE_INT64, needed);
+  double real(const char* name) {
+    const Frame* attribute = find_attribute(name, true);
+    if (attribute == nullptr) return 0.0;
+    if (attribute->kind == FrameKind::integer) return static_cast<double>(integer(name));
+    return number<double>(name, *attribute, FrameKind::real);
   }
-  double real(const char* name, bool needed = true) { return number<double>(name, H5T_NATIVE_DOUBLE, needed); }
 
   /// A column of `length` values, or of any length if that is not given; empty if it is absent and not needed.
   template <class T>
-  std::vector<T> column(const std::string& name, hid_t memory_type, std::optional<hsize_t> length, bool needed) {
-    std::vector<T> values;
-    const hdf5::Dataset dataset = open_column(name, length, needed, values);
-    if (dataset && !values.empty() &&
-        H5Dread(dataset.get(), memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-      refuse("column " + name + " cannot be read");
-    }
-    return values;
+  std::vector<T> column(const std::string& name, std::optional<std::uint64_t> length, bool needed) {
+    const std::optional<Frame> column = take_column(name, element_type_of<T>(), needed);
+    if (!column) return {};
+    std::vector<T> values(column->payload.size() / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), column->payload.data(), values.size() * sizeof(T));
+    return with_length(name, std::move(values), length);
   }
 
-  std::vector<std::string> texts(const std::string& name, std::optional<hsize_t> length, bool needed) {
-    std::vector<char*> pointers;
-    const hdf5::Dataset dataset = open_column(name, length, needed, pointers);
-    if (!dataset || pointers.empty()) return {};
-    const hdf5::Datatype type(H5Dget_type(dataset.get()));
-    if (H5Tget_class(type.get()) != H5T_STRING || H5Tis_variable_str(type.get()) <= 0 ||
-        H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, static_cast<void*>(pointers.data())) < 0) {
-      refuse("column " + name + " cannot be read");
-      return {};
-    }
+  std::vector<std::string> texts(const std::string& name, std::optional<std::uint64_t> length, bool needed) {
+    const std::optional<Frame> column = take_column(name, ElementType::text, needed);
+    if (!column) return {};
     std::vector<std::string> values;
-    values.reserve(pointers.size());
-    for (char* pointer : pointers) {
-      values.emplace_back(pointer != nullptr ? pointer : "");
-      H5free_memory(pointer);
+    for (auto at = column->payload.begin(); at != column->payload.end();) {
+      const auto end = std::find(at, column->payload.end(), '\0');
+      values.emplace_back(at, end);
+      at = end == column->payload.end() ? end : end + 1;
     }
-    return values;
+    return with_length(name, std::move(values), length);
   }
 
-  bool has_column(const std::string& name) const { return H5Lexists(file_, name.c_str(), H5P_DEFAULT) > 0; }
+  bool has_column(const std::string& name) const { return contents_.columns.count(name) != 0; }
 
  private:
-  hdf5::Attribute open_attribute(const char* name, bool needed) {
-    if (H5Aexists(file_, name) > 0) return hdf5::Attribute(H5Aopen(file_, name, H5P_DEFAULT));
-    if (needed) refuse(std::string("attribute ") + name + " is missing");
-    return hdf5::Attribute();
-  }
-
-  static bool is_scalar(const hdf5::Attribute& attribute) {
-    const hdf5::Dataspace space(H5Aget_space(attribute.get()));
-    return H5Sget_simple_extent_npoints(space.get()) == 1;
+  const Frame* find_attribute(const char* name, bool needed) {
+    const auto found = contents_.attributes.find(std::string_view(name));
+    if (found != contents_.attributes.end()) return &found->second;
+    if (needed) refuse(std::string("attribute ") + name + " is missing, or neither a text nor a number");
+    return nullptr;
   }
 
   template <class T>
-  hdf5::Dataset open_column(const std::string& name, std::optional<hsize_t> length, bool needed,
-                            std::vector<T>& values) {
-    if (failure_) return hdf5::Dataset();
-    if (!has_column(name)) {
-      if (needed) refuse("column " + name + " is missing");
-      return hdf5::Dataset();
-    }
-    hdf5::Dataset dataset(H5Dopen2(file_, name.c_str(), H5P_DEFAULT));
-    const hdf5::Dataspace space(dataset ? H5Dget_space(dataset.get()) : H5I_INVALID_HID);
-    hsize_t size = 0;
-    if (!space || H5Sget_simple_extent_ndims(space.get()) != 1 ||
-        H5Sget_simple_extent_dims(space.get(), &size, nullptr) < 0 || size > most_segments ||
-        (length && size != *length)) {
-      refuse("column " + name + " has the wrong shape");
-      return hdf5::Dataset();
-    }
-    values.resize(size);
-    return dataset;
+  T number(const char* name, const Frame& attribute, FrameKind kind) {
+    const std::optional<T> value = attribute.kind == kind ? attribute.number<T>() : std::nullopt;
+    if (!value) refuse(std::string("attribute ") + name + " is not a number of its kind");
+    return value.value_or(T{});
   }
 
-  hid_t file_;
+  // Taken out, so that no column is held twice for long.
+  std::optional<Frame> take_column(const std::string& name, ElementType type, bool needed) {
+    if (failure_) return std::nullopt;
+    auto column = contents_.columns.extract(name);
+    if (!column) {
+      if (needed) refuse("column " + name + " is missing");
+      return std::nullopt;
+    }
+    if (column.mapped().element != type) {
+      refuse("column " + name + " has values of another type");
+      return std::nullopt;
+    }
+    return std::move(column.mapped());
+  }
+
+  template <class T>
+  std::vector<T> with_length(const std::string& name, std::vector<T> values, std::optional<std::uint64_t> length) {
+    if (values.size() <= most_segments && (!length || values.size() == *length)) return values;
+    refuse("column " + name + " has the wrong shape");
+    return {};
+  }
+
+  Contents contents_;
   std::string path_;
   std::optional<Failure> failure_;
 };
@@ -148,9 +138,12 @@ void read_circumstances(Reader& reader, Profile& profile) {
   profile.clock_resolution_seconds = reader.real("clock_resolution_seconds");
   const std::int64_t segments = reader.integer("segments");
   const std::int64_t ranks = reader.integer("ranks");
-  if (segments < 0 || static_cast<hsize_t>(segments) > most_segments) reader.refuse("impossible number of segments");
-  if (ranks < 1 || static_cast<hsize_t>(ranks) > most_ranks) reader.refuse("impossible number of ranks");
-  if (!std::isfinite(profile.run_time_seconds) || profile.run_time_seconds < 0) reader.refuse("impossible run time");
+  if (segments < 0 || static_cast<std::uint64_t>(segments) > most_segments)
+    reader.refuse("impossible number of segments");
+  if (ranks < 1 || static_cast<std::uint64_t>(ranks) > most_ranks) reader.refuse("impossible number of ranks");
+  if (!is_possible(profile.run_time_seconds, most_seconds)) reader.refuse("impossible run time");
+  if (!is_possible(profile.boundary_cost_seconds, most_seconds)) reader.refuse("impossible cost of a boundary");
+  if (!is_possible(profile.clock_resolution_seconds, most_seconds)) reader.refuse("impossible resolution of the clock");
   profile.segments = static_cast<std::uint64_t>(segments);
   profile.ranks = static_cast<int>(ranks);
 }
@@ -158,9 +151,10 @@ void read_circumstances(Reader& reader, Profile& profile) {
 void read_evidence(Reader& reader, Profile& profile) {
   for (const EvidenceInfo& info : evidence_infos) {
     std::vector<double>& values = profile.evidence[index_of(info.evidence)];
-    values = reader.column<double>(evidence_name(info), H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), false);
+    values = reader.column<double>(evidence_name(info), static_cast<std::uint64_t>(profile.ranks), false);
     // NaN is a value here: not told.
-    if (std::any_of(values.begin(), values.end(), [](double v) { return v < 0.0 || std::isinf(v); })) {
+    if (!std::all_of(values.begin(), values.end(),
+                     [](double v) { return std::isnan(v) || is_possible(v, most_evidence); })) {
       reader.refuse("column " + evidence_name(info) + " has impossible values");
     }
   }
@@ -174,19 +168,19 @@ void read_features(Reader& reader, Profile& profile) {
   for (const FeatureInfo& info : features) {
     const std::string name(info.name);
     FeatureColumn& column = profile.features[index_of(info.feature)];
-    column.bins = reader.column<double>(bins_name(name), H5T_NATIVE_DOUBLE, std::nullopt, profile.segments > 0);
+    column.bins = reader.column<double>(bins_name(name), std::nullopt, profile.segments > 0);
     if (profile.segments > 0 && column.bins.empty()) reader.refuse("column " + bins_name(name) + " is empty");
-    column.index = reader.column<std::uint16_t>(name, H5T_NATIVE_UINT16, profile.segments, column.bins.size() > 1);
+    column.index = reader.column<std::uint16_t>(name, profile.segments, column.bins.size() > 1);
     column.reduced = std::find(reduced.begin(), reduced.end(), name) != reduced.end();
     const auto outside = [&column](std::uint16_t bin) { return bin >= column.bins.size(); };
     if (std::any_of(column.index.begin(), column.index.end(), outside))
       reader.refuse("column " + name + " has bins that are not there");
-    if (!std::all_of(column.bins.begin(), column.bins.end(), [](double v) { return std::isfinite(v) && v >= 0.0; })) {
+    if (!are_possible(column.bins, most_in_segment)) {
       reader.refuse("column " + bins_name(name) + " has impossible values");
     }
     if (info.kind != FeatureKind::work) {
       profile.totals[index_of(info.feature)] =
-          reader.column<std::uint64_t>(totals_name(name), H5T_NATIVE_UINT64, static_cast<hsize_t>(profile.ranks), true);
+          reader.column<std::uint64_t>(totals_name(name), static_cast<std::uint64_t>(profile.ranks), true);
     }
   }
 }
@@ -194,10 +188,8 @@ void read_features(Reader& reader, Profile& profile) {
 void read_segments(Reader& reader, Profile& profile) {
   const bool any = profile.segments > 0;
   const auto seconds = [&](const std::string& name, bool needed) {
-    std::vector<float> values = reader.column<float>(name, H5T_NATIVE_FLOAT, profile.segments, needed);
-    if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v) && v >= 0.0F; })) {
-      reader.refuse("column " + name + " has impossible values");
-    }
+    std::vector<float> values = reader.column<float>(name, profile.segments, needed);
+    if (!are_possible(values, most_seconds)) reader.refuse("column " + name + " has impossible values");
     return values;
   };
   profile.duration = seconds("duration", any);
@@ -207,14 +199,14 @@ void read_segments(Reader& reader, Profile& profile) {
   }
   profile.last_rank_off_cpu = seconds("last_rank_off_cpu", false);
   profile.calls_beyond_usual = seconds("calls_beyond_usual", false);
-  profile.last_rank = reader.column<std::uint32_t>("last_rank", H5T_NATIVE_UINT32, profile.segments, any);
+  profile.last_rank = reader.column<std::uint32_t>("last_rank", profile.segments, any);
   if (std::any_of(profile.last_rank.begin(), profile.last_rank.end(),
                   [&profile](std::uint32_t rank) { return rank >= static_cast<std::uint32_t>(profile.ranks); })) {
     reader.refuse("column last_rank has ranks that are not there");
   }
   profile.sites = reader.texts("sites", std::nullopt, any);
   if (any && profile.sites.empty()) reader.refuse("column sites is empty");
-  profile.site = reader.column<std::uint16_t>("site", H5T_NATIVE_UINT16, profile.segments, profile.sites.size() > 1);
+  profile.site = reader.column<std::uint16_t>("site", profile.segments, profile.sites.size() > 1);
   if (std::any_of(profile.site.begin(), profile.site.end(),
                   [&profile](std::uint16_t site) { return site >= profile.sites.size(); })) {
     reader.refuse("column site has call sites that are not there");
@@ -225,8 +217,7 @@ void read_segments(Reader& reader, Profile& profile) {
     profile.injected.critical = seconds("injected_critical", true);
   }
   profile.composed_of = reader.texts("composed_of", std::nullopt, false);
-  profile.source =
-      reader.column<std::uint16_t>("source", H5T_NATIVE_UINT16, profile.segments, !profile.composed_of.empty());
+  profile.source = reader.column<std::uint16_t>("source", profile.segments, !profile.composed_of.empty());
   if (std::any_of(profile.source.begin(), profile.source.end(),
                   [&profile](std::uint16_t run) { return run >= profile.composed_of.size(); })) {
     reader.refuse("column source has runs that are not there");
@@ -237,11 +228,8 @@ void read_background(Reader& reader, Profile& profile) {
   if (!reader.has_column(std::string(background_names.front()))) return;
   const auto seconds = [&](std::size_t which) {
     const std::string name(background_names[which]);
-    std::vector<double> values =
-        reader.column<double>(name, H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), true);
-    if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v) && v >= 0.0; })) {
-      reader.refuse("column " + name + " has impossible values");
-    }
+    std::vector<double> values = reader.column<double>(name, static_cast<std::uint64_t>(profile.ranks), true);
+    if (!are_possible(values, most_seconds)) reader.refuse("column " + name + " has impossible values");
     return values;
   };
   profile.background_before = {seconds(0), seconds(1)};
@@ -251,32 +239,30 @@ void read_background(Reader& reader, Profile& profile) {
 }  // namespace
 
 Outcome<Profile> read_profile(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) return Failure{"cannot read " + path + ": " + std::strerror(errno)};
-  if (!S_ISREG(status.st_mode)) return Failure{"cannot read " + path + ": it is not a file"};
-  if (access(path.c_str(), R_OK) != 0) return Failure{"cannot read " + path + ": " + std::strerror(errno)};
-  hdf5::prepare();
-  if (H5Fis_hdf5(path.c_str()) <= 0) return Failure{path + " is not a profile: it is no HDF5 file"};
-  const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  if (!file) return Failure{path + " is damaged: HDF5 cannot open it (truncated?)"};
-  if (H5Aexists(file.get(), "schema_version") <= 0) {
+  Outcome<Contents> contents = fetch_contents(path);
+  if (!contents) return contents.failure();
+  return check_profile(std::move(*contents), path);
+}
+
+Outcome<Profile> check_profile(Contents contents, const std::string& path) {
+  if (contents.attributes.count("schema_version") == 0) {
     return Failure{path + " is an HDF5 file, but not a Halcyon profile (it has no schema_version)"};
   }
-
-  Reader reader(file.get(), path);
+  Reader reader(std::move(contents), path);
   Profile profile;
-  profile.schema_version = static_cast<int>(reader.integer("schema_version"));
+  const std::int64_t schema_version = reader.integer("schema_version");
   if (reader.failure()) return *reader.failure();
-  if (profile.schema_version > newest_schema_version) {
-    return Failure{path + " has schema version " + std::to_string(profile.schema_version) +
-                   "; this halcyon reads up to " + std::to_string(newest_schema_version) + ": use a newer halcyon"};
+  if (schema_version > newest_schema_version) {
+    return Failure{path + " has schema version " + std::to_string(schema_version) + "; this halcyon reads up to " +
+                   std::to_string(newest_schema_version) + ": use a newer halcyon"};
   }
-  if (profile.schema_version < 1) reader.refuse("impossible schema version");
+  if (schema_version < 1) reader.refuse("impossible schema version");
+  profile.schema_version = static_cast<int>(schema_version);
   read_circumstances(reader, profile);
   if (reader.failure()) return *reader.failure();
-  profile.rank_host = reader.texts("rank_host", static_cast<hsize_t>(profile.ranks), true);
-  profile.rank_run_time =
-      reader.column<double>("rank_run_time", H5T_NATIVE_DOUBLE, static_cast<hsize_t>(profile.ranks), true);
+  profile.rank_host = reader.texts("rank_host", static_cast<std::uint64_t>(profile.ranks), true);
+  profile.rank_run_time = reader.column<double>("rank_run_time", static_cast<std::uint64_t>(profile.ranks), true);
+  if (!are_possible(profile.rank_run_time, most_seconds)) reader.refuse("column rank_run_time has impossible values");
   read_background(reader, profile);
   read_evidence(reader, profile);
   read_features(reader, profile);

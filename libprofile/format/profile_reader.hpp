@@ -8,8 +8,13 @@
 
 namespace halcyon {
 
+struct Contents;
+
 /// Reads and checks all of a profile: column lengths, bin indices, ranks and durations are within bounds afterwards, so
 /// that no later stage has to ask. Accepts every schema version up to the newest, refuses newer ones by number.
 Outcome<Profile> read_profile(const std::string& path);
+
+/// The checks of it, on what the file at `path` was found to hold.
+Outcome<Profile> check_profile(Contents contents, const std::string& path);
 
 }  // namespace halcyon

@@ -21,19 +21,6 @@ namespace {
 constexpr hsize_t chunk_elements = 16384;
 constexpr unsigned deflate_level = 1;  // higher levels cost several times as much for a few percent
 
-hid_t memory_type(ElementType type) {
-  switch (type) {
-    case ElementType::u8: return H5T_NATIVE_UINT8;
-    case ElementType::u16: return H5T_NATIVE_UINT16;
-    case ElementType::u32: return H5T_NATIVE_UINT32;
-    case ElementType::u64: return H5T_NATIVE_UINT64;
-    case ElementType::f32: return H5T_NATIVE_FLOAT;
-    case ElementType::f64: return H5T_NATIVE_DOUBLE;
-    case ElementType::text: break;
-  }
-  return H5I_INVALID_HID;
-}
-
 // Variable-length UTF-8: readers other than ours trip over fixed-length strings.
 hdf5::Datatype text_type() {
   hdf5::Datatype type(H5Tcopy(H5T_C_S1));
@@ -149,8 +136,14 @@ Status ProfileWriter::attribute(std::string_view name, std::string_view value) {
 
 Status ProfileWriter::attribute(std::string_view name, std::int64_t value) {
   errno = 0;
-  if (name == "segments") state_->segments = static_cast<hsize_t>(value);
-  if (name == "ranks") state_->ranks = static_cast<hsize_t>(value);
+  if (name == "segments" || name == "ranks") {
+    const bool of_segments = name == "segments";
+    const std::uint64_t length = static_cast<std::uint64_t>(value);
+    if (length > (of_segments ? most_segments : most_ranks)) {
+      return Failure{"a profile cannot have " + std::to_string(length) + " " + std::string(name)};
+    }
+    (of_segments ? state_->segments : state_->ranks) = length;
+  }
   if (!set_attribute(state_->file.get(), name, H5T_NATIVE_INT64, &value)) return cannot_write(state_->path, errno);
   return Done{};
 }
@@ -170,10 +163,12 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
   std::vector<const char*> texts;
   if (type == ElementType::text) {
     const char* text = static_cast<const char*>(data);
+    if (bytes > 0 && text[bytes - 1] != '\0') return Failure{"a text of column '" + std::string(name) + "' has no end"};
     for (const char* end = text + bytes; text < end; text += std::strlen(text) + 1) texts.push_back(text);
   }
   const hsize_t count = type == ElementType::text ? texts.size() : bytes / size_of(type);
-  const hdf5::Datatype own_type = type == ElementType::text ? text_type() : hdf5::Datatype(H5Tcopy(memory_type(type)));
+  const hdf5::Datatype own_type =
+      type == ElementType::text ? text_type() : hdf5::Datatype(H5Tcopy(hdf5::memory_type(type)));
 
   auto found = state_->columns.find(name);
   if (found == state_->columns.end()) {
@@ -330,37 +325,25 @@ Outcome<std::string> write_profile_from_frames(int file, const std::string& path
   Outcome<ProfileWriter> writer = ProfileWriter::create(path);
   // The sender is read to its end even if nothing can be written, so that it never meets a closed pipe.
   Status status = writer ? Status(Done{}) : Status(writer.failure());
-  std::vector<char> payload;
+  Frame frame;
   for (;;) {
-    FrameHeader header;
-    const FrameHeader expected;
-    if (!read_fully(file, &header, sizeof header))
-      return status ? Failure{"the profile's data ended early"} : status.failure();
-    if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0) {
-      return Failure{"the profile's data is damaged"};
+    switch (read_frame(file, frame)) {
+      case Received::frame: break;
+      case Received::ended_early: return status ? Failure{"the profile's data ended early"} : status.failure();
+      case Received::damaged: return Failure{"the profile's data is damaged"};
     }
-    if (header.kind == FrameKind::end) break;
-    std::string name(header.name_size, '\0');
-    payload.resize(header.payload_bytes);
-    if (!read_fully(file, name.data(), name.size()) || !read_fully(file, payload.data(), payload.size())) {
-      return status ? Failure{"the profile's data ended early"} : status.failure();
-    }
+    if (frame.kind == FrameKind::end) break;
     if (!status) continue;
-    switch (header.kind) {
-      case FrameKind::text: status = writer->attribute(name, std::string_view(payload.data(), payload.size())); break;
-      case FrameKind::integer: {
-        std::int64_t value = 0;
-        std::memcpy(&value, payload.data(), std::min(sizeof value, payload.size()));
-        status = writer->attribute(name, value);
-        break;
-      }
-      case FrameKind::real: {
-        double value = 0.0;
-        std::memcpy(&value, payload.data(), std::min(sizeof value, payload.size()));
-        status = writer->attribute(name, value);
-        break;
-      }
-      case FrameKind::column: status = writer->append(name, header.element, payload.data(), payload.size()); break;
+    const std::string_view payload(frame.payload.data(), frame.payload.size());
+    const auto number = [&](const auto& value) {
+      return value ? writer->attribute(frame.name, *value) : Status(Failure{"the profile's data is damaged"});
+    };
+    switch (frame.kind) {
+      case FrameKind::text: status = writer->attribute(frame.name, payload); break;
+      case FrameKind::integer: status = number(frame.number<std::int64_t>()); break;
+      case FrameKind::real: status = number(frame.number<double>()); break;
+      case FrameKind::column: status = writer->append(frame.name, frame.element, payload.data(), payload.size()); break;
+      case FrameKind::failure: status = Failure{std::string(payload)}; break;
       case FrameKind::end: break;
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "libprofile/format/stream.hpp"
 
 namespace halcyon {
+
+// What announces itself must not take more memory or disk than any real profile needs.
+inline constexpr std::uint64_t most_segments = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
 
 struct Variable {
   std::string name;

@@ -1,18 +1,22 @@
-// The frames in which a profile travels from rank 0 of a run to the process that writes the file: named values and
-// named pieces of columns, in the order in which they are to be stored. Plain functions over a file descriptor, since
-// the preloaded library contains no HDF5.
+// The frames in which a profile travels between processes: from rank 0 of a run to the one that writes the file, and
+// from the one that reads a file to the command that asked for it. Named values and named pieces of columns, in the
+// order in which they are stored. Plain functions over a file descriptor, since the preloaded library contains no HDF5.
 #pragma once
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <vector>
 
 namespace halcyon {
 
-enum class FrameKind : std::uint8_t { text, integer, real, column, end };
+/// `failure` is the sender's last word instead of `end`, if it has to give up.
+enum class FrameKind : std::uint8_t { text, integer, real, column, end, failure };
 enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, text };
 
 constexpr std::size_t size_of(ElementType type) {
@@ -116,6 +120,7 @@ class FrameWriter {
     frame(FrameKind::column, type, name, data, bytes);
   }
   void end() { frame(FrameKind::end, ElementType::u8, {}, nullptr, 0); }
+  void failure(std::string_view why) { frame(FrameKind::failure, ElementType::text, {}, why.data(), why.size()); }
 
   bool ok() const { return ok_; }
 
@@ -133,5 +138,49 @@ class FrameWriter {
   int file_;
   bool ok_ = true;
 };
+
+struct Frame {
+  FrameKind kind = FrameKind::end;
+  ElementType element = ElementType::u8;
+  std::string name;
+  std::vector<char> payload;
+
+  /// The one number that it carries, if it carries just that.
+  template <class T>
+  std::optional<T> number() const {
+    T value;
+    if (payload.size() != sizeof value) return std::nullopt;
+    std::memcpy(&value, payload.data(), sizeof value);
+    return value;
+  }
+};
+
+enum class Received : std::uint8_t { frame, ended_early, damaged };
+
+/// The next frame, with at most so many bytes. Its memory grows with what arrives, not with what the header announces.
+inline Received read_frame(int file, Frame& frame, std::uint64_t most_bytes = ~std::uint64_t{0}) {
+  FrameHeader header;
+  const FrameHeader expected;
+  if (!read_fully(file, &header, sizeof header)) return Received::ended_early;
+  if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0 || header.kind > FrameKind::failure ||
+      header.element > ElementType::text || header.payload_bytes > most_bytes) {
+    return Received::damaged;
+  }
+  frame.kind = header.kind;
+  frame.element = header.element;
+  frame.name.resize(header.name_size);
+  frame.payload.clear();
+  if (!read_fully(file, frame.name.data(), frame.name.size())) return Received::ended_early;
+  constexpr std::uint64_t piece = std::uint64_t{1} << 20;
+  for (std::uint64_t left = header.payload_bytes; left > 0;) {
+    const std::size_t size = static_cast<std::size_t>(std::min(left, piece));
+    const std::size_t at = frame.payload.size();
+    frame.payload.resize(at + size);
+    if (!read_fully(file, frame.payload.data() + at, size)) return Received::ended_early;
+    left -= size;
+  }
+  const bool says_nothing = frame.kind == FrameKind::failure && frame.payload.empty();
+  return says_nothing ? Received::damaged : Received::frame;
+}
 
 }  // namespace halcyon

@@ -1,5 +1,6 @@
 """Bad input of every kind: one clear line that names what and where, and the status of the design."""
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -50,6 +51,23 @@ class BadInput(halcyon_test.Behaviour):
         path = self.profile()
         os.truncate(path, path.stat().st_size // 2)
         self.check_refused(self.halcyon("report", path), path)
+
+    def test_a_profile_with_bytes_changed_is_read_or_refused_in_one_line(self):
+        """HDF5 itself crashes on some of these and loops on others."""
+        path = self.profile()
+        whole = path.read_bytes()
+        chance = random.Random(1)
+        for _ in range(60):
+            damaged = bytearray(whole)
+            for _ in range(chance.choice((1, 4, 16))):
+                at = chance.randrange(chance.choice((4096, len(damaged))))
+                damaged[at] = chance.choice((0, 0x7f, 0xff, chance.randrange(256)))
+            path.write_bytes(damaged)
+            finished = self.halcyon("info", "--json", path)
+            if finished.status == 0:
+                self.assertEqual(finished.errors, "", finished)
+            else:
+                self.check_refused(finished, path)
 
     def test_a_profile_with_columns_of_other_lengths_is_refused(self):
         import h5py

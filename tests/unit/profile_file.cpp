@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 
 #include "libprofile/format/profile_reader.hpp"
@@ -40,6 +41,14 @@ class ProfileFile : public ::testing::Test {
     const hid_t attribute = H5Aopen(id, name, H5P_DEFAULT);
     H5Awrite(attribute, H5T_NATIVE_INT64, &value);
     H5Aclose(attribute);
+    H5Fclose(id);
+  }
+
+  /// Takes a column out, for something else to be put in its place.
+  void replace_column(const std::string& file, const char* name, const std::function<void(hid_t)>& put) const {
+    const hid_t id = H5Fopen(file.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+    H5Ldelete(id, name, H5P_DEFAULT);
+    put(id);
     H5Fclose(id);
   }
 
@@ -229,6 +238,49 @@ TEST_F(ProfileFile, WithBinsThatAreNotThereIsRefused) {
   column(profile, Feature::writes) = {{0.0, 1.0}, std::vector<std::uint16_t>(10, 2)};
   ASSERT_TRUE(write_profile(profile, path()));
   EXPECT_FALSE(read_profile(path()));
+}
+
+TEST_F(ProfileFile, ThatClaimsToHoldMoreThanItsSizeAllowsIsRefusedWithoutTheMemory) {
+  ASSERT_TRUE(write_profile(uniform_profile(10, 1.0), path()));
+  replace_column(path(), "sites", [](hid_t file) {
+    const hsize_t size = hsize_t{1} << 40;
+    const hid_t space = H5Screate_simple(1, &size, nullptr);
+    const hid_t type = H5Tcopy(H5T_C_S1);
+    H5Tset_size(type, H5T_VARIABLE);
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    const hsize_t chunk = 16;
+    H5Pset_chunk(layout, 1, &chunk);
+    H5Dclose(H5Dcreate2(file, "sites", type, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+    H5Pclose(layout);
+    H5Tclose(type);
+    H5Sclose(space);
+  });
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.failure().message.find("claims to hold more"), std::string::npos) << read.failure().message;
+}
+
+// Else a profile from elsewhere could show any file that its reader may read.
+TEST_F(ProfileFile, WithAColumnInAnotherFileIsRefused) {
+  ASSERT_TRUE(write_profile(uniform_profile(10, 1.0), path("other.h5")));
+  ASSERT_TRUE(write_profile(uniform_profile(10, 1.0), path("link.h5")));
+  replace_column(path("link.h5"), "duration", [this](hid_t file) {
+    H5Lcreate_external(path("other.h5").c_str(), "/duration", file, "duration", H5P_DEFAULT, H5P_DEFAULT);
+  });
+  EXPECT_FALSE(read_profile(path("link.h5")));
+
+  write_bytes("bytes", std::string(40, '\0'));
+  ASSERT_TRUE(write_profile(uniform_profile(10, 1.0), path("storage.h5")));
+  replace_column(path("storage.h5"), "duration", [this](hid_t file) {
+    const hsize_t size = 10;
+    const hid_t space = H5Screate_simple(1, &size, nullptr);
+    const hid_t layout = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_external(layout, path("bytes").c_str(), 0, 40);
+    H5Dclose(H5Dcreate2(file, "duration", H5T_NATIVE_FLOAT, space, H5P_DEFAULT, layout, H5P_DEFAULT));
+    H5Pclose(layout);
+    H5Sclose(space);
+  });
+  EXPECT_FALSE(read_profile(path("storage.h5")));
 }
 
 }  // namespace

@@ -1,0 +1,250 @@
+#include "libprofile/format/contents.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "libprofile/format/hdf5.hpp"
+#include "libprofile/format/schema.hpp"
+
+namespace halcyon {
+namespace {
+
+// The reading process, beyond what it began with: a column as it is unpacked and converted, and what HDF5 needs itself.
+constexpr std::uint64_t address_space_of_reader(std::uint64_t most_bytes) {
+  return 3 * most_bytes + (std::uint64_t{64} << 20);
+}
+// Several times what unpacking takes on a slow machine.
+constexpr std::uint64_t cpu_seconds_of_reader(std::uint64_t most_bytes) { return 2 + most_bytes / (128 << 20); }
+
+// Others may have added some to those of a profile.
+constexpr std::size_t most_attributes = 1000;
+
+bool is_text(const hdf5::Datatype& type) {
+  return H5Tget_class(type.get()) == H5T_STRING && H5Tis_variable_str(type.get()) > 0;
+}
+
+class Sender {
+ public:
+  Sender(hid_t file, std::string path, std::uint64_t most_bytes, FrameWriter& out)
+      : file_(file), path_(std::move(path)), left_(most_bytes), out_(out) {}
+
+  void send_all() {
+    const hdf5::Group root(H5Gopen2(file_, "/", H5P_DEFAULT));
+    const int count = H5Aget_num_attrs(root.get());
+    if (count > static_cast<int>(most_attributes)) refuse("it has too many attributes");
+    for (int i = 0; i < count && !failure_; ++i) send_attribute(static_cast<hsize_t>(i));
+    for (const Variable& variable : schema_variables()) {
+      if (H5Lexists(file_, variable.name.c_str(), H5P_DEFAULT) > 0) send_column(variable);
+    }
+    if (failure_) {
+      out_.failure(*failure_);
+    } else {
+      out_.end();
+    }
+  }
+
+ private:
+  void refuse(const std::string& why) {
+    if (!failure_) failure_ = path_ + " is damaged: " + why;
+  }
+
+  bool fits(std::uint64_t count, std::uint64_t size = 1) {
+    if (count <= left_ / size) {
+      left_ -= count * size;
+      return true;
+    }
+    refuse("it claims to hold more than a profile of its size can");
+    return false;
+  }
+
+  // What is neither one text nor one number is not ours, and others may have put it there.
+  void send_attribute(hsize_t which) {
+    const hdf5::Attribute attribute(
+        H5Aopen_by_idx(file_, ".", H5_INDEX_NAME, H5_ITER_INC, which, H5P_DEFAULT, H5P_DEFAULT));
+    char name[64];
+    if (!attribute) return refuse("an attribute cannot be read");
+    const ssize_t name_size = H5Aget_name(attribute.get(), sizeof name, name);
+    if (name_size <= 0 || name_size >= static_cast<ssize_t>(sizeof name)) return;
+    const hdf5::Dataspace space(H5Aget_space(attribute.get()));
+    if (H5Sget_simple_extent_npoints(space.get()) != 1) return;
+    const hdf5::Datatype type(H5Aget_type(attribute.get()));
+    bool good = true;
+    if (is_text(type)) {
+      char* value = nullptr;
+      good = H5Aread(attribute.get(), type.get(), static_cast<void*>(&value)) >= 0;
+      const std::string_view text(good && value != nullptr ? value : "");
+      if (good && fits(text.size())) out_.text(name, text);
+      H5free_memory(value);
+    } else if (H5Tget_class(type.get()) == H5T_INTEGER) {
+      std::int64_t value = 0;
+      good = H5Aread(attribute.get(), H5T_NATIVE_INT64, &value) >= 0;
+      if (good && fits(sizeof value)) out_.integer(name, value);
+    } else if (H5Tget_class(type.get()) == H5T_FLOAT) {
+      double value = 0.0;
+      good = H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, &value) >= 0;
+      if (good && fits(sizeof value)) out_.real(name, value);
+    }
+    if (!good) refuse(std::string("attribute ") + name + " cannot be read");
+  }
+
+  // A profile has all that it holds in itself: HDF5 would follow links and outside storage to any file of the reader.
+  bool is_linked_in_the_file(const char* name) const {
+    H5L_info_t link;
+    return H5Lget_info(file_, name, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+  }
+  static bool is_stored_in_the_file(const hdf5::Dataset& dataset) {
+    const hdf5::PropertyList storage(H5Dget_create_plist(dataset.get()));
+    const H5D_layout_t layout = H5Pget_layout(storage.get());
+    return (layout == H5D_COMPACT || layout == H5D_CONTIGUOUS || layout == H5D_CHUNKED) &&
+           H5Pget_external_count(storage.get()) == 0;
+  }
+
+  void send_column(const Variable& variable) {
+    if (failure_) return;
+    const char* name = variable.name.c_str();
+    const hdf5::Dataset dataset(is_linked_in_the_file(name) ? H5Dopen2(file_, name, H5P_DEFAULT) : H5I_INVALID_HID);
+    if (!dataset || !is_stored_in_the_file(dataset)) return refuse("column " + variable.name + " is not in the file");
+    const hdf5::Dataspace space(H5Dget_space(dataset.get()));
+    hsize_t size = 0;
+    if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Sget_simple_extent_dims(space.get(), &size, nullptr) < 0) {
+      return refuse("column " + variable.name + " has the wrong shape");
+    }
+    const bool good = variable.type == ElementType::text ? send_texts(variable, dataset, size)
+                                                         : send_numbers(variable, dataset, size);
+    if (!good) refuse("column " + variable.name + " cannot be read");
+  }
+
+  bool send_numbers(const Variable& variable, const hdf5::Dataset& dataset, hsize_t size) {
+    if (!fits(size, size_of(variable.type))) return false;
+    std::vector<char> values(size * size_of(variable.type));
+    if (!values.empty() &&
+        H5Dread(dataset.get(), hdf5::memory_type(variable.type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
+      return false;
+    }
+    out_.column_bytes(variable.type, variable.name, values.data(), values.size());
+    return true;
+  }
+
+  bool send_texts(const Variable& variable, const hdf5::Dataset& dataset, hsize_t size) {
+    const hdf5::Datatype type(H5Dget_type(dataset.get()));
+    if (!is_text(type) || !fits(size, sizeof(char*))) return false;
+    std::vector<char*> pointers(size);
+    if (!pointers.empty() &&
+        H5Dread(dataset.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, static_cast<void*>(pointers.data())) < 0) {
+      return false;
+    }
+    std::string joined;
+    for (char* pointer : pointers) {
+      const std::string_view text(pointer != nullptr ? pointer : "");
+      if (!fits(text.size() + 1)) return false;
+      joined.append(text).push_back('\0');
+      H5free_memory(pointer);
+    }
+    out_.text_column(variable.name, joined);
+    return true;
+  }
+
+  hid_t file_;
+  std::string path_;
+  std::uint64_t left_;
+  FrameWriter& out_;
+  std::optional<std::string> failure_;
+};
+
+std::uint64_t own_address_space() {
+  unsigned long pages = 0;
+  if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void limit(__rlimit_resource_t resource, rlim_t value) {
+  rlimit limits{};
+  if (getrlimit(resource, &limits) != 0) return;
+  limits.rlim_cur = limits.rlim_max = std::min(value, limits.rlim_max);
+  setrlimit(resource, &limits);
+}
+
+[[noreturn]] void be_the_reader(const std::string& path, std::uint64_t most_bytes, int to) {
+  // What a dying libc or a sanitizer has to say is not for the user, who gets one line, nor is the core.
+  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
+  for (const int deadly : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE}) std::signal(deadly, SIG_DFL);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_CPU, cpu_seconds_of_reader(most_bytes));
+  limit(RLIMIT_AS, own_address_space() + address_space_of_reader(most_bytes));
+  try {
+    send_contents(path, most_bytes, to);
+  } catch (const std::exception&) {
+    _exit(1);
+  }
+  _exit(0);
+}
+
+Failure cannot_read(const std::string& path, int error) {
+  return {"cannot read " + path + ": " + std::strerror(error)};
+}
+
+}  // namespace
+
+void send_contents(const std::string& path, std::uint64_t most_bytes, int to) {
+  FrameWriter out(to);
+  hdf5::prepare();
+  H5PLset_loading_state(0);  // a file must not choose code to be loaded
+  if (H5Fis_hdf5(path.c_str()) <= 0) return out.failure(path + " is not a profile: it is no HDF5 file");
+  const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
+  if (!file) return out.failure(path + " is damaged: HDF5 cannot open it (truncated?)");
+  Sender(file.get(), path, most_bytes, out).send_all();
+}
+
+Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std::string& path) {
+  Contents contents;
+  Frame frame;
+  for (std::uint64_t left = most_bytes; read_frame(from, frame, left) == Received::frame;) {
+    if (frame.kind == FrameKind::end) return contents;
+    if (frame.kind == FrameKind::failure) return Failure{std::string(frame.payload.begin(), frame.payload.end())};
+    left -= frame.payload.size();
+    if (contents.attributes.size() > most_attributes || contents.columns.size() > schema_variables().size()) break;
+    auto& there = frame.kind == FrameKind::column ? contents.columns : contents.attributes;
+    std::string name = frame.name;
+    there.insert_or_assign(std::move(name), std::move(frame));
+  }
+  return Failure{path + " is damaged: HDF5 cannot read it"};
+}
+
+Outcome<Contents> fetch_contents(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return cannot_read(path, errno);
+  if (!S_ISREG(status.st_mode)) return Failure{"cannot read " + path + ": it is not a file"};
+  if (access(path.c_str(), R_OK) != 0) return cannot_read(path, errno);
+  const std::uint64_t most_bytes = most_unpacked_bytes(static_cast<std::uint64_t>(status.st_size));
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return cannot_read(path, errno);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    be_the_reader(path, most_bytes, ends[1]);
+  }
+  const int error = errno;
+  close(ends[1]);
+  Outcome<Contents> contents = child > 0 ? receive_contents(ends[0], most_bytes, path) : cannot_read(path, error);
+  close(ends[0]);
+  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  return contents;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,39 @@
+// What an HDF5 file holds under the names of a profile, not yet checked: fetched by a process that HDF5 may crash.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+#include "libprofile/format/outcome.hpp"
+#include "libprofile/format/stream.hpp"
+
+namespace halcyon {
+
+/// Values as they were received. Columns have the element type that the schema gives them; their lengths are whatever
+/// the file says.
+struct Contents {
+  std::map<std::string, Frame, std::less<>> attributes;
+  std::map<std::string, Frame, std::less<>> columns;
+};
+
+/// The bytes that a profile of so many bytes may hold in all when it is unpacked. A segment has at most 90 bytes, of
+/// which its duration alone takes one or more in the file however well it is packed: real profiles stay far below.
+constexpr std::uint64_t most_unpacked_bytes(std::uint64_t file_bytes) {
+  constexpr std::uint64_t for_small_files = std::uint64_t{64} << 20;
+  constexpr std::uint64_t ratio = 256;
+  constexpr std::uint64_t most = std::uint64_t{8} << 30;
+  return file_bytes > (most - for_small_files) / ratio ? most : for_small_files + ratio * file_bytes;
+}
+
+/// All attributes of the root that are one text or number, and all columns of the schema. A process of its own reads
+/// them with limits on its memory and CPU time: libhdf5 crashes on some damaged files, loops or corrupts its memory on
+/// others, and no check of ours before it opens a file could tell which.
+Outcome<Contents> fetch_contents(const std::string& path);
+
+/// The two halves of it: what that process does, and what becomes of its frames.
+void send_contents(const std::string& path, std::uint64_t most_bytes, int to);
+Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std::string& path);
+
+}  // namespace halcyon

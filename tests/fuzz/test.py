@@ -1,0 +1,74 @@
+"""Untrusted input under libFuzzer: every finding stays fixed, and some seconds more of fuzzing find nothing new.
+
+Builds the fuzz targets with clang (preset fuzz) beside the build under test. HALCYON_FUZZ_SECONDS is the time for each
+target; what it finds is left in the directory `findings` of that build.
+"""
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import BUILD, SOURCE
+
+FUZZ_BUILD = BUILD / "fuzz"
+CORPUS = Path(__file__).resolve().parent / "corpus"
+SECONDS = int(os.environ.get("HALCYON_FUZZ_SECONDS", "20"))
+MOST_MEGABYTES = 2048  # of one process, sanitizers included
+SLOWEST_INPUT = 120  # seconds, under sanitizers on a busy machine
+
+
+def has_libfuzzer():
+    program = 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }'
+    return shutil.which("clang++") is not None and subprocess.run(
+        ["clang++", "-fsanitize=fuzzer", "-x", "c++", "-", "-o", "/dev/null"], input=program, text=True,
+        capture_output=True, check=False).returncode == 0
+
+
+def run(*words):
+    finished = subprocess.run([str(word) for word in words], cwd=SOURCE, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    return finished.returncode, finished.stdout.decode(errors="replace")
+
+
+class Fuzz(halcyon_test.Behaviour):
+
+    @classmethod
+    def setUpClass(cls):
+        for words in (["cmake", "--preset", "fuzz", "-B", FUZZ_BUILD], ["cmake", "--build", FUZZ_BUILD, "--target", "fuzz"]):
+            status, output = run(*words)
+            if status != 0:
+                raise RuntimeError(output)
+
+    def check_target(self, name):
+        target = FUZZ_BUILD / "bin" / f"fuzz_{name}"
+        findings = FUZZ_BUILD / "findings"
+        findings.mkdir(exist_ok=True)
+        limits = [f"-timeout={SLOWEST_INPUT}", f"-rss_limit_mb={MOST_MEGABYTES}", f"-artifact_prefix={findings}/{name}-"]
+        inputs = sorted((CORPUS / name).iterdir())
+        self.assertTrue(inputs)
+        status, output = run(target, *limits, *inputs)
+        self.assertEqual(status, 0, output)
+        status, output = run(target, *limits, f"-max_total_time={SECONDS}", self.directory, CORPUS / name)
+        self.assertEqual(status, 0, output)
+
+    def test_an_injection_spec_of_any_bytes_is_followed_or_refused_in_one_line(self):
+        self.check_target("spec")
+
+    def test_frames_of_any_bytes_are_a_profile_or_refused_in_one_line(self):
+        self.check_target("frames")
+
+    def test_an_hdf5_file_of_any_kind_is_a_profile_or_refused_in_one_line(self):
+        self.check_target("hdf5")
+
+    def test_a_profile_of_any_values_is_reported_or_refused_in_one_line(self):
+        self.check_target("profile")
+
+
+if __name__ == "__main__":
+    if not has_libfuzzer():
+        halcyon_test.skip("no clang with libFuzzer")
+    halcyon_test.main()
