@@ -60,7 +60,7 @@ struct Profile {
 
   // per rank
   std::vector<std::string> rank_host;                            // (ranks)
-  std::vector<double> rank_run_time;                             // (ranks) s
+  std::vector<double> rank_run_time;                             // (ranks) s; NaN of a rank that left nothing
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
   FixedWorkTimes background_before;                              // just before the run
   FixedWorkTimes background_after;                               // just after

@@ -26,6 +26,12 @@ bool are_possible(const std::vector<T>& values, double most) {
                      [most](T value) { return is_possible(static_cast<double>(value), most); });
 }
 
+// Where NaN says that a value is not known.
+bool are_unknown_or_possible(const std::vector<double>& values, double most) {
+  return std::all_of(values.begin(), values.end(),
+                     [most](double value) { return std::isnan(value) || is_possible(value, most); });
+}
+
 // The first thing that is wrong with the file; everything after it is skipped.
 class Reader {
  public:
@@ -152,9 +158,7 @@ void read_evidence(Reader& reader, Profile& profile) {
   for (const EvidenceInfo& info : evidence_infos) {
     std::vector<double>& values = profile.evidence[index_of(info.evidence)];
     values = reader.column<double>(evidence_name(info), static_cast<std::uint64_t>(profile.ranks), false);
-    // NaN is a value here: not told.
-    if (!std::all_of(values.begin(), values.end(),
-                     [](double v) { return std::isnan(v) || is_possible(v, most_evidence); })) {
+    if (!are_unknown_or_possible(values, most_evidence)) {
       reader.refuse("column " + evidence_name(info) + " has impossible values");
     }
   }
@@ -262,7 +266,9 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path) {
   if (reader.failure()) return *reader.failure();
   profile.rank_host = reader.texts("rank_host", static_cast<std::uint64_t>(profile.ranks), true);
   profile.rank_run_time = reader.column<double>("rank_run_time", static_cast<std::uint64_t>(profile.ranks), true);
-  if (!are_possible(profile.rank_run_time, most_seconds)) reader.refuse("column rank_run_time has impossible values");
+  if (!are_unknown_or_possible(profile.rank_run_time, most_seconds)) {
+    reader.refuse("column rank_run_time has impossible values");
+  }
   read_background(reader, profile);
   read_evidence(reader, profile);
   read_features(reader, profile);
