@@ -6,6 +6,8 @@
 #include <numbers>
 #include <tuple>
 
+#include "analyzer/sorting.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -31,7 +33,7 @@ struct Cells {
 
 Cells cells_of(const Durations& durations) {
   std::vector<double> sorted(durations.data(), durations.data() + durations.size());
-  std::sort(sorted.begin(), sorted.end());
+  sort_ascending(sorted);
   const std::size_t size = sorted.size();
   Cells cells;
   cells.segments = static_cast<double>(size);
@@ -41,8 +43,9 @@ Cells cells_of(const Durations& durations) {
   cells.finest = resolution * cells.middle;
 
   const std::size_t held = std::max<std::size_t>(2, static_cast<std::size_t>(core_share * cells.segments));
-  double core = sorted.back() - sorted.front();
-  double core_begin = sorted.front();
+  const double shortest = sorted[0];
+  double core = sorted[size - 1] - shortest;
+  double core_begin = shortest;
   for (std::size_t i = 0; i + held < size; ++i) {
     if (sorted[i + held] - sorted[i] < core) {
       core = sorted[i + held] - sorted[i];
@@ -65,17 +68,18 @@ Cells cells_of(const Durations& durations) {
   }
   // Where all durations are as good as equal, that nothing much is longer is what is known.
   if (!cells.edges.empty()) cells.edges.back() = std::max(cells.edges.back(), last);
-  if (cells.edges.empty()) cells.edges.push_back(sorted.back());
+  if (cells.edges.empty()) cells.edges.push_back(sorted[size - 1]);
   // That nothing is shorter than the first ones is known too.
-  const double first_width = std::max(cells.edges.front() - sorted.front(), 2.0 * cells.finest);
-  cells.edges.insert(cells.edges.begin(), sorted.front() - first_width);
+  const double first_width = std::max(cells.edges.front() - shortest, 2.0 * cells.finest);
+  cells.edges.insert(cells.edges.begin(), shortest - first_width);
 
-  cells.counts.assign(cells.edges.size() + 1, 0.0);
-  std::size_t cell = 0;
-  for (const double duration : sorted) {
-    while (cell < cells.edges.size() && duration > cells.edges[cell]) ++cell;
-    cells.counts[cell] += 1.0;
+  auto from = sorted.begin();
+  for (const double edge : cells.edges) {
+    const auto to = std::partition_point(from, sorted.end(), [edge](double duration) { return duration <= edge; });
+    cells.counts.push_back(static_cast<double>(to - from));
+    from = to;
   }
+  cells.counts.push_back(static_cast<double>(sorted.end() - from));
   return cells;
 }
 
