@@ -49,7 +49,7 @@ int run(RankOptions options) {
     fail(no_profile_written);
     return failed;
   }
-  const Outcome<Profile> profile = read_profile(*end->profile);
+  const Outcome<Profile> profile = read_profile(*end->profile, Columns::analyzed);
   if (!profile) {
     fail(profile.failure().message);
     return failed;
