@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace halcyon {
 namespace {
@@ -46,12 +48,39 @@ double calls_of(const Profile& profile, std::size_t segment) {
   return calls;
 }
 
-Durations seconds_of(const std::vector<float>& column, const std::vector<std::uint32_t>& members) {
-  Durations values(static_cast<Eigen::Index>(members.size()));
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    values[static_cast<Eigen::Index>(i)] = static_cast<double>(column[members[i]]);
-  }
+std::vector<float> seconds_of(const std::vector<float>& column, std::span<const std::uint32_t> members) {
+  std::vector<float> values;
+  values.reserve(members.size());
+  for (const std::uint32_t segment : members) values.push_back(column[segment]);
   return values;
+}
+
+JudgedDurations judged_durations(const Profile& profile, const Grouping& grouping,
+                                 const std::vector<JudgedGroup>& judged) {
+  JudgedDurations run{.run_time = profile.run_time_seconds};
+  std::size_t segments = 0;
+  for (const JudgedGroup& group : judged) segments += grouping.members(group.group).size();
+  run.durations.reserve(segments);
+  run.ascending.reserve(segments);
+  if (!profile.calls_beyond_usual.empty()) run.beyond_usual.reserve(segments);
+  for (const JudgedGroup& group : judged) {
+    const std::span<const std::uint32_t> members = grouping.members(group.group);
+    std::vector<float> beyond_usual;
+    if (!profile.calls_beyond_usual.empty()) beyond_usual = seconds_of(profile.calls_beyond_usual, members);
+    add_group(run, seconds_of(profile.duration, members), beyond_usual, calls_of(profile, members.front()));
+  }
+  return run;
+}
+
+// From the order of the judged groups back to the order of time; nothing where no group is judged.
+std::vector<double> by_segment(const Grouping& grouping, const std::vector<JudgedGroup>& judged,
+                               const std::vector<double>& values) {
+  std::vector<double> result(grouping.groups.of.size(), 0.0);
+  auto value = values.begin();
+  for (const JudgedGroup& group : judged) {
+    for (const std::uint32_t segment : grouping.members(group.group)) result[segment] = *value++;
+  }
+  return result;
 }
 
 bool spans_all_classes(const Interval& percent) {
@@ -72,9 +101,9 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
                                (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
   }
   if (profile.dropped_segments > 0) {
-    warn("segments-dropped",
-         fmt::format("{} segments fitted neither into the memory setting nor onto the disk and are not in the profile: raise HALCYON_MEMORY",
-                     profile.dropped_segments));
+    warn("segments-dropped", fmt::format("{} segments fitted neither into the memory setting nor onto the disk and are "
+                                         "not in the profile: raise HALCYON_MEMORY",
+                                         profile.dropped_segments));
   }
   if (analysis.segment_rate_hz > 0.0) {
     const double cost_percent = 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds;
@@ -107,7 +136,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
 
 }  // namespace
 
-Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members) {
+std::vector<float> durations_of(const Profile& profile, std::span<const std::uint32_t> members) {
   return seconds_of(profile.duration, members);
 }
 
@@ -118,7 +147,11 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
 }
 
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates) {
-  const Grouping grouping = group_segments(profile);
+  return analyze(profile, group_segments(profile), method, candidates);
+}
+
+Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
+                 std::span<const Method> candidates) {
   Analysis analysis;
   analysis.segments = profile.segments;
   analysis.clusters = grouping.clusters;
@@ -128,52 +161,40 @@ Analysis analyze(const Profile& profile, std::string_view method, std::span<cons
     analysis.segment_rate_hz = static_cast<double>(profile.segments) / profile.run_time_seconds;
   }
 
-  JudgedDurations judged{.run_time = profile.run_time_seconds};
-  double judged_seconds = 0.0;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
-    const std::vector<std::uint32_t>& members = grouping.members[group];
-    if (members.size() < smallest_judged_group) continue;
-    judged.groups.push_back(durations_of(profile, members));
-    if (!profile.calls_beyond_usual.empty()) {
-      judged.beyond_usual.push_back(seconds_of(profile.calls_beyond_usual, members));
-    }
-    judged.calls.push_back(calls_of(profile, members.front()));
-    judged_seconds += judged.groups.back().sum();
-    analysis.judged_segments += members.size();
-    analysis.judged.push_back({.group = group});
+    if (grouping.members(group).size() >= smallest_judged_group) analysis.judged.push_back({.group = group});
   }
+  const JudgedDurations judged = judged_durations(profile, grouping, analysis.judged);
+  analysis.judged_segments = judged.durations.size();
+  const double judged_seconds = std::accumulate(judged.durations.begin(), judged.durations.end(), 0.0);
   if (profile.run_time_seconds > 0.0) {
     analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / profile.run_time_seconds);
   }
   analysis.unknown = reason_for_unknown(profile, analysis);
 
-  analysis.excess.assign(profile.segments, 0.0);
+  std::vector<double> excess;  // (segments) s, by the chosen method
   for (const Method& candidate : candidates) {
     const bool is_chosen = candidate.name == method;
     if (is_chosen) analysis.chosen = analysis.methods.size();
     MethodResult result{.name = candidate.name};
     if (profile.run_time_seconds > 0.0) {
-      const RunEstimate estimate = candidate.estimate(judged);
+      const RunEstimate estimate = candidate.estimate(judged, is_chosen ? Detail::segments : Detail::groups);
       const auto percent = [&](double seconds) {
         return 100.0 * std::clamp(seconds / profile.run_time_seconds, 0.0, 1.0);
       };
       double continuous_seconds = 0.0;
-      for (std::size_t g = 0; g < judged.groups.size(); ++g) {
+      for (std::size_t g = 0; g < judged.groups(); ++g) {
         const GroupEstimate& group = estimate.groups[g];
-        const double excess = group.excess.sum();
         // What moves the median strikes nearly every segment (seed 002, section 2, "Separating ...").
-        const double displaced =
-            static_cast<double>(judged.groups[g].size()) * (median(judged.groups[g]) - group.baseline);
-        result.excess_seconds += excess;
-        continuous_seconds += std::clamp(displaced, 0.0, excess);
+        const double displaced = static_cast<double>(judged.size(g)) *
+                                 (median_of_ascending(judged.of(judged.ascending, g)) - group.baseline);
+        result.excess_seconds += group.excess_seconds;
+        continuous_seconds += std::clamp(displaced, 0.0, group.excess_seconds);
         if (!is_chosen) continue;
         analysis.judged[g].baseline_seconds = group.baseline;
         analysis.judged[g].threshold_seconds = group.threshold;
-        const std::vector<std::uint32_t>& members = grouping.members[analysis.judged[g].group];
-        for (std::size_t i = 0; i < members.size(); ++i) {
-          analysis.excess[members[i]] = group.excess[static_cast<Eigen::Index>(i)];
-        }
       }
+      if (is_chosen) excess = by_segment(grouping, analysis.judged, estimate.excess);
       result.interference_percent = percent(result.excess_seconds);
       result.continuous_percent = percent(continuous_seconds);
       if (is_chosen) analysis.slow_percent = percent(estimate.slow_seconds);
@@ -184,7 +205,8 @@ Analysis analyze(const Profile& profile, std::string_view method, std::span<cons
     result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
     analysis.methods.push_back(result);
   }
-  analysis.attribution = attribute(profile, grouping, analysis.excess);
+  excess.resize(profile.segments);  // of a run that took no time, nothing is known
+  analysis.attribution = attribute(profile, grouping, excess);
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
         "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "

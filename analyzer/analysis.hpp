@@ -52,8 +52,7 @@ struct Analysis {
   double segment_rate_hz = 0.0;
   std::vector<MethodResult> methods;  // in the order of estimators.hpp
   std::size_t chosen = 0;             // the method that speaks for the run
-  std::vector<double> excess;         // (segments) s, by that method; 0 where not judged
-  Attribution attribution;            // of that excess
+  Attribution attribution;            // of the excess by that method
   double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict
   std::vector<JudgedGroup> judged;    // ascending
@@ -67,9 +66,11 @@ struct Analysis {
 };
 
 /// (members) s, in their order.
-Durations durations_of(const Profile& profile, const std::vector<std::uint32_t>& members);
+std::vector<float> durations_of(const Profile& profile, std::span<const std::uint32_t> members);
 
-/// `method` must be one of `candidates`, which all are run.
+/// `method` must be one of `candidates`, which all are run; `grouping` is the profile's.
+Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
+                 std::span<const Method> candidates = methods);
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
 
 }  // namespace halcyon

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <span>
 
 namespace halcyon {
 namespace {
@@ -43,38 +44,34 @@ double off_cpu(const Profile& profile, std::size_t segment) {
 
 double sum(const Parts& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }
 
-struct Usual {
-  Parts parts{};
-  double off_cpu = 0.0;
+/// What is known of a group before its excess can be divided.
+struct GroupTimes {
+  double seconds = 0.0;    // of excess
+  double durations = 0.0;  // s, less the excess
+  bool has_excess = false;
+  double most_of_usual = 0.0;  // s, largest excess, to either side, of the segments that are taken for usual
+  double usual_segments = 0.0;
+  Parts usual{};  // s of a segment
+  double usual_off_cpu = 0.0;
+  Parts typical{};  // shares of the parts in what is explained
 };
 
-Usual usual_of(const Profile& profile, const std::vector<std::uint32_t>& members, const std::vector<double>& excess) {
+// Largest distance from nothing of the quarter of the group's excess that is nearest to it.
+double most_of_usual(std::span<const std::uint32_t> members, const std::vector<double>& excess) {
   std::vector<double> distances;
   distances.reserve(members.size());
   for (const std::uint32_t segment : members) distances.push_back(std::abs(excess[segment]));
   const auto last = static_cast<std::size_t>(usual_share * static_cast<double>(members.size() - 1));
   std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(last), distances.end());
-  const double most = distances[last];
-  Usual usual;
-  double count = 0.0;
-  for (const std::uint32_t segment : members) {
-    if (std::abs(excess[segment]) > most) continue;
-    const Parts parts = parts_of(profile, segment);
-    for (std::size_t part = 0; part < part_count; ++part) usual.parts[part] += parts[part];
-    usual.off_cpu += off_cpu(profile, segment);
-    count += 1.0;
-  }
-  for (double& part : usual.parts) part /= count;
-  usual.off_cpu /= count;
-  return usual;
+  return distances[last];
 }
 
 // How far a segment's parts are beyond the usual ones, in the direction of its excess, and no more than the excess in
 // all.
-Parts explained(const Profile& profile, const Usual& usual, std::size_t segment, double excess) {
+Parts explained(const Profile& profile, const Parts& usual, std::size_t segment, double excess) {
   Parts parts = parts_of(profile, segment);
   for (std::size_t part = 0; part < part_count; ++part) {
-    const double beyond = parts[part] - usual.parts[part];
+    const double beyond = parts[part] - usual[part];
     parts[part] = std::max(0.0, excess > 0.0 ? beyond : -beyond);
   }
   const double all = sum(parts);
@@ -90,33 +87,64 @@ void largest_first(std::vector<Share>& shares) {
   std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.seconds > b.seconds; });
 }
 
-// Divides the excess of one group among kinds, on the account of each segment's rank.
-void divide_group(const Profile& profile, const std::vector<std::uint32_t>& members, const std::vector<double>& excess,
-                  std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
-  const Usual usual = usual_of(profile, members, excess);
-  Parts typical{};
-  for (const std::uint32_t segment : members) {
-    if (excess[segment] == 0.0) continue;
-    const Parts parts = explained(profile, usual, segment, excess[segment]);
-    for (std::size_t part = 0; part < part_count; ++part) typical[part] += parts[part];
+// All groups at once, segment after segment: by groups, each would reach through all columns on its own.
+std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& grouping,
+                                        const std::vector<double>& excess) {
+  std::vector<GroupTimes> groups(grouping.groups.count);
+  const std::vector<std::uint32_t>& group_of = grouping.groups.of;
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    GroupTimes& group = groups[group_of[segment]];
+    group.seconds += excess[segment];
+    group.durations += static_cast<double>(profile.duration[segment]) - excess[segment];
+    group.has_excess = group.has_excess || excess[segment] != 0.0;
   }
-  const double all = sum(typical);
-  if (all <= 0.0) typical[computation_part] = 1.0;
-  for (double& part : typical) part /= all > 0.0 ? all : 1.0;
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    if (groups[group].has_excess) groups[group].most_of_usual = most_of_usual(grouping.members(group), excess);
+  }
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    GroupTimes& group = groups[group_of[segment]];
+    if (!group.has_excess || std::abs(excess[segment]) > group.most_of_usual) continue;
+    const Parts parts = parts_of(profile, segment);
+    for (std::size_t part = 0; part < part_count; ++part) group.usual[part] += parts[part];
+    group.usual_off_cpu += off_cpu(profile, segment);
+    group.usual_segments += 1.0;
+  }
+  for (GroupTimes& group : groups) {
+    if (!group.has_excess) continue;
+    for (double& part : group.usual) part /= group.usual_segments;
+    group.usual_off_cpu /= group.usual_segments;
+  }
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    if (excess[segment] == 0.0) continue;
+    GroupTimes& group = groups[group_of[segment]];
+    const Parts parts = explained(profile, group.usual, segment, excess[segment]);
+    for (std::size_t part = 0; part < part_count; ++part) group.typical[part] += parts[part];
+  }
+  for (GroupTimes& group : groups) {
+    const double all = sum(group.typical);
+    if (all <= 0.0) group.typical[computation_part] = 1.0;
+    for (double& part : group.typical) part /= all > 0.0 ? all : 1.0;
+  }
+  return groups;
+}
 
-  for (const std::uint32_t segment : members) {
+// Divides the excess among kinds, on the account of each segment's rank.
+void divide_among_ranks(const Profile& profile, const Grouping& grouping, const std::vector<GroupTimes>& groups,
+                        const std::vector<double>& excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
     const double seconds = excess[segment];
     if (seconds == 0.0) continue;
+    const GroupTimes& group = groups[grouping.groups.of[segment]];
     RankShare& rank = by_rank[profile.last_rank[segment]];
-    const Parts parts = explained(profile, usual, segment, seconds);
+    const Parts parts = explained(profile, group.usual, segment, seconds);
     const double unexplained = std::abs(seconds) - sum(parts);
     for (std::size_t part = 0; part < part_count; ++part) {
-      const double share = std::copysign(parts[part] + unexplained * typical[part], seconds);
+      const double share = std::copysign(parts[part] + unexplained * group.typical[part], seconds);
       rank.kinds[static_cast<std::size_t>(kind_of(part))] += share;
     }
     rank.seconds += seconds;
     if (seconds > 0.0) {
-      off_cpu_seconds += std::clamp(off_cpu(profile, segment) - usual.off_cpu, 0.0, seconds);
+      off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
     }
   }
 }
@@ -158,21 +186,17 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
   double off_cpu_seconds = 0.0;
-  for (const std::vector<std::uint32_t>& members : grouping.members) {
-    GroupShare group;
-    bool any = false;
-    for (const std::uint32_t segment : members) {
-      group.seconds += excess[segment];
-      group.baseline_seconds += static_cast<double>(profile.duration[segment]) - excess[segment];
-      any = any || excess[segment] != 0.0;
-    }
-    if (!any) continue;
-    divide_group(profile, members, excess, by_rank, off_cpu_seconds);
-    group.segments = members.size();
-    group.baseline_seconds /= static_cast<double>(members.size());
-    group.site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]];
+  const std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
+  divide_among_ranks(profile, grouping, groups, excess, by_rank, off_cpu_seconds);
+  for (std::uint32_t number = 0; number < grouping.groups.count; ++number) {
+    const GroupTimes& group = groups[number];
+    if (!group.has_excess) continue;
+    const std::span<const std::uint32_t> members = grouping.members(number);
     attribution.seconds += group.seconds;
-    attribution.groups.push_back(std::move(group));
+    attribution.groups.push_back({.site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
+                                  .segments = members.size(),
+                                  .baseline_seconds = group.durations / static_cast<double>(members.size()),
+                                  .seconds = group.seconds});
   }
   largest_first(attribution.groups);
   for (std::size_t i = most_groups_told; i < attribution.groups.size(); ++i) {

@@ -10,11 +10,13 @@
 #include <compare>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
 
 #include "analyzer/estimators.hpp"
+#include "analyzer/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -47,13 +49,19 @@ struct Description {
   std::array<Range, feature_count> ranges;  // of work and volumes
 };
 
-Range range_of(const FeatureColumn& column, const std::vector<std::uint32_t>& members) {
-  if (column.index.empty()) return {column.bins.front(), column.bins.front(), column.bins.front()};
-  Eigen::ArrayXd values(static_cast<Eigen::Index>(members.size()));
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    values[static_cast<Eigen::Index>(i)] = column.bins[column.index[members[i]]];
+Range range_of(const FeatureColumn& column, std::span<const std::uint32_t> members) {
+  const auto value = [&column](std::uint32_t segment) { return column.bins[column.bin_of(segment)]; };
+  Range range{value(members.front()), value(members.front()), value(members.front())};
+  if (column.index.empty()) return range;
+  for (const std::uint32_t segment : members) {
+    range.least = std::min(range.least, value(segment));
+    range.greatest = std::max(range.greatest, value(segment));
   }
-  return {values.minCoeff(), median(values), values.maxCoeff()};
+  if (range.least == range.greatest) return range;
+  Eigen::ArrayXd values(static_cast<Eigen::Index>(members.size()));
+  std::transform(members.begin(), members.end(), values.data(), value);
+  range.median = median(std::move(values));
+  return range;
 }
 
 Signature signature_of(const Profile& profile, std::uint32_t segment) {
@@ -70,7 +78,7 @@ using BySignature = std::map<Signature, std::vector<Description>>;
 
 void describe(const Profile& profile, const Grouping& grouping, bool of_a, BySignature& all) {
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
-    const std::vector<std::uint32_t>& members = grouping.members[group];
+    const std::span<const std::uint32_t> members = grouping.members(group);
     Description description{of_a, group, members.size(), {}};
     for (const FeatureInfo& info : features) {
       if (info.kind == FeatureKind::count) continue;
@@ -98,6 +106,12 @@ std::vector<std::vector<Description>> split_by(std::size_t feature, std::vector<
     parts.back().push_back(std::move(description));
   }
   return parts;
+}
+
+std::vector<float> ascending_durations(const Profile& profile, std::span<const std::uint32_t> members) {
+  std::vector<float> durations = durations_of(profile, members);
+  sort_ascending(durations);
+  return durations;
 }
 
 struct Candidate {
@@ -171,8 +185,8 @@ std::vector<GroupPair> match_groups(const Profile& a, const Grouping& groups_a, 
 }
 
 bool is_judged(const GroupPair& pair, const Grouping& groups_a, const Grouping& groups_b) {
-  return groups_a.members[pair.a].size() >= smallest_judged_group &&
-         groups_b.members[pair.b].size() >= smallest_judged_group;
+  return groups_a.members(pair.a).size() >= smallest_judged_group &&
+         groups_b.members(pair.b).size() >= smallest_judged_group;
 }
 
 double median_displacement_seconds(const Profile& a, const Grouping& groups_a, const Profile& b,
@@ -180,8 +194,9 @@ double median_displacement_seconds(const Profile& a, const Grouping& groups_a, c
   double seconds = 0.0;
   for (const GroupPair& pair : pairs) {
     if (!is_judged(pair, groups_a, groups_b)) continue;
-    const Durations x = durations_of(a, groups_a.members[pair.a]);
-    seconds += static_cast<double>(x.size()) * (median(x) - median(durations_of(b, groups_b.members[pair.b])));
+    const std::vector<float> in_a = ascending_durations(a, groups_a.members(pair.a));
+    const std::vector<float> in_b = ascending_durations(b, groups_b.members(pair.b));
+    seconds += static_cast<double>(in_a.size()) * (median_of_ascending(in_a) - median_of_ascending(in_b));
   }
   return seconds;
 }
@@ -193,20 +208,23 @@ struct Grouped {
   const Profile& profile;
   const Grouping& grouping;
 
-  Durations durations(std::uint32_t group) const { return durations_of(profile, grouping.members[group]); }
+  double seconds(std::uint32_t group) const {
+    double sum = 0.0;
+    for (const std::uint32_t segment : grouping.members(group)) sum += static_cast<double>(profile.duration[segment]);
+    return sum;
+  }
 };
 
 // The standard error of a median without a model of the distribution, from two order statistics around it (R. M. Price,
 // D. G. Bonett, Estimating the variance of the sample median, J. Stat. Comput. Simul. 68, 2001): with
 // c = (n + 1)/2 - sqrt(n) it is (x[n-c+1] - x[c]) / 2z, where z is the normal quantile of the binomial chance that the
 // true median lies below x[c].
-double error_of_median(Durations values) {
-  std::sort(values.data(), values.data() + values.size());
-  const double n = static_cast<double>(values.size());
-  const Eigen::Index c = std::max<Eigen::Index>(1, std::lround((n + 1.0) / 2.0 - std::sqrt(n)));
+double error_of_median(Recorded ascending) {
+  const double n = static_cast<double>(ascending.size());
+  const auto c = static_cast<std::size_t>(std::max(1L, std::lround((n + 1.0) / 2.0 - std::sqrt(n))));
   const double below = boost::math::cdf(boost::math::binomial(n, 0.5), static_cast<double>(c - 1));
   const double z = boost::math::quantile(boost::math::complement(boost::math::normal(), below));
-  return (values[values.size() - c] - values[c - 1]) / (2.0 * z);
+  return (static_cast<double>(ascending[ascending.size() - c]) - static_cast<double>(ascending[c - 1])) / (2.0 * z);
 }
 
 Interval around(double value, double half_width) { return {value - half_width, value + half_width}; }
@@ -224,9 +242,10 @@ SignatureNumbers number_signatures(const Grouped& a, const Grouped& b) {
   std::map<Signature, std::uint32_t> numbers;
   const auto number = [&numbers](const Grouped& run) {
     std::vector<std::uint32_t> of_groups;
-    for (const std::vector<std::uint32_t>& members : run.grouping.members) {
+    for (std::uint32_t group = 0; group < run.grouping.groups.count; ++group) {
       const auto next = static_cast<std::uint32_t>(numbers.size());
-      of_groups.push_back(numbers.try_emplace(signature_of(run.profile, members.front()), next).first->second);
+      const std::uint32_t first = run.grouping.members(group).front();
+      of_groups.push_back(numbers.try_emplace(signature_of(run.profile, first), next).first->second);
     }
     return of_groups;
   };
@@ -239,8 +258,8 @@ SignatureNumbers number_signatures(const Grouped& a, const Grouped& b) {
 std::size_t shared_segments(const Grouped& a, const Grouped& b, const SignatureNumbers& signatures) {
   std::vector<std::size_t> in_a(signatures.count, 0);
   std::vector<std::size_t> in_b(signatures.count, 0);
-  for (std::size_t g = 0; g < signatures.of_a.size(); ++g) in_a[signatures.of_a[g]] += a.grouping.members[g].size();
-  for (std::size_t g = 0; g < signatures.of_b.size(); ++g) in_b[signatures.of_b[g]] += b.grouping.members[g].size();
+  for (std::uint32_t g = 0; g < signatures.of_a.size(); ++g) in_a[signatures.of_a[g]] += a.grouping.members(g).size();
+  for (std::uint32_t g = 0; g < signatures.of_b.size(); ++g) in_b[signatures.of_b[g]] += b.grouping.members(g).size();
   std::size_t shared = 0;
   for (std::size_t i = 0; i < signatures.count; ++i) shared += std::min(in_a[i], in_b[i]);
   return shared;
@@ -282,7 +301,7 @@ Difference longest_unmatched_group(const Grouped& run, const std::vector<std::ui
   double longest_seconds = 0.0;
   for (std::uint32_t group = 0; group < run.grouping.groups.count; ++group) {
     if (is_matched[group]) continue;
-    const double seconds = run.durations(group).sum();
+    const double seconds = run.seconds(group);
     if (longest_of_all && seconds <= longest_seconds) continue;
     longest_of_all = group;
     longest_seconds = seconds;
@@ -295,12 +314,12 @@ Difference longest_unmatched_group(const Grouped& run, const std::vector<std::ui
     return {"low-coverage", "run time in recorded segments", recorded(run.profile), recorded(other.profile)};
   }
   const std::uint32_t longest = *longest_of_all;
-  const std::vector<std::uint32_t>& members = run.grouping.members[longest];
+  const std::span<const std::uint32_t> members = run.grouping.members(longest);
   const Signature signature = signature_of(run.profile, members.front());
   std::optional<std::uint32_t> beside;
   for (std::uint32_t group = 0; group < other.grouping.groups.count; ++group) {
     if (other_signatures[group] != signatures[longest]) continue;
-    if (!beside || other.grouping.members[group].size() > other.grouping.members[*beside].size()) beside = group;
+    if (!beside || other.grouping.members(group).size() > other.grouping.members(*beside).size()) beside = group;
   }
   const std::string where = fmt::format("{} segments that end at {}", members.size(), signature.site);
   if (!beside) return {"other-work", where, "there", "missing"};
@@ -309,7 +328,7 @@ Difference longest_unmatched_group(const Grouped& run, const std::vector<std::ui
   for (const FeatureInfo& info : features) {
     if (info.kind == FeatureKind::count) continue;
     const auto middle = [at = index_of(info.feature)](const Grouped& of, std::uint32_t group) {
-      return range_of(of.profile.features[at], of.grouping.members[group]).median;
+      return range_of(of.profile.features[at], of.grouping.members(group)).median;
     };
     const double distance = relative_distance(middle(run, longest), middle(other, *beside));
     if (distance <= farthest_distance) continue;
@@ -317,7 +336,7 @@ Difference longest_unmatched_group(const Grouped& run, const std::vector<std::ui
     farthest_distance = distance;
   }
   const auto value = [at = index_of(farthest->feature)](const Grouped& of, std::uint32_t group) {
-    return fmt::format("{:.4g}", range_of(of.profile.features[at], of.grouping.members[group]).median);
+    return fmt::format("{:.4g}", range_of(of.profile.features[at], of.grouping.members(group)).median);
   };
   return {"other-work", fmt::format("{} of {}", farthest->name, where), value(run, longest), value(other, *beside)};
 }
@@ -344,13 +363,13 @@ double percent_of(double part, double whole) { return whole > 0.0 ? std::min(100
 // Of a pair that is judged on both sides.
 MatchedGroup matched_group(const Grouped& a, const Analysis& analysis_a, const Grouped& b, const Analysis& analysis_b,
                            const GroupPair& pair) {
-  const Durations durations_a = a.durations(pair.a);
-  const Durations durations_b = b.durations(pair.b);
-  const auto side = [](const Durations& durations, const JudgedGroup& judged) {
-    return MatchedGroup::Side{static_cast<std::size_t>(durations.size()), median(durations), judged.baseline_seconds};
+  const std::vector<float> durations_a = ascending_durations(a.profile, a.grouping.members(pair.a));
+  const std::vector<float> durations_b = ascending_durations(b.profile, b.grouping.members(pair.b));
+  const auto side = [](Recorded durations, const JudgedGroup& judged) {
+    return MatchedGroup::Side{durations.size(), median_of_ascending(durations), judged.baseline_seconds};
   };
   const double n = static_cast<double>(durations_a.size());
-  MatchedGroup group{std::string(signature_of(a.profile, a.grouping.members[pair.a].front()).site),
+  MatchedGroup group{std::string(signature_of(a.profile, a.grouping.members(pair.a).front()).site),
                      side(durations_a, *analysis_a.judged_group(pair.a)),
                      side(durations_b, *analysis_b.judged_group(pair.b))};
   group.displacement_seconds = n * (group.a.median - group.b.median);
@@ -362,15 +381,25 @@ MatchedGroup matched_group(const Grouped& a, const Analysis& analysis_a, const G
 
 }  // namespace
 
-Comparison compare(const Profile& profile_a, const Profile& profile_b) {
+AnalyzedRun analyze_run(const Profile& profile) {
+  AnalyzedRun run{.profile = profile, .grouping = group_segments(profile)};
+  run.analysis = analyze(profile, run.grouping, methods.front().name);
+  return run;
+}
+
+Comparison compare(const Profile& a, const Profile& b) { return compare(analyze_run(a), analyze_run(b)); }
+
+Comparison compare(const AnalyzedRun& run_a, const AnalyzedRun& run_b) {
+  const Profile& profile_a = run_a.profile;
+  const Profile& profile_b = run_b.profile;
   Comparison comparison;
-  comparison.a.analysis = analyze(profile_a, methods.front().name);
-  comparison.b.analysis = analyze(profile_b, methods.front().name);
+  comparison.a.analysis = run_a.analysis;
+  comparison.b.analysis = run_b.analysis;
   comparison.difference = differing_circumstances(profile_a, profile_b);
   if (comparison.difference) return comparison;
 
-  const Grouping groups_a = group_segments(profile_a);
-  const Grouping groups_b = group_segments(profile_b);
+  const Grouping& groups_a = run_a.grouping;
+  const Grouping& groups_b = run_b.grouping;
   const Grouped a{profile_a, groups_a};
   const Grouped b{profile_b, groups_b};
   const SignatureNumbers signatures = number_signatures(a, b);
@@ -390,8 +419,8 @@ Comparison compare(const Profile& profile_a, const Profile& profile_b) {
   for (const GroupPair& pair : pairs) {
     is_matched_a[pair.a] = true;
     is_matched_b[pair.b] = true;
-    seconds_a += a.durations(pair.a).sum();
-    seconds_b += b.durations(pair.b).sum();
+    seconds_a += a.seconds(pair.a);
+    seconds_b += b.seconds(pair.b);
   }
   comparison.a.matched_percent = percent_of(seconds_a, profile_a.run_time_seconds);
   comparison.b.matched_percent = percent_of(seconds_b, profile_b.run_time_seconds);
@@ -410,6 +439,7 @@ Comparison compare(const Profile& profile_a, const Profile& profile_b) {
     if (!is_judged(pair, groups_a, groups_b)) continue;
     const MatchedGroup& group =
         comparison.groups.emplace_back(matched_group(a, comparison.a.analysis, b, comparison.b.analysis, pair));
+    comparison.displacement_seconds += group.displacement_seconds;
     comparison.a.displacement_seconds += static_cast<double>(group.a.segments) * (group.a.baseline - group.b.baseline);
     comparison.b.displacement_seconds += static_cast<double>(group.b.segments) * (group.b.baseline - group.a.baseline);
     half_width_of_medians = std::hypot(half_width_of_medians, half_width(group.displacement_interval_seconds));
@@ -418,7 +448,6 @@ Comparison compare(const Profile& profile_a, const Profile& profile_b) {
                    [](const MatchedGroup& x, const MatchedGroup& y) {
                      return std::abs(x.displacement_seconds) > std::abs(y.displacement_seconds);
                    });
-  comparison.displacement_seconds = median_displacement_seconds(profile_a, groups_a, profile_b, groups_b, pairs);
   comparison.displacement_interval_seconds = around(comparison.displacement_seconds, half_width_of_medians);
   comparison.more_disturbed_seconds = comparison.a.disturbed_seconds() - comparison.b.disturbed_seconds();
   // Intervals of excess are longer to one side than to the other.

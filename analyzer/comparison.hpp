@@ -89,8 +89,17 @@ struct Comparison {
   const ComparedRun* more_disturbed() const;
 };
 
+/// What each of two runs, or of several, is compared by.
+struct AnalyzedRun {
+  const Profile& profile;
+  Grouping grouping;
+  Analysis analysis;  // by the default method
+};
+AnalyzedRun analyze_run(const Profile& profile);
+
 /// Two runs are the same work if they had as many ranks, measured work alike, nine tenths of the segments of either
 /// have one of the same signature in the other, and half the run time of either lies in matched groups.
+Comparison compare(const AnalyzedRun& a, const AnalyzedRun& b);
 Comparison compare(const Profile& a, const Profile& b);
 
 }  // namespace halcyon

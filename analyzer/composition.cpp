@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <span>
 
 #include "analyzer/comparison.hpp"
 #include "analyzer/duration_law.hpp"
@@ -28,7 +29,7 @@ struct Place {
 /// A group of one run that did the same work as one of the skeleton.
 struct Counterpart {
   std::size_t run = 0;
-  const std::vector<std::uint32_t>* members = nullptr;
+  std::span<const std::uint32_t> members;
 };
 
 std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
@@ -46,9 +47,9 @@ std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, 
 }
 
 // The run with the least excess and displacement, all against the first: they did the same work.
-Outcome<std::size_t> least_disturbed(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
+Outcome<std::size_t> least_disturbed(const std::vector<AnalyzedRun>& runs, const std::vector<std::string>& files) {
   std::size_t least = 0;
-  double least_seconds = analyze(runs.front(), methods.front().name).result().excess_seconds;
+  double least_seconds = runs.front().analysis.result().excess_seconds;
   for (std::size_t run = 1; run < runs.size(); ++run) {
     const Comparison comparison = compare(runs.front(), runs[run]);
     if (comparison.difference) {
@@ -67,13 +68,12 @@ Outcome<std::size_t> least_disturbed(const std::vector<Profile>& runs, const std
 std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::vector<Counterpart>& counterparts,
                                    std::size_t members_of_skeleton, DurationLaws& laws) {
   std::optional<GroupEstimate> least_displaced;
-  std::vector<double> pooled;
+  std::vector<float> pooled;
   for (const Counterpart& counterpart : counterparts) {
-    const Durations durations = durations_of(runs[counterpart.run], *counterpart.members);
+    const std::vector<float> durations = durations_of(runs[counterpart.run], counterpart.members);
     pooled.insert(pooled.end(), durations.begin(), durations.end());
-    if (counterpart.members->size() < smallest_judged_group ||
-        static_cast<double>(counterpart.members->size()) <
-            least_share_of_group * static_cast<double>(members_of_skeleton)) {
+    if (durations.size() < smallest_judged_group ||
+        static_cast<double>(durations.size()) < least_share_of_group * static_cast<double>(members_of_skeleton)) {
       continue;
     }
     const GroupEstimate estimate = estimate_group(durations, laws);
@@ -81,8 +81,7 @@ std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::
   }
   if (least_displaced) return least_displaced->threshold;
   if (pooled.size() < smallest_judged_group) return std::nullopt;
-  return estimate_group(Eigen::Map<const Durations>(pooled.data(), static_cast<Eigen::Index>(pooled.size())), laws)
-      .threshold;
+  return estimate_group(pooled, laws).threshold;
 }
 
 double duration_of(const std::vector<Profile>& runs, const Place& place) {
@@ -93,7 +92,7 @@ std::vector<Place> in_order_of_duration(const std::vector<Profile>& runs,
                                         const std::vector<Counterpart>& counterparts) {
   std::vector<Place> places;
   for (const Counterpart& counterpart : counterparts) {
-    for (const std::uint32_t segment : *counterpart.members) places.push_back({counterpart.run, segment});
+    for (const std::uint32_t segment : counterpart.members) places.push_back({counterpart.run, segment});
   }
   std::stable_sort(places.begin(), places.end(),
                    [&runs](const Place& x, const Place& y) { return duration_of(runs, x) < duration_of(runs, y); });
@@ -112,7 +111,7 @@ std::size_t drawn_index(std::size_t i, std::size_t count) {
 // For each disturbed member of a group the segment whose times it takes. What is drawn narrows the group, so that its
 // own threshold may fall below the one it was drawn by: repeated until nothing is above it, or nothing would be below.
 std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const Profile& profile,
-                                       const std::vector<std::uint32_t>& members, const std::vector<Place>& donors,
+                                       std::span<const std::uint32_t> members, const std::vector<Place>& donors,
                                        double threshold, DurationLaws& laws) {
   std::vector<std::optional<Place>> drawn(members.size());
   // Where even the shortest are taken for disturbed, they are still what can be had.
@@ -123,17 +122,16 @@ std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const P
     const auto undisturbed = static_cast<std::size_t>(end - donors.begin());
     if (undisturbed == 0) return drawn;
     drawn.assign(members.size(), std::nullopt);
-    Durations composed = durations_of(profile, members);
+    std::vector<float> composed = durations_of(profile, members);
     std::size_t draws = 0;
     for (std::size_t i = 0; i < members.size(); ++i) {
-      double& duration = composed[static_cast<Eigen::Index>(i)];
-      if (duration <= threshold) continue;
+      if (static_cast<double>(composed[i]) <= threshold) continue;
       drawn[i] = donors[drawn_index(draws++, undisturbed)];
-      duration = duration_of(runs, *drawn[i]);
+      composed[i] = runs[drawn[i]->run].duration[drawn[i]->segment];
     }
     if (members.size() < smallest_judged_group) return drawn;
     const double own = estimate_group(composed, laws).threshold;
-    if (composed.maxCoeff() <= own) return drawn;
+    if (static_cast<double>(*std::max_element(composed.begin(), composed.end())) <= own) return drawn;
     threshold = own;
   }
 }
@@ -181,19 +179,18 @@ void unite_injection(Profile& profile, const std::vector<Profile>& runs) {
 
 Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
   if (const std::optional<Failure> objection = objection_to_composing(runs, files)) return *objection;
-  const Outcome<std::size_t> skeleton = least_disturbed(runs, files);
+  std::vector<AnalyzedRun> analyzed;
+  for (const Profile& run : runs) analyzed.push_back(analyze_run(run));
+  const Outcome<std::size_t> skeleton = least_disturbed(analyzed, files);
   if (!skeleton) return skeleton.failure();
 
   Composition composition{.profile = runs[*skeleton], .skeleton = *skeleton};
   Profile& profile = composition.profile;
-  const Grouping groups = group_segments(profile);
-  std::vector<Grouping> groups_of_run;
+  const Grouping& groups = analyzed[*skeleton].grouping;
   std::vector<std::vector<Counterpart>> counterparts(groups.groups.count);
-  groups_of_run.reserve(runs.size());
   for (std::size_t run = 0; run < runs.size(); ++run) {
-    groups_of_run.push_back(group_segments(runs[run]));
-    for (const GroupPair& pair : match_groups(profile, groups, runs[run], groups_of_run.back())) {
-      counterparts[pair.a].push_back({run, &groups_of_run.back().members[pair.b]});
+    for (const GroupPair& pair : match_groups(profile, groups, runs[run], analyzed[run].grouping)) {
+      counterparts[pair.a].push_back({run, analyzed[run].grouping.members(pair.b)});
     }
   }
 
@@ -205,11 +202,13 @@ Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector
   DurationLaws laws;
   double saved_seconds = 0.0;
   for (std::uint32_t group = 0; group < groups.groups.count; ++group) {
-    const std::vector<std::uint32_t>& members = groups.members[group];
+    const std::span<const std::uint32_t> members = groups.members(group);
     const std::optional<double> threshold = threshold_of(runs, counterparts[group], members.size(), laws);
     if (!threshold) {
       composition.unjudged += members.size();
-      composition.unjudged_seconds += durations_of(profile, members).sum();
+      for (const std::uint32_t segment : members) {
+        composition.unjudged_seconds += static_cast<double>(profile.duration[segment]);
+      }
       continue;
     }
     const std::vector<Place> donors = in_order_of_duration(runs, counterparts[group]);

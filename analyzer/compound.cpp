@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
+#include <span>
 
 #include "analyzer/compound_poisson.hpp"
 #include "analyzer/drift.hpp"
@@ -23,22 +25,22 @@ struct Selection {
 };
 
 // Those that hold the time, and those with the most segments, which know most of the disturbance, however short.
-Selection select(const std::vector<Durations>& groups, const std::vector<double>& seconds) {
+Selection select(const JudgedDurations& run, const std::vector<double>& seconds) {
   Selection selection;
   std::vector<std::size_t>& by_time = selection.by_time;
-  by_time.resize(groups.size());
+  by_time.resize(run.groups());
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
   std::stable_sort(by_time.begin(), by_time.end(),
                    [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
   std::vector<std::size_t> by_size = by_time;
   std::stable_sort(by_size.begin(), by_size.end(),
-                   [&](std::size_t a, std::size_t b) { return groups[a].size() > groups[b].size(); });
-  by_size.resize(std::min(telling_groups, groups.size()));
+                   [&](std::size_t a, std::size_t b) { return run.size(a) > run.size(b); });
+  by_size.resize(std::min(telling_groups, run.groups()));
   std::erase_if(by_size, [&seconds](std::size_t group) { return seconds[group] <= 0.0; });
 
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   double fitted_seconds = 0.0;
-  while (selection.fitted < std::min(most_fitted_groups, groups.size()) && fitted_seconds < fitted_time * all_seconds) {
+  while (selection.fitted < std::min(most_fitted_groups, run.groups()) && fitted_seconds < fitted_time * all_seconds) {
     fitted_seconds += seconds[by_time[selection.fitted++]];
   }
   for (const std::size_t group : by_size) {
@@ -55,13 +57,16 @@ Selection select(const std::vector<Durations>& groups, const std::vector<double>
   return selection;
 }
 
-// A fitted group, without its drift: what is usual adds up with what calls took beyond it.
+// A fitted group, without its drift: what is usual adds up with what calls took beyond it. Seconds of a segment, on
+// average.
 struct Level {
-  Durations drift;  // factors
+  std::optional<Durations> drift;  // factors
   double mean = 0.0;
-  Durations usual;         // s
-  double raised = 0.0;     // s, what slow changes added to a segment, on average; not in `usual`
-  Durations beyond_usual;  // s; empty where it is not known
+  double usual = 0.0;
+  double raised = 0.0;  // what slow changes added; not in `usual`
+  double beyond_usual = 0.0;
+  double variance_beyond_usual = 0.0;     // s^2
+  std::vector<Explanation> explanations;  // of what is usual
 };
 
 constexpr double usual_slack = 0.01;  // of the duration: what calls may take beyond the usual undisturbed
@@ -74,76 +79,114 @@ constexpr double least_usual = 1e-3;  // of the duration
 double share_on_critical_path(const Durations& durations, const Durations& beyond) {
   constexpr double considered = 0.97;
   constexpr double for_sure = 2.0;  // standard errors
-  std::vector<double> sorted(durations.data(), durations.data() + durations.size());
-  const auto longest =
-      sorted.begin() + static_cast<std::ptrdiff_t>(considered * static_cast<double>(sorted.size() - 1));
-  std::nth_element(sorted.begin(), longest, sorted.end());
-  const Durations counts = (durations <= *longest).cast<double>();
-  const double size = counts.sum();
-  const double mean_duration = (durations * counts).sum() / size;
-  const double mean_beyond = (beyond * counts).sum() / size;
-  const double variance = ((beyond - mean_beyond).square() * counts).sum();
-  if (!(variance > 0.0) || size < 3.0) return 1.0;
-  const double slope = ((durations - mean_duration) * (beyond - mean_beyond) * counts).sum() / variance;
-  const Durations residual = durations - mean_duration - slope * (beyond - mean_beyond);
-  const double error = std::sqrt((residual.square() * counts).sum() / ((size - 2.0) * variance));
+  std::vector<double> values(durations.data(), durations.data() + durations.size());
+  const auto last = values.begin() + static_cast<std::ptrdiff_t>(considered * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), last, values.end());
+  const double longest = *last;
+
+  double size = 0.0;
+  double mean_duration = 0.0;
+  double mean_beyond = 0.0;
+  const auto for_each_considered = [&](auto&& take) {
+    for (Eigen::Index i = 0; i < durations.size(); ++i) {
+      if (durations[i] <= longest) take(durations[i], beyond[i]);
+    }
+  };
+  for_each_considered([&](double duration, double waited) {
+    size += 1.0;
+    mean_duration += duration;
+    mean_beyond += waited;
+  });
+  mean_duration /= size;
+  mean_beyond /= size;
+  double variation = 0.0;
+  double variation_beyond = 0.0;
+  double covariation = 0.0;
+  for_each_considered([&](double duration, double waited) {
+    duration -= mean_duration;
+    waited -= mean_beyond;
+    variation += duration * duration;
+    variation_beyond += waited * waited;
+    covariation += duration * waited;
+  });
+  if (!(variation_beyond > 0.0) || size < 3.0) return 1.0;
+  const double slope = covariation / variation_beyond;
+  const double residual = std::max(0.0, variation - slope * covariation);
+  const double error = std::sqrt(residual / ((size - 2.0) * variation_beyond));
   return std::clamp(slope + for_sure * error, 0.0, 1.0);
 }
 
-Level level_of(const JudgedDurations& judged, std::size_t group) {
-  const Durations& durations = judged.groups[group];
-  Level level{.drift = drift_of(durations)};
-  level.usual = durations / level.drift;
-  level.mean = level.usual.mean();
-  if (!judged.beyond_usual.empty()) {
-    level.beyond_usual = judged.beyond_usual[group] / level.drift;
-    level.beyond_usual *= share_on_critical_path(level.usual, level.beyond_usual);
-    level.usual = (level.usual - level.beyond_usual).max(least_usual * level.usual);
+Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws) {
+  const auto seconds = [&](const std::vector<float>& column) {
+    const Recorded values = run.of(column, group);
+    return Eigen::Map<const Eigen::ArrayXf>(values.data(), static_cast<Eigen::Index>(values.size())).cast<double>();
+  };
+  Durations usual = seconds(run.durations);
+  Level level{.drift = drift_of(usual)};
+  if (level.drift) usual /= *level.drift;
+  level.mean = usual.mean();
+  if (!run.beyond_usual.empty()) {
+    Durations beyond = seconds(run.beyond_usual);
+    if (level.drift) beyond /= *level.drift;
+    beyond *= share_on_critical_path(usual, beyond);
+    level.beyond_usual = beyond.mean();
+    level.variance_beyond_usual = (beyond - level.beyond_usual).square().mean();
+    usual = (usual - beyond).max(least_usual * usual);
   }
   // A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
-  const Durations raised = raised_levels_of(level.usual);
-  level.raised = raised.mean();
-  level.usual = (level.usual - raised).max(least_usual * level.mean);
+  if (const std::optional<Durations> raised = raised_levels_of(usual)) {
+    level.raised = raised->mean();
+    usual -= *raised;
+  }
+  usual = usual.max(least_usual * level.mean);
+  level.usual = usual.mean();
+  level.explanations = explain(usual, laws);
   return level;
 }
 
 // What lies above the baseline that leaves the share `added` of the group's time, in proportion; what is no larger than
-// the jitter is mostly jitter, and counts less.
-GroupEstimate excess_of(const Durations& durations, const Durations& drift, double added, double jitter) {
+// the jitter is mostly jitter, and counts less. The excess of each segment is written to `excess`, unless that is
+// empty; the durations add up to `seconds`.
+GroupEstimate excess_of(Recorded durations, const std::optional<Durations>& drift, double seconds, double added,
+                        double jitter, std::span<double> excess) {
   GroupEstimate estimate;
-  const double mean = durations.mean();
   added = std::min(added, 1.0);  // what calls took is known to a few thousandths
-  estimate.baseline = mean * (1.0 - added);
+  estimate.baseline = seconds / static_cast<double>(durations.size()) * (1.0 - added);
   estimate.threshold = estimate.baseline + disturbed_beyond_spreads * jitter;
-  const Durations above = (durations - estimate.baseline * drift).max(0.0);
-  estimate.excess = (above > 0.0).select(above.square() / (above + 2.0 * jitter), 0.0);
-  const double sum = estimate.excess.sum();
-  if (sum > 0.0) estimate.excess *= added * mean * static_cast<double>(durations.size()) / sum;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    const double factor = drift ? (*drift)[static_cast<Eigen::Index>(i)] : 1.0;
+    const double above = static_cast<double>(durations[i]) - estimate.baseline * factor;
+    const double part = above > 0.0 ? above * above / (above + 2.0 * jitter) : 0.0;
+    if (!excess.empty()) excess[i] = part;
+    sum += part;
+  }
+  if (!(sum > 0.0)) return estimate;
+  estimate.excess_seconds = added * seconds;
+  for (double& part : excess) part *= estimate.excess_seconds / sum;
   return estimate;
 }
 
 // What delays may have added to a segment's calls.
 AddedTime added_to_calls(const Level& level, double calls) {
-  if (level.beyond_usual.size() == 0) return {};
-  const double beyond = level.beyond_usual.mean();
   // Of C calls, each may be struck or not: with the probability p <= 1/2 of either, what N of them took varies by at
   // least E^2 (1 - p) / (C p) >= E^2 / C around its mean E. What varies less is the program's own. For every operation
   // that is counted there may be one that waits for it.
-  const double variance = (level.beyond_usual - beyond).square().mean();
-  const double random = std::min(beyond, std::sqrt(2.0 * std::max(calls, 1.0) * variance));
+  const double beyond = level.beyond_usual;
+  const double random = std::min(beyond, std::sqrt(2.0 * std::max(calls, 1.0) * level.variance_beyond_usual));
   return {.low = std::max(0.0, random - usual_slack * level.mean), .median = random, .high = beyond * (1.0 + missed)};
 }
 
 // Added to what is usual, and beyond it, of each fitted group. What is unknown of one, above all how single delays are
 // distributed, is unknown of the other: the ends of their intervals add up.
-std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vector<double>& calls,
-                                const std::vector<std::size_t>& telling, DurationLaws& laws) {
+std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<double>& calls,
+                                const std::vector<std::size_t>& telling) {
   std::vector<std::vector<Explanation>> explanations;
-  for (const Level& level : levels) explanations.push_back(explain(level.usual, laws));
+  for (Level& level : levels) explanations.push_back(std::move(level.explanations));
   share_between_groups(explanations, calls, telling);
   std::vector<AddedTime> added;
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    added.push_back(added_time(explanations[i], levels[i].usual.mean()));
+    added.push_back(added_time(explanations[i], levels[i].usual));
     const AddedTime to_calls = added_to_calls(levels[i], calls[i]);
     // What is slow may be the program's own, and is not called interference; but it may be.
     added[i].low += to_calls.low;
@@ -153,27 +196,35 @@ std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vec
   return added;
 }
 
-RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws) {
-  const std::vector<Durations>& groups = judged.groups;
+RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Detail detail) {
   std::vector<double> seconds;
-  for (const Durations& group : groups) seconds.push_back(group.sum());
-  const Selection selection = select(groups, seconds);
+  for (std::size_t group = 0; group < judged.groups(); ++group) {
+    const Recorded durations = judged.of(judged.durations, group);
+    seconds.push_back(std::accumulate(durations.begin(), durations.end(), 0.0));
+  }
+  const Selection selection = select(judged, seconds);
   std::vector<Level> levels;
   std::vector<double> calls;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
-    levels.push_back(level_of(judged, selection.by_time[i]));
+    levels.push_back(level_of(judged, selection.by_time[i], laws));
     calls.push_back(judged.calls[selection.by_time[i]]);
   }
-  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, laws);
+  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling);
 
   RunEstimate run;
-  run.groups.resize(groups.size());
+  run.groups.resize(judged.groups());
+  if (detail == Detail::segments) run.excess.resize(judged.durations.size());
+  const auto excess_of_group = [&](std::size_t group) {
+    return run.excess.empty() ? std::span<double>()
+                              : std::span(run.excess).subspan(judged.begin[group], judged.size(group));
+  };
   double fitted_seconds = 0.0;
   double added_seconds = 0.0;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
     const std::size_t g = selection.by_time[i];
     const double segments = seconds[g] / levels[i].mean;
-    run.groups[g] = excess_of(groups[g], levels[i].drift, added[i].median / levels[i].mean, added[i].jitter);
+    run.groups[g] = excess_of(judged.of(judged.durations, g), levels[i].drift, seconds[g],
+                              added[i].median / levels[i].mean, added[i].jitter, excess_of_group(g));
     // What is unknown of one group is unknown of all.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
@@ -181,9 +232,10 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws) {
     added_seconds += segments * added[i].median;
     fitted_seconds += seconds[g];
   }
-  for (std::size_t i = selection.fitted; i < groups.size(); ++i) {
+  for (std::size_t i = selection.fitted; i < judged.groups(); ++i) {
     const std::size_t g = selection.by_time[i];
-    run.groups[g] = excess_of(groups[g], Durations::Ones(groups[g].size()), added_seconds / fitted_seconds, 0.0);
+    run.groups[g] = excess_of(judged.of(judged.durations, g), std::nullopt, seconds[g], added_seconds / fitted_seconds,
+                              0.0, excess_of_group(g));
   }
   if (fitted_seconds > 0.0) {
     const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
@@ -195,13 +247,15 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws) {
 
 }  // namespace
 
-RunEstimate estimate_compound(const JudgedDurations& judged) {
+RunEstimate estimate_compound(const JudgedDurations& judged, Detail detail) {
   DurationLaws laws;
-  return estimate_with(judged, laws);
+  return estimate_with(judged, laws, detail);
 }
 
-GroupEstimate estimate_group(const Durations& durations, DurationLaws& laws) {
-  return estimate_with({{durations}, {0.0}, durations.sum()}, laws).groups.front();
+GroupEstimate estimate_group(Recorded durations, DurationLaws& laws) {
+  JudgedDurations run;
+  add_group(run, durations, {}, 0.0);
+  return estimate_with(run, laws, Detail::groups).groups.front();
 }
 
 }  // namespace halcyon

@@ -6,6 +6,8 @@
 #include <numbers>
 #include <tuple>
 
+#include "analyzer/sorting.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -31,7 +33,7 @@ struct Cells {
 
 Cells cells_of(const Durations& durations) {
   std::vector<double> sorted(durations.data(), durations.data() + durations.size());
-  std::sort(sorted.begin(), sorted.end());
+  sort_ascending(sorted);
   const std::size_t size = sorted.size();
   Cells cells;
   cells.segments = static_cast<double>(size);
@@ -41,8 +43,9 @@ Cells cells_of(const Durations& durations) {
   cells.finest = resolution * cells.middle;
 
   const std::size_t held = std::max<std::size_t>(2, static_cast<std::size_t>(core_share * cells.segments));
-  double core = sorted.back() - sorted.front();
-  double core_begin = sorted.front();
+  const double shortest = sorted[0];
+  double core = sorted[size - 1] - shortest;
+  double core_begin = shortest;
   for (std::size_t i = 0; i + held < size; ++i) {
     if (sorted[i + held] - sorted[i] < core) {
       core = sorted[i + held] - sorted[i];
@@ -65,17 +68,18 @@ Cells cells_of(const Durations& durations) {
   }
   // Where all durations are as good as equal, that nothing much is longer is what is known.
   if (!cells.edges.empty()) cells.edges.back() = std::max(cells.edges.back(), last);
-  if (cells.edges.empty()) cells.edges.push_back(sorted.back());
+  if (cells.edges.empty()) cells.edges.push_back(sorted[size - 1]);
   // That nothing is shorter than the first ones is known too.
-  const double first_width = std::max(cells.edges.front() - sorted.front(), 2.0 * cells.finest);
-  cells.edges.insert(cells.edges.begin(), sorted.front() - first_width);
+  const double first_width = std::max(cells.edges.front() - shortest, 2.0 * cells.finest);
+  cells.edges.insert(cells.edges.begin(), shortest - first_width);
 
-  cells.counts.assign(cells.edges.size() + 1, 0.0);
-  std::size_t cell = 0;
-  for (const double duration : sorted) {
-    while (cell < cells.edges.size() && duration > cells.edges[cell]) ++cell;
-    cells.counts[cell] += 1.0;
+  auto from = sorted.begin();
+  for (const double edge : cells.edges) {
+    const auto to = std::partition_point(from, sorted.end(), [edge](double duration) { return duration <= edge; });
+    cells.counts.push_back(static_cast<double>(to - from));
+    from = to;
   }
+  cells.counts.push_back(static_cast<double>(sorted.end() - from));
   return cells;
 }
 
@@ -412,38 +416,55 @@ std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explana
   return result;
 }
 
-// The same, with what is nearly alike put together: much finer than groups are alike, and far fewer.
-std::vector<Disturbance> put_together(const std::vector<Disturbance>& disturbances) {
+constexpr double most_apart = 4.0;  // standard deviations: delays farther apart say nothing of each other
+constexpr double unlike = 18.0;     // a likeness of exp(-18) and less is none
+
+// What a group says to others.
+struct Said {
+  double undisturbed = 0.0;        // probability
+  std::vector<Disturbance> kinds;  // by ascending delay
+};
+
+// What is nearly alike is put together: much finer than groups are alike, and far fewer.
+Said said_by(const std::vector<Disturbance>& disturbances) {
   constexpr double finer = 4.0;
-  std::map<std::tuple<bool, std::size_t, long, long>, Disturbance> cells;
+  Said said;
+  std::map<std::tuple<std::size_t, long, long>, Disturbance> cells;
   for (const Disturbance& one : disturbances) {
     if (one.probability < least_said) continue;
-    const auto cell = std::make_tuple(one.none, one.law, std::lround(finer * one.log_delay / same_delay),
+    if (one.none) {
+      said.undisturbed += one.probability;
+      continue;
+    }
+    const auto cell = std::make_tuple(one.law, std::lround(finer * one.log_delay / same_delay),
                                       std::lround(finer * one.log_rate_in_calls / same_rate_in_calls));
     const auto [entry, is_new] = cells.try_emplace(cell, one);
     if (!is_new) entry->second.probability += one.probability;
   }
-  std::vector<Disturbance> result;
-  for (const auto& [cell, one] : cells) result.push_back(one);
-  return result;
+  for (const auto& [cell, one] : cells) said.kinds.push_back(one);
+  std::stable_sort(said.kinds.begin(), said.kinds.end(),
+                   [](const Disturbance& a, const Disturbance& b) { return a.log_delay < b.log_delay; });
+  return said;
 }
 
-// How much a group's explanations speak for one disturbance: near 1 if they are all of it.
-double support(const std::vector<Disturbance>& group, const Disturbance& one) {
+// How much a group's explanations speak for one disturbance: near 1 if they are all of it. Asked for every explanation
+// of every group, so that the exponentials count.
+double support(const Said& said, const Disturbance& one) {
+  if (one.none) return said.undisturbed;
+  const double farthest = most_apart * same_delay;
+  auto other = std::partition_point(said.kinds.begin(), said.kinds.end(),
+                                    [&](const Disturbance& kind) { return kind.log_delay < one.log_delay - farthest; });
   double sum = 0.0;
-  for (const Disturbance& other : group) {
-    if (one.none != other.none) continue;
-    if (one.none) {
-      sum += other.probability;
-      continue;
-    }
-    const double in_time = (one.log_rate_in_time - other.log_rate_in_time) / same_rate_in_time;
-    const double in_calls = (one.log_rate_in_calls - other.log_rate_in_calls) / same_rate_in_calls;
-    const double delay = (one.log_delay - other.log_delay) / same_delay;
-    if (std::abs(delay) > 4.0) continue;
-    const double likeness = 0.5 * (std::exp(-0.5 * in_time * in_time) + std::exp(-0.5 * in_calls * in_calls)) *
-                            std::exp(-0.5 * delay * delay);
-    sum += other.probability * (one.law == other.law ? 1.0 : other_law) * likeness;
+  for (; other != said.kinds.end() && other->log_delay <= one.log_delay + farthest; ++other) {
+    const double in_time = (one.log_rate_in_time - other->log_rate_in_time) / same_rate_in_time;
+    const double in_calls = (one.log_rate_in_calls - other->log_rate_in_calls) / same_rate_in_calls;
+    const double delay = (one.log_delay - other->log_delay) / same_delay;
+    const double apart_in_time = 0.5 * (in_time * in_time + delay * delay);
+    const double apart_in_calls = 0.5 * (in_calls * in_calls + delay * delay);
+    double likeness = 0.0;
+    if (apart_in_time < unlike) likeness += 0.5 * std::exp(-apart_in_time);
+    if (apart_in_calls < unlike) likeness += 0.5 * std::exp(-apart_in_calls);
+    sum += other->probability * (one.law == other->law ? 1.0 : other_law) * likeness;
   }
   return sum;
 }
@@ -462,7 +483,7 @@ void share_between_groups(std::vector<std::vector<Explanation>>& groups, const s
   std::vector<std::vector<Disturbance>> known;
   for (std::size_t g = 0; g < groups.size(); ++g) known.push_back(disturbances_of(groups[g], calls[g]));
   for (const std::size_t other : telling) {
-    const std::vector<Disturbance> said = put_together(known[other]);
+    const Said said = said_by(known[other]);
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (g == other) continue;
       for (std::size_t i = 0; i < groups[g].size(); ++i) {

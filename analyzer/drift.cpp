@@ -87,48 +87,46 @@ Eigen::MatrixXd parabola_at(const Durations& times) {
 
 }  // namespace
 
-Durations drift_of(const Durations& durations) {
-  const Durations none = Durations::Ones(durations.size());
+std::optional<Durations> drift_of(const Durations& durations) {
   const std::optional<Blocks> blocks = blocks_of(durations);
-  if (!blocks || durations.minCoeff() <= 0.0) return none;
+  if (!blocks || durations.minCoeff() <= 0.0) return std::nullopt;
   const Durations levels = blocks->levels.log();
   const Eigen::VectorXd parabola = parabola_at(blocks->times).colPivHouseholderQr().solve(levels.matrix());
   const double residual = (parabola_at(blocks->times) * parabola - levels.matrix()).squaredNorm();
   const double variation = (levels - levels.mean()).square().sum();
-  if (variation <= 0.0 || residual > (1.0 - least_explained) * variation) return none;
+  if (variation <= 0.0 || residual > (1.0 - least_explained) * variation) return std::nullopt;
   if (residual > 0.0) {
     const double explained = (variation - residual) / static_cast<double>(coefficients - 1);
     const double left = residual / static_cast<double>(levels.size() - coefficients);
     const boost::math::fisher_f law(static_cast<double>(coefficients - 1),
                                     static_cast<double>(levels.size() - coefficients));
-    if (boost::math::cdf(boost::math::complement(law, explained / left)) > significance) return none;
+    if (boost::math::cdf(boost::math::complement(law, explained / left)) > significance) return std::nullopt;
   }
-  if (residual >= residual_of_best_step(levels)) return none;
+  if (residual >= residual_of_best_step(levels)) return std::nullopt;
 
   const Durations drift = (parabola_at(Durations::LinSpaced(durations.size(), -1.0, 1.0)) * parabola).array().exp();
   return drift / drift.mean();
 }
 
-Durations raised_levels_of(const Durations& durations) {
-  const Durations none = Durations::Zero(durations.size());
+std::optional<Durations> raised_levels_of(const Durations& durations) {
   const std::optional<Blocks> blocks = blocks_of(durations);
-  if (!blocks) return none;
+  if (!blocks) return std::nullopt;
   const Durations& levels = blocks->levels;
   const Eigen::Index count = levels.size();
   const double variation = (levels - levels.mean()).square().sum();
   const double steps = (levels.tail(count - 1) - levels.head(count - 1)).square().sum();
-  if (variation <= 0.0 || steps > most_von_neumann * variation) return none;
-  if (residual_of_best_step(levels) <= (1.0 - least_explained) * variation) return none;
+  if (variation <= 0.0 || steps > most_von_neumann * variation) return std::nullopt;
+  if (residual_of_best_step(levels) <= (1.0 - least_explained) * variation) return std::nullopt;
   // Levels of blocks that are all alike vary by their sampling error.
   const boost::math::chi_squared law(static_cast<double>(count - 1));
   const Durations spreads = spreads_of(durations, count);
   const double normal =
       variation / std::max(sampling_variance(spreads, durations.size()), std::numeric_limits<double>::min());
-  if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return none;
+  if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return std::nullopt;
 
   Durations sorted = levels;
   std::sort(sorted.data(), sorted.data() + count);
-  if (sorted[0] <= 0.0) return none;  // segments that take no time have no relative spread
+  if (sorted[0] <= 0.0) return std::nullopt;  // segments that take no time have no relative spread
   const double lowest = sorted[count / 10];
   const double middle = 0.5 * (lowest + sorted[count - 1]);
   const auto spread_where = [&](bool is_raised) {
@@ -138,7 +136,7 @@ Durations raised_levels_of(const Durations& durations) {
     }
     return median(Eigen::Map<const Durations>(relative.data(), static_cast<Eigen::Index>(relative.size())));
   };
-  if (spread_where(true) > most_spread * spread_where(false)) return none;
+  if (spread_where(true) > most_spread * spread_where(false)) return std::nullopt;
   Durations raised(durations.size());
   for (Eigen::Index block = 0; block < count; ++block) {
     const Eigen::Index from = block_begin(durations.size(), count, block);

@@ -1,19 +1,21 @@
 // What changes slowly while a program runs: work, as in adaptive codes, and the speed of the machine.
 #pragma once
 
+#include <optional>
+
 #include "analyzer/estimators.hpp"
 
 namespace halcyon {
 
 /// By what factor the undisturbed duration of each segment of a group differs from the group's mean: (segments),
-/// mean 1. All ones where no drift is sure.
+/// mean 1. Nothing where no drift is sure.
 ///
 /// The lower quartiles of consecutive blocks follow the work, as delays rarely reach them. A drift is a parabola
 /// through their logarithms that explains most of their variance, significantly (F test), and better than one step
 /// between two levels does, which is how disturbance begins or ends.
-Durations drift_of(const Durations& durations);
+std::optional<Durations> drift_of(const Durations& durations);
 
-/// By how many seconds the level of durations is above the run's lowest, where each segment was: (segments). All zero
+/// By how many seconds the level of durations is above the run's lowest, where each segment was: (segments). Nothing
 /// where no change is sure.
 ///
 /// Levels are the lower quartiles of consecutive blocks, the lowest one is their tenth. They change if they vary by
@@ -21,6 +23,6 @@ Durations drift_of(const Durations& durations);
 /// squared deviations from the mean (J. von Neumann, "Distribution of the ratio of the mean square successive
 /// difference to the variance", Ann. Math. Statist. 12, 1941). Disturbance raises levels, too, but many delays let
 /// durations vary the more, and what begins once and stays is one step: such levels are left as they are.
-Durations raised_levels_of(const Durations& durations);
+std::optional<Durations> raised_levels_of(const Durations& durations);
 
 }  // namespace halcyon

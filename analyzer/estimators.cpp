@@ -4,32 +4,77 @@
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 
+#include "analyzer/sorting.hpp"
+
 namespace halcyon {
 namespace {
 
 constexpr double normal_consistency = 1.4826;  // 1 / Φ⁻¹(3/4): makes a median deviation a standard deviation
 constexpr double mode_share = 0.25;            // of the group, in the interval whose centre is the mode
 
-GroupEstimate excess_above(const Durations& durations, double baseline, double threshold, double counted_from) {
-  GroupEstimate estimate{baseline, threshold, Durations::Zero(durations.size())};
-  estimate.excess = (durations > threshold).select(durations - counted_from, 0.0);
-  return estimate;
+double at(Recorded values, std::size_t index) { return static_cast<double>(values[index]); }
+
+// The median of |x - middle|, by the steps outwards from the middle.
+double median_distance(Recorded ascending, double middle) {
+  const std::size_t half = ascending.size() / 2;
+  std::size_t right =
+      static_cast<std::size_t>(std::partition_point(ascending.begin(), ascending.end(),
+                                                    [middle](float x) { return static_cast<double>(x) < middle; }) -
+                               ascending.begin());
+  std::size_t left = right;  // one beyond
+  double before = 0.0;
+  double distance = 0.0;
+  for (std::size_t step = 0; step <= half; ++step) {
+    before = distance;
+    const bool goes_left =
+        left > 0 && (right == ascending.size() || middle - at(ascending, left - 1) <= at(ascending, right) - middle);
+    distance = goes_left ? middle - at(ascending, --left) : at(ascending, right++) - middle;
+  }
+  return ascending.size() % 2 == 1 ? distance : 0.5 * (before + distance);
+}
+
+// Sums over a group of excess e and durations x: all that the error of the run's excess needs.
+struct Moments {
+  double size = 0.0;
+  double excess = 0.0;
+  double variation_excess = 0.0;     // sum of squared distances from the mean
+  double variation_durations = 0.0;  // the same
+  double covariation = 0.0;          // sum of products of these distances
+};
+
+Moments moments_of(Recorded durations, const Baseline& baseline) {
+  Moments moments{.size = static_cast<double>(durations.size())};
+  double beyond = 0.0;  // of durations, of the baseline: it is near the mean, so that nothing cancels
+  for (const float recorded : durations) {
+    const double duration = static_cast<double>(recorded);
+    const double excess = baseline.excess_of(duration);
+    const double distance = duration - baseline.baseline;
+    beyond += distance;
+    moments.excess += excess;
+    moments.variation_excess += excess * excess;
+    moments.variation_durations += distance * distance;
+    moments.covariation += excess * distance;
+  }
+  moments.variation_excess -= moments.excess * moments.excess / moments.size;
+  moments.variation_durations -= beyond * beyond / moments.size;
+  moments.covariation -= moments.excess * beyond / moments.size;
+  return moments;
 }
 
 // The interference f = Σe / T is a ratio of two sums over random segments. To first order (the delta method) its error
 // is that of Σ(e − f x) / T, in which groups add up: var = Σ_groups n s²(e − f x) / T². The quantile is Student's t
 // with one degree of freedom less per judged group than there are judged segments. Baselines are taken as given.
-Interval interval_by_delta_method(const std::vector<Durations>& groups, const std::vector<GroupEstimate>& estimates,
-                                  double run_time) {
+Interval interval_by_delta_method(const std::vector<Moments>& groups, double run_time) {
   double excess = 0.0;
-  for (const GroupEstimate& estimate : estimates) excess += estimate.excess.sum();
+  for (const Moments& group : groups) excess += group.excess;
+  const double share = excess / run_time;
   double variance = 0.0;
   double freedom = 0.0;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const Durations residual = estimates[g].excess - excess / run_time * groups[g];
-    const double size = static_cast<double>(residual.size());
-    variance += (residual - residual.mean()).square().sum() * size / (size - 1.0);
-    freedom += size - 1.0;
+  for (const Moments& group : groups) {
+    const double variation =
+        group.variation_excess + share * (share * group.variation_durations - 2.0 * group.covariation);
+    variance += std::max(0.0, variation) * group.size / (group.size - 1.0);
+    freedom += group.size - 1.0;
   }
   if (freedom < 1.0) return {0.0, run_time};
   const double quantile = boost::math::quantile(boost::math::students_t(freedom), 0.5 + interval_confidence / 2.0);
@@ -37,19 +82,29 @@ Interval interval_by_delta_method(const std::vector<Durations>& groups, const st
   return {std::max(0.0, excess - half), std::min(run_time, excess + half)};
 }
 
-template <GroupEstimate (*estimate_group)(const Durations&)>
-RunEstimate group_by_group(const JudgedDurations& run) {
+template <Baseline (*baseline_of)(Recorded ascending)>
+RunEstimate group_by_group(const JudgedDurations& run, Detail detail) {
   RunEstimate estimate;
-  for (const Durations& group : run.groups) estimate.groups.push_back(estimate_group(group));
-  estimate.excess_seconds = interval_by_delta_method(run.groups, estimate.groups, run.run_time);
+  std::vector<Moments> moments;
+  if (detail == Detail::segments) estimate.excess.reserve(run.durations.size());
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    const Baseline baseline = baseline_of(run.of(run.ascending, group));
+    moments.push_back(moments_of(run.of(run.durations, group), baseline));
+    estimate.groups.push_back({baseline.baseline, baseline.threshold, moments.back().excess});
+    if (detail == Detail::groups) continue;
+    for (const float duration : run.of(run.durations, group)) {
+      estimate.excess.push_back(baseline.excess_of(static_cast<double>(duration)));
+    }
+  }
+  estimate.excess_seconds = interval_by_delta_method(moments, run.run_time);
   return estimate;
 }
 
 }  // namespace
 
 const std::array<Method, 3> methods{{{"compound", estimate_compound},
-                                     {"paper", group_by_group<estimate_paper>},
-                                     {"mode", group_by_group<estimate_mode>}}};
+                                     {"paper", group_by_group<baseline_paper>},
+                                     {"mode", group_by_group<baseline_mode>}}};
 
 double median(Durations values) {
   const Eigen::Index half = values.size() / 2;
@@ -60,24 +115,43 @@ double median(Durations values) {
   return values.size() % 2 == 1 ? upper : 0.5 * (upper + *std::max_element(begin, begin + half));
 }
 
-GroupEstimate estimate_paper(const Durations& durations) {
-  const double middle = median(durations);
-  const double deviation = median((durations - middle).abs());
-  const double threshold = middle + disturbed_beyond_spreads * deviation;
-  return excess_above(durations, middle, threshold, threshold);
+double median_of_ascending(Recorded values) {
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? at(values, half) : 0.5 * (at(values, half) + at(values, half - 1));
 }
 
-GroupEstimate estimate_mode(const Durations& durations) {
-  Durations sorted = durations;
-  std::sort(sorted.data(), sorted.data() + sorted.size());
-  const Eigen::Index held = std::max<Eigen::Index>(2, std::lround(mode_share * static_cast<double>(sorted.size())));
-  const Eigen::Index intervals = sorted.size() - held + 1;
-  Eigen::Index shortest = 0;
-  (sorted.tail(intervals) - sorted.head(intervals)).minCoeff(&shortest);
-  const double baseline = 0.5 * (sorted[shortest] + sorted[shortest + held - 1]);
-  const auto below = std::lower_bound(sorted.data(), sorted.data() + sorted.size(), baseline) - sorted.data();
-  const double spread = below > 0 ? normal_consistency * median(baseline - sorted.head(below)) : 0.0;
-  return excess_above(durations, baseline, baseline + disturbed_beyond_spreads * spread, baseline);
+Baseline baseline_paper(Recorded ascending) {
+  const double middle = median_of_ascending(ascending);
+  const double threshold = middle + disturbed_beyond_spreads * median_distance(ascending, middle);
+  return {.baseline = middle, .threshold = threshold, .counted_from = threshold};
+}
+
+Baseline baseline_mode(Recorded ascending) {
+  const auto held =
+      static_cast<std::size_t>(std::max(2L, std::lround(mode_share * static_cast<double>(ascending.size()))));
+  std::size_t shortest = 0;
+  double length = at(ascending, held - 1) - at(ascending, 0);
+  for (std::size_t first = 1; first + held <= ascending.size(); ++first) {
+    const double other = at(ascending, first + held - 1) - at(ascending, first);
+    if (other >= length) continue;
+    shortest = first;
+    length = other;
+  }
+  const double baseline = 0.5 * (at(ascending, shortest) + at(ascending, shortest + held - 1));
+  const auto end = std::partition_point(ascending.begin(), ascending.end(),
+                                        [baseline](float x) { return static_cast<double>(x) < baseline; });
+  const Recorded below(ascending.begin(), end);
+  const double spread = below.empty() ? 0.0 : normal_consistency * (baseline - median_of_ascending(below));
+  return {.baseline = baseline, .threshold = baseline + disturbed_beyond_spreads * spread, .counted_from = baseline};
+}
+
+void add_group(JudgedDurations& run, Recorded durations, Recorded beyond_usual, double calls) {
+  run.durations.insert(run.durations.end(), durations.begin(), durations.end());
+  run.ascending.insert(run.ascending.end(), durations.begin(), durations.end());
+  sort_ascending(std::span(run.ascending).last(durations.size()));
+  run.beyond_usual.insert(run.beyond_usual.end(), beyond_usual.begin(), beyond_usual.end());
+  run.begin.push_back(run.durations.size());
+  run.calls.push_back(calls);
 }
 
 }  // namespace halcyon

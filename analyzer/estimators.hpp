@@ -4,6 +4,8 @@
 #include <Eigen/Core>
 
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -11,7 +13,8 @@ namespace halcyon {
 
 class DurationLaws;
 
-using Durations = Eigen::ArrayXd;  // (segments of a group, in the order of time) seconds
+using Durations = Eigen::ArrayXd;         // (segments of a group, in the order of time) seconds
+using Recorded = std::span<const float>;  // the same as it is in the profile; what has only this type is as large
 
 /// Of the undisturbed law, above the baseline: a longer segment is disturbed (seed 002: over 99.5 % confidence).
 inline constexpr double disturbed_beyond_spreads = 4.0;
@@ -20,7 +23,7 @@ inline constexpr double disturbed_beyond_spreads = 4.0;
 struct GroupEstimate {
   double baseline = 0.0;   // s, undisturbed duration of a segment
   double threshold = 0.0;  // s, a longer segment is disturbed
-  Durations excess;        // (segments of the group) s
+  double excess_seconds = 0.0;
 };
 
 struct Interval {
@@ -33,44 +36,68 @@ inline constexpr double interval_confidence = 0.90;
 /// What an estimator makes of a run.
 struct RunEstimate {
   std::vector<GroupEstimate> groups;
-  Interval excess_seconds;    // 90 %, of the sum over all groups
-  double slow_seconds = 0.0;  // of the interval's upper end: by slow changes, which are nobody's for sure
+  std::vector<double> excess;  // (segments, in the order of the judged durations) s; empty unless it was asked for
+  Interval excess_seconds;     // 90 %, of the sum over all groups
+  double slow_seconds = 0.0;   // of the interval's upper end: by slow changes, which are nobody's for sure
 };
 
 /// The middle value, or the mean of the two middle ones. Needs at least one value.
 double median(Durations values);
+double median_of_ascending(Recorded values);
+
+/// Where the excess of a segment begins, and from where it is counted.
+struct Baseline {
+  double baseline = 0.0;      // s
+  double threshold = 0.0;     // s
+  double counted_from = 0.0;  // s, of what is above the threshold
+
+  double excess_of(double duration) const { return duration > threshold ? duration - counted_from : 0.0; }
+};
 
 /// Seed 002, section 2, "Estimating Interference": with m the median and MAD = median(|x - m|), a segment above
 /// t = m + 4 MAD is disturbed, and its excess is x - t.
-GroupEstimate estimate_paper(const Durations& durations);
+Baseline baseline_paper(Recorded ascending);
 
 /// The baseline b is the centre of the shortest interval that holds a quarter of the group; the left spread is
 /// s = 1.4826 median(b - x | x < b); a segment above b + 4 s is disturbed, and its excess is x - b.
-GroupEstimate estimate_mode(const Durations& durations);
+Baseline baseline_mode(Recorded ascending);
 
-/// The judged groups of a run.
+/// The judged groups of a run, one after the other.
 struct JudgedDurations {
-  std::vector<Durations> groups;
+  std::vector<float> durations;       // (segments) s, each group in the order of time
+  std::vector<float> ascending;       // (segments) s, the same, each group by itself in ascending order
+  std::vector<float> beyond_usual;    // (segments) s that calls took beyond what is usual; empty where not recorded
+  std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
   std::vector<double> calls;  // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
   double run_time = 0.0;      // s
-  // (groups) s that calls of a segment took beyond what is usual, as recorded; empty where it was not
-  std::vector<Durations> beyond_usual{};
+
+  std::size_t groups() const { return calls.size(); }
+  std::size_t size(std::size_t group) const { return begin[group + 1] - begin[group]; }
+  Recorded of(const std::vector<float>& column, std::size_t group) const {
+    return Recorded(column).subspan(begin[group], size(group));
+  }
 };
+
+/// `beyond_usual` is empty where it was not recorded, of no group then.
+void add_group(JudgedDurations& run, Recorded durations, Recorded beyond_usual, double calls);
+
+/// What is asked of an estimator; the excess of each segment takes as much memory as the durations.
+enum class Detail { groups, segments };
 
 /// All delays, also where they strike nearly every segment (compound.cpp, compound_poisson.hpp). The excess of a
 /// segment is what it takes beyond the baseline, in proportion: added up over the group, it is the median of the
 /// posterior.
-RunEstimate estimate_compound(const JudgedDurations& run);
+RunEstimate estimate_compound(const JudgedDurations& run, Detail detail);
 
 struct Method {
   std::string_view name;
-  RunEstimate (*estimate)(const JudgedDurations& run);
+  RunEstimate (*estimate)(const JudgedDurations& run, Detail detail);
 };
 /// All run every time; the first is the default.
 extern const std::array<Method, 3> methods;
 
 /// What the default method makes of the durations of one group by themselves. Groups may share their laws, which are
 /// dear.
-GroupEstimate estimate_group(const Durations& durations, DurationLaws& laws);
+GroupEstimate estimate_group(Recorded durations, DurationLaws& laws);
 
 }  // namespace halcyon

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <numeric>
+#include <utility>
 
 namespace halcyon {
 namespace {
@@ -13,9 +14,83 @@ constexpr double weak_link = 0.1;         // of the lower of both peaks
 
 enum class Compare { exactly, by_relative_distance };
 
-// Splits each part of a partition by one binned column. Works on the pairs (part, bin) that occur, of which there are
-// few, and touches each segment once.
-void refine(Partition& partition, const std::vector<std::uint16_t>& column, const std::vector<double>& bins,
+using Bins = std::vector<std::uint16_t>;  // (segments)
+
+// Numbers pairs of a number and a bin in order of occurrence. A hash table that is as dense as this, since every
+// segment asks once for each of its features.
+class PairNumbers {
+ public:
+  std::uint32_t number(std::uint32_t part, std::uint16_t bin) {
+    const std::uint64_t key = (static_cast<std::uint64_t>(part) << 16) | bin;
+    Entry& entry = find(key);
+    if (entry.key == key) return entry.number;
+    const std::uint32_t number = count_++;
+    entry = {key, number};
+    if (2 * static_cast<std::size_t>(count_) > entries_.size()) grow();
+    return number;
+  }
+  std::uint32_t count() const { return count_; }
+
+ private:
+  static constexpr std::uint64_t none = ~std::uint64_t{0};
+  struct Entry {
+    std::uint64_t key = none;
+    std::uint32_t number = 0;
+  };
+
+  // The key's place, or the free one where it belongs.
+  Entry& find(std::uint64_t key) {
+    // Multiplicative hashing (D. E. Knuth, The Art of Computer Programming 3, section 6.4): the upper bits are mixed.
+    std::size_t at = static_cast<std::size_t>((key * 0x9e3779b97f4a7c15U) >> shift_);
+    while (entries_[at].key != key && entries_[at].key != none) at = (at + 1) & (entries_.size() - 1);
+    return entries_[at];
+  }
+  void grow() {
+    const std::vector<Entry> old = std::exchange(entries_, std::vector<Entry>(2 * entries_.size()));
+    --shift_;
+    for (const Entry& entry : old) {
+      if (entry.key != none) find(entry.key) = entry;
+    }
+  }
+
+  std::vector<Entry> entries_ = std::vector<Entry>(64);
+  int shift_ = 64 - 6;
+  std::uint32_t count_ = 0;
+};
+
+/// The segments that agree in all bins are one row: few, however many segments there are, and all that is compared.
+struct Rows {
+  std::vector<std::uint32_t> of;        // (segments)
+  std::vector<std::uint32_t> first;     // (rows) the first segment of each
+  std::vector<std::uint64_t> segments;  // (rows) how many
+};
+
+Rows rows_of(std::uint64_t segments, const std::vector<const Bins*>& columns) {
+  // Segments whose numbers stay in the cache while they are numbered by one column after the other.
+  constexpr std::size_t block = 4096;
+  Rows rows{.of = std::vector<std::uint32_t>(segments, 0)};
+  std::vector<PairNumbers> numbers(columns.size());
+  for (std::size_t from = 0; from < segments; from += block) {
+    const std::size_t to = std::min<std::size_t>(segments, from + block);
+    for (std::size_t column = 0; column < columns.size(); ++column) {
+      const Bins& bins = *columns[column];
+      for (std::size_t segment = from; segment < to; ++segment) {
+        rows.of[segment] = numbers[column].number(rows.of[segment], bins[segment]);
+      }
+    }
+    for (std::size_t segment = from; segment < to; ++segment) {
+      if (rows.of[segment] == rows.first.size()) {
+        rows.first.push_back(static_cast<std::uint32_t>(segment));
+        rows.segments.push_back(0);
+      }
+      ++rows.segments[rows.of[segment]];
+    }
+  }
+  return rows;
+}
+
+// Splits each part of a partition of rows by one binned column.
+void refine(Partition& partition, const Rows& rows, const Bins& column, const std::vector<double>& bins,
             Compare compare) {
   if (column.empty()) return;
   struct Pair {
@@ -25,27 +100,19 @@ void refine(Partition& partition, const std::vector<std::uint16_t>& column, cons
     std::uint32_t number;  // in order of occurrence
     std::uint64_t segments = 0;
   };
-  std::unordered_map<std::uint64_t, std::uint32_t> numbers;
+  PairNumbers numbers;
   std::vector<Pair> pairs;
   std::vector<std::uint32_t> pair_of(partition.of.size());
-  std::uint64_t last_key = ~std::uint64_t{0};
-  std::uint32_t last_number = 0;
-  for (std::size_t segment = 0; segment < partition.of.size(); ++segment) {
-    const std::uint64_t key = (static_cast<std::uint64_t>(partition.of[segment]) << 16) | column[segment];
-    if (key != last_key) {
-      const auto [entry, is_new] = numbers.try_emplace(key, static_cast<std::uint32_t>(pairs.size()));
-      if (is_new) {
-        const double value = bins.empty() ? 0.0 : bins[column[segment]];
-        pairs.push_back(
-            {.part = partition.of[segment], .value = value, .bin = column[segment], .number = entry->second});
-      }
-      last_key = key;
-      last_number = entry->second;
+  for (std::size_t row = 0; row < partition.of.size(); ++row) {
+    const std::uint16_t bin = column[rows.first[row]];
+    const std::uint32_t number = numbers.number(partition.of[row], bin);
+    if (number == pairs.size()) {
+      pairs.push_back(
+          {.part = partition.of[row], .value = bins.empty() ? 0.0 : bins[bin], .bin = bin, .number = number});
     }
-    pair_of[segment] = last_number;
+    pairs[number].segments += rows.segments[row];
+    pair_of[row] = number;
   }
-
-  for (const std::uint32_t number : pair_of) ++pairs[number].segments;
 
   std::sort(pairs.begin(), pairs.end(), [compare](const Pair& a, const Pair& b) {
     if (a.part != b.part) return a.part < b.part;
@@ -71,9 +138,7 @@ void refine(Partition& partition, const std::vector<std::uint16_t>& column, cons
     for (std::size_t i = from; i < to; ++i) part_of_pair[pairs[i].number] = count + clusters[i - from];
     count += clusters.back() + 1;
   }
-  for (std::size_t segment = 0; segment < partition.of.size(); ++segment) {
-    partition.of[segment] = part_of_pair[pair_of[segment]];
-  }
+  for (std::size_t row = 0; row < partition.of.size(); ++row) partition.of[row] = part_of_pair[pair_of[row]];
   partition.count = count;
 }
 
@@ -105,10 +170,15 @@ std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
     for (std::size_t i = from; i < to; ++i) all += static_cast<double>(weights[i]);
     // What lies within the threshold of each value, above and below it.
     std::vector<double> density(to - from, 0.0);
+    std::uint64_t within = 0;
     for (std::size_t i = from, low = from, high = from; i < to; ++i) {
-      while (ascending[i] - ascending[low] > 0.5 * relative_distance_threshold * ascending[low]) ++low;
-      while (high < to && ascending[high] - ascending[i] <= 0.5 * relative_distance_threshold * ascending[i]) ++high;
-      for (std::size_t j = low; j < high; ++j) density[i - from] += static_cast<double>(weights[j]);
+      while (high < to && ascending[high] - ascending[i] <= 0.5 * relative_distance_threshold * ascending[i]) {
+        within += weights[high++];
+      }
+      while (ascending[i] - ascending[low] > 0.5 * relative_distance_threshold * ascending[low]) {
+        within -= weights[low++];
+      }
+      density[i - from] = static_cast<double>(within);
     }
     // Cuts at the lowest place between two peaks of which either holds much of the cluster.
     std::size_t peak = 0;
@@ -133,28 +203,40 @@ std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
 }
 
 Grouping group_segments(const Profile& profile) {
-  Grouping grouping;
-  Partition& groups = grouping.groups;
-  groups.of.assign(profile.segments, 0);
-  groups.count = profile.segments > 0 ? 1 : 0;
+  std::vector<const Bins*> columns;
+  for (const FeatureColumn& column : profile.features) {
+    if (!column.index.empty()) columns.push_back(&column.index);
+  }
+  if (!profile.site.empty()) columns.push_back(&profile.site);
+  Rows rows = rows_of(profile.segments, columns);
+
+  Partition partition{.of = std::vector<std::uint32_t>(rows.first.size(), 0), .count = rows.first.empty() ? 0U : 1U};
   const auto refine_by = [&](FeatureKind kind, Compare compare) {
     for (const FeatureInfo& info : features) {
       const FeatureColumn& column = profile.features[index_of(info.feature)];
-      if (info.kind == kind) refine(groups, column.index, column.bins, compare);
+      if (info.kind == kind) refine(partition, rows, column.index, column.bins, compare);
     }
   };
+  Grouping grouping;
   refine_by(FeatureKind::work, Compare::by_relative_distance);
-  grouping.clusters = groups.count;
+  grouping.clusters = partition.count;
   refine_by(FeatureKind::count, Compare::exactly);
-  refine(groups, profile.site, {}, Compare::exactly);
+  refine(partition, rows, profile.site, {}, Compare::exactly);
   refine_by(FeatureKind::volume, Compare::by_relative_distance);
 
-  std::vector<std::size_t> sizes(groups.count, 0);
-  for (const std::uint32_t group : groups.of) ++sizes[group];
-  grouping.members.resize(groups.count);
-  for (std::uint32_t group = 0; group < groups.count; ++group) grouping.members[group].reserve(sizes[group]);
+  Partition& groups = grouping.groups;
+  groups = {.of = std::move(rows.of), .count = partition.count};
+  grouping.begin.assign(groups.count + 1, 0);
+  for (std::size_t row = 0; row < partition.of.size(); ++row) {
+    grouping.begin[partition.of[row] + 1] += rows.segments[row];
+  }
+  std::partial_sum(grouping.begin.begin(), grouping.begin.end(), grouping.begin.begin());
+  std::vector<std::size_t> end(grouping.begin.begin(), grouping.begin.end() - 1);  // of what is filled
+  grouping.by_group.resize(profile.segments);
   for (std::size_t segment = 0; segment < groups.of.size(); ++segment) {
-    grouping.members[groups.of[segment]].push_back(static_cast<std::uint32_t>(segment));
+    std::uint32_t& group = groups.of[segment];
+    group = partition.of[group];
+    grouping.by_group[end[group]++] = static_cast<std::uint32_t>(segment);
   }
   return grouping;
 }

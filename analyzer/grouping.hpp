@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "libprofile/format/profile.hpp"
@@ -39,7 +40,12 @@ std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
 struct Grouping {
   std::uint32_t clusters = 0;
   Partition groups;
-  std::vector<std::vector<std::uint32_t>> members;  // (groups) segments of each, ascending
+  std::vector<std::uint32_t> by_group;  // (segments) those of group 0, of group 1 and so on, each in order of time
+  std::vector<std::size_t> begin{0};    // (groups + 1) where in by_group the segments of each begin
+
+  std::span<const std::uint32_t> members(std::uint32_t group) const {
+    return std::span(by_group).subspan(begin[group], begin[group + 1] - begin[group]);
+  }
 };
 
 Grouping group_segments(const Profile& profile);

@@ -15,9 +15,9 @@ struct Options {
 };
 
 int compare_files(const Options& options) {
-  const Outcome<Profile> a = read_profile(options.a);
+  const Outcome<Profile> a = read_profile(options.a, Columns::analyzed);
   if (!a) return fail(a.failure().message);
-  const Outcome<Profile> b = read_profile(options.b);
+  const Outcome<Profile> b = read_profile(options.b, Columns::analyzed);
   if (!b) return fail(b.failure().message);
   const Comparison comparison = compare(*a, *b);
   const ComparedFile file_a{options.a, *a};

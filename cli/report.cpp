@@ -33,7 +33,7 @@ int report(const Options& options) {
     if (other == worse_than_allowed || status == passed) status = other;
   };
   for (const std::string& file : options.files) {
-    const Outcome<Profile> profile = read_profile(file);
+    const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
     if (!profile) return fail(profile.failure().message);
     const Analysis analysis = analyze(*profile, options.method);
     json.push_back(report_json(file, *profile, analysis));

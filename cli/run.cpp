@@ -61,7 +61,7 @@ int run(RankOptions options) {
     recovered->profile = shown_path(file);
     tell(recovered_line(*recovered));
   }
-  const Outcome<Profile> profile = read_profile(file);
+  const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
   if (!profile) {
     fail(profile.failure().message);
     return failed;

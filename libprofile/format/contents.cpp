@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -36,8 +37,9 @@ bool is_text(const hdf5::Datatype& type) {
 
 class Sender {
  public:
-  Sender(hid_t file, std::string path, std::uint64_t most_bytes, FrameWriter& out)
-      : file_(file), path_(std::move(path)), left_(most_bytes), out_(out) {}
+  Sender(hid_t file, std::string path, std::uint64_t most_bytes, std::span<const std::string_view> left_out,
+         FrameWriter& out)
+      : file_(file), path_(std::move(path)), left_(most_bytes), left_out_(left_out), out_(out) {}
 
   void send_all() {
     const hdf5::Group root(H5Gopen2(file_, "/", H5P_DEFAULT));
@@ -45,6 +47,7 @@ class Sender {
     if (count > static_cast<int>(most_attributes)) refuse("it has too many attributes");
     for (int i = 0; i < count && !failure_; ++i) send_attribute(static_cast<hsize_t>(i));
     for (const Variable& variable : schema_variables()) {
+      if (std::find(left_out_.begin(), left_out_.end(), variable.name) != left_out_.end()) continue;
       if (H5Lexists(file_, variable.name.c_str(), H5P_DEFAULT) > 0) send_column(variable);
     }
     if (failure_) {
@@ -158,6 +161,7 @@ class Sender {
   hid_t file_;
   std::string path_;
   std::uint64_t left_;
+  std::span<const std::string_view> left_out_;
   FrameWriter& out_;
   std::optional<std::string> failure_;
 };
@@ -178,7 +182,8 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   setrlimit(resource, &limits);
 }
 
-[[noreturn]] void be_the_reader(const std::string& path, std::uint64_t most_bytes, int to) {
+[[noreturn]] void be_the_reader(const std::string& path, std::uint64_t most_bytes,
+                                std::span<const std::string_view> left_out, int to) {
   // What a dying libc or a sanitizer has to say is not for the user, who gets one line, nor is the core.
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
@@ -187,7 +192,7 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   limit(RLIMIT_CPU, cpu_seconds_of_reader(most_bytes));
   limit(RLIMIT_AS, own_address_space() + address_space_of_reader(most_bytes));
   try {
-    send_contents(path, most_bytes, to);
+    send_contents(path, most_bytes, to, left_out);
   } catch (const std::exception&) {
     _exit(1);
   }
@@ -200,14 +205,15 @@ Failure cannot_read(const std::string& path, int error) {
 
 }  // namespace
 
-void send_contents(const std::string& path, std::uint64_t most_bytes, int to) {
+void send_contents(const std::string& path, std::uint64_t most_bytes, int to,
+                   std::span<const std::string_view> left_out) {
   FrameWriter out(to);
   hdf5::prepare();
   H5PLset_loading_state(0);  // a file must not choose code to be loaded
   if (H5Fis_hdf5(path.c_str()) <= 0) return out.failure(path + " is not a profile: it is no HDF5 file");
   const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   if (!file) return out.failure(path + " is damaged: HDF5 cannot open it (truncated?)");
-  Sender(file.get(), path, most_bytes, out).send_all();
+  Sender(file.get(), path, most_bytes, left_out, out).send_all();
 }
 
 Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std::string& path) {
@@ -225,7 +231,7 @@ Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std
   return Failure{path + " is damaged: HDF5 cannot read it"};
 }
 
-Outcome<Contents> fetch_contents(const std::string& path) {
+Outcome<Contents> fetch_contents(const std::string& path, std::span<const std::string_view> left_out) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return cannot_read(path, errno);
   if (!S_ISREG(status.st_mode)) return Failure{"cannot read " + path + ": it is not a file"};
@@ -236,7 +242,7 @@ Outcome<Contents> fetch_contents(const std::string& path) {
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    be_the_reader(path, most_bytes, ends[1]);
+    be_the_reader(path, most_bytes, left_out, ends[1]);
   }
   const int error = errno;
   close(ends[1]);

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "libprofile/format/outcome.hpp"
 #include "libprofile/format/stream.hpp"
@@ -27,13 +29,14 @@ constexpr std::uint64_t most_unpacked_bytes(std::uint64_t file_bytes) {
   return file_bytes > (most - for_small_files) / ratio ? most : for_small_files + ratio * file_bytes;
 }
 
-/// All attributes of the root that are one text or number, and all columns of the schema. A process of its own reads
-/// them with limits on its memory and CPU time: libhdf5 crashes on some damaged files, loops or corrupts its memory on
-/// others, and no check of ours before it opens a file could tell which.
-Outcome<Contents> fetch_contents(const std::string& path);
+/// All attributes of the root that are one text or number, and all columns of the schema but those left out. A process
+/// of its own reads them with limits on its memory and CPU time: libhdf5 crashes on some damaged files, loops or
+/// corrupts its memory on others, and no check of ours before it opens a file could tell which.
+Outcome<Contents> fetch_contents(const std::string& path, std::span<const std::string_view> left_out = {});
 
 /// The two halves of it: what that process does, and what becomes of its frames.
-void send_contents(const std::string& path, std::uint64_t most_bytes, int to);
+void send_contents(const std::string& path, std::uint64_t most_bytes, int to,
+                   std::span<const std::string_view> left_out = {});
 Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std::string& path);
 
 }  // namespace halcyon

@@ -10,11 +10,15 @@ namespace halcyon {
 
 struct Contents;
 
-/// Reads and checks all of a profile: column lengths, bin indices, ranks and durations are within bounds afterwards, so
-/// that no later stage has to ask. Accepts every schema version up to the newest, refuses newer ones by number.
-Outcome<Profile> read_profile(const std::string& path);
+/// Which columns are read. What no analysis looks at is left empty by `analyzed`: it is a fifth of a profile with
+/// injected delays, and composing needs it.
+enum class Columns { all, analyzed };
+
+/// Reads and checks a profile: column lengths, bin indices, ranks and durations are within bounds afterwards, so that
+/// no later stage has to ask. Accepts every schema version up to the newest, refuses newer ones by number.
+Outcome<Profile> read_profile(const std::string& path, Columns columns = Columns::all);
 
 /// The checks of it, on what the file at `path` was found to hold.
-Outcome<Profile> check_profile(Contents contents, const std::string& path);
+Outcome<Profile> check_profile(Contents contents, const std::string& path, Columns columns = Columns::all);
 
 }  // namespace halcyon

@@ -2,9 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+
 namespace {
 
-using halcyon::Durations;
+using namespace halcyon;
 
 Durations of(std::initializer_list<double> values) {
   Durations durations(static_cast<Eigen::Index>(values.size()));
@@ -12,42 +17,88 @@ Durations of(std::initializer_list<double> values) {
   return durations;
 }
 
+// One judged group of a run.
+JudgedDurations run_of(const std::vector<float>& durations) {
+  JudgedDurations run{.run_time = std::accumulate(durations.begin(), durations.end(), 0.0)};
+  add_group(run, durations, {}, 0.0);
+  return run;
+}
+
+RunEstimate estimate(std::string_view method, const std::vector<float>& durations) {
+  for (const Method& one : methods) {
+    if (one.name == method) return one.estimate(run_of(durations), Detail::segments);
+  }
+  throw std::logic_error("no such method");
+}
+
 TEST(Median, IsTheMiddleValueOrTheMeanOfTheTwo) {
-  EXPECT_EQ(halcyon::median(of({3, 1, 2})), 2.0);
-  EXPECT_EQ(halcyon::median(of({4, 1, 3, 2})), 2.5);
-  EXPECT_EQ(halcyon::median(of({7})), 7.0);
+  EXPECT_EQ(median(of({3, 1, 2})), 2.0);
+  EXPECT_EQ(median(of({4, 1, 3, 2})), 2.5);
+  EXPECT_EQ(median(of({7})), 7.0);
+}
+
+TEST(Median, OfAscendingValuesIsTheSame) {
+  EXPECT_EQ(median_of_ascending(std::vector<float>{1, 2, 3}), 2.0);
+  EXPECT_EQ(median_of_ascending(std::vector<float>{1, 2, 3, 4}), 2.5);
+  EXPECT_EQ(median_of_ascending(std::vector<float>{7}), 7.0);
 }
 
 // m = 10, |x - m| = 1 0 1 0 2 10 0 -> MAD 1, t = 14: only 20 is above, by 6.
 TEST(Paper, CountsWhatIsBeyondFourMadAboveTheMedian) {
-  const halcyon::GroupEstimate estimate = halcyon::estimate_paper(of({9, 10, 11, 10, 12, 20, 10}));
-  EXPECT_EQ(estimate.baseline, 10.0);
-  EXPECT_EQ(estimate.threshold, 14.0);
-  EXPECT_EQ(estimate.excess.sum(), 6.0);
-  EXPECT_EQ(estimate.excess[5], 6.0);
+  const RunEstimate run = estimate("paper", {9, 10, 11, 10, 12, 20, 10});
+  EXPECT_EQ(run.groups.front().baseline, 10.0);
+  EXPECT_EQ(run.groups.front().threshold, 14.0);
+  EXPECT_EQ(run.groups.front().excess_seconds, 6.0);
+  EXPECT_EQ(run.excess, (std::vector<double>{0, 0, 0, 0, 0, 6, 0}));
+}
+
+TEST(Paper, TakesTheMedianDeviationOfBothSides) {
+  std::mt19937_64 random(3);
+  std::lognormal_distribution<float> law(0.0F, 0.5F);
+  for (std::size_t size = 1; size < 40; ++size) {
+    std::vector<float> values(size);
+    for (float& value : values) value = law(random);
+    std::sort(values.begin(), values.end());
+    const Durations all = Eigen::Map<Eigen::ArrayXf>(values.data(), static_cast<Eigen::Index>(size)).cast<double>();
+    const double middle = median(all);
+    EXPECT_EQ(baseline_paper(values).threshold, middle + 4.0 * median((all - middle).abs()));
+  }
 }
 
 TEST(Paper, LeavesASegmentAtTheThresholdAlone) {
-  EXPECT_EQ(halcyon::estimate_paper(of({9, 10, 11, 10, 12, 14, 10})).excess.sum(), 0.0);
+  EXPECT_EQ(estimate("paper", {9, 10, 11, 10, 12, 14, 10}).groups.front().excess_seconds, 0.0);
 }
 
 TEST(Paper, SeesNothingWhereEverySegmentIsDelayedAlike) {
-  EXPECT_EQ(halcyon::estimate_paper(of({20, 20, 20, 20, 20})).excess.sum(), 0.0);
+  EXPECT_EQ(estimate("paper", {20, 20, 20, 20, 20}).groups.front().excess_seconds, 0.0);
 }
 
 // The shortest interval of 2 of 8 values is [10.02, 10.1]: b = 10.06. Left of it are 9.7, 9.9, 10.02: deviations 0.36,
 // 0.16, 0.04, s = 1.4826 · 0.16 = 0.237216, t = b + 4 s = 11.008864. 11.1 and 14 are beyond; they count from b.
 TEST(Mode, CountsFromTheCentreOfTheShortestQuarter) {
-  const halcyon::GroupEstimate estimate = halcyon::estimate_mode(of({9.7, 9.9, 10.02, 10.1, 10.25, 10.5, 11.1, 14.0}));
-  EXPECT_NEAR(estimate.baseline, 10.06, 1e-12);
-  EXPECT_NEAR(estimate.threshold, 11.008864, 1e-9);
-  EXPECT_NEAR(estimate.excess.sum(), 1.04 + 3.94, 1e-9);
+  const GroupEstimate group = estimate("mode", {14.0F, 9.7F, 9.9F, 10.1F, 10.02F, 10.25F, 11.1F, 10.5F}).groups.front();
+  EXPECT_NEAR(group.baseline, 10.06, 1e-6);
+  EXPECT_NEAR(group.threshold, 11.008864, 1e-5);
+  EXPECT_NEAR(group.excess_seconds, 1.04 + 3.94, 1e-5);
 }
 
 TEST(Mode, SeesDelaysThatHitMostSegments) {
-  const Durations durations = of({10, 10, 10, 10, 13, 14, 15, 16, 17, 18, 19, 20});
-  EXPECT_EQ(halcyon::estimate_paper(durations).excess.sum(), 0.0);
-  EXPECT_NEAR(halcyon::estimate_mode(durations).excess.sum(), 52.0, 1e-9);
+  const std::vector<float> durations{10, 10, 10, 10, 13, 14, 15, 16, 17, 18, 19, 20};
+  EXPECT_EQ(estimate("paper", durations).groups.front().excess_seconds, 0.0);
+  EXPECT_NEAR(estimate("mode", durations).groups.front().excess_seconds, 52.0, 1e-9);
+}
+
+TEST(Methods, GiveEachSegmentItsExcessOnlyIfAsked) {
+  const std::vector<float> durations{10, 10, 10, 10, 13, 14, 15, 16, 17, 18, 19, 20};
+  for (const Method& method : methods) {
+    const RunEstimate all = method.estimate(run_of(durations), Detail::segments);
+    ASSERT_EQ(all.excess.size(), durations.size()) << method.name;
+    EXPECT_NEAR(std::accumulate(all.excess.begin(), all.excess.end(), 0.0), all.groups.front().excess_seconds, 1e-9)
+        << method.name;
+    const RunEstimate few = method.estimate(run_of(durations), Detail::groups);
+    EXPECT_TRUE(few.excess.empty()) << method.name;
+    EXPECT_EQ(few.groups.front().excess_seconds, all.groups.front().excess_seconds) << method.name;
+  }
 }
 
 }  // namespace

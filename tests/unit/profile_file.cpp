@@ -101,6 +101,19 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_TRUE(std::isnan(read->evidence[index_of(Evidence::steal)].at(1)));
 }
 
+TEST_F(ProfileFile, IsReadWithoutWhatNoAnalysisLooksAt) {
+  const Profile written = rich_profile();
+  ASSERT_TRUE(write_profile(written, path()));
+  const Outcome<Profile> read = read_profile(path(), Columns::analyzed);
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_TRUE(read->boundary_wait.empty());
+  EXPECT_TRUE(read->injected.requested.empty());
+  EXPECT_TRUE(read->injected.actual.empty());
+  EXPECT_EQ(read->injected.critical, written.injected.critical);
+  EXPECT_EQ(read->duration, written.duration);
+  EXPECT_EQ(read->last_rank_times, written.last_rank_times);
+}
+
 TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   Profile older = rich_profile();
   older.last_rank_off_cpu.clear();

@@ -52,8 +52,8 @@ TEST(TruthGenerator, MakesAGroupOfEveryPhase) {
   const truth::Truth truth = truth::make_truth({.segments = 900, .phases = {{2, 1e-3}, {1, 5e-3}}});
   const Grouping grouping = group_segments(truth.profile);
   ASSERT_EQ(grouping.groups.count, 2u);
-  EXPECT_EQ(grouping.members[0].size() + grouping.members[1].size(), 900u);
-  EXPECT_EQ(std::min(grouping.members[0].size(), grouping.members[1].size()), 300u);
+  EXPECT_EQ(grouping.members(0).size() + grouping.members(1).size(), 900u);
+  EXPECT_EQ(std::min(grouping.members(0).size(), grouping.members(1).size()), 300u);
 }
 
 }  // namespace
