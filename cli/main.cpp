@@ -1,6 +1,9 @@
 // halcyon: from one run of an MPI program, how much of its time came from outside.
+#include <malloc.h>
+
 #include <algorithm>
 #include <exception>
+#include <limits>
 #include <string_view>
 
 #include "cli/commands.hpp"
@@ -8,6 +11,10 @@
 
 int main(int argc, char** argv) {
   using namespace halcyon::cli;
+  // Columns of large profiles come and go. Memory that is kept for the next one need not be cleared by the kernel
+  // again.
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   CLI::App app{"Tells from one run of an MPI program how much of its time came from outside.", "halcyon"};
   app.set_version_flag("--version", "halcyon " HALCYON_VERSION);
   app.require_subcommand(1);
