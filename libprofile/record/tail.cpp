@@ -89,6 +89,9 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   std::array<RankQuantizer, feature_count> quantizers;
   for (RankQuantizer& quantizer : quantizers) {
     const auto size = in.get<std::uint32_t>();
+    if (size == 0 && facts.closed_blocks + facts.open_segments > 0) {
+      throw std::runtime_error("it has segments without bins");
+    }
     double last = -1.0;
     for (std::uint32_t bin = 0; bin < size; ++bin) {
       const auto value = in.get<double>();

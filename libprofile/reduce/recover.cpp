@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "libprofile/record/packing.hpp"
 #include "libprofile/record/signal_blocked.hpp"
@@ -231,12 +232,13 @@ Outcome<Recovered> recover(const RunParts& run, const std::string& output) try {
 
   const World alone(0, 1);
   const OwnedSegments owned = end.segments > 0 ? merge(alone, parts, end.segments) : OwnedSegments{};
-  if (!std::all_of(owned.duration.begin(), owned.duration.end(),
-                   [](float duration) { return std::isfinite(duration) && duration >= 0.0F; })) {
-    return Failure{run.files.front() + " or another part of its run is corrupted: impossible durations"};
-  }
   const Outcome<std::string> written = write(output, facts, figures, end, owned, header.with_injection != 0);
   if (!written) return written.failure();
+  // What a damaged part may hold, the checks of the reader know best.
+  if (const Outcome<Profile> readable = read_profile(*written); !readable) {
+    fs::remove(*written);
+    return Failure{run.files.front() + " or another part of its run is corrupted: " + readable.failure().message};
+  }
   return Recovered{.profile = *written,
                    .segments = end.segments,
                    .ranks = static_cast<int>(header.ranks),
