@@ -237,8 +237,7 @@ void StartingRun::started() const noexcept try {
   const NotRecorded guard;
 
   if (!mpi.load()) {
-    if (is_spokesman())
-      complain("this MPI library is not the Open MPI that libhalcyon.so was built for; nothing is recorded");
+    if (is_spokesman()) complain(of_another_family("libhalcyon") + "; nothing is recorded");
     return;
   }
   Recorder& run = *recorder;
