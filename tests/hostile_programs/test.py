@@ -4,10 +4,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, PYTHON
+from halcyon_test import PROGRAMS, PYTHON
 
-PROGRAM = BUILD / "tests" / "hostile"
-PLUGIN = BUILD / "tests" / "libplugin.so"
+PROGRAM = PROGRAMS / "hostile"
+PLUGIN = PROGRAMS / "libplugin.so"
 BARRIERS = 10
 ROUNDS, THREADS = 300, 8
 

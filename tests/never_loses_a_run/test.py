@@ -6,9 +6,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD
+from halcyon_test import LAUNCH, PROGRAMS
 
-PROGRAM = BUILD / "tests" / "dies"
+PROGRAM = PROGRAMS / "dies"
 SEGMENTS = 10000
 MANY = 100000  # more than fit into a mebibyte
 
@@ -22,7 +22,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
 
     def run_that_ends(self, *words, options=(), ranks=2, **environment):
         """Of `halcyon run`; its status, and the profile that it recovered, if any."""
-        return self.halcyon("run", "-o", self.profile, *options, "--", "mpirun", "--oversubscribe", "-np", ranks, PROGRAM,
+        return self.halcyon("run", "-o", self.profile, *options, "--", *LAUNCH, "-np", ranks, PROGRAM,
                             *words, **environment)
 
     def check(self, segments, exit_state, profile=None):
