@@ -87,15 +87,21 @@ std::vector<std::string> with_global_environment(const std::vector<std::string>&
   std::vector<std::string> rest;
   for (std::size_t i = 1; i < launch.size(); ++i) {
     const std::string name = launch[i].substr(launch[i].starts_with("--") ? 1 : 0);
-    const bool is_preload = i + 2 < launch.size() && launch[i + 1] == "LD_PRELOAD";
-    if (is_preload && name == "-genv") {
-      for_all = launch[i += 2];
-    } else if (is_preload && name == "-env") {
-      rest.insert(rest.end(), {launch[i], launch[i + 1], joined_preload(preload, launch[i + 2])});
-      i += 2;
-    } else {
+    const bool sets = (name == "-genv" || name == "-env") && i + 1 < launch.size();
+    // Hydra takes NAME=VALUE as well as NAME VALUE.
+    const bool is_one_word = sets && launch[i + 1].starts_with("LD_PRELOAD=");
+    const bool is_two_words = sets && launch[i + 1] == "LD_PRELOAD" && i + 2 < launch.size();
+    if (!is_one_word && !is_two_words) {
       rest.push_back(launch[i]);
+      continue;
     }
+    const std::string theirs = is_one_word ? launch[i + 1].substr(std::strlen("LD_PRELOAD=")) : launch[i + 2];
+    if (name == "-genv") {
+      for_all = theirs;
+    } else {
+      rest.insert(rest.end(), {launch[i], "LD_PRELOAD", joined_preload(preload, theirs)});
+    }
+    i += is_one_word ? 1 : 2;
   }
   std::vector<std::string> result{launch.front(), "-genv", "LD_PRELOAD", joined_preload(preload, for_all)};
   for (const auto& [name, value] : environment) result.insert(result.end(), {"-genv", name, value});

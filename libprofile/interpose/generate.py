@@ -210,9 +210,10 @@ def fortran_entries(functions):
         if not function.boundary or function.name.endswith("_c"):
             continue
         name = function.name.lower()
-        # The fourth is Open MPI's PMPI of mpi_f08, the fifth MPICH's.
-        for symbol in (f"{name}_", f"p{name}_", f"{name}_f08_", f"p{name}_f08_",
-                       f"{name}_f08_".replace("mpi_", "pmpir_", 1)):
+        # In mpi_f08 MPICH has its own names of PMPI, and of routines with buffers and of those with large counts.
+        in_f08 = [beginning + ending for beginning in (name, f"p{name}", name.replace("mpi", "pmpir", 1))
+                  for ending in ("_f08_", "_f08ts_", "_f08ts_large_")]
+        for symbol in (f"{name}_", f"p{name}_", *in_f08):
             lines += [f'extern "C" HALCYON_EXPORT void entry_{symbol}({addresses}) __asm__("{symbol}");',
                       f"void entry_{symbol}({addresses}) {{",
                       "  static void *next;",

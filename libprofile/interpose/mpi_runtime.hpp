@@ -55,9 +55,17 @@ inline std::uint64_t bytes_of(const MPI_Status& status) {
 #ifdef OPEN_MPI
   return status._ucount;
 #else
-  if ((status.count_hi_and_cancelled & 1) != 0) return 0;  // a cancelled operation, whose count is anything
   return static_cast<std::uint64_t>(static_cast<unsigned>(status.count_hi_and_cancelled) >> 1) << 32 |
          static_cast<unsigned>(status.count_lo);
+#endif
+}
+
+/// Of a request's status; a file operation's says nothing of it. What a cancelled receive says of its bytes is anything.
+inline bool was_cancelled(const MPI_Status& status) {
+#ifdef OPEN_MPI
+  return status._cancelled != 0;
+#else
+  return (status.count_hi_and_cancelled & 1) != 0;
 #endif
 }
 

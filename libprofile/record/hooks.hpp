@@ -333,7 +333,7 @@ class Call {
   /// A request has completed that was `pending` under the handle `request` before the call.
   void completed(MPI_Request request, const PendingRequest& pending, const MPI_Status& status) {
     if (pending.number == 0) return;
-    if (pending.operation == PendingRequest::Operation::receive) {
+    if (pending.operation == PendingRequest::Operation::receive && !was_cancelled(status)) {
       move(Feature::bytes_received, bytes_of(status));
     }
     const SharedStateLock lock;

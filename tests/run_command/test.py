@@ -95,10 +95,14 @@ class RunCommand(halcyon_test.Behaviour):
 
     def test_the_users_own_preload_is_kept_behind_ours(self):
         code = "from mpi4py import MPI; import os; print(os.environ['LD_PRELOAD'])"
-        ways = [exported("LD_PRELOAD", "libm.so.6"), *([["-env", "LD_PRELOAD", "libm.so.6"]] if IS_MPICH else [])]
+        ways = [exported("LD_PRELOAD", "libm.so.6")]
+        if IS_MPICH:
+            ways += [["-genv", "LD_PRELOAD=libm.so.6"], ["-env", "LD_PRELOAD", "libm.so.6"]]
         for way in ways:
-            finished = self.run_with(*LAUNCH, *way, "-np", "1", PYTHON, "-c", code)
-            self.assertEqual(finished.output, f"{LIBRARY}:libm.so.6\n", finished)
+            with self.subTest(way=way):
+                finished = self.run_with(*LAUNCH, *way, "-np", "1", PYTHON, "-c", code)
+                self.assertEqual(finished.output, f"{LIBRARY}:libm.so.6\n", finished)
+                (self.directory / "run.h5").unlink()
 
     @only_open_mpi("MPICH's launcher does not tell a rank that its job has other programs")
     def test_one_program_of_several_preloaded_by_hand_stands_aside_and_never_hangs(self):
