@@ -51,9 +51,9 @@ class HostilePrograms(halcyon_test.Behaviour):
 
     def test_a_fortran_plugin_in_a_scope_of_its_own_still_reaches_mpi(self):
         code = ("import ctypes; from mpi4py import MPI; plugin = ctypes.CDLL('%s', mode=ctypes.RTLD_LOCAL);"
-                "total = ctypes.c_int(); plugin.sum_over_ranks(ctypes.byref(total)); print(total.value)" % PLUGIN)
+                "total = ctypes.c_int(); plugin.sum_over_ranks(ctypes.byref(total)); assert total.value == 2, total" % PLUGIN)
         finished = self.mpirun(2, [PYTHON, "-c", code], HALCYON_OUTPUT=self.directory / "run.h5")
-        self.assertEqual((finished.output, finished.errors), ("2\n2\n", ""), finished)
+        self.assertEqual((finished.status, finished.output, finished.errors), (0, "", ""), finished)
         self.assertEqual(halcyon_test.Profile(self.directory / "run.h5").boundaries, 1)
 
 
