@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 
 #include "intm/spec.hpp"
 #include "libprofile/record/shared_settings.hpp"
@@ -96,10 +99,19 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       });
 }
 
-Outcome<std::string> preload_list(const RankOptions& options) {
-  Outcome<std::string> recorder = library("libhalcyon.so");
+MpiFamily family_of_environment() {
+  const auto is_set = [](std::initializer_list<const char*> names) {
+    return std::any_of(names.begin(), names.end(), [](const char* name) { return std::getenv(name) != nullptr; });
+  };
+  if (is_set({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"})) return MpiFamily::open_mpi;
+  return is_set({"PMI_RANK"}) ? MpiFamily::mpich : MpiFamily::open_mpi;
+}
+
+Outcome<std::string> preload_list(const RankOptions& options, MpiFamily family) {
+  const std::string ending = family == MpiFamily::mpich ? "-mpich.so" : ".so";
+  Outcome<std::string> recorder = library("libhalcyon" + ending);
   if (!recorder || options.inject.empty()) return recorder;
-  const Outcome<std::string> injector = library("libintm.so");
+  const Outcome<std::string> injector = library("libintm" + ending);
   if (!injector) return injector;
   // The injector behind the recorder: its delays lie inside what is measured.
   return *recorder + ":" + *injector;

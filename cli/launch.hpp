@@ -27,8 +27,13 @@ void add_recording_options(CLI::App& command, RankOptions& options);
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
+/// Whose MPI library the ranks have: each family has a recorder and an injector of its own.
+enum class MpiFamily { open_mpi, mpich };
+/// As the launcher of this process tells it.
+MpiFamily family_of_environment();
+
 /// The preload list for the ranks, without what the caller's environment preloads already.
-Outcome<std::string> preload_list(const RankOptions& options);
+Outcome<std::string> preload_list(const RankOptions& options, MpiFamily family);
 /// The HALCYON_* and INTM_* variables for the options that were given.
 Environment rank_environment(const RankOptions& options);
 

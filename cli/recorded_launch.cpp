@@ -43,16 +43,20 @@ std::string version_of(const std::string& command) {
   return output;
 }
 
-// mpirun -x … [user's arguments] : -x … [the next program's arguments]. Each program of an MPMD job has its own -x
-// list.
-std::vector<std::string> with_preload(const std::vector<std::string>& launch, const std::string& preload,
-                                      const Environment& environment) {
+std::string outer_preload() {
   const char* outer = std::getenv("LD_PRELOAD");
+  return outer != nullptr ? outer : "";
+}
+
+// Open MPI: mpirun -x … [user's arguments] : -x … [the next program's arguments]. Each program of an MPMD job has its
+// own -x list.
+std::vector<std::string> with_exports(const std::vector<std::string>& launch, const std::string& preload,
+                                      const Environment& environment) {
   std::vector<std::string> result;
   for (auto at = launch.begin(); at != launch.end();) {
     const auto end = std::find(at, launch.end(), ":");
     if (at == launch.begin()) result.push_back(*at++);  // mpirun itself
-    std::string theirs = outer != nullptr ? outer : "";
+    std::string theirs = outer_preload();
     std::vector<std::string> rest;
     for (; at != end; ++at) {
       // The user's own preload of this program, which a second -x would replace.
@@ -73,6 +77,36 @@ std::vector<std::string> with_preload(const std::vector<std::string>& launch, co
     result.push_back(":");
     at = end + 1;
   }
+  return result;
+}
+
+// Hydra, MPICH's: mpirun -genv … [user's arguments]. Its -genv is for all programs of the job; an -env is for one of
+// them, and goes before it.
+std::vector<std::string> with_global_environment(const std::vector<std::string>& launch, const std::string& preload,
+                                                 const Environment& environment) {
+  std::string for_all = outer_preload();
+  std::vector<std::string> rest;
+  for (std::size_t i = 1; i < launch.size(); ++i) {
+    const std::string name = launch[i].substr(launch[i].starts_with("--") ? 1 : 0);
+    const bool sets = (name == "-genv" || name == "-env") && i + 1 < launch.size();
+    // Hydra takes NAME=VALUE as well as NAME VALUE.
+    const bool is_one_word = sets && launch[i + 1].starts_with("LD_PRELOAD=");
+    const bool is_two_words = sets && launch[i + 1] == "LD_PRELOAD" && i + 2 < launch.size();
+    if (!is_one_word && !is_two_words) {
+      rest.push_back(launch[i]);
+      continue;
+    }
+    const std::string theirs = is_one_word ? launch[i + 1].substr(std::strlen("LD_PRELOAD=")) : launch[i + 2];
+    if (name == "-genv") {
+      for_all = theirs;
+    } else {
+      rest.insert(rest.end(), {launch[i], "LD_PRELOAD", joined_preload(preload, theirs)});
+    }
+    i += is_one_word ? 1 : 2;
+  }
+  std::vector<std::string> result{launch.front(), "-genv", "LD_PRELOAD", joined_preload(preload, for_all)};
+  for (const auto& [name, value] : environment) result.insert(result.end(), {"-genv", name, value});
+  result.insert(result.end(), rest.begin(), rest.end());
   return result;
 }
 
@@ -180,18 +214,19 @@ Outcome<LaunchEnd> run_to_end(const std::vector<std::string>& command, const Env
 
 }  // namespace
 
-std::optional<std::string> objection_to_launcher(const std::string& command) {
+Outcome<MpiFamily> family_of_launcher(const std::string& command) {
   const std::string name = fs::path(command).filename();
-  constexpr std::array names{"mpirun", "mpiexec", "orterun", "mpirun.openmpi", "mpiexec.openmpi"};
+  constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
+                             "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
   if (std::find(names.begin(), names.end(), name) != names.end()) {
     const std::string version = version_of(command);
-    if (version.empty()) return "'" + command + " --version' says nothing: is it installed, and in the PATH?";
-    if (version.find("Open MPI") != std::string::npos || version.find("OpenRTE") != std::string::npos) {
-      return std::nullopt;
-    }
+    if (version.empty()) return Failure{"'" + command + " --version' says nothing: is it installed, and in the PATH?"};
+    const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
+    if (says("Open MPI") || says("OpenRTE")) return MpiFamily::open_mpi;
+    if (says("HYDRA")) return MpiFamily::mpich;
   }
-  return "'" + command + "' is not an mpirun of Open MPI; under another launcher type: " + command +
-         " … halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]";
+  return Failure{"'" + command + "' is not an mpirun of Open MPI or MPICH; under another launcher type: " + command +
+                 " … halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]"};
 }
 
 std::string quoted(const std::vector<std::string>& words) {
@@ -209,7 +244,7 @@ std::string quoted(const std::vector<std::string>& words) {
 }
 
 Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request) {
-  const Outcome<std::string> preload = preload_list(request.options);
+  const Outcome<std::string> preload = preload_list(request.options, request.family);
   if (!preload) return preload.failure();
   const std::string receipt = receipt_beside(request.options.output);
   Environment environment = rank_environment(request.options);
@@ -226,6 +261,7 @@ Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request) {
   if (unlink(receipt.c_str()) != 0 && errno != ENOENT) {  // of a process of our number, killed long ago
     return Failure{"cannot remove " + receipt + ": " + std::strerror(errno)};
   }
+  const auto with_preload = request.family == MpiFamily::mpich ? with_global_environment : with_exports;
   Outcome<LaunchEnd> end = run_to_end(with_preload(request.command, *preload, environment), environment, log);
   if (log >= 0) close(log);
   if (end) end->profile = take_receipt(receipt);

@@ -12,9 +12,10 @@ namespace halcyon::cli {
 
 struct LaunchRequest {
   std::vector<std::string> command;  // mpirun and all behind it
-  RankOptions options;               // with an absolute output
-  std::string injection_seed;        // where options.inject is given
-  std::string log;  // file for what the program prints, which then reads nothing either; empty: as ours
+  MpiFamily family = MpiFamily::open_mpi;
+  RankOptions options;         // with an absolute output
+  std::string injection_seed;  // where options.inject is given
+  std::string log;             // file for what the program prints, which then reads nothing either; empty: as ours
 };
 
 struct LaunchEnd {
@@ -26,8 +27,8 @@ struct LaunchEnd {
 inline constexpr const char* no_profile_written =
     "no profile was written: the program did not reach MPI_Finalize on all ranks, or is no MPI program";
 
-/// Why the word in front cannot be launched by us, if so.
-std::optional<std::string> objection_to_launcher(const std::string& command);
+/// Whose mpirun the word in front is. A failure if it cannot be launched by us.
+Outcome<MpiFamily> family_of_launcher(const std::string& command);
 
 /// Runs to the end, and passes on signals meanwhile. A failure is one of ours, before anything was started.
 Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request);

@@ -34,11 +34,12 @@ std::string injection_seed() {
 int run(RankOptions options) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
-  if (const std::optional<std::string> objection = objection_to_launcher(launch.front())) return fail(*objection);
+  const Outcome<MpiFamily> family = family_of_launcher(launch.front());
+  if (!family) return fail(family.failure().message);
   options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
   if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
-  LaunchRequest request{.command = launch, .options = options};
+  LaunchRequest request{.command = launch, .family = *family, .options = options};
   if (!options.inject.empty()) request.injection_seed = injection_seed();
   const Outcome<LaunchEnd> end = launch_recorded(request);
   if (!end) return fail(end.failure().message);

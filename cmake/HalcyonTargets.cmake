@@ -23,38 +23,102 @@ if(HALCYON_SANITIZE)
   target_link_options(halcyon_sanitizers INTERFACE -fsanitize=${HALCYON_SANITIZE})
 endif()
 
-# Preprocessed mpi.h, from which the wrappers' prototypes are read.
-get_target_property(_mpi_includes MPI::MPI_C INTERFACE_INCLUDE_DIRECTORIES)
-list(TRANSFORM _mpi_includes PREPEND -I OUTPUT_VARIABLE HALCYON_MPI_INCLUDE_FLAGS)
-set(HALCYON_MPI_DECLARATIONS ${PROJECT_BINARY_DIR}/mpi_declarations.i)
-add_custom_command(OUTPUT ${HALCYON_MPI_DECLARATIONS}
-  COMMAND ${CMAKE_C_COMPILER} ${HALCYON_MPI_INCLUDE_FLAGS} -DOMPI_SKIP_MPICXX -E
-          ${PROJECT_SOURCE_DIR}/libprofile/interpose/mpi_declarations.h -o ${HALCYON_MPI_DECLARATIONS}
-  DEPENDS ${PROJECT_SOURCE_DIR}/libprofile/interpose/mpi_declarations.h
-  VERBATIM)
-add_custom_target(halcyon_mpi_declarations DEPENDS ${HALCYON_MPI_DECLARATIONS})
+# The MPI families that preloaded libraries are made for, since their handles differ: MPI, which is Open MPI, and MPICH
+# where its mpi.h is found. The libraries' names tell them apart by a suffix.
+set(HALCYON_MPI_FAMILIES MPI)
+set(HALCYON_MPI_SUFFIX "")
+get_target_property(HALCYON_MPI_INCLUDES MPI::MPI_C INTERFACE_INCLUDE_DIRECTORIES)
+find_path(HALCYON_MPICH_INCLUDE_DIR mpi.h NO_DEFAULT_PATH
+  PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/mpich /usr/include/mpich
+  DOC "Where MPICH's mpi.h is; without it there are no libraries for MPICH")
+if(HALCYON_MPICH_INCLUDE_DIR)
+  list(APPEND HALCYON_MPI_FAMILIES MPICH)
+  set(HALCYON_MPICH_SUFFIX "-mpich")
+  set(HALCYON_MPICH_INCLUDES ${HALCYON_MPICH_INCLUDE_DIR})
+else()
+  message(STATUS "MPICH was not found (HALCYON_MPICH_INCLUDE_DIR): no libraries for it, and no tests with it")
+endif()
 
-# A library to be preloaded: wrappers for `tool` (recorder or injector) out of the tables, and nothing but libc needed at
-# run time. Undefined symbols are an error, so that no MPI symbol can slip in: it would keep `ls` from starting.
-function(halcyon_preload_library name tool)
-  set(interpose ${PROJECT_SOURCE_DIR}/libprofile/interpose)
-  set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/${name}_wrappers.cpp)
-  add_custom_command(OUTPUT ${wrappers}
-    COMMAND ${HALCYON_PYTHON} ${interpose}/generate.py ${tool} ${HALCYON_MPI_DECLARATIONS} ${interpose}/mpi.table
-            ${interpose}/posix.table ${wrappers}
-    DEPENDS ${interpose}/generate.py ${interpose}/mpi.table ${interpose}/posix.table ${HALCYON_MPI_DECLARATIONS}
-            halcyon_mpi_declarations
+# Each family's preprocessed mpi.h, from which the wrappers' prototypes are read.
+foreach(family IN LISTS HALCYON_MPI_FAMILIES)
+  set(declarations ${PROJECT_BINARY_DIR}/mpi_declarations${HALCYON_${family}_SUFFIX}.i)
+  set(HALCYON_${family}_DECLARATIONS ${declarations})
+  list(TRANSFORM HALCYON_${family}_INCLUDES PREPEND -I OUTPUT_VARIABLE include_flags)
+  add_custom_command(OUTPUT ${declarations}
+    COMMAND ${CMAKE_C_COMPILER} ${include_flags} -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX -E
+            ${PROJECT_SOURCE_DIR}/libprofile/interpose/mpi_declarations.h -o ${declarations}
+    DEPENDS ${PROJECT_SOURCE_DIR}/libprofile/interpose/mpi_declarations.h
     VERBATIM)
-  add_library(${name} SHARED ${wrappers} ${interpose}/next.cpp ${ARGN})
-  target_link_libraries(${name} PRIVATE halcyon_common)
-  target_include_directories(${name} SYSTEM PRIVATE ${_mpi_includes})
-  set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
-    VISIBILITY_INLINES_HIDDEN ON)
-  # A square root that need not set errno is one instruction, and nothing of libm.
-  target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
-  # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
-  # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
-  set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -fno-exceptions)
-  target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs
-    -Wl,--version-script=${interpose}/preload.map -Wl,-z,now)
+  add_custom_target(halcyon_mpi_declarations${HALCYON_${family}_SUFFIX} DEPENDS ${declarations})
+endforeach()
+
+# A library to be preloaded, once for each MPI family and installed: wrappers for `tool` (recorder or injector) out of the
+# tables, and nothing but libc needed at run time. Undefined symbols are an error, so that no MPI symbol can slip in: it
+# would keep `ls` from starting.
+function(halcyon_preload_library base tool)
+  cmake_parse_arguments(PARSE_ARGV 2 library "" "" "SOURCES;INCLUDES")
+  set(interpose ${PROJECT_SOURCE_DIR}/libprofile/interpose)
+  foreach(family IN LISTS HALCYON_MPI_FAMILIES)
+    set(suffix ${HALCYON_${family}_SUFFIX})
+    set(name ${base}${suffix})
+    set(declarations ${HALCYON_${family}_DECLARATIONS})
+    set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/${name}_wrappers.cpp)
+    add_custom_command(OUTPUT ${wrappers}
+      COMMAND ${HALCYON_PYTHON} ${interpose}/generate.py ${tool} ${declarations} ${interpose}/mpi.table
+              ${interpose}/posix.table ${wrappers}
+      DEPENDS ${interpose}/generate.py ${interpose}/mpi.table ${interpose}/posix.table ${declarations}
+              halcyon_mpi_declarations${suffix}
+      VERBATIM)
+    add_library(${name} SHARED ${wrappers} ${interpose}/next.cpp ${interpose}/mpi_runtime.cpp
+      ${interpose}/variadic.cpp ${library_SOURCES})
+    target_link_libraries(${name} PRIVATE halcyon_common)
+    target_include_directories(${name} SYSTEM PRIVATE ${HALCYON_${family}_INCLUDES} ${library_INCLUDES})
+    set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON)
+    # A square root that need not set errno is one instruction, and nothing of libm.
+    target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
+    # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
+    # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
+    set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -fno-exceptions)
+    target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs
+      -Wl,--version-script=${interpose}/preload.map -Wl,-z,now)
+    install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endforeach()
 endfunction()
+
+# A program of MPI's users, or with MODULE a library that they open, once for each MPI family: in <directory>, and in
+# <directory>-mpich. LINK names the targets of FindMPI.
+function(halcyon_mpi_program name source)
+  cmake_parse_arguments(PARSE_ARGV 2 program "MODULE" "DIRECTORY" "LINK;OPTIONS")
+  foreach(family IN LISTS HALCYON_MPI_FAMILIES)
+    set(target ${name}${HALCYON_${family}_SUFFIX})
+    set(directory ${PROJECT_BINARY_DIR}/${program_DIRECTORY}${HALCYON_${family}_SUFFIX})
+    if(program_MODULE)
+      add_library(${target} MODULE ${source})
+    else()
+      add_executable(${target} ${source})
+    endif()
+    list(TRANSFORM program_LINK REPLACE "^MPI::" "${family}::" OUTPUT_VARIABLE link)
+    target_link_libraries(${target} PRIVATE ${link})
+    target_compile_options(${target} PRIVATE ${program_OPTIONS})
+    target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${directory}
+      LIBRARY_OUTPUT_DIRECTORY ${directory})
+  endforeach()
+endfunction()
+
+# What such programs need of MPICH, named as FindMPI names Open MPI's; FindMPI knows one family at a time.
+if(HALCYON_MPICH_INCLUDE_DIR)
+  find_library(HALCYON_MPICH_LIBRARY mpich DOC "MPICH's library, for tests")
+  find_library(HALCYON_MPICH_FORTRAN_LIBRARY mpichfort DOC "MPICH's Fortran library, for tests")
+  foreach(language C CXX Fortran)
+    add_library(MPICH::MPI_${language} INTERFACE IMPORTED)
+    target_include_directories(MPICH::MPI_${language} SYSTEM INTERFACE ${HALCYON_MPICH_INCLUDE_DIR})
+    target_link_libraries(MPICH::MPI_${language} INTERFACE
+      $<$<STREQUAL:${language},Fortran>:${HALCYON_MPICH_FORTRAN_LIBRARY}> ${HALCYON_MPICH_LIBRARY})
+  endforeach()
+  # gcc takes MPI_STATUSES_IGNORE, which is no address there, for an array of no size.
+  target_compile_options(MPICH::MPI_C INTERFACE -Wno-stringop-overflow)
+  # The compiler holds the different types of one MPI routine's arguments against each other, as mpif.h declares none.
+  target_compile_options(MPICH::MPI_Fortran INTERFACE -fallow-argument-mismatch -fallow-invalid-boz)
+endif()

@@ -1,11 +1,10 @@
 // What the generated wrappers of libintm.so call.
 #pragma once
 
-#define OMPI_SKIP_MPICXX 1
-#include <mpi.h>
 #include <stdio_ext.h>
 
 #include "intm/injector.hpp"
+#include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/posix.hpp"
 

@@ -82,7 +82,7 @@ void begin_injection() noexcept try {
   if (injector != nullptr || text == nullptr || *text == '\0') return;
   if (!mpi.load()) {
     if (!is_spokesman()) return;
-    return say("this MPI library is not the Open MPI that libintm.so was built for; nothing is injected");
+    return say(of_another_family("libintm") + "; nothing is injected");
   }
   int rank = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);

@@ -98,11 +98,15 @@ std::array caught_signals{CaughtSignal{SIGHUP},  CaughtSignal{SIGINT},  CaughtSi
                           CaughtSignal{SIGILL},  CaughtSignal{SIGABRT}, CaughtSignal{SIGFPE},  CaughtSignal{SIGBUS},
                           CaughtSignal{SIGSEGV}};
 
-// Open MPI prints where a fault was; it must still do so.
+// Open MPI prints where a fault was, and so does UCX below MPICH; they must still do so.
 bool is_of_mpi(const struct sigaction& action) {
   Dl_info info{};
-  return (action.sa_flags & SA_SIGINFO) != 0 && dladdr(reinterpret_cast<void*>(action.sa_sigaction), &info) != 0 &&
-         info.dli_fname != nullptr && std::string_view(base_name(info.dli_fname)).starts_with("libopen-pal");
+  if ((action.sa_flags & SA_SIGINFO) == 0 || dladdr(reinterpret_cast<void*>(action.sa_sigaction), &info) == 0 ||
+      info.dli_fname == nullptr) {
+    return false;
+  }
+  const std::string_view library = base_name(info.dli_fname);
+  return library.starts_with("libopen-pal") || library.starts_with("libucs.so");
 }
 
 // A fault comes again by itself when its handler returns, with all that the next handler wants to know of it.
@@ -225,8 +229,7 @@ void StartingRun::started() const noexcept try {
   const NotRecorded guard;
 
   if (!mpi.load()) {
-    if (is_spokesman())
-      complain("this MPI library is not the Open MPI that libhalcyon.so was built for; nothing is recorded");
+    if (is_spokesman()) complain(of_another_family("libhalcyon") + "; nothing is recorded");
     return;
   }
   Recorder& run = *recorder;

@@ -62,13 +62,14 @@ def parse_parameters(text):
 
 
 def read_prototypes(path):
-    """All 'int MPI_X(...)' and 'int MPIX_X(...)' of a preprocessed mpi.h."""
+    """All 'int MPI_X(...)' and 'int MPIX_X(...)' of a preprocessed mpi.h; handles that are ints there made Whole."""
     with open(path, encoding="utf-8", errors="replace") as source:
         text = re.sub(r"^#.*$", "", source.read(), flags=re.M)
-    text = re.sub(r"__attribute__\s*\(\(.*?\)\)", "", text)
+    text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
+    handle = r"\b(" + "|".join(re.findall(r"\btypedef\s+int\s+(MPI_\w+)\s*;", text) or [r"(?!)"]) + r")(?=\s+\w+\s*(?:,|$))"
     found = {}
     for name, parameters in re.findall(r"\bint\s+(MPIX?_\w+)\s*\(([^;{]*?)\)\s*;", text):
-        found[name] = parameters
+        found[name] = re.sub(handle, r"Whole<\1>", parameters)
     if "MPI_Init" not in found:
         fail(f"{path} declares no MPI_Init: is it a preprocessed mpi.h?")
     return found
@@ -199,7 +200,7 @@ def exported(function, tool):
 def fortran_entries(functions):
     """Thunks that remember where a Fortran program called a boundary.
 
-    Open MPI's Fortran layer calls PMPI_X itself, so the C wrapper's return address is always inside that layer. All
+    MPI's Fortran layer calls MPI_X or PMPI_X itself, so the C wrapper's return address is always inside that layer. All
     Fortran arguments are addresses; passing twelve of them on is right for every function here, however many it takes.
     """
     addresses = ", ".join(f"void *a{i}" for i in range(12))
@@ -208,8 +209,11 @@ def fortran_entries(functions):
     for function in functions:
         if not function.boundary or function.name.endswith("_c"):
             continue
-        for symbol in (f"{function.name.lower()}_", f"p{function.name.lower()}_", f"{function.name.lower()}_f08_",
-                       f"p{function.name.lower()}_f08_"):
+        name = function.name.lower()
+        # In mpi_f08 MPICH has its own names of PMPI, and of routines with buffers and of those with large counts.
+        in_f08 = [beginning + ending for beginning in (name, f"p{name}", name.replace("mpi", "pmpir", 1))
+                  for ending in ("_f08_", "_f08ts_", "_f08ts_large_")]
+        for symbol in (f"{name}_", f"p{name}_", *in_f08):
             lines += [f'extern "C" HALCYON_EXPORT void entry_{symbol}({addresses}) __asm__("{symbol}");',
                       f"void entry_{symbol}({addresses}) {{",
                       "  static void *next;",

@@ -29,10 +29,30 @@ bool MpiRuntime::load() noexcept {
   max = static_cast<MPI_Op>(handle("ompi_mpi_op_max"));
   request_empty = static_cast<MPI_Request>(handle("ompi_request_empty"));
   errors_return = static_cast<MPI_Errhandler>(handle("ompi_mpi_errors_return"));
+#elif defined(MPICH_VERSION)
+  complete = complete && find_mpi_data("ompi_mpi_comm_world") == nullptr;
+  comm_world = MPI_COMM_WORLD;
+  byte = MPI_BYTE;
+  uint64 = MPI_UINT64_T;
+  real64 = MPI_DOUBLE;
+  sum = MPI_SUM;
+  min = MPI_MIN;
+  max = MPI_MAX;
+  errors_return = MPI_ERRORS_RETURN;
 #else
-#error "Halcyon is built for Open MPI; another MPI family needs its predefined handles here"
+#error "Halcyon is built for Open MPI and MPICH; another MPI family needs its predefined handles here"
 #endif
   return complete;
+}
+
+std::string of_another_family(const std::string& tool) {
+#ifdef OPEN_MPI
+  return "this MPI library is not the Open MPI that " + tool + ".so was built for; for MPICH there is " + tool +
+         "-mpich.so";
+#else
+  return "this MPI library is not the MPICH that " + tool + "-mpich.so was built for; for Open MPI there is " + tool +
+         ".so";
+#endif
 }
 
 }  // namespace halcyon

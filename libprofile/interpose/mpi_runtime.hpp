@@ -1,22 +1,28 @@
 // The MPI library as the tools themselves use it: found at run time and called past every interposed tool, so that the
-// preloaded libraries need no MPI library to be loadable into `ls`, and never record or delay their own calls.
+// preloaded libraries need no MPI library to be loadable into `ls`, and never record or delay their own calls. What MPI
+// families do differently is here.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <cstdint>
+#include <string>
+
 namespace halcyon {
 
 struct MpiRuntime {
-#define HALCYON_MPI_FUNCTIONS(X)                                                                                      \
-  X(Allreduce)                                                                                                        \
-  X(Alltoall)                                                                                                         \
-  X(Bcast)                                                                                                            \
-  X(Cart_shift)                                                                                                       \
-  X(Comm_split)                                                                                                       \
-  X(Comm_free) X(Comm_rank) X(Comm_remote_size) X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Cartdim_get) \
-      X(Dist_graph_neighbors_count) X(Gather) X(Get_library_version) X(Get_processor_name) X(Graph_neighbors_count)   \
+#define HALCYON_MPI_FUNCTIONS(X)                                                                                    \
+  X(Allreduce)                                                                                                      \
+  X(Alltoall)                                                                                                       \
+  X(Bcast)                                                                                                          \
+  X(Cart_shift)                                                                                                     \
+  X(Comm_split)                                                                                                     \
+  X(Comm_free)                                                                                                      \
+  X(Comm_rank)                                                                                                      \
+  X(Comm_remote_size) X(Comm_set_errhandler) X(Comm_size) X(Comm_test_inter) X(Cartdim_get)                         \
+      X(Dist_graph_neighbors_count) X(Gather) X(Get_library_version) X(Get_processor_name) X(Graph_neighbors_count) \
           X(Query_thread) X(Recv) X(Send) X(Topo_test) X(Type_size_x)
 #define HALCYON_MPI_POINTER(name) decltype(&PMPI_##name) name = nullptr;
   HALCYON_MPI_FUNCTIONS(HALCYON_MPI_POINTER)
@@ -30,7 +36,9 @@ struct MpiRuntime {
   MPI_Op min{};
   MPI_Op max{};
   MPI_Errhandler errors_return{};
+#ifdef OPEN_MPI
   MPI_Request request_empty{};
+#endif
 
   /// Finds the library. False if it is not the MPI family that this build was made for, or cannot be used.
   bool load() noexcept;
@@ -38,5 +46,40 @@ struct MpiRuntime {
 
 /// The one instance; usable after load().
 extern MpiRuntime mpi;
+
+/// Why a tool (libhalcyon or libintm) stands aside where load() is false.
+std::string of_another_family(const std::string& tool);
+
+/// Bytes that a completed receive or file operation moved.
+inline std::uint64_t bytes_of(const MPI_Status& status) {
+#ifdef OPEN_MPI
+  return status._ucount;
+#else
+  return static_cast<std::uint64_t>(static_cast<unsigned>(status.count_hi_and_cancelled) >> 1) << 32 |
+         static_cast<unsigned>(status.count_lo);
+#endif
+}
+
+/// Of a request's status; a file operation's says nothing of it. What a cancelled receive says of its bytes is anything.
+inline bool was_cancelled(const MPI_Status& status) {
+#ifdef OPEN_MPI
+  return status._cancelled != 0;
+#else
+  return (status.count_hi_and_cancelled & 1) != 0;
+#endif
+}
+
+/// A handle that all requests share which were complete when they were made.
+inline bool is_shared(MPI_Request request) {
+#ifdef OPEN_MPI
+  return request == mpi.request_empty;
+#else
+  // MPICH's handles say in their upper bits where the object is; among those that are built in, no request is one's
+  // own.
+  constexpr unsigned kind_shift = 30;
+  constexpr unsigned built_in = 1;
+  return static_cast<unsigned>(request) >> kind_shift == built_in;
+#endif
+}
 
 }  // namespace halcyon

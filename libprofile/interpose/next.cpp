@@ -14,11 +14,23 @@ const char* base_name(const char* path) noexcept {
 
 namespace {
 
-constexpr int error_of_an_absent_function = 16;  // MPI_ERR_OTHER of Open MPI; any non-zero code is a failure
+constexpr int error_of_an_absent_function = 16;  // any non-zero code is a failure
 
 int absent() { return error_of_an_absent_function; }
 
-bool is_mpi_library(const char* path) { return std::strncmp(base_name(path), "libmpi.so", 9) == 0; }
+bool begins_with(const char* text, const char* beginning) {
+  return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
+}
+
+// Of either family, as the wrappers pass on what they find. MPICH's own name is that of Open MPI; Debian gave it
+// another.
+bool is_mpi_library(const char* path) {
+  return begins_with(base_name(path), "libmpi.so") || begins_with(base_name(path), "libmpich.so");
+}
+bool is_language_layer(const char* path) {
+  return begins_with(base_name(path), "libmpi_") || begins_with(base_name(path), "libmpifort.so") ||
+         begins_with(base_name(path), "libmpichfort.so");
+}
 
 // The MPI library that is already in the process; it is never loaded from here.
 void* mpi_library() {
@@ -47,7 +59,7 @@ void* find_in_language_layer(const char* name) {
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* argument) {
         auto* sought = static_cast<Wanted*>(argument);
-        if (info->dlpi_name == nullptr || std::strncmp(base_name(info->dlpi_name), "libmpi_", 7) != 0) return 0;
+        if (info->dlpi_name == nullptr || !is_language_layer(info->dlpi_name)) return 0;
         void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
         if (library != nullptr) sought->found = dlsym(library, sought->name);
         return sought->found != nullptr ? 1 : 0;

@@ -1,9 +1,19 @@
 // Finding the function that a wrapper stands in front of: the next symbol of its own name in the process.
 #pragma once
 
+#include <cstdint>
+
 #define HALCYON_EXPORT __attribute__((visibility("default")))
 
 namespace halcyon {
+
+/// A handle that is an int in this build's MPI family, handed on as the whole register it came in: in a process with
+/// the other family, which is stood aside from, that is a pointer.
+template <class Handle>
+struct Whole {
+  std::uint64_t bits;
+  operator Handle() const { return static_cast<Handle>(bits); }
+};
 
 /// The file name at the end of a path.
 const char* base_name(const char* path) noexcept;

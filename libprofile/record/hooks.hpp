@@ -143,14 +143,6 @@ std::uint64_t alltoallw_bytes(const void* data, const Count* counts, const MPI_D
                               const Count* in_place_counts, const MPI_Datatype* in_place_types, MPI_Comm comm) {
   return data == MPI_IN_PLACE ? dot(in_place_counts, in_place_types, peers(comm)) : dot(counts, types, peers(comm));
 }
-/// Bytes that a completed receive or file operation moved.
-inline std::uint64_t bytes_of(const MPI_Status& status) {
-#ifdef OPEN_MPI
-  return status._ucount;
-#else
-#error "Halcyon is built for Open MPI; another MPI family tells the bytes of a status elsewhere"
-#endif
-}
 
 /// Names the tables' notes use.
 enum BlockingMode { blocking, nonblocking };
@@ -231,8 +223,8 @@ class Call {
   }
   void receive_posted(MPI_Request request, int source = MPI_ANY_SOURCE) {
     thread_->add(Feature::receives_nonblocking, 1);
-    // A receive from nobody is answered with a handle that many requests share.
-    if (source != MPI_PROC_NULL) remember(request, {.operation = PendingRequest::Operation::receive});
+    if (source != MPI_PROC_NULL && !is_shared(request))
+      remember(request, {.operation = PendingRequest::Operation::receive});
   }
   void persistent_send(MPI_Request request, MPI_Count count, MPI_Datatype type, int destination) {
     remember(request, {.bytes = destination != MPI_PROC_NULL ? bytes(count, type) : 0,
@@ -240,7 +232,22 @@ class Call {
                        .counted = Feature::sends_nonblocking,
                        .persistent = true});
   }
-  void persistent_receive(MPI_Request request, int) {
+  /// Counted partition by partition, as they are ready: `bytes` is of one.
+  void partitioned_send(MPI_Request request, MPI_Count count, MPI_Datatype type, int destination) {
+    remember(request, {.bytes = destination != MPI_PROC_NULL ? bytes(count, type) : 0,
+                       .operation = PendingRequest::Operation::partitioned_send,
+                       .counted = Feature::sends_nonblocking,
+                       .persistent = true});
+  }
+  void partitions_ready(MPI_Request request, int partitions) {
+    const SharedStateLock lock;
+    const PendingRequest* pending = recorder->requests.find(request);
+    if (pending == nullptr || partitions <= 0) return;
+    const auto number = static_cast<std::uint64_t>(partitions);
+    thread_->add(pending->counted, number);
+    move(Feature::bytes_sent, number * pending->bytes);
+  }
+  void persistent_receive(MPI_Request request) {
     remember(request, {.operation = PendingRequest::Operation::receive,
                        .counted = Feature::receives_nonblocking,
                        .persistent = true});
@@ -293,7 +300,7 @@ class Call {
   void boundary_posted(MPI_Request request, Boundary operation, MPI_Comm comm, const void* site) {
     if (!recorder->counts_as_boundary(comm)) return;
     if (thread_->fortran_site != nullptr) site = thread_->fortran_site;
-    if (request == mpi.request_empty && class_ != CallClass::local) {
+    if (is_shared(request) && class_ != CallClass::local) {
       end_segment(operation, site);  // complete at once, under a handle that all such requests share
       return;
     }
@@ -317,7 +324,7 @@ class Call {
     PendingRequest* pending = recorder->requests.find(request);
     if (pending == nullptr || !pending->persistent) return;
     pending->active = true;
-    thread_->add(pending->counted, 1);
+    if (pending->operation != PendingRequest::Operation::partitioned_send) thread_->add(pending->counted, 1);
     if (pending->operation == PendingRequest::Operation::send) move(Feature::bytes_sent, pending->bytes);
     if (pending->operation == PendingRequest::Operation::collective) {
       move(Feature::bytes_collective, pending->bytes);
@@ -326,7 +333,7 @@ class Call {
   /// A request has completed that was `pending` under the handle `request` before the call.
   void completed(MPI_Request request, const PendingRequest& pending, const MPI_Status& status) {
     if (pending.number == 0) return;
-    if (pending.operation == PendingRequest::Operation::receive) {
+    if (pending.operation == PendingRequest::Operation::receive && !was_cancelled(status)) {
       move(Feature::bytes_received, bytes_of(status));
     }
     const SharedStateLock lock;

@@ -2,6 +2,7 @@
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 namespace halcyon {
 
 struct PendingRequest {
-  enum class Operation : std::uint8_t { receive, send, collective, boundary_only };
+  enum class Operation : std::uint8_t { receive, send, partitioned_send, collective, boundary_only };
 
   std::uint64_t number = 0;  // of the insertion; 0: nothing is known of the request
   std::uint64_t bytes = 0;

@@ -240,7 +240,8 @@ int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), const void*, int
   return result;
 }
 
-int wrap_MPI_Abort(int (*next)(MPI_Comm, int), const void*, MPI_Comm comm, int error_code) {
+template <class Comm>
+int wrap_MPI_Abort(int (*next)(Comm, int), const void*, Comm comm, int error_code) {
   abort_recording();
   return next(comm, error_code);
 }

@@ -4,9 +4,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD
+from halcyon_test import PROGRAMS
 
-PROGRAM = BUILD / "tests" / "disagrees"
+PROGRAM = PROGRAMS / "disagrees"
 
 
 class BoundaryDisagreement(halcyon_test.Behaviour):

@@ -6,34 +6,33 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, LIBRARY, PYTHON, SOURCE, exported_by, output_of
-
-INTERPOSE = SOURCE / "libprofile" / "interpose"
+from halcyon_test import EXAMPLES, IS_MPICH, LIBRARY, exported_by, output_of, wrapped_functions
 
 
-def read_left_out():
+def read_left_out(of_family):
     """Patterns of names, and why the functions that match are not wrapped."""
     reasons = {}
     for line in (Path(__file__).parent / "left_out.txt").read_text().splitlines():
         if line.strip() and not line.startswith("#"):
-            pattern, _, reason = (cell.strip() for cell in line.partition("|"))
-            reasons[pattern] = reason
+            names, _, reason = (cell.strip() for cell in line.partition("|"))
+            pattern, _, family = names.partition(" ")
+            if family in ("", of_family):
+                reasons[pattern] = reason
     return reasons
 
 
 def mpi_library():
-    return re.search(r"\slibmpi\.so\S*\s=>\s(\S+)", output_of(["ldd", EXAMPLES / "halo_c"])).group(1)
+    return re.search(r"\slibmpi(?:ch)?\.so\S*\s=>\s(\S+)", output_of(["ldd", EXAMPLES / "halo_c"])).group(1)
 
 
 class FunctionTable(halcyon_test.Behaviour):
 
     @classmethod
     def setUpClass(cls):
-        cls.left_out = read_left_out()
+        cls.left_out = read_left_out("(MPICH)" if IS_MPICH else "(Open MPI)")
         cls.of_mpi = {name for name in exported_by(mpi_library()) if name.startswith(("MPI_", "MPIX_"))}
         cls.of_halcyon = exported_by(LIBRARY)
-        cls.wrapped = set(output_of([PYTHON, INTERPOSE / "generate.py", "list", BUILD / "mpi_declarations.i",
-                                     INTERPOSE / "mpi.table", INTERPOSE / "posix.table"]).split())
+        cls.wrapped = wrapped_functions()
         cls.wrapped_of_mpi = {name for name in cls.wrapped if name.startswith(("MPI_", "MPIX_"))}
 
     def patterns_of(self, name):

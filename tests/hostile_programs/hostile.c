@@ -93,9 +93,9 @@ static void failing(void) {
   char data[4] = {0};
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   const int bad_rank = MPI_Send(data, 4, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD);
-  const int bad_count = MPI_Allreduce(MPI_IN_PLACE, data, -1, MPI_CHAR, MPI_MAX, MPI_COMM_WORLD);
+  const int bad_type = MPI_Allreduce(MPI_IN_PLACE, data, 1, MPI_DATATYPE_NULL, MPI_MAX, MPI_COMM_WORLD);
   const int bad_receive = MPI_Recv(data, 4, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-  printf("%d %d %d\n", bad_rank != MPI_SUCCESS, bad_count != MPI_SUCCESS, bad_receive != MPI_SUCCESS);
+  printf("%d %d %d\n", bad_rank != MPI_SUCCESS, bad_type != MPI_SUCCESS, bad_receive != MPI_SUCCESS);
 }
 
 static volatile sig_atomic_t children;

@@ -4,10 +4,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, PYTHON
+from halcyon_test import PROGRAMS, PYTHON
 
-PROGRAM = BUILD / "tests" / "hostile"
-PLUGIN = BUILD / "tests" / "libplugin.so"
+PROGRAM = PROGRAMS / "hostile"
+PLUGIN = PROGRAMS / "libplugin.so"
 BARRIERS = 10
 ROUNDS, THREADS = 300, 8
 
@@ -51,9 +51,9 @@ class HostilePrograms(halcyon_test.Behaviour):
 
     def test_a_fortran_plugin_in_a_scope_of_its_own_still_reaches_mpi(self):
         code = ("import ctypes; from mpi4py import MPI; plugin = ctypes.CDLL('%s', mode=ctypes.RTLD_LOCAL);"
-                "total = ctypes.c_int(); plugin.sum_over_ranks(ctypes.byref(total)); print(total.value)" % PLUGIN)
+                "total = ctypes.c_int(); plugin.sum_over_ranks(ctypes.byref(total)); assert total.value == 2, total" % PLUGIN)
         finished = self.mpirun(2, [PYTHON, "-c", code], HALCYON_OUTPUT=self.directory / "run.h5")
-        self.assertEqual((finished.output, finished.errors), ("2\n2\n", ""), finished)
+        self.assertEqual((finished.status, finished.output, finished.errors), (0, "", ""), finished)
         self.assertEqual(halcyon_test.Profile(self.directory / "run.h5").boundaries, 1)
 
 

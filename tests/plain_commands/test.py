@@ -5,7 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, LIBRARY, PYTHON, output_of
+from halcyon_test import EXAMPLES, LAUNCH, LIBRARY, PROGRAMS, PYTHON, output_of
 
 LIBC_ONLY = re.compile(r"libc\.so\.\d+|ld-linux\S*\.so\.\d+")
 
@@ -43,20 +43,20 @@ class PlainCommands(halcyon_test.Behaviour):
         self.assertEqual(self.check_unchanged(["bash", "-c", "kill -TERM $$"]).status, -15)
 
     def test_mpirun_itself_is_unchanged(self):
-        self.assertEqual(self.check_unchanged(["mpirun", "--version"]).status, 0)
+        self.assertEqual(self.check_unchanged([*LAUNCH, "--version"]).status, 0)
 
     def test_mpirun_of_a_plain_command_is_unchanged(self):
-        self.assertEqual(self.check_unchanged(["mpirun", "--oversubscribe", "-np", "2", "echo", "here"]).status, 0)
+        self.assertEqual(self.check_unchanged([*LAUNCH, "-np", "2", "echo", "here"]).status, 0)
 
     def test_a_library_preloaded_into_mpirun_too_still_records_the_ranks(self):
         profile = self.directory / "run.h5"
-        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", EXAMPLES / "halo_c", "5"], preload=True,
+        finished = self.run_command([*LAUNCH, "-np", "2", EXAMPLES / "halo_c", "5"], preload=True,
                                     HALCYON_OUTPUT=str(profile))
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(halcyon_test.Profile(profile).attributes["ranks"], 2)
 
     def test_a_forking_mpi_program_is_unchanged(self):
-        command = [BUILD / "tests" / "forks", self.directory / "file"]
+        command = [PROGRAMS / "forks", self.directory / "file"]
         plain = self.mpirun(1, command, preload=False)
         self.assertEqual(plain.status, 0, plain)
         for expected in ("executed", "written", "said", "executed after vfork", "spawned", "from the shell"):
@@ -68,7 +68,7 @@ class PlainCommands(halcyon_test.Behaviour):
 
     def test_what_children_do_to_files_is_not_counted(self):
         path = self.directory / "run.h5"
-        self.mpirun(1, [BUILD / "tests" / "forks", self.directory / "file"], HALCYON_OUTPUT=path)
+        self.mpirun(1, [PROGRAMS / "forks", self.directory / "file"], HALCYON_OUTPUT=path)
         totals = halcyon_test.Profile(path).totals(0)
         of_the_parent = {"file_opens": 1, "file_closes": 1, "reads": 0, "writes": 1, "bytes_written": 5}
         self.assertEqual({name: totals[name] for name in of_the_parent}, of_the_parent)

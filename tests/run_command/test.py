@@ -4,7 +4,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, LIBRARY, PYTHON
+from halcyon_test import EXAMPLES, HALCYON, IS_MPICH, LAUNCH, LIBRARY, PYTHON, exported, only_open_mpi
 
 PROGRAM = EXAMPLES / "halo_c"
 
@@ -19,13 +19,13 @@ class RunCommand(halcyon_test.Behaviour):
 
     def test_the_program_runs_as_without_it_and_the_verdict_goes_to_standard_error(self):
         plain = self.mpirun(2, [PROGRAM, "10"], preload=False)
-        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10")
+        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10")
         self.assertEqual((finished.status, finished.output), (plain.status, plain.output), finished)
         self.assertIn("halcyon: ", finished.errors)
-        self.assertEqual(self.profile().attributes["command"], f"mpirun --oversubscribe -np 2 {PROGRAM} 10")
+        self.assertEqual(self.profile().attributes["command"], f"{' '.join(LAUNCH)} -np 2 {PROGRAM} 10")
 
     def test_the_default_file_is_named_after_program_ranks_job_and_time(self):
-        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10", options=(), SLURM_JOB_ID="4711")
+        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10", options=(), SLURM_JOB_ID="4711")
         self.assertEqual(finished.status, 0, finished)
         names = [path.name for path in self.directory.glob("*.h5")]
         self.assertEqual(len(names), 1, names)
@@ -34,31 +34,31 @@ class RunCommand(halcyon_test.Behaviour):
     def test_the_verdict_is_of_the_profile_that_this_run_wrote(self):
         # An older profile fits the name, and characters in it mean something to a shell.
         (self.directory / "zzz[1].h5").write_text("another one's")
-        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10", options=("-o", "{app}[1].h5"))
+        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10", options=("-o", "{app}[1].h5"))
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon report 'halo_c[1].h5'", finished.errors)
         self.assertEqual(sorted(path.name for path in self.directory.iterdir()), ["halo_c[1].h5", "zzz[1].h5"])
 
     def test_a_name_that_was_taken_meanwhile_is_evaded_and_the_verdict_is_still_of_this_run(self):
         code = "from mpi4py import MPI; open('run.h5', 'x').write('taken') if MPI.COMM_WORLD.rank == 0 else None"
-        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PYTHON, "-c", code)
+        finished = self.run_with(*LAUNCH, "-np", "2", PYTHON, "-c", code)
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon report run-2.h5", finished.errors)
 
     def test_a_forgotten_double_dash_is_told(self):
-        finished = self.halcyon("run", "mpirun", "-np", "2", PROGRAM)
+        finished = self.halcyon("run", *LAUNCH, "-np", "2", PROGRAM)
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("behind '--'", finished.errors)
 
     def test_an_injected_run_can_be_repeated_by_the_seed_in_its_profile(self):
-        self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10",
+        self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10",
                       options=("-o", "run.h5", "--inject", "class=all,prob=0.1,mean=1ms"))
         self.assertRegex(self.profile().attributes["inject"], r"^class=all,prob=0.1,mean=1ms seed=\d+$")
 
     def test_the_background_is_measured_beside_the_run_and_not_in_it(self):
-        self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10")
+        self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10")
         plain = self.profile()
-        finished = self.run_with("mpirun", "--oversubscribe", "-np", "2", PROGRAM, "10",
+        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10",
                                  options=("-o", "measured.h5", "--background", "2"))
         self.assertEqual(finished.status, 0, finished)
         measured = self.profile("measured.h5")
@@ -74,43 +74,51 @@ class RunCommand(halcyon_test.Behaviour):
 
     def test_the_programs_exit_status_is_given_back(self):
         code = "from mpi4py import MPI; import sys; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); sys.exit(7)"
-        self.assertEqual(self.run_with("mpirun", "-np", "1", PYTHON, "-c", code).status, 7)
+        self.assertEqual(self.run_with(*LAUNCH, "-np", "1", PYTHON, "-c", code).status, 7)
 
     def test_an_abort_is_given_back_and_the_missing_profile_is_said(self):
         code = "from mpi4py import MPI; MPI.COMM_WORLD.Abort(9)"
-        finished = self.run_with("mpirun", "-np", "1", PYTHON, "-c", code)
+        finished = self.run_with(*LAUNCH, "-np", "1", PYTHON, "-c", code)
         self.assertEqual(finished.status, 9, finished)
         self.assertIn("halcyon: no profile was written", finished.errors)
 
     def test_several_programs_of_one_job_are_all_recorded(self):
-        finished = self.run_with("mpirun", "--oversubscribe", "-np", "1", PROGRAM, "10", ":", "-np", "1", PROGRAM, "10")
+        finished = self.run_with(*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "1", PROGRAM, "10")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
     def test_the_users_own_variables_still_reach_the_ranks(self):
         code = "from mpi4py import MPI; import os; print(os.environ['MINE'], os.environ['OURS'], os.environ['LD_PRELOAD'])"
-        finished = self.run_with("mpirun", "-x", "MINE=1 2", "-np", "1", "-x", "OURS", PYTHON, "-c", code, OURS="3;4")
+        finished = self.run_with(*LAUNCH, *exported("MINE", "1 2"), "-np", "1", *([] if IS_MPICH else ["-x", "OURS"]),
+                                 PYTHON, "-c", code, OURS="3;4")
         self.assertEqual(finished.output, f"1 2 3;4 {LIBRARY}\n", finished)
 
     def test_the_users_own_preload_is_kept_behind_ours(self):
         code = "from mpi4py import MPI; import os; print(os.environ['LD_PRELOAD'])"
-        finished = self.run_with("mpirun", "-np", "1", "-x", "LD_PRELOAD=libm.so.6", PYTHON, "-c", code)
-        self.assertEqual(finished.output, f"{LIBRARY}:libm.so.6\n", finished)
+        ways = [exported("LD_PRELOAD", "libm.so.6")]
+        if IS_MPICH:
+            ways += [["-genv", "LD_PRELOAD=libm.so.6"], ["-env", "LD_PRELOAD", "libm.so.6"]]
+        for way in ways:
+            with self.subTest(way=way):
+                finished = self.run_with(*LAUNCH, *way, "-np", "1", PYTHON, "-c", code)
+                self.assertEqual(finished.output, f"{LIBRARY}:libm.so.6\n", finished)
+                (self.directory / "run.h5").unlink()
 
+    @only_open_mpi("MPICH's launcher does not tell a rank that its job has other programs")
     def test_one_program_of_several_preloaded_by_hand_stands_aside_and_never_hangs(self):
-        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "1", PROGRAM, "10", ":", "-np", "2",
-                                     "-x", f"LD_PRELOAD={LIBRARY}", PROGRAM, "10"])
+        finished = self.run_command([*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "2",
+                                     *exported("LD_PRELOAD", LIBRARY), PROGRAM, "10"])
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("several programs", finished.errors)
 
     def test_arguments_that_look_like_ours_belong_to_the_program(self):
         code = "from mpi4py import MPI; import sys; print(sys.argv[1:])"
-        finished = self.run_with("mpirun", "-np", "1", PYTHON, "-c", code, "--help", "-o", "--", "")
+        finished = self.run_with(*LAUNCH, "-np", "1", PYTHON, "-c", code, "--help", "-o", "--", "")
         self.assertEqual(finished.output, "['--help', '-o', '--', '']\n", finished)
 
     def test_exec_is_the_rank_side_under_any_launcher(self):
-        finished = self.run_command(["mpirun", "--oversubscribe", "-np", "2", HALCYON, "exec", "-o", "run.h5", "--counter", "none",
+        finished = self.run_command([*LAUNCH, "-np", "2", HALCYON, "exec", "-o", "run.h5", "--counter", "none",
                                      "--", PROGRAM, "10"])
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(self.profile().attributes["counter"], "none")

@@ -4,10 +4,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, LIBRARY
+from halcyon_test import EXAMPLES, INJECTOR, LIBRARY, PROGRAMS, exported
 
-TOOL = BUILD / "tests" / "libtool.so"
-INJECTOR = BUILD / "lib" / "libintm.so"
+TOOL = PROGRAMS / "libtool.so"
 PROGRAM = [EXAMPLES / "halo_c", "20"]
 
 
@@ -15,9 +14,9 @@ class StacksWithOtherTools(halcyon_test.Behaviour):
 
     def check(self, *libraries):
         alone = self.record(2, PROGRAM)
-        tool_alone = self.mpirun(2, PROGRAM, preload=False, options=["-x", f"LD_PRELOAD={TOOL}"])
+        tool_alone = self.mpirun(2, PROGRAM, preload=False, options=exported("LD_PRELOAD", TOOL))
         preload = ":".join(str(library) for library in libraries)
-        together = self.mpirun(2, PROGRAM, preload=False, options=["-x", f"LD_PRELOAD={preload}"],
+        together = self.mpirun(2, PROGRAM, preload=False, options=exported("LD_PRELOAD", preload),
                                HALCYON_OUTPUT=self.directory / "together.h5")
         self.assertIn("tool: ", tool_alone.output)
         self.assertEqual(together, tool_alone)

@@ -1,8 +1,10 @@
 """What the behaviours share: run a program under mpirun with libhalcyon.so preloaded, and read the profile it leaves.
 
 A behaviour is a directory with a test.py that ends in `halcyon_test.main()`. ctest tells it by the environment where
-the build and the sources are; by hand, HALCYON_BUILD_DIR alone is enough. Needs only Debian's Python modules.
+the build and the sources are; by hand, HALCYON_BUILD_DIR alone is enough. HALCYON_TEST_MPI=mpich takes MPICH's launcher,
+libraries and programs in place of Open MPI's. Needs only Debian's Python modules.
 """
+import functools
 import json
 import os
 import resource
@@ -15,9 +17,15 @@ from pathlib import Path
 
 SOURCE = Path(os.environ.get("HALCYON_SOURCE_DIR", Path(__file__).resolve().parents[2]))
 BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build" / "release")).resolve()  # tests run elsewhere
-LIBRARY = BUILD / "lib" / "libhalcyon.so"
+IS_MPICH = os.environ.get("HALCYON_TEST_MPI") == "mpich"
+SUFFIX = "-mpich" if IS_MPICH else ""  # of everything that is built once for each MPI family
+LIBRARY = BUILD / "lib" / f"libhalcyon{SUFFIX}.so"
+INJECTOR = BUILD / "lib" / f"libintm{SUFFIX}.so"
+EXAMPLES = BUILD / f"examples{SUFFIX}"
+PROGRAMS = BUILD / f"tests{SUFFIX}"
+DECLARATIONS = BUILD / f"mpi_declarations{SUFFIX}.i"
+LAUNCH = ["mpirun.mpich"] if IS_MPICH else ["mpirun", "--oversubscribe"]
 HALCYON = BUILD / "bin" / "halcyon"
-EXAMPLES = BUILD / "examples"
 PYTHON = "/usr/bin/python3"  # the one that has Debian's modules
 SKIPPED = 77  # ctest shows the test as skipped
 MOST_FOREIGN_CPU = 0.05  # of one processor, used by others during a run; above, the machine is not left alone
@@ -27,6 +35,20 @@ TOTALS = ("sends_blocking", "sends_nonblocking", "receives_blocking", "receives_
           "collectives_one_to_all", "collectives_all_to_one", "collectives_all_to_all",
           "rma_operations", "file_opens", "file_closes", "reads", "writes",
           "bytes_sent", "bytes_received", "bytes_collective", "rma_bytes", "bytes_read", "bytes_written")
+
+
+only_open_mpi = functools.partial(unittest.skipIf, IS_MPICH)  # with the reason
+
+
+def exported(name, value):
+    """How the launcher is told a variable of the ranks."""
+    return ["-genv", name, value] if IS_MPICH else ["-x", f"{name}={value}"]
+
+
+def wrapped_functions():
+    interpose = SOURCE / "libprofile" / "interpose"
+    return set(output_of([PYTHON, interpose / "generate.py", "list", DECLARATIONS, interpose / "mpi.table",
+                          interpose / "posix.table"]).split())
 
 
 class Profile:
@@ -114,11 +136,11 @@ class Behaviour(unittest.TestCase):
 
     def mpirun(self, ranks, command, preload=True, options=(), **environment):
         """The program on so many ranks; HALCYON_* and other variables of the ranks as keywords."""
-        words = ["mpirun", "--oversubscribe", "-np", ranks, *options]
+        words = [*LAUNCH, "-np", ranks, *options]
         if preload:
             environment["LD_PRELOAD"] = LIBRARY
         for name, value in environment.items():
-            words += ["-x", f"{name}={value}"]
+            words += exported(name, value)
         return self.run_command([*words, *command])
 
     def record(self, ranks, command, **environment):
@@ -151,8 +173,9 @@ def needed_by(program):
 def clean_environment():
     """The tester's own settings must not reach the programs under test."""
     ours = ("HALCYON_", "INTM_", "LD_PRELOAD")
-    return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)},
-            "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    of_family = ({"PYTHONPATH": str(SOURCE / "tests" / "support" / "mpich")} if IS_MPICH else
+                 {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+    return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)}, **of_family}
 
 
 def foreign_cpu_seconds():
@@ -169,8 +192,8 @@ def skip(reason):
 
 
 def main():
-    if shutil.which("mpirun") is None:
-        skip("no mpirun")
+    if shutil.which(LAUNCH[0]) is None:
+        skip(f"no {LAUNCH[0]}")
     try:
         import h5py  # noqa: F401
     except ImportError:
