@@ -106,7 +106,7 @@ def finalize(directory):
     for ranks, segments, budget in ((64, 100_000, "≤ 3 s"), (4, 5_000_000, "–")):
         say(f"MPI_Finalize of {ranks} ranks x {segments} segments")
         took = [calls(directory, "segments", segments, ranks, HALCYON_COUNTER="cpu") for _ in range(3)]
-        rows.append(row(f"MPI_Finalize, {ranks} ranks × {segments:,} segments".replace(",", " "), "–",
+        rows.append(row(f"MPI_Finalize, {ranks} ranks × {segments} segments", "–",
                         f"**{statistics.median(t['finalize_seconds'] for t in took):.2f} s**, "
                         f"{statistics.median(t['finalize_kib'] for t in took) / 1024:.0f} MiB more on rank 0", budget))
     return rows
@@ -147,7 +147,6 @@ def reports(directory):
         for _ in range(3):
             by_halcyon.append(timed([HALCYON, "report", profile]))
             by_numpy.append(timed(["/usr/bin/python3", "-c", numpy, profile]))
-        ours, theirs = statistics.median(by_halcyon), None
         ours = (statistics.median(t for t, _ in by_halcyon), max(m for _, m in by_halcyon) / 1024)
         theirs = (statistics.median(t for t, _ in by_numpy), max(m for _, m in by_numpy) / 1024)
         lines.append(f"| 10^{len(str(count)) - 1} | {ours[0]:.2f} | {ours[1]:.0f} | {theirs[0]:.2f} | {theirs[1]:.0f} |")
