@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 #include <span>
+#include <utility>
 
 namespace halcyon {
 namespace {
@@ -206,7 +207,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     analysis.methods.push_back(result);
   }
   excess.resize(profile.segments);  // of a run that took no time, nothing is known
-  analysis.attribution = attribute(profile, grouping, excess);
+  analysis.attribution = attribute(profile, grouping, std::move(excess));
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
         "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "

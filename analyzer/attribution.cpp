@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <utility>
 
 namespace halcyon {
 namespace {
@@ -114,38 +115,40 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
     for (double& part : group.usual) part /= group.usual_segments;
     group.usual_off_cpu /= group.usual_segments;
   }
+  return groups;
+}
+
+// Divides the excess among kinds, on the account of each segment's rank: first what each segment explains by itself,
+// which tells what is typical of its group, and then the rest.
+void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::vector<GroupTimes>& groups,
+                        std::vector<double> excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
+  const auto add = [](RankShare& rank, const Parts& parts, double seconds) {
+    for (std::size_t part = 0; part < part_count; ++part) {
+      rank.kinds[static_cast<std::size_t>(kind_of(part))] += parts[part] * seconds;
+    }
+  };
   for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    if (excess[segment] == 0.0) continue;
-    GroupTimes& group = groups[group_of[segment]];
-    const Parts parts = explained(profile, group.usual, segment, excess[segment]);
+    const double seconds = excess[segment];
+    if (seconds == 0.0) continue;
+    GroupTimes& group = groups[grouping.groups.of[segment]];
+    RankShare& rank = by_rank[profile.last_rank[segment]];
+    const Parts parts = explained(profile, group.usual, segment, seconds);
     for (std::size_t part = 0; part < part_count; ++part) group.typical[part] += parts[part];
+    add(rank, parts, std::copysign(1.0, seconds));
+    rank.seconds += seconds;
+    if (seconds > 0.0) {
+      off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
+    }
+    excess[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);  // not explained
   }
   for (GroupTimes& group : groups) {
     const double all = sum(group.typical);
     if (all <= 0.0) group.typical[computation_part] = 1.0;
     for (double& part : group.typical) part /= all > 0.0 ? all : 1.0;
   }
-  return groups;
-}
-
-// Divides the excess among kinds, on the account of each segment's rank.
-void divide_among_ranks(const Profile& profile, const Grouping& grouping, const std::vector<GroupTimes>& groups,
-                        const std::vector<double>& excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
   for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    const double seconds = excess[segment];
-    if (seconds == 0.0) continue;
-    const GroupTimes& group = groups[grouping.groups.of[segment]];
-    RankShare& rank = by_rank[profile.last_rank[segment]];
-    const Parts parts = explained(profile, group.usual, segment, seconds);
-    const double unexplained = std::abs(seconds) - sum(parts);
-    for (std::size_t part = 0; part < part_count; ++part) {
-      const double share = std::copysign(parts[part] + unexplained * group.typical[part], seconds);
-      rank.kinds[static_cast<std::size_t>(kind_of(part))] += share;
-    }
-    rank.seconds += seconds;
-    if (seconds > 0.0) {
-      off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
-    }
+    if (excess[segment] == 0.0) continue;
+    add(by_rank[profile.last_rank[segment]], groups[grouping.groups.of[segment]].typical, excess[segment]);
   }
 }
 
@@ -181,13 +184,14 @@ void divide_time(const Profile& profile, const std::vector<double>& excess, Attr
 
 }  // namespace
 
-Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<double>& excess) {
+Attribution attribute(const Profile& profile, const Grouping& grouping, std::vector<double> excess) {
   Attribution attribution;
   std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
   double off_cpu_seconds = 0.0;
-  const std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
-  divide_among_ranks(profile, grouping, groups, excess, by_rank, off_cpu_seconds);
+  std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
+  divide_time(profile, excess, attribution);
+  divide_among_ranks(profile, grouping, groups, std::move(excess), by_rank, off_cpu_seconds);
   for (std::uint32_t number = 0; number < grouping.groups.count; ++number) {
     const GroupTimes& group = groups[number];
     if (!group.has_excess) continue;
@@ -215,7 +219,6 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   largest_first(attribution.ranks);
   for (const auto& [host, seconds] : by_host) attribution.hosts.push_back({host, seconds});
   largest_first(attribution.hosts);
-  divide_time(profile, excess, attribution);
   if (!profile.last_rank_off_cpu.empty()) attribution.off_cpu_seconds = off_cpu_seconds;
   return attribution;
 }

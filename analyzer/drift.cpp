@@ -54,8 +54,7 @@ std::optional<Blocks> blocks_of(const Durations& durations) {
   for (Eigen::Index block = 0; block < count; ++block) {
     const Eigen::Index from = block_begin(size, count, block);
     const Eigen::Index to = block_begin(size, count, block + 1);
-    const Durations members = durations.segment(from, to - from);
-    blocks.levels[block] = lower_quartile(members);
+    blocks.levels[block] = lower_quartile(durations.segment(from, to - from));
     blocks.times[block] = static_cast<double>(from + to) / static_cast<double>(size) - 1.0;
   }
   return blocks;
