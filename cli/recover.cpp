@@ -66,8 +66,14 @@ std::optional<Recovered> recover_run(const std::string& directory) {
   if (!runs || !output || runs->size() != 1) return std::nullopt;
   const Outcome<Recovered> recovered = recover(runs->front(), *output);
   if (!recovered) return std::nullopt;
+  // All of the run's, a part that was cut short at its beginning, too: RUN.RANK.part.
+  const std::string run = fs::path(runs->front().files.front()).stem().stem().string() + ".";
   std::error_code error;
-  for (const std::string& file : runs->front().files) fs::remove(file, error);
+  std::vector<fs::path> parts;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().filename().string().starts_with(run)) parts.push_back(entry.path());
+  }
+  for (const fs::path& part : parts) fs::remove(part, error);
   fs::remove(directory, error);
   return *recovered;
 }
