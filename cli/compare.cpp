@@ -32,8 +32,8 @@ int compare_files(const Options& options) {
 void add_compare(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("compare", "Say which of two runs of the same work is more disturbed, and where");
   auto options = std::make_shared<Options>();
-  command->add_option("A", options->a, "Profile")->required();
-  command->add_option("B", options->b, "Profile of another run")->required();
+  command->add_option("A", options->a, "Profile")->type_name("FILE")->required();
+  command->add_option("B", options->b, "Profile of another run")->type_name("FILE")->required();
   add_json_option(*command, options->json);
   command->footer(
       "Delays that hit nearly every segment are not seen in one run; against another run of the same work they are.\n"

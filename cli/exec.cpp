@@ -12,10 +12,11 @@ void add_exec(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<RankOptions>();
   add_rank_options(*command, *options);
   command->footer(
-      "The program stands behind '--'. Example: srun -n 64 halcyon exec -o run.h5 -- ./app input\n"
+      "The program stands behind '--'.\n"
       "The recorder is the one for MPICH where the launcher sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor\n"
       "PMIX_RANK, else the one for Open MPI.\n"
-      "The exit status is the program's.");
+      "Exit status: the program's; 2 if it could not be started.\n"
+      "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command->callback([options, &chosen] {
     chosen = [options] {
       if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");

@@ -19,16 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Beside the command, in the build tree as when installed.
+// Relative to the command, so that an installation can be moved: where it is installed, or in the build tree.
 Outcome<std::string> library(const std::string& name) {
   std::error_code error;
   const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const char* directory : {"../lib", "../" HALCYON_INSTALL_LIBDIR}) {
-    const fs::path candidate = (bin / directory / name).lexically_normal();
-    if (fs::exists(candidate, error)) return candidate.string();
+  const fs::path installed = (bin / HALCYON_PRELOADDIR_FROM_BINDIR).lexically_normal();
+  for (const fs::path& directory : {installed, (bin / "../lib").lexically_normal()}) {
+    if (fs::exists(directory / name, error)) return (directory / name).string();
   }
-  return Failure{name + " is not where it belongs (" + (bin / "../lib").lexically_normal().string() +
-                 "): is the installation complete?"};
+  return Failure{name + " is not where it belongs (" + installed.string() + "): is the installation complete?"};
 }
 
 // What the recorder would read, so that nothing is refused only when the ranks run.
@@ -42,8 +41,8 @@ std::string whole_number(const std::string& text) {
 }  // namespace
 
 void add_recording_options(CLI::App& command, RankOptions& options) {
-  command.add_option("--counter", options.counter, "Measure of work: auto, papi:EVENT, cpu or none. Default: auto")
-      ->type_name("NAME")
+  command.add_option("--counter", options.counter, "Measure of work. Default: auto")
+      ->type_name("auto|papi:EVENT|cpu|none")
       ->check([](const std::string& text) {
         CounterRequest request;
         return parse_counter(text, request) ? std::string() : "'" + text + "' is not auto, papi:EVENT, cpu or none";

@@ -83,7 +83,9 @@ void add_recover(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->output, "The profile; never overwritten. Default: beside the parts")
       ->type_name("FILE");
-  command->add_option("PART", options->paths, "Parts, or a directory of them: FILE.h5.parts")->required();
+  command->add_option("PART", options->paths, "Parts, or a directory of them: FILE.h5.parts")
+      ->type_name("FILE")
+      ->required();
   command->footer(
       "A run that is killed, aborts or exits before MPI_Finalize leaves what it recorded in FILE.h5.parts, a part a\n"
       "rank. The profile holds the segments that all parts have, and says what is missing. Parts are left in place.\n"

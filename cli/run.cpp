@@ -80,10 +80,11 @@ void add_run(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<RankOptions>();
   add_rank_options(*command, *options);
   command->footer(
-      "The launch command stands behind '--'. Examples:\n"
+      "The launch command stands behind '--'.\n"
+      "Exit status: the program's; 2 if nothing could be measured.\n"
+      "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
-      "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app\n"
-      "The exit status is the program's; 2 if nothing could be measured.");
+      "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 

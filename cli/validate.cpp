@@ -331,10 +331,8 @@ void add_validate(CLI::App& app, Action& chosen) {
   command->add_option("--hog", options->plan.hogs, "More runs, beside a CPU hog on a core of this node. Default: 0")
       ->type_name("N")
       ->check(CLI::Range(0, 1000));
-  command
-      ->add_option("--class", options->call_class,
-                   "Calls to delay: p2p, collective, mpiio, posixio or all. Default: all")
-      ->type_name("NAME")
+  command->add_option("--class", options->call_class, "Calls to delay. Default: all")
+      ->type_name("p2p|collective|mpiio|posixio|all")
       ->check([](const std::string& text) {
         const bool good =
             text.find(',') == std::string::npos && static_cast<bool>(parse_spec("class=" + text + ",prob=1,mean=1us"));
@@ -345,9 +343,9 @@ void add_validate(CLI::App& app, Action& chosen) {
   add_recording_options(*command, options->recording);
   command->footer(
       "Runs the launch command behind '--' quietly and with more and more injected delays, and compares what is\n"
-      "measured with what Halcyon estimates from each run alone. Takes some 20 runs. Exit status: 0 all made,\n"
-      "2 bad usage, or a run failed; what was made until then is evaluated. Example:\n"
-      "  halcyon validate -o validation -- mpirun -np 4 ./app input");
+      "measured with what Halcyon estimates from each run alone. Takes some 20 runs.\n"
+      "Exit status: 0 all made; 2 bad usage, or a run failed: what was made until then is evaluated.\n"
+      "Example: halcyon validate -o validation -- mpirun -np 4 ./app input");
   command->callback([options, &chosen] { chosen = [options] { return validate(*options); }; });
 }
 

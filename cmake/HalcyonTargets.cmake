@@ -82,7 +82,8 @@ function(halcyon_preload_library base tool)
     set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -fno-exceptions)
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs
       -Wl,--version-script=${interpose}/preload.map -Wl,-z,now)
-    install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    set_target_properties(${name} PROPERTIES EXPORT_NAME ${tool}${suffix})
+    install(TARGETS ${name} EXPORT HalcyonTargets LIBRARY DESTINATION ${HALCYON_INSTALL_PRELOADDIR})
   endforeach()
 endfunction()
 

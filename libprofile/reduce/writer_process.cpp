@@ -16,14 +16,16 @@
 namespace halcyon {
 namespace {
 
-// Beside the library: LIBDIR/../libexec/halcyon/halcyon-write, in the build tree as when installed.
+// Relative to the library, so that an installation can be moved: in the build tree, or where it is installed.
 std::string writer_path() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&writer_path), &info) == 0 || info.dli_fname == nullptr) return {};
   const std::string library(info.dli_fname);
   const std::size_t slash = library.rfind('/');
-  return (slash == std::string::npos ? std::string(".") : library.substr(0, slash)) +
-         "/../libexec/halcyon/halcyon-write";
+  const std::string directory = slash == std::string::npos ? "." : library.substr(0, slash);
+  const std::string built = directory + "/../libexec/halcyon/halcyon-write";
+  return access(built.c_str(), X_OK) == 0 ? built
+                                          : directory + "/" HALCYON_LIBEXECDIR_FROM_PRELOADDIR "/halcyon-write";
 }
 
 struct Launch {

@@ -1,0 +1,34 @@
+#include "cli/command_line.hpp"
+
+namespace halcyon::cli {
+
+std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
+  auto app = std::make_unique<CLI::App>("Tells from one run of an MPI program how much of its time came from outside.",
+                                        "halcyon");
+  app->set_version_flag("--version", "halcyon " HALCYON_VERSION);
+  app->require_subcommand(1);
+  app->get_formatter()->column_width(34);
+  app->footer(
+      "Examples:\n"
+      "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
+      "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
+      "  halcyon compare monday.h5 tuesday.h5        which of two runs is more disturbed\n"
+      "  halcyon validate -o DIR -- mpirun -np 4 ./app\n"
+      "                                              how near its verdicts come to the truth, here\n"
+      "  halcyon COMMAND --help                      more of each command");
+  add_run(*app, chosen);
+  add_exec(*app, chosen);
+  add_validate(*app, chosen);
+  add_report(*app, chosen);
+  add_info(*app, chosen);
+  add_compare(*app, chosen);
+  add_compose(*app, chosen);
+  add_recover(*app, chosen);
+  return app;
+}
+
+bool starts_a_program(std::string_view subcommand) {
+  return subcommand == "run" || subcommand == "exec" || subcommand == "validate";
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,105 @@
+#include "cli/describe/description.hpp"
+
+#include <cctype>
+#include <sstream>
+
+#include "cli/command_line.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+// A word to type as it is, as far as it is one: `auto`, `papi:` of `papi:EVENT`, nothing of `FILE`.
+std::string typed_part(const std::string& alternative) {
+  std::size_t end = 0;
+  while (end < alternative.size() && std::isupper(static_cast<unsigned char>(alternative[end])) == 0) ++end;
+  return alternative.substr(0, end);
+}
+
+DescribedValue value_from(const std::string& placeholder) {
+  DescribedValue value{.placeholder = placeholder};
+  for (const std::string& alternative : split(placeholder, '|')) {
+    if (alternative == "FILE") {
+      value.is_file = true;
+    } else if (alternative == "DIR") {
+      value.is_directory = true;
+    } else if (const std::string word = typed_part(alternative); !word.empty()) {
+      value.words.push_back(word);
+    }
+  }
+  return value;
+}
+
+DescribedArgument describe(const CLI::Option& option) {
+  constexpr const char* unnamed = "TEXT";  // CLI11's name of any string
+  DescribedArgument argument{.description = option.get_description(), .required = option.get_required()};
+  for (const std::string& name : option.get_snames()) argument.names.push_back("-" + name);
+  for (const std::string& name : option.get_lnames()) argument.names.push_back("--" + name);
+  argument.repeatable = option.get_expected_max() == CLI::detail::expected_max_vector_size ||
+                        option.get_multi_option_policy() == CLI::MultiOptionPolicy::TakeAll;
+  // "TEXT:{yellow,red}" of a set, "N:INT in [2 - 1000]" of a range.
+  const std::string type = option.get_type_name();
+  const std::size_t colon = type.find(':');
+  const bool is_set = colon != std::string::npos && type.compare(colon + 1, 1, "{") == 0;
+  const std::size_t range = colon != std::string::npos ? type.find(" in [", colon) : colon;
+  std::string placeholder = option.get_type_size() == 0 ? std::string() : type;
+  if (is_set) {
+    placeholder = type.substr(colon + 2, type.size() - colon - 3);
+    for (char& letter : placeholder) letter = letter == ',' ? '|' : letter;
+  } else if (range != std::string::npos) {
+    placeholder = type.substr(0, colon);
+    argument.description += " (" + placeholder + type.substr(range) + ")";
+  }
+  if (!option.nonpositional()) {
+    const std::string name = option.get_name();
+    argument.names.push_back(name);
+    if (placeholder == unnamed) placeholder = name;
+  }
+  argument.value = value_from(placeholder);
+  if (!option.get_default_str().empty()) argument.description += ". Default: " + option.get_default_str();
+  return argument;
+}
+
+DescribedNotes notes_from(const std::string& footer) {
+  DescribedNotes notes;
+  std::vector<std::string>* section = &notes.prose;
+  std::istringstream lines(footer);
+  for (std::string line; std::getline(lines, line);) {
+    for (const auto& [heading, of_heading] :
+         {std::pair("Exit status:", &notes.exit_status), std::pair("Examples:", &notes.examples),
+          std::pair("Example:", &notes.examples)}) {
+      if (!line.starts_with(heading)) continue;
+      section = of_heading;
+      line.erase(0, line.find_first_not_of(' ', std::string(heading).size()));
+      // What follows the heading on its line is an example of the same kind as those on lines of their own.
+      if (section == &notes.examples && !line.empty()) line.insert(0, "  ");
+    }
+    if (!line.empty()) section->push_back(line);
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
+  return parts;
+}
+
+DescribedCommand describe(const CLI::App& command) {
+  DescribedCommand described{.name = command.get_name(),
+                             .description = command.get_description(),
+                             .notes = notes_from(command.get_footer()),
+                             .starts_a_program = starts_a_program(command.get_name())};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // hidden
+    (option->nonpositional() ? described.options : described.positionals).push_back(describe(*option));
+  }
+  for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
+    if (!subcommand->get_group().empty()) described.subcommands.push_back(describe(*subcommand));
+  }
+  return described;
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,56 @@
+// What man pages and completions say of a command, read out of its definition.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <string>
+#include <vector>
+
+namespace halcyon::cli {
+
+/// An argument's value. Its placeholder lists alternatives: words to type as they are (`auto`, `-`) or, in capitals,
+/// what stands there (`FILE`, `N`).
+struct DescribedValue {
+  std::string placeholder;  ///< empty: a flag
+  std::vector<std::string> words;
+  bool is_file = false;
+  bool is_directory = false;
+};
+
+struct DescribedArgument {
+  std::vector<std::string> names;  ///< as typed, short ones first; of a positional argument its placeholder alone
+  DescribedValue value;
+  std::string description;
+  bool required = false;
+  bool repeatable = false;
+};
+
+/// The text behind the options: lines of prose, and verbatim ones that begin with two spaces.
+struct DescribedNotes {
+  std::vector<std::string> prose;
+  std::vector<std::string> exit_status;
+  std::vector<std::string> examples;
+};
+
+struct DescribedCommand {
+  std::string name;
+  std::string description;
+  std::vector<DescribedArgument> options;
+  std::vector<DescribedArgument> positionals;
+  DescribedNotes notes;
+  bool starts_a_program = false;  ///< which stands behind "--"
+  std::vector<DescribedCommand> subcommands;
+};
+
+DescribedCommand describe(const CLI::App& command);
+
+/// Alternatives of a value, or parts of a name.
+std::vector<std::string> split(const std::string& text, char separator);
+
+/// The files' contents.
+std::string man_page(const DescribedCommand& program, const DescribedCommand& command, const std::string& date);
+std::string bash_completion(const DescribedCommand& program);
+std::string zsh_completion(const DescribedCommand& program);
+std::string fish_completion(const DescribedCommand& program);
+
+}  // namespace halcyon::cli

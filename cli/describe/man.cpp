@@ -1,0 +1,153 @@
+// Man pages: halcyon(1), and one a subcommand.
+#include <cctype>
+
+#include "cli/describe/description.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+// As roff shows it: no line may begin with a control character, and what is typed keeps its hyphens and quotes.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char letter : text) {
+    switch (letter) {
+      case '\\': result += "\\e"; break;
+      case '-': result += "\\-"; break;
+      case '\'': result += "\\(aq"; break;
+      case '`': result += "\\(ga"; break;
+      case '^': result += "\\(ha"; break;
+      case '~': result += "\\(ti"; break;
+      default: result += letter;
+    }
+  }
+  return result.starts_with('.') ? "\\&" + result : result;
+}
+
+std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\fR"; }
+std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\\fR"; }
+
+// Alternatives to type are bold, what stands for something is italic.
+std::string placeholder(const std::string& text) {
+  std::string result;
+  for (const std::string& alternative : split(text, '|')) {
+    std::size_t capital = 0;
+    while (capital < alternative.size() && std::isupper(static_cast<unsigned char>(alternative[capital])) == 0) {
+      ++capital;
+    }
+    if (!result.empty()) result += "|";
+    if (capital > 0) result += bold(alternative.substr(0, capital));
+    if (capital < alternative.size()) result += italic(alternative.substr(capital));
+  }
+  return result;
+}
+
+std::string as_sentence(const std::string& text) { return text.ends_with('.') ? text : text + "."; }
+
+std::string usage(const DescribedCommand& command) {
+  std::string line;
+  const auto add = [&line](const std::string& word) { line += (line.empty() ? "" : " ") + word; };
+  for (const DescribedArgument& option : command.options) {
+    if (option.required) add(bold(option.names.front()) + " " + placeholder(option.value.placeholder));
+  }
+  add("[" + italic("OPTION") + "]...");
+  for (const DescribedArgument& positional : command.positionals) {
+    const std::string word = italic(positional.names.front()) + (positional.repeatable ? "..." : "");
+    add(positional.required ? word : "[" + word + "]");
+  }
+  if (command.starts_a_program) add(bold("--") + " " + italic("COMMAND") + " [" + italic("ARGUMENT") + "]...");
+  return line;
+}
+
+std::string arguments(const std::vector<DescribedArgument>& list) {
+  std::string text;
+  for (const DescribedArgument& argument : list) {
+    text += ".TP\n";
+    if (argument.names.front().front() == '-') {
+      std::string names;
+      for (const std::string& name : argument.names) names += (names.empty() ? "" : ", ") + bold(name);
+      text += names;
+      if (!argument.value.placeholder.empty()) text += " " + placeholder(argument.value.placeholder);
+    } else {
+      text += italic(argument.names.front());
+    }
+    text += "\n" + escaped(as_sentence(argument.description)) + "\n";
+  }
+  return text;
+}
+
+// Prose is filled; a line that begins with two spaces stands as it is.
+std::string lines(const std::vector<std::string>& list) {
+  std::string text;
+  bool verbatim = false;
+  for (const std::string& line : list) {
+    const bool is_verbatim = line.starts_with("  ");
+    if (is_verbatim != verbatim) text += is_verbatim ? ".EX\n" : ".EE\n";
+    verbatim = is_verbatim;
+    text += escaped(line) + "\n";
+  }
+  return text + (verbatim ? ".EE\n" : "");
+}
+
+std::string section(const std::string& name, const std::string& text) {
+  return text.empty() ? text : ".SH " + name + "\n" + text;
+}
+
+std::string in_capitals(std::string text) {
+  for (char& letter : text) letter = static_cast<char>(std::toupper(static_cast<unsigned char>(letter)));
+  return text;
+}
+
+std::string with_first(int (*change)(int), std::string text) {
+  text.front() = static_cast<char>(change(static_cast<unsigned char>(text.front())));
+  return text;
+}
+
+// In NAME, which is no sentence.
+std::string as_phrase(const std::string& description) {
+  std::string text = with_first(std::tolower, description);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+std::string page_name(const DescribedCommand& program, const DescribedCommand& command) {
+  return program.name == command.name ? program.name : program.name + "-" + command.name;
+}
+
+}  // namespace
+
+std::string man_page(const DescribedCommand& program, const DescribedCommand& command, const std::string& date) {
+  const bool is_program = &program == &command;
+  const std::string name = page_name(program, command);
+  std::string text = ".TH \"" + in_capitals(escaped(name)) + "\" 1 \"" + date + "\" \"" + program.name +
+                     " " HALCYON_VERSION "\" \"User Commands\"\n.ad l\n";
+  text += section("NAME", escaped(name) + " \\- " + escaped(as_phrase(command.description)) + "\n");
+  std::string synopsis = bold(program.name) + " ";
+  if (is_program) {
+    synopsis += italic("COMMAND") + " [" + italic("OPTION") + "]...\n";
+  } else {
+    synopsis += bold(command.name) + " " + usage(command) + "\n";
+  }
+  text += section("SYNOPSIS", synopsis);
+  text += section("DESCRIPTION", escaped(as_sentence(command.description)) + "\n" +
+                                     (command.notes.prose.empty() ? "" : ".PP\n" + lines(command.notes.prose)));
+  std::string commands;
+  for (const DescribedCommand& subcommand : command.subcommands) {
+    commands += ".TP\n" + bold(subcommand.name) + "\n" + escaped(as_sentence(subcommand.description)) + "\n";
+  }
+  text += section("COMMANDS", commands);
+  text += section("ARGUMENTS", arguments(command.positionals));
+  text += section("OPTIONS", arguments(command.options));
+  std::vector<std::string> exit_status = command.notes.exit_status;
+  if (!exit_status.empty()) exit_status.front() = with_first(std::toupper, exit_status.front());
+  text += section("EXIT STATUS", lines(exit_status));
+  text += section("EXAMPLES", lines(command.notes.examples));
+  std::string others;
+  const auto refer = [&others, &name](const std::string& page) {
+    if (page != name) others += (others.empty() ? "" : ",\n") + ("\\fB" + escaped(page) + "\\fR(1)");
+  };
+  refer(program.name);
+  for (const DescribedCommand& subcommand : program.subcommands) refer(page_name(program, subcommand));
+  return text + section("SEE ALSO", others + "\n");
+}
+
+}  // namespace halcyon::cli

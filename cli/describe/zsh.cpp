@@ -1,0 +1,98 @@
+// Completion for zsh, by its _arguments.
+#include "cli/describe/description.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+constexpr const char* before = R"(#compdef halcyon
+# zsh completion for halcyon; generated from the definition of its command line.
+
+_halcyon() {
+  local curcontext=$curcontext state line
+  local -i dashes
+)";
+
+constexpr const char* behind_the_program = R"(
+  [[ $state == arguments ]] || return 0
+  case $words[1] in
+)";
+
+// Within single quotes, and with what _arguments takes for itself.
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char letter : text) {
+    if (letter == '\'') {
+      result += "'\\''";
+    } else {
+      if (letter == '[' || letter == ']' || letter == ':' || letter == '\\') result += '\\';
+      result += letter;
+    }
+  }
+  return result;
+}
+
+std::string action(const DescribedValue& value) {
+  std::string text = ":" + escaped(value.placeholder) + ":";
+  if (value.is_file) return text + "_files";
+  if (value.is_directory) return text + "_files -/";
+  std::string words;
+  for (const std::string& word : value.words) words += (words.empty() ? "" : " ") + escaped(word);
+  return text + (words.empty() ? " " : "(" + words + ")");
+}
+
+std::string specification(const DescribedArgument& option) {
+  std::string all;
+  for (const std::string& name : option.names) all += (all.empty() ? "" : " ") + name;
+  const std::string rest =
+      "[" + escaped(option.description) + "]" + (option.value.placeholder.empty() ? "" : action(option.value)) + "'";
+  const std::string behind_name = option.value.placeholder.empty() ? "" : option.names.front().size() > 2 ? "=" : "+";
+  const std::string exclusion = option.repeatable ? "'*'" : "'(" + all + ")'";
+  if (option.names.size() == 1) {
+    return (option.repeatable ? "'*" : "'(" + all + ")") + option.names.front() + behind_name + rest;
+  }
+  std::string names;
+  for (const std::string& name : option.names) {
+    names += (names.empty() ? "" : ",") + name;
+    if (!option.value.placeholder.empty()) names += name.starts_with("--") ? "=" : "+";
+  }
+  return exclusion + "{" + names + "}'" + rest;
+}
+
+std::string arguments(const DescribedCommand& command) {
+  std::string text;
+  for (const DescribedArgument& option : command.options) text += " \\\n        " + specification(option);
+  int place = 0;
+  for (const DescribedArgument& positional : command.positionals) {
+    const std::string where = positional.repeatable ? "*" : std::to_string(++place);
+    text += " \\\n        '" + where + action(positional.value) + "'";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string zsh_completion(const DescribedCommand& program) {
+  std::string text = before;
+  text += "  local -a commands=(\n";
+  std::string of_commands;
+  for (const DescribedCommand& command : program.subcommands) {
+    text += "    '" + command.name + ":" + escaped(command.description) + "'\n";
+    of_commands += "    " + command.name + ")\n";
+    if (command.starts_a_program) {
+      of_commands +=
+          "      dashes=${words[(i)--]}\n"
+          "      if ((dashes < CURRENT)); then\n"
+          "        shift $dashes words\n"
+          "        ((CURRENT -= dashes))\n"
+          "        _normal\n"
+          "        return\n"
+          "      fi\n";
+    }
+    of_commands += "      _arguments -s" + arguments(command) + "\n      ;;\n";
+  }
+  text += "  )\n  _arguments -C" + arguments(program) + " \\\n        '1: :->command' '*:: :->arguments' && return\n";
+  text += "  if [[ $state == command ]]; then\n    _describe -t commands command commands\n    return\n  fi\n";
+  return text + (behind_the_program + 1) + of_commands + "  esac\n}\n\n_halcyon \"$@\"\n";
+}
+
+}  // namespace halcyon::cli
