@@ -1,0 +1,40 @@
+# Spack recipe. Halcyon has no public repository or release archive yet: `git` must name yours. Put this file into a
+# repository of recipes as packages/halcyon/package.py, or build a source tree in place by `spack dev-build halcyon@main`.
+from spack.package import *
+
+
+class Halcyon(CMakePackage):
+    """Tells from one run of an MPI program how much of its time came from outside."""
+
+    git = "file:///path/to/halcyon"
+
+    license("BSD-3-Clause")
+
+    version("main", branch="main")
+
+    depends_on("c", type="build")
+    depends_on("cxx", type="build")
+    depends_on("cmake@3.25:", type="build")
+    depends_on("ninja", type="build")
+    depends_on("pkgconfig", type="build")
+    depends_on("python@3:", type="build")
+    depends_on("eigen@3.4:", type="build")
+    depends_on("boost@1.74: +math", type="build")
+    depends_on("cli11@2.1:", type="build")
+    depends_on("nlohmann-json@3.11:", type="build")
+    depends_on("fmt@9:")
+    depends_on("hdf5@1.10: +hl~mpi")
+    depends_on("papi@7:")
+    depends_on("openmpi@4.1")
+
+    generator("ninja")
+
+    def cmake_args(self):
+        return [
+            self.define("HALCYON_BUILD_TESTS", False),
+            self.define("CMAKE_INSTALL_LIBDIR", "lib"),
+            self.define("HALCYON_PYTHON", self.spec["python"].command.path),
+        ]
+
+    def setup_run_environment(self, env):
+        env.set("HALCYON_PRELOAD", join_path(self.prefix.lib, "halcyon", "libhalcyon.so"))
