@@ -1,4 +1,4 @@
-"""What `cmake --install` leaves works in any prefix, also in one that was moved: by the command, CMake, pkg-config, Lmod."""
+"""What `cmake --install` leaves works in any prefix, moved ones too: by the command, CMake, pkg-config and Lmod."""
 import re
 import shutil
 import subprocess
@@ -63,8 +63,8 @@ class InstallsAnywhere(halcyon_test.Behaviour):
 
     def test_the_command_profiles_and_injects(self):
         finished = self.check(self.run_command(
-            [self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--inject", "class=all,prob=0.1,mean=1ms", "--", *LAUNCH,
-             "-np", "2", *PROGRAM]))
+            [self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--inject", "class=all,prob=0.1,mean=1ms", "--",
+             *LAUNCH, "-np", "2", *PROGRAM]))
         self.assertIn("halcyon: ", finished.errors)
         self.check_profile("run.h5")
         self.assertGreater(self.report("run.h5")["injected_percent"], 0)
@@ -87,7 +87,8 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         next((self.directory / "copy").rglob(f"libhalcyon{SUFFIX}.so")).unlink()
         finished = self.run_command(["copy/bin/halcyon", "run", "--", *LAUNCH, "-np", "2", *PROGRAM])
         self.assertEqual(finished.status, 2, finished)
-        self.assertRegex(finished.errors, rf"^halcyon: libhalcyon{SUFFIX}.so is not where it belongs \({self.directory}/copy/")
+        self.assertRegex(finished.errors,
+                         rf"^halcyon: libhalcyon{SUFFIX}.so is not where it belongs \({self.directory}/copy/")
 
     def test_find_package_gives_the_command_and_the_libraries(self):
         version = re.search(r"project\(halcyon VERSION (\d+\.\d+)", (SOURCE / "CMakeLists.txt").read_text())[1]
@@ -104,7 +105,8 @@ class InstallsAnywhere(halcyon_test.Behaviour):
 
     def test_find_package_refuses_another_version(self):
         (self.directory / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES NONE)\nfind_package(Halcyon 99 REQUIRED)\n")
+            "cmake_minimum_required(VERSION 3.25)\nproject(consumer LANGUAGES NONE)\n"
+            "find_package(Halcyon 99 REQUIRED)\n")
         finished = self.run_command(["cmake", "-B", ".", f"-DCMAKE_PREFIX_PATH={self.prefix}"])
         self.assertNotEqual(finished.status, 0, finished)
         self.assertIn("HalcyonConfig.cmake, version:", finished.errors)

@@ -1,4 +1,4 @@
-"""Man pages and completions say all that `halcyon --help` says, are well formed, and complete in the shells themselves."""
+"""Man pages and completions say all that `halcyon --help` says, are well formed, and work in the shells themselves."""
 import re
 import shlex
 import shutil
@@ -46,7 +46,8 @@ class ManualAndCompletions(halcyon_test.Behaviour):
 
     def test_every_subcommand_has_a_page_with_all_its_options(self):
         subcommands = self.subcommands()
-        self.assertEqual([page.name for page in PAGES], sorted(["halcyon.1", *(f"halcyon-{name}.1" for name in subcommands)]))
+        self.assertEqual([page.name for page in PAGES],
+                         sorted(["halcyon.1", *(f"halcyon-{name}.1" for name in subcommands)]))
         for name, options in subcommands.items():
             text = self.check(self.run_command(["man", "-l", SHARE / f"man/man1/halcyon-{name}.1"], MANWIDTH="200"))
             for heading in ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "SEE ALSO"):
@@ -116,9 +117,10 @@ class ManualAndCompletions(halcyon_test.Behaviour):
         script = f"""
             zmodload zsh/zpty
             zpty shell zsh -f -i
-            zpty -w shell "PS1=; fpath=({ZSH.parent} \\$fpath); autoload -U compinit; compinit -u -d {self.directory}/dump"
-            zpty -w shell "zstyle ':completion:*' list-separator '#'; bindkey '^I' list-choices; LISTMAX=10000; stty -echo; echo re''ady"
-            zpty -r -m shell line '*ready*'
+            zpty -w shell "fpath=({ZSH.parent} \\$fpath); autoload -U compinit; compinit -u -d dump"
+            zpty -w shell "zstyle ':completion:*' list-separator '#'; bindkey '^I' list-choices; LISTMAX=10000"
+            zpty -w shell "PS1='re''ady>'"
+            zpty -r -m shell line '*ready>*'  # a prompt of the line editor: keys pressed earlier may be lost
             zpty -w -n shell $1$'\\t'
             zpty -r -m shell line $2 && print -r -- $line
             zpty -d shell

@@ -1,0 +1,111 @@
+"""The package that cpack makes installs into a clean Debian and runs the demo there; lintian has nothing against it."""
+import atexit
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import BUILD, output_of
+
+# CPack calls ldconfig for any library below /usr/lib, also for those that are none of its business.
+TOLERATED = "maintscript-calls-ldconfig"
+
+
+def what_is_missing():
+    """To make a root directory of Debian, and to enter it; nothing if all is there."""
+    for program in ("cpack", "dpkg-deb", "dpkg-shlibdeps", "mmdebstrap", "unshare", "chroot"):
+        if shutil.which(program) is None:
+            return f"no {program}"
+    if os.geteuid() != 0:
+        return "not root"
+    if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False).returncode:
+        return "no right to unshare --mount"
+    return None
+
+
+def new_root(directory):
+    """A minimal Debian of this machine's release, from this machine's mirror, with the demo's program."""
+    release = re.search(r"^VERSION_CODENAME=(\w+)$", Path("/etc/os-release").read_text(), re.M)[1]
+    mirrors = output_of(["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages",
+                         f"Codename: {release}"]).split()
+    if not mirrors:
+        halcyon_test.skip(f"apt knows no mirror of {release}")
+    try:
+        output_of(["mmdebstrap", "--quiet", "--variant=minbase", "--skip=cleanup/apt/lists",
+                   "--dpkgopt=force-unsafe-io", "--aptopt=APT::Install-Recommends \"false\"", "--include=lammps",
+                   release, directory, mirrors[0]])
+    except subprocess.CalledProcessError as error:
+        halcyon_test.skip(f"no Debian could be had from {mirrors[0]}: {error.stderr.strip().splitlines()[-1:]}")
+    shutil.copy("/etc/resolv.conf", directory / "etc")
+
+
+class DebianPackage(halcyon_test.Behaviour):
+
+    @classmethod
+    def setUpClass(cls):
+        work = Path(tempfile.mkdtemp(prefix="halcyon-"))
+        atexit.register(shutil.rmtree, work, ignore_errors=True)
+        output_of(["cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", work / "package"])
+        cls.package, = (work / "package").glob("*.deb")
+        cls.root = work / "root"
+        new_root(cls.root)
+        shutil.copy(cls.package, cls.root)
+        cls.enter("apt-get", "install", "-y", "-qq", f"/{cls.package.name}", "openmpi-bin")
+
+    @classmethod
+    def enter(cls, *words, **environment):
+        """A command in the new root, as root, with an environment of its own; what it printed."""
+        settings = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive",
+                    "LANG": "C.UTF-8", **environment}
+        result = subprocess.run(
+            ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={cls.root}/proc",
+             "chroot", cls.root, "env", "-i", *(f"{name}={value}" for name, value in settings.items()), *words],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=halcyon_test.TIME_LIMIT, check=False)
+        assert result.returncode == 0, halcyon_test.Finished(result)
+        return result.stdout
+
+    def test_it_runs_the_demo(self):
+        output = self.enter("sh", "-c", "cd /tmp && /usr/share/doc/halcyon/examples/demo.sh")
+        self.assertEqual(len(re.findall(r"^  coverage ", output, re.M)), 2, output)
+        profiles = re.search(r"^The profiles are in (/tmp/\S+)$", output, re.M)[1]
+        disturbed = json.loads(self.enter("halcyon", "report", "--json", "-", f"{profiles}/disturbed.h5"))
+        self.assertGreater(disturbed["injected_percent"], 0)
+
+    def test_the_command_says_its_version(self):
+        version = output_of(["dpkg-deb", "--field", self.package, "Version"]).strip()
+        self.assertEqual(self.enter("halcyon", "--version"), f"halcyon {version}\n")
+
+    def test_it_needs_no_mpi_and_recommends_one(self):
+        self.assertNotRegex(output_of(["dpkg-deb", "--field", self.package, "Depends"]), "mpi")
+        self.assertIn("openmpi-bin", output_of(["dpkg-deb", "--field", self.package, "Recommends"]))
+
+    def test_pages_and_completions_lie_where_debian_looks(self):
+        files = self.enter("dpkg", "-L", "halcyon").splitlines()
+        for file in ("/usr/bin/halcyon", "/usr/share/man/man1/halcyon.1.gz", "/usr/share/man/man1/halcyon-run.1.gz",
+                     "/usr/share/bash-completion/completions/halcyon", "/usr/share/zsh/vendor-completions/_halcyon",
+                     "/usr/share/fish/vendor_completions.d/halcyon.fish", "/usr/share/doc/halcyon/copyright"):
+            self.assertIn(file, files)
+
+    def test_removed_it_leaves_nothing(self):
+        self.addCleanup(self.enter, "dpkg", "--install", f"/{self.package.name}")
+        self.enter("dpkg", "--purge", "halcyon")
+        self.assertEqual(self.enter("find", "/usr", "/etc", "/var/lib/dpkg/info", "-iname", "*halcyon*"), "")
+
+    @unittest.skipIf(shutil.which("lintian") is None, "no lintian")
+    def test_lintian_has_nothing_against_it(self):
+        finished = self.run_command(["lintian", "--allow-root", "--suppress-tags", TOLERATED, self.package])
+        self.assertEqual((finished.status, finished.output), (0, ""), finished)
+
+
+if __name__ == "__main__":
+    missing = what_is_missing()
+    if missing:
+        halcyon_test.skip(missing)
+    halcyon_test.main()
