@@ -117,7 +117,8 @@ class ManualAndCompletions(halcyon_test.Behaviour):
         script = f"""
             zmodload zsh/zpty
             zpty shell zsh -f -i
-            zpty -w shell "fpath=({ZSH.parent} \\$fpath); autoload -U compinit; compinit -u -d dump"
+            zpty -w shell "fpath=({ZSH.parent} \\$fpath)"
+            zpty -w shell "autoload -U compinit; compinit -u -d {self.directory}/dump"
             zpty -w shell "zstyle ':completion:*' list-separator '#'; bindkey '^I' list-choices; LISTMAX=10000"
             zpty -w shell "PS1='re''ady>'"
             zpty -r -m shell line '*ready>*'  # a prompt of the line editor: keys pressed earlier may be lost
