@@ -1,5 +1,6 @@
 #include "cli/describe/description.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <sstream>
 
@@ -8,22 +9,15 @@
 namespace halcyon::cli {
 namespace {
 
-// A word to type as it is, as far as it is one: `auto`, `papi:` of `papi:EVENT`, nothing of `FILE`.
-std::string typed_part(const std::string& alternative) {
-  std::size_t end = 0;
-  while (end < alternative.size() && std::isupper(static_cast<unsigned char>(alternative[end])) == 0) ++end;
-  return alternative.substr(0, end);
-}
-
 DescribedValue value_from(const std::string& placeholder) {
   DescribedValue value{.placeholder = placeholder};
-  for (const std::string& alternative : split(placeholder, '|')) {
+  for (const std::string& alternative : alternatives(placeholder)) {
     if (alternative == "FILE") {
       value.is_file = true;
     } else if (alternative == "DIR") {
       value.is_directory = true;
-    } else if (const std::string word = typed_part(alternative); !word.empty()) {
-      value.words.push_back(word);
+    } else if (const std::size_t length = typed_length(alternative); length > 0) {
+      value.words.push_back(alternative.substr(0, length));
     }
   }
   return value;
@@ -44,7 +38,7 @@ DescribedArgument describe(const CLI::Option& option) {
   std::string placeholder = option.get_type_size() == 0 ? std::string() : type;
   if (is_set) {
     placeholder = type.substr(colon + 2, type.size() - colon - 3);
-    for (char& letter : placeholder) letter = letter == ',' ? '|' : letter;
+    std::replace(placeholder.begin(), placeholder.end(), ',', '|');
   } else if (range != std::string::npos) {
     placeholder = type.substr(0, colon);
     argument.description += " (" + placeholder + type.substr(range) + ")";
@@ -80,11 +74,17 @@ DescribedNotes notes_from(const std::string& footer) {
 
 }  // namespace
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts;
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, separator);) parts.push_back(part);
-  return parts;
+std::vector<std::string> alternatives(const std::string& placeholder) {
+  std::vector<std::string> list;
+  std::istringstream in(placeholder);
+  for (std::string alternative; std::getline(in, alternative, '|');) list.push_back(alternative);
+  return list;
+}
+
+std::size_t typed_length(const std::string& alternative) {
+  const auto capital = std::find_if(alternative.begin(), alternative.end(),
+                                    [](char letter) { return std::isupper(static_cast<unsigned char>(letter)) != 0; });
+  return static_cast<std::size_t>(capital - alternative.begin());
 }
 
 DescribedCommand describe(const CLI::App& command) {

@@ -44,8 +44,9 @@ struct DescribedCommand {
 
 DescribedCommand describe(const CLI::App& command);
 
-/// Alternatives of a value, or parts of a name.
-std::vector<std::string> split(const std::string& text, char separator);
+std::vector<std::string> alternatives(const std::string& placeholder);
+/// How much of an alternative is typed as it is: all of `auto`, `papi:` of `papi:EVENT`, nothing of `FILE`.
+std::size_t typed_length(const std::string& alternative);
 
 /// The files' contents.
 std::string man_page(const DescribedCommand& program, const DescribedCommand& command, const std::string& date);

@@ -29,14 +29,11 @@ std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\
 // Alternatives to type are bold, what stands for something is italic.
 std::string placeholder(const std::string& text) {
   std::string result;
-  for (const std::string& alternative : split(text, '|')) {
-    std::size_t capital = 0;
-    while (capital < alternative.size() && std::isupper(static_cast<unsigned char>(alternative[capital])) == 0) {
-      ++capital;
-    }
+  for (const std::string& alternative : alternatives(text)) {
+    const std::size_t typed = typed_length(alternative);
     if (!result.empty()) result += "|";
-    if (capital > 0) result += bold(alternative.substr(0, capital));
-    if (capital < alternative.size()) result += italic(alternative.substr(capital));
+    if (typed > 0) result += bold(alternative.substr(0, typed));
+    if (typed < alternative.size()) result += italic(alternative.substr(typed));
   }
   return result;
 }

@@ -40,22 +40,19 @@ std::string action(const DescribedValue& value) {
   return text + (words.empty() ? " " : "(" + words + ")");
 }
 
+// '(-o --output)'{-o+,--output=}'[description]:FILE:_files', or with one name '(--name)--name=[description]…'.
 std::string specification(const DescribedArgument& option) {
-  std::string all;
-  for (const std::string& name : option.names) all += (all.empty() ? "" : " ") + name;
-  const std::string rest =
-      "[" + escaped(option.description) + "]" + (option.value.placeholder.empty() ? "" : action(option.value)) + "'";
-  const std::string behind_name = option.value.placeholder.empty() ? "" : option.names.front().size() > 2 ? "=" : "+";
-  const std::string exclusion = option.repeatable ? "'*'" : "'(" + all + ")'";
-  if (option.names.size() == 1) {
-    return (option.repeatable ? "'*" : "'(" + all + ")") + option.names.front() + behind_name + rest;
-  }
+  const bool has_value = !option.value.placeholder.empty();
   std::string names;
+  std::string forms;
   for (const std::string& name : option.names) {
-    names += (names.empty() ? "" : ",") + name;
-    if (!option.value.placeholder.empty()) names += name.starts_with("--") ? "=" : "+";
+    names += (names.empty() ? "" : " ") + name;
+    forms += (forms.empty() ? "" : ",") + name;
+    if (has_value) forms += name.starts_with("--") ? "=" : "+";
   }
-  return exclusion + "{" + names + "}'" + rest;
+  return "'" + (option.repeatable ? "*" : "(" + names + ")") +
+         (option.names.size() == 1 ? forms : "'{" + forms + "}'") + "[" + escaped(option.description) + "]" +
+         (has_value ? action(option.value) : "") + "'";
 }
 
 std::string arguments(const DescribedCommand& command) {

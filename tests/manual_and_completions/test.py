@@ -113,6 +113,10 @@ class ManualAndCompletions(halcyon_test.Behaviour):
     @needs("zsh")
     def test_zsh_takes_the_file_and_completes_by_it(self):
         self.check(self.run_command(["zsh", "-n", ZSH]))
+        for name, options in self.subcommands().items():
+            part = re.search(rf"(?s)\n    {name}\)\n(.*?)\n      ;;\n", ZSH.read_text())[1]
+            for option in options:
+                self.assertRegex(part, rf"[)*,'{{]{option}[=\['}}]", name)
         # A terminal of zsh's own, in which the key that lists completions is pressed.
         script = f"""
             zmodload zsh/zpty
