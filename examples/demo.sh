@@ -3,7 +3,10 @@
 # openmpi-bin, lammps); profiles go into a new directory below the present one.
 # usage: demo.sh [HALCYON]   HALCYON is the command to show, by default the one in the PATH
 set -euo pipefail
-halcyon=$(command -v "${1:-halcyon}") || { echo "demo.sh: no command ${1:-halcyon}: is it installed, and in the PATH?" >&2; exit 2; }
+if ! halcyon=$(command -v "${1:-halcyon}"); then
+  echo "demo.sh: no command ${1:-halcyon}: is it installed, and in the PATH?" >&2
+  exit 2
+fi
 halcyon=$(realpath "$halcyon")
 input=$(realpath "$(dirname "$0")/lj.in")
 

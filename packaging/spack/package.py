@@ -1,5 +1,5 @@
 # Spack recipe. Halcyon has no public repository or release archive yet: `git` must name yours. Put this file into a
-# repository of recipes as packages/halcyon/package.py, or build a source tree in place by `spack dev-build halcyon@main`.
+# repository of recipes as packages/halcyon/package.py; `spack dev-build halcyon@main` then builds a source tree.
 from spack.package import *
 
 
