@@ -23,7 +23,7 @@ DescribedValue value_from(const std::string& placeholder) {
   return value;
 }
 
-DescribedArgument describe(const CLI::Option& option) {
+DescribedArgument argument_from(const CLI::Option& option) {
   constexpr const char* unnamed = "TEXT";  // CLI11's name of any string
   DescribedArgument argument{.description = option.get_description(), .required = option.get_required()};
   for (const std::string& name : option.get_snames()) argument.names.push_back("-" + name);
@@ -72,6 +72,23 @@ DescribedNotes notes_from(const std::string& footer) {
   return notes;
 }
 
+// A group of options is to CLI11 a subcommand without a name, with a --help of its own.
+void add_parts(const CLI::App& command, DescribedCommand& described) {
+  for (const CLI::Option* option : command.get_options()) {
+    const bool is_help_of_group = command.get_name().empty() && option == command.get_help_ptr();
+    const bool is_hidden = option->get_group().empty();
+    if (is_help_of_group || is_hidden) continue;
+    (option->nonpositional() ? described.options : described.positionals).push_back(argument_from(*option));
+  }
+  for (const CLI::App* part : command.get_subcommands([](const CLI::App*) { return true; })) {
+    if (part->get_name().empty()) {
+      add_parts(*part, described);
+    } else if (!part->get_group().empty()) {
+      described.subcommands.push_back(describe(*part));
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> alternatives(const std::string& placeholder) {
@@ -92,13 +109,7 @@ DescribedCommand describe(const CLI::App& command) {
                              .description = command.get_description(),
                              .notes = notes_from(command.get_footer()),
                              .starts_a_program = starts_a_program(command.get_name())};
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group().empty()) continue;  // hidden
-    (option->nonpositional() ? described.options : described.positionals).push_back(describe(*option));
-  }
-  for (const CLI::App* subcommand : command.get_subcommands([](const CLI::App*) { return true; })) {
-    if (!subcommand->get_group().empty()) described.subcommands.push_back(describe(*subcommand));
-  }
+  add_parts(command, described);
   return described;
 }
 

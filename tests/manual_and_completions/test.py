@@ -35,7 +35,7 @@ class ManualAndCompletions(halcyon_test.Behaviour):
         return finished.output
 
     def options_of(self, *command):
-        return re.findall(r"^  (?:-\w,)?(--[\w-]+)", self.check(self.halcyon(*command, "--help")), re.M)
+        return re.findall(r"^(?:  ){1,2}(?:-\w,)?(--[\w-]+)", self.check(self.halcyon(*command, "--help")), re.M)
 
     def subcommands(self):
         """With their options, as --help tells them."""
