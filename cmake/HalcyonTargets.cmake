@@ -87,10 +87,13 @@ function(halcyon_preload_library base tool)
 endfunction()
 
 # A program of MPI's users, or with MODULE a library that they open, once for each MPI family: in <directory>, and in
-# <directory>-mpich. LINK names the targets of FindMPI.
+# <directory>-mpich. LINK names the targets of FindMPI. With ONLY for some families.
 function(halcyon_mpi_program name source)
-  cmake_parse_arguments(PARSE_ARGV 2 program "MODULE" "DIRECTORY" "LINK;OPTIONS")
-  foreach(family IN LISTS HALCYON_MPI_FAMILIES)
+  cmake_parse_arguments(PARSE_ARGV 2 program "MODULE" "DIRECTORY" "LINK;OPTIONS;ONLY")
+  if(NOT program_ONLY)
+    set(program_ONLY ${HALCYON_MPI_FAMILIES})
+  endif()
+  foreach(family IN LISTS program_ONLY)
     set(target ${name}${HALCYON_${family}_SUFFIX})
     set(directory ${PROJECT_BINARY_DIR}/${program_DIRECTORY}${HALCYON_${family}_SUFFIX})
     if(program_MODULE)

@@ -1,0 +1,106 @@
+"""Worlds that MPI_Comm_spawn starts: each has a profile of its own, and parts of its own where it dies."""
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import LAUNCH, LIBRARY, PROGRAMS, exported
+
+PROGRAM = PROGRAMS / "spawns"
+MET, AFTER = 3, 1  # boundaries with the other world, and of the parents alone afterwards
+PARENTS, CHILDREN = 100, 50
+MANY = 100000  # more segments than fit into a mebibyte
+# Open MPI 4.1's mpirun sometimes stays for ever when a spawned world has died, with or without Halcyon.
+MOST_SECONDS = 30
+
+
+class SpawnedWorlds(halcyon_test.Behaviour):
+
+    can_spawn = None  # until it has been tried
+
+    def setUp(self):
+        super().setUp()
+        if self.can_spawn is None:
+            words = [PROGRAM, 1, 1, "disconnect", "disconnect"]
+            SpawnedWorlds.can_spawn = self.mpirun(1, words, preload=False).status == 0
+        if not self.can_spawn:
+            self.skipTest("this MPI library cannot spawn, with or without Halcyon (Debian's MPICH on UCX)")
+        self.of_parents, self.of_children = self.directory / "run.h5", self.directory / "run.spawned.h5"
+
+    def spawn(self, *ends, parents=PARENTS, children=CHILDREN, ranks=2, **environment):
+        words = [*LAUNCH, "-np", ranks]
+        for name, value in {"LD_PRELOAD": LIBRARY, "HALCYON_OUTPUT": self.of_parents, **environment}.items():
+            words += exported(name, value)
+        return self.run_command(["timeout", "-s", "KILL", MOST_SECONDS, *words, PROGRAM, parents, children, *ends])
+
+    def check(self, parents, children, met=MET):
+        """Both profiles hold what each world did, and nothing of the other's."""
+        of_parents = halcyon_test.Profile(self.of_parents)
+        of_children = halcyon_test.Profile(self.of_children)
+        self.assertEqual([profile.attributes["exit_state"] for profile in (of_parents, of_children)], 2 * ["finalized"])
+        self.assertEqual((of_parents.attributes["ranks"], of_children.attributes["ranks"]), (2, 2))
+        self.assertEqual([site[0] for site in of_parents.sites()],
+                         parents * ["barrier"] + met * ["allreduce"] + AFTER * ["barrier"] + ["finalize"])
+        self.assertEqual([site[0] for site in of_children.sites()],
+                         children * ["barrier"] + MET * ["allreduce"] + ["finalize"])
+        ranks = 2
+        self.assertEqual(of_parents.values("sends_blocking")[:parents], parents * [ranks * 1.0])
+        self.assertEqual(of_children.values("sends_blocking")[:children], children * [ranks * 2.0])
+        return of_parents, of_children
+
+    def recovered(self, path):
+        finished = self.halcyon("recover", f"{path}.parts")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertIn("of 2 of 2 ranks", finished.output)
+        return halcyon_test.Profile(path)
+
+    def test_parents_and_children_have_a_profile_each(self):
+        finished = self.spawn("finalize", "finalize")
+        self.assertEqual((finished.status, finished.output, finished.errors), (0, f"parents met {PARENTS}\n", ""), finished)
+        _, of_children = self.check(PARENTS, CHILDREN)
+        self.assertIn(f"{PROGRAM} {PARENTS} {CHILDREN}", of_children.attributes["command"])
+
+    def test_one_rank_that_spawns_for_itself_shares_no_boundary_of_its_world(self):
+        # The merged communicator is larger than the world of the parents, but one of them only is in it.
+        finished = self.spawn("disconnect", "disconnect", "self")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        of_parents, _ = self.check(PARENTS, CHILDREN, met=0)
+        self.assertEqual(of_parents.totals(0)["collectives_all_to_all"] - of_parents.totals(1)["collectives_all_to_all"],
+                         MET + 1)
+
+    def test_a_world_that_has_spilled_shares_nothing_with_the_one_it_spawns(self):
+        finished = self.spawn("disconnect", "disconnect", parents=MANY, HALCYON_MEMORY=1)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        of_parents, _ = self.check(MANY, CHILDREN)
+        self.assertEqual(of_parents.attributes["dropped_segments"], 0)
+        self.assertEqual(list(self.directory.glob("*.parts")), [])
+
+    def test_children_that_abort(self):
+        self.spawn("wait", "abort", parents=MANY, HALCYON_MEMORY=1)
+        of_parents, of_children = self.recovered(self.of_parents), self.recovered(self.of_children)
+        self.assertEqual(of_parents.segments, MANY + MET + AFTER)
+        self.assertEqual((of_children.attributes["exit_state"], of_children.segments), ("aborted", CHILDREN + MET))
+
+    def test_parents_that_abort(self):
+        self.spawn("abort", "wait", parents=MANY, HALCYON_MEMORY=1)
+        of_parents, of_children = self.recovered(self.of_parents), self.recovered(self.of_children)
+        self.assertEqual((of_parents.attributes["exit_state"], of_parents.segments), ("aborted", MANY + MET + AFTER))
+        self.assertEqual(of_children.segments, CHILDREN + MET)
+
+    def test_a_parent_that_is_killed(self):
+        self.spawn(f"signal:{signal.SIGKILL.value}", "wait", parents=MANY, HALCYON_MEMORY=1)
+        of_parents, of_children = self.recovered(self.of_parents), self.recovered(self.of_children)
+        self.assertEqual(of_parents.attributes["exit_state"], "killed")
+        self.assertGreater(of_parents.segments, MANY // 2)  # up to the last block that was spilled
+        self.assertEqual(of_children.segments, CHILDREN + MET)
+
+    def test_halcyon_run_speaks_of_the_world_that_it_launched(self):
+        finished = self.halcyon("run", "-o", "run.h5", "--", *LAUNCH, "-np", "2", PROGRAM, "500", "50", "disconnect", "disconnect")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("report run.h5", finished.errors)
+        self.check(500, 50)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
