@@ -10,8 +10,8 @@ namespace halcyon {
 /// A relative output is made absolute. A value that cannot be read leaves its default, and a sentence in `complaint`.
 Settings settings_from_environment(std::string& complaint);
 
-/// Those of a world that MPI_Comm_spawn started: its profile has a name and a command of its own, and the receipt is the
-/// parent's.
+/// Settings of a world that MPI_Comm_spawn started: its profile has a name and a command of its own, and the receipt is
+/// the parents'.
 void set_apart_from_parent(Settings& settings);
 
 /// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced.

@@ -2,10 +2,10 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
-  void *plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-  int (*run)(int, char **) = NULL;
-  if (plugin != NULL) *(void **)&run = dlsym(plugin, "main");
+int main(int argc, char** argv) {
+  void* plugin = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
+  int (*run)(int, char**) = NULL;
+  if (plugin != NULL) *(void**)&run = dlsym(plugin, "main");
   if (run == NULL) {
     fprintf(stderr, "host: %s\n", dlerror());
     return 1;

@@ -100,7 +100,8 @@ class HostilePrograms(halcyon_test.Behaviour):
                 self.assertEqual({module for _, module, _ in profile.sites()[:BARRIERS]}, {DIES.name})
 
     def test_a_c_plugin_in_a_scope_of_its_own_that_aborts_leaves_its_parts(self):
-        finished = self.mpirun(1, [HOST, DIES, MANY, "abort"], HALCYON_OUTPUT=self.directory / "run.h5", HALCYON_MEMORY=1)
+        finished = self.mpirun(1, [HOST, DIES, MANY, "abort"], HALCYON_MEMORY=1,
+                               HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual(finished.status, 9, finished)
         self.assertIn(f"halcyon recover {self.directory}/run.h5.parts", finished.errors)
         recovered = self.halcyon("recover", self.directory / "run.h5.parts")

@@ -3,7 +3,7 @@
 #include <mpi.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int with_init = argc > 1;
   int one = 1, sum = 0, rank;
   MPI_Session session;

@@ -6,7 +6,7 @@
 
 enum { rows = 100, each = 1000 };
 
-static void transfer(hid_t file, int rank, int ranks, int write, double *sum) {
+static void transfer(hid_t file, int rank, int ranks, int write, double* sum) {
   const hsize_t all[2] = {rows, (hsize_t)ranks * each}, block[2] = {1, each};
   double row[each];
   const hid_t space = H5Screate_simple(2, all, NULL), memory = H5Screate_simple(2, block, NULL);
@@ -28,7 +28,7 @@ static void transfer(hid_t file, int rank, int ranks, int write, double *sum) {
   H5Sclose(space);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, ranks;
   double sum = 0, total = 0;
   MPI_Init(&argc, &argv);

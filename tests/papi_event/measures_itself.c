@@ -4,7 +4,7 @@
 #include <sde_lib.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   static long long units = 0;
   long long measured = -1;
   int events = PAPI_NULL;

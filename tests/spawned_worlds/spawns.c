@@ -28,7 +28,7 @@ static void meet(MPI_Comm others, int is_child) {
   MPI_Comm_free(&all);
 }
 
-static void end(const char *how, int rank, MPI_Comm others) {
+static void end(const char* how, int rank, MPI_Comm others) {
   if (strcmp(how, "disconnect") == 0 && others != MPI_COMM_NULL) MPI_Comm_disconnect(&others);
   if (strcmp(how, "wait") == 0) MPI_Barrier(others);
   if (rank == 0) {
@@ -40,7 +40,7 @@ static void end(const char *how, int rank, MPI_Comm others) {
   MPI_Finalize();
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, size;
   MPI_Comm others = MPI_COMM_NULL;
   MPI_Init(&argc, &argv);
