@@ -25,8 +25,8 @@ class MpiSessions(halcyon_test.Behaviour):
         finished = self.mpirun(2, [PROGRAM], LD_PRELOAD=f"{INJECTOR}:{LIBRARY}", preload=False,
                                HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual((finished.status, finished.output), (0, plain.output), finished)
-        self.assertEqual(finished.errors, "halcyon: a program of MPI sessions alone, without MPI_Init, is not recorded: no "
-                                          "profile is written\n")
+        why = "a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written"
+        self.assertEqual(finished.errors, f"halcyon: {why}\n")
         self.assertEqual(list(self.directory.iterdir()), [])
 
     def test_halcyon_run_says_so_too(self):
