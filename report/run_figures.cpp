@@ -50,10 +50,17 @@ class DurationAxis {
 std::string short_seconds(double value) {
   const double size = std::abs(value);
   if (size == 0.0) return "0";
+  if (size >= 1e3) return fmt::format("{:.0f} s", value);
   if (size >= 1.0) return fmt::format("{:.4g} s", value);
   if (size >= 1e-3) return fmt::format("{:.4g} ms", value * 1e3);
   if (size >= 1e-6) return fmt::format("{:.4g} µs", value * 1e6);
   return fmt::format("{:.4g} ns", value * 1e9);
+}
+
+std::string short_count(double value) {
+  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
+  if (value >= 1e4) return fmt::format("{:.3g} k", value / 1e3);
+  return fmt::format("{:.0f}", value);
 }
 
 // What is drawn along the run shares its width, so that one time is at one place.
@@ -103,7 +110,7 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
   for (const double count : ticks(0.0, std::sqrt(static_cast<double>(most)), 3)) {
     const double value = std::round(count * count);
     content += line(left, y_of(value), right, y_of(value), value == 0.0 ? "axis" : "grid");
-    content += text(left - 6, y_of(value) + 4, "soft end", fmt::format("{:.0f}", value));
+    content += text(left - 6, y_of(value) + 4, "soft end", short_count(value));
   }
   for (const double value : x.marks(5)) {
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
@@ -280,7 +287,7 @@ std::string lateness_figure(const Overview& overview) {
   content += time_axis(x, overview.seconds, bottom);
   double at = along_left;
   content += text(at, bottom + 44, "soft", "seconds lost:");
-  at += 92.0;
+  at += 104.0;
   for (int level = 1; level <= levels; ++level) {
     const double edge = most * level * level / (levels * levels);
     content += rectangle(at, bottom + 33, 22, 13, fmt::format("level level{}", level));
