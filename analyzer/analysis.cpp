@@ -152,7 +152,7 @@ Analysis analyze(const Profile& profile, std::string_view method, std::span<cons
 }
 
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
-                 std::span<const Method> candidates) {
+                 std::span<const Method> candidates, Detail kept) {
   Analysis analysis;
   analysis.segments = profile.segments;
   analysis.clusters = grouping.clusters;
@@ -207,6 +207,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     analysis.methods.push_back(result);
   }
   excess.resize(profile.segments);  // of a run that took no time, nothing is known
+  if (kept == Detail::segments) analysis.excess = excess;
   analysis.attribution = attribute(profile, grouping, std::move(excess));
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{

@@ -56,6 +56,7 @@ struct Analysis {
   double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict
   std::vector<JudgedGroup> judged;    // ascending
+  std::vector<double> excess;         // (segments) s, by that method; empty unless it was asked for
   std::optional<double> injected_percent;
   std::vector<Warning> warnings;
 
@@ -70,7 +71,7 @@ std::vector<float> durations_of(const Profile& profile, std::span<const std::uin
 
 /// `method` must be one of `candidates`, which all are run; `grouping` is the profile's.
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
-                 std::span<const Method> candidates = methods);
+                 std::span<const Method> candidates = methods, Detail kept = Detail::groups);
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
 
 }  // namespace halcyon

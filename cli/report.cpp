@@ -4,6 +4,7 @@
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "report/csv.hpp"
 #include "report/json.hpp"
 
 namespace halcyon::cli {
@@ -12,6 +13,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string json;
+  std::string csv;
   std::string method{methods.front().name};
   std::string fail_on;
 };
@@ -25,8 +27,12 @@ int status_for(Verdict verdict, const std::string& fail_on) {
 }
 
 int report(const Options& options) {
+  if (options.json == "-" && options.csv == "-") {
+    return fail("--json - and --csv - would both write to standard output: name a file for one of them");
+  }
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
+  std::string csv = runs_csv_header();
   int status = passed;
   const auto worst = [&status](int other) {
     // A verdict that is too bad outweighs one that is missing.
@@ -37,11 +43,16 @@ int report(const Options& options) {
     if (!profile) return fail(profile.failure().message);
     const Analysis analysis = analyze(*profile, options.method);
     json.push_back(report_json(file, *profile, analysis));
+    csv += run_csv({file, *profile, analysis});
     text += (text.empty() ? "" : "\n") + report_text(file, *profile, analysis, colour_for(STDOUT_FILENO));
     worst(status_for(analysis.result().verdict, options.fail_on));
   }
   // One run is one object; of several, a list of them.
-  const Status printed = print_result(text, json.size() == 1 ? json.front() : json, options.json);
+  if (!options.csv.empty() && options.csv != "-") {
+    if (const Status written = write_file(options.csv, csv); !written) return fail(written.failure().message);
+  }
+  const Status printed =
+      print_result(options.csv == "-" ? csv : text, json.size() == 1 ? json.front() : json, options.json);
   return printed ? status : fail(printed.failure().message);
 }
 
@@ -50,13 +61,11 @@ int report(const Options& options) {
 void add_report(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("report", "Say how much of a run's time came from outside");
   auto options = std::make_shared<Options>();
-  std::vector<std::string> names;
-  for (const Method& method : methods) names.emplace_back(method.name);
   command->add_option("FILE", options->files, "Profiles")->required();
   add_json_option(*command, options->json);
-  command->add_option("--method", options->method, "The estimator that speaks for the run")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+  command->add_option("--csv", options->csv, "Write a table with a row a run to FILE, or to standard output with '-'")
+      ->type_name("FILE|-");
+  add_method_option(*command, options->method);
   command->add_option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
       ->check(CLI::IsMember({"yellow", "red"}));
   command->footer(
