@@ -23,11 +23,11 @@ def first_cells(text):
 
 
 def keys_of(value, path=""):
-    """Paths of all leaves; of an empty list or of null, its own."""
+    """Paths of all leaves."""
     if isinstance(value, dict):
         return {key for name, inner in value.items() for key in keys_of(inner, f"{path}.{name}" if path else name)}
     if isinstance(value, list):
-        return {key for inner in value for key in keys_of(inner, path + "[]")} or {path + "[]"}
+        return {key for inner in value for key in keys_of(inner, path + "[]")}
     return {path}
 
 
@@ -56,8 +56,8 @@ class DocumentedKeys(halcyon_test.Behaviour):
     def test_of_report(self):
         report = self.printed("report", "--json", "-", "a.h5")
         self.assertNotEqual(report["verdict"], "unknown", report)
-        self.check(self.report_keys() | {"warnings[]"}, report,
-                   {"breakdown.groups[].other_groups", "warnings[]", "warnings[].code", "warnings[].message"})
+        self.check(self.report_keys(), report,
+                   {"breakdown.groups[].other_groups", "warnings[].code", "warnings[].message"})
 
     def test_of_info(self):
         text = section("json.md", "info")
@@ -68,7 +68,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
 
     def test_of_compare(self):
         documented = set(first_cells(section("json.md", "compare"))) - {"a", "b"}
-        of_runs = {f"{run}.{key}" for run in "ab" for key in self.report_keys() | {"warnings[]", "breakdown"}}
+        of_runs = {f"{run}.{key}" for run in "ab" for key in self.report_keys()}
         printed = self.printed("compare", "--json", "-", "a.h5", "b.h5")
         self.assertTrue(printed["same_work"], printed)
         self.check(documented | of_runs | {"difference"}, printed,
@@ -90,6 +90,13 @@ class DocumentedKeys(halcyon_test.Behaviour):
         single = [name for name, value in report.items() if not isinstance(value, (dict, list))]
         self.assertEqual(header("report", "--csv", "-", "a.h5"), single)
         self.assertEqual(header("export", "--csv", "a.h5"), first_cells(section("export.md", "--csv")))
+
+    def test_of_the_metrics(self):
+        finished = self.halcyon("export", "--openmetrics", "a.h5")
+        self.assertEqual(finished.status, 0, finished)
+        metrics = re.findall(r"^# TYPE (\S+)", finished.output, re.M)
+        documented = first_cells(section("export.md", "--openmetrics"))
+        self.assertEqual(sorted({*metrics, "halcyon_warning"}), sorted(documented))
 
 
 if __name__ == "__main__":

@@ -246,7 +246,7 @@ class Exports(halcyon_test.Behaviour):
         event = self.events()[-1]
         self.assertTrue(event["args"]["site"].endswith(host))
         self.assertEqual(self.families("run.h5")["halcyon_ranks"].samples[0].labels["command"], "./app \ufffd" + host)
-        self.halcyon("report", "--csv", "runs.csv", "run.h5")
+        self.halcyon("report", "--csv", "runs.csv", "--json", "-", "run.h5")
         with open(self.directory / "runs.csv", newline="", encoding="utf-8") as file:
             self.assertEqual(next(csv.DictReader(file))["command"], "./app \ufffd" + host)
 
@@ -265,7 +265,7 @@ class Exports(halcyon_test.Behaviour):
             self.assertEqual((self.directory / "out").read_bytes(), self.export(form, "run.h5"))
 
     def test_memory_does_not_grow_with_what_is_written(self):
-        self.run_command([BUILD / "bin" / "large_profile", 300000, "large.h5"])
+        self.run_command([BUILD / "bench" / "large_profile", 300000, "large.h5"])
         peak = {}
         for form in ("--openmetrics", "--csv", "--perfetto"):
             with open(os.devnull, "wb") as out, subprocess.Popen([HALCYON, "export", form, "large.h5"], stdout=out,

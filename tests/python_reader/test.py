@@ -192,7 +192,7 @@ class PythonReader(halcyon_test.Behaviour):
         finished = self.run_command([halcyon_test.PYTHON, "example.py"], MPLBACKEND="Agg",
                                     PATH=f"{HALCYON.parent}:/usr/bin:/bin")
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
-        self.assertTrue((self.directory / "python-example.svg").exists())
+        self.assertTrue((self.directory / "python-example.png").exists())
 
 
 if __name__ == "__main__":
