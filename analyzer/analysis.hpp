@@ -52,11 +52,11 @@ struct Analysis {
   double segment_rate_hz = 0.0;
   std::vector<MethodResult> methods;  // in the order of estimators.hpp
   std::size_t chosen = 0;             // the method that speaks for the run
-  Attribution attribution;            // of the excess by that method
+  std::vector<double> excess;         // (segments) s by that method, may be negative; 0 where it is not judged
+  Attribution attribution;            // of that excess
   double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict
   std::vector<JudgedGroup> judged;    // ascending
-  std::vector<double> excess;         // (segments) s, by that method; empty unless it was asked for
   std::optional<double> injected_percent;
   std::vector<Warning> warnings;
 
@@ -71,7 +71,7 @@ std::vector<float> durations_of(const Profile& profile, std::span<const std::uin
 
 /// `method` must be one of `candidates`, which all are run; `grouping` is the profile's.
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
-                 std::span<const Method> candidates = methods, Detail kept = Detail::groups);
+                 std::span<const Method> candidates = methods);
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
 
 }  // namespace halcyon

@@ -16,7 +16,7 @@ std::optional<JudgedSegment> JudgedSegments::next() {
                         .excess_seconds = analysis_.excess[at_]};
   segment.cluster = grouping_.cluster_of[segment.group];
   segment.judged = judged_[segment.group];
-  segment.interfered = segment.judged != nullptr && segment.duration_seconds > segment.judged->threshold_seconds;
+  segment.disturbed = segment.judged != nullptr && segment.duration_seconds > segment.judged->threshold_seconds;
   start_ += segment.duration_seconds;
   ++at_;
   return segment;

@@ -19,10 +19,10 @@ struct JudgedSegment {
   std::uint32_t group = 0;
   const JudgedGroup* judged = nullptr;  // null: the group is too small to be judged
   double excess_seconds = 0.0;
-  bool interfered = false;  // longer than its group's threshold
+  bool disturbed = false;  // longer than its group's threshold
 };
 
-/// Walks through the segments of a profile. `analysis` must be of the same grouping, and have kept the excess.
+/// Walks through the segments of a profile; `grouping` and `analysis` are the profile's.
 class JudgedSegments {
  public:
   JudgedSegments(const Profile& profile, const Grouping& grouping, const Analysis& analysis);

@@ -33,6 +33,8 @@ inline Colour colour_for(int file) {
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
+/// Why no file can be written there, if so.
+std::optional<std::string> objection_to_place(const std::string& path);
 /// Why a profile cannot be written there, if so.
 std::optional<std::string> objection_to_writing(const std::string& path);
 
@@ -40,6 +42,8 @@ std::optional<std::string> objection_to_writing(const std::string& path);
 void add_json_option(CLI::App& command, std::string& where);
 /// --method NAME
 void add_method_option(CLI::App& command, std::string& method);
+/// --html FILE
+void add_html_option(CLI::App& command, std::string& file);
 /// All of a file, which is replaced.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);

@@ -1,13 +1,13 @@
 // halcyon export: a profile in the formats of other tools.
-#include <unistd.h>
+#include <fmt/format.h>
 
 #include <chrono>
-#include <fstream>
 #include <iostream>
 #include <memory>
 
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
+#include "cli/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "report/csv.hpp"
 #include "report/openmetrics.hpp"
@@ -25,38 +25,33 @@ struct Options {
   std::string method{methods.front().name};
 };
 
-/// For who waits at a terminal for longer than a moment: how far it is, in a line that is wiped at the end.
-class ExportProgress {
+/// Says how far the export is, if it takes longer than a moment.
+class ShownProgress {
  public:
-  explicit ExportProgress(std::uint64_t segments) : segments_(segments) {}
-  ~ExportProgress() {
-    if (is_shown_) std::fputs("\r\x1b[K", stderr);
-  }
-  ExportProgress(const ExportProgress&) = delete;
-  ExportProgress& operator=(const ExportProgress&) = delete;
+  explicit ShownProgress(std::uint64_t segments) : segments_(segments) {}
+  ~ShownProgress() { show_step(""); }
+  ShownProgress(const ShownProgress&) = delete;
+  ShownProgress& operator=(const ShownProgress&) = delete;
 
-  void operator()(std::uint64_t done) {
+  void operator()(std::uint64_t done) const {
     constexpr auto a_moment = std::chrono::seconds(2);
-    if (isatty(STDERR_FILENO) == 0 || std::chrono::steady_clock::now() - began_ < a_moment) return;
-    is_shown_ = true;
-    std::fprintf(stderr, "\r\x1b[Kexporting: %.0f %% of %llu segments",
-                 100.0 * static_cast<double>(done) / static_cast<double>(segments_),
-                 static_cast<unsigned long long>(segments_));
-    std::fflush(stderr);
+    if (std::chrono::steady_clock::now() - began_ < a_moment) return;
+    show_step(fmt::format("exporting: {:.0f} % of {} segments",
+                          100.0 * static_cast<double>(done) / static_cast<double>(segments_), segments_));
   }
 
  private:
   std::uint64_t segments_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  bool is_shown_ = false;
 };
 
 void write(std::ostream& out, const Options& options, const Profile& profile) {
+  show_step("analyzing " + options.file);
   const Grouping grouping = group_segments(profile);
-  const Detail kept = options.openmetrics ? Detail::groups : Detail::segments;
-  const Analysis analysis = analyze(profile, grouping, options.method, methods, kept);
+  const Analysis analysis = analyze(profile, grouping, options.method);
+  show_step("");
   const AnalyzedFile run{options.file, profile, analysis};
-  ExportProgress progress(profile.segments);
+  const ShownProgress progress(profile.segments);
   const SegmentsDone done = [&progress](std::uint64_t segments) { progress(segments); };
   if (options.perfetto) write_perfetto(out, run, grouping, done);
   if (options.openmetrics) out << openmetrics(run);
@@ -64,7 +59,9 @@ void write(std::ostream& out, const Options& options, const Profile& profile) {
 }
 
 int export_file(const Options& options) {
+  show_step("reading " + options.file);
   const Outcome<Profile> profile = read_profile(options.file);
+  show_step("");
   if (!profile) return fail(profile.failure().message);
   if (options.output.empty()) {
     write(std::cout, options, *profile);
@@ -80,7 +77,7 @@ void add_export(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("export", "Write what a profile holds, judged, in the format of another tool");
   auto options = std::make_shared<Options>();
   auto* format = command->add_option_group("Format", "One of");
-  format->add_flag("--perfetto", options->perfetto, "A trace for Perfetto or Chrome: segments, interfered ones marked");
+  format->add_flag("--perfetto", options->perfetto, "A trace for Perfetto or Chrome: segments, disturbed ones marked");
   format->add_flag("--openmetrics", options->openmetrics, "The run's figures for monitoring, as OpenMetrics text");
   format->add_flag("--csv", options->csv, "A table with a row a segment");
   format->require_option(1);

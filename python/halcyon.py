@@ -105,7 +105,7 @@ def report(file, method=None):
 
 def groups(file, method=None):
     """A pandas.DataFrame with a row a group: how many segments it has, how long they took in all and in the median, what
-    of it was excess, how many were interfered with, and the mean of each feature."""
+    of it was excess, how many were disturbed, and the mean of each feature."""
     return _groups_of(segments(file, method))
 
 
@@ -142,7 +142,7 @@ def _groups_of(frame):
     result["duration_seconds"] = by_group["duration_seconds"].sum()
     result["median_seconds"] = by_group["duration_seconds"].median()
     result["excess_seconds"] = by_group["excess_seconds"].sum(min_count=1)  # NaN where it is not judged
-    result["interfered"] = by_group["interfered"].sum()
+    result["disturbed"] = by_group["disturbed"].sum()
     for feature in _FEATURES:
         result[feature] = by_group[feature].mean()
     return result
@@ -154,7 +154,7 @@ def _nodes(said, frame):
     def row(name, kind, inclusive, exclusive, of):
         return {"name": name, "type": kind, "time": exclusive, "time (inc)": inclusive,
                 "excess_seconds": of["excess_seconds"].sum(), "segments": int(of["segments"].sum()),
-                "interfered": int(of["interfered"].sum())}
+                "disturbed": int(of["disturbed"].sum())}
 
     root = said["command"]
     in_segments = frame["duration_seconds"].sum()

@@ -15,8 +15,7 @@ std::string runs_csv_header();
 /// One run.
 std::string run_csv(const AnalyzedFile& run);
 
-/// Every segment of a run. `grouping` is the profile's, and the analysis must have kept the excess. Ends early where
-/// `out` fails.
+/// Every segment of a run. `grouping` is the profile's. Ends early where `out` fails.
 void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping, const SegmentsDone& done);
 
 }  // namespace halcyon

@@ -140,13 +140,13 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
     const std::uint32_t rank = profile.last_rank[segment->number];
     // The name gives the colour in Perfetto, `cname` in Chrome.
     const auto add = [&](std::size_t process, std::size_t thread) {
-      const std::string_view name = segment->interfered ? R"("interfered")" : std::string_view(site);
+      const std::string_view name = segment->disturbed ? R"("disturbed")" : std::string_view(site);
       events.add(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}",{}"args":{{"site":{},)", process,
                  thread, microseconds(begin), microseconds(end - begin), name,
-                 segment->interfered          ? "interfered"
+                 segment->disturbed           ? "disturbed"
                  : segment->judged != nullptr ? "judged"
                                               : "unjudged",
-                 segment->interfered ? R"("cname":"terrible",)" : "", site);
+                 segment->disturbed ? R"("cname":"terrible",)" : "", site);
     };
     add(run_process, run_thread);
     append_arguments(text, of_run, *segment);

@@ -9,7 +9,7 @@
 namespace halcyon {
 
 /// One track of all segments, and one for each rank with the segments in which it held the others up. `grouping` is the
-/// profile's, and the analysis must have kept the excess. Ends early where `out` fails.
+/// profile's. Ends early where `out` fails.
 void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping, const SegmentsDone& done);
 
 }  // namespace halcyon

@@ -57,7 +57,7 @@ std::vector<SegmentField> segment_fields(const Profile& profile) {
       of_segment(
           "judged", [](Segment s) { return s.judged != nullptr; }, Type::boolean),
       of_segment(
-          "interfered", [](Segment s) { return s.interfered; }, Type::boolean),
+          "disturbed", [](Segment s) { return s.disturbed; }, Type::boolean),
       of_judged_group("baseline_seconds", &JudgedGroup::baseline_seconds),
       of_judged_group("threshold_seconds", &JudgedGroup::threshold_seconds),
       {"excess_seconds", Type::number,

@@ -60,9 +60,9 @@ class Exports(halcyon_test.Behaviour):
         self.assertGreater(len(judged), 400)
         for row in judged:
             is_longer = float(row["duration_seconds"]) > float(row["threshold_seconds"])
-            self.assertEqual(row["interfered"], "true" if is_longer else "false", row)
+            self.assertEqual(row["disturbed"], "true" if is_longer else "false", row)
             self.assertGreater(float(row["threshold_seconds"]), float(row["baseline_seconds"]))
-        self.assertEqual({row["interfered"] for row in judged if int(row["segment"]) % 20 == 7}, {"true"})
+        self.assertEqual({row["disturbed"] for row in judged if int(row["segment"]) % 20 == 7}, {"true"})
         report = self.report("run.h5")
         self.assertAlmostEqual(sum(float(row["excess_seconds"]) for row in judged),
                                report["breakdown"]["excess_seconds"], places=9)
@@ -74,7 +74,7 @@ class Exports(halcyon_test.Behaviour):
         small = [row for row in self.rows() if sizes[row["group"]] < 5]
         self.assertGreater(len(small), 0)
         for row in small:
-            self.assertEqual((row["judged"], row["interfered"]), ("false", "false"))
+            self.assertEqual((row["judged"], row["disturbed"]), ("false", "false"))
             self.assertEqual((row["baseline_seconds"], row["threshold_seconds"], row["excess_seconds"]), ("", "", ""))
 
     def test_csv_has_the_recorded_columns_of_the_profile(self):
@@ -129,10 +129,10 @@ class Exports(halcyon_test.Behaviour):
         total = float(self.profile.columns["duration"].astype(float).sum())
         self.assertAlmostEqual(segments[-1]["ts"] + segments[-1]["dur"], total * 1e6, delta=1e-2)
 
-    def test_interfered_segments_are_marked_and_say_why(self):
+    def test_disturbed_segments_are_marked_and_say_why(self):
         for event, row in zip([event for event in self.events() if event["tid"] == 1 and event["ph"] == "X"], self.rows()):
-            is_marked = row["interfered"] == "true"
-            self.assertEqual((event["cat"] == "interfered", event["name"] == "interfered", "cname" in event),
+            is_marked = row["disturbed"] == "true"
+            self.assertEqual((event["cat"] == "disturbed", event["name"] == "disturbed", "cname" in event),
                              (is_marked,) * 3, event)
             self.assertEqual(event["args"]["site"], row["site"])
             for name in ("group", "duration_seconds", "baseline_seconds", "threshold_seconds", "excess_seconds"):

@@ -169,7 +169,7 @@ void show(const Profile& profile, std::span<const Method> candidates) {
   promise_printable(info_text(file, profile));
   promise_json(info_json(file, profile));
   const Grouping grouping = group_segments(profile);
-  const Analysis analysis = analyze(profile, grouping, candidates.front().name, candidates, Detail::segments);
+  const Analysis analysis = analyze(profile, grouping, candidates.front().name, candidates);
   for (const MethodResult& method : analysis.methods) {
     promise_percent(method.interference_percent);
     promise_percent(method.interval_percent.low);

@@ -35,7 +35,7 @@ struct Run {
 
   Profile profile;
   Grouping grouping = group_segments(profile);
-  Analysis analysis = analyze(profile, grouping, "paper", methods, Detail::segments);
+  Analysis analysis = analyze(profile, grouping, "paper");
   std::vector<JudgedSegment> segments;
 };
 
@@ -49,12 +49,12 @@ TEST(JudgedSegments, FollowEachOtherInTime) {
   EXPECT_EQ(all[83].number, 83u);
 }
 
-TEST(JudgedSegments, HaveTheirOwnExcessAndAreInterferedWhereTheyAreLongerThanTheThreshold) {
+TEST(JudgedSegments, HaveTheirOwnExcessAndAreDisturbedWhereTheyAreLongerThanTheThreshold) {
   const Run run(three_kinds());
   const std::vector<JudgedSegment>& all = run.segments;
   for (const JudgedSegment& segment : all) {
     const bool is_delayed = segment.number < 40 && segment.number % 10 == 0;
-    EXPECT_EQ(segment.interfered, is_delayed) << segment.number;
+    EXPECT_EQ(segment.disturbed, is_delayed) << segment.number;
     EXPECT_NEAR(segment.excess_seconds, is_delayed ? 1.0 : 0.0, 1e-6) << segment.number;
   }
 }
@@ -75,9 +75,5 @@ TEST(JudgedSegments, OfGroupsThatAreTooSmallAreNotJudged) {
 }
 
 TEST(JudgedSegments, OfAnEmptyProfileAreNone) { EXPECT_TRUE(Run(uniform_profile(0, 1.0)).segments.empty()); }
-
-TEST(Analysis, KeepsTheExcessOfEachSegmentOnlyWhereItIsAskedFor) {
-  EXPECT_TRUE(analyze(three_kinds(), "paper").excess.empty());
-}
 
 }  // namespace
