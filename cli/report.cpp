@@ -83,9 +83,6 @@ void add_report(CLI::App& app, Action& chosen) {
       ->type_name("FILE|-");
   add_method_option(*command, options->method);
   add_html_option(*command, options->html);
-  command->add_option("--method", options->method, "The estimator that speaks for the run")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
   command->add_option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
       ->check(CLI::IsMember({"yellow", "red"}));
   command->footer(

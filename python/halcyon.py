@@ -21,13 +21,6 @@ import xarray
 
 command = "halcyon"  # found in PATH, or a path
 
-# How a feature's kind is told from its name alone: work, volumes, and the rest are counts.
-_VOLUMES = ("bytes_sent", "bytes_received", "bytes_collective", "rma_bytes", "bytes_read", "bytes_written")
-_COUNTS = ("sends_blocking", "sends_nonblocking", "receives_blocking", "receives_nonblocking",
-           "collectives_one_to_all", "collectives_all_to_one", "collectives_all_to_all", "rma_operations",
-           "file_opens", "file_closes", "reads", "writes")
-_FEATURES = ("compute", *_COUNTS, *_VOLUMES)
-
 Thicket = collections.namedtuple("Thicket", "dataframe metadata")
 
 
@@ -143,7 +136,7 @@ def _groups_of(frame):
     result["median_seconds"] = by_group["duration_seconds"].median()
     result["excess_seconds"] = by_group["excess_seconds"].sum(min_count=1)  # NaN where it is not judged
     result["disturbed"] = by_group["disturbed"].sum()
-    for feature in _FEATURES:
+    for feature in frame.columns[frame.columns.get_loc("compute"):]:  # the last columns
         result[feature] = by_group[feature].mean()
     return result
 
@@ -156,6 +149,7 @@ def _nodes(said, frame):
                 "excess_seconds": of["excess_seconds"].sum(), "segments": int(of["segments"].sum()),
                 "disturbed": int(of["disturbed"].sum())}
 
+    counts = [name for name in frame.columns[frame.columns.get_loc("compute") + 1:] if "bytes" not in name]
     root = said["command"]
     in_segments = frame["duration_seconds"].sum()
     run_time = max(said["run_time_seconds"], in_segments)
@@ -164,7 +158,7 @@ def _nodes(said, frame):
         yield (root, site), row(site, "site", of_site["duration_seconds"].sum(), 0.0, of_site)
         alike = collections.Counter()
         for number, group in of_site.sort_values("segments", ascending=False, kind="stable").iterrows():
-            calls = ", ".join(f"{group[name]:g} {name}" for name in _COUNTS if group[name] > 0) or "no calls"
+            calls = ", ".join(f"{group[name]:g} {name}" for name in counts if group[name] > 0) or "no calls"
             alike[calls] += 1
             name = calls if alike[calls] == 1 else f"{calls} #{alike[calls]}"
             yield (root, site, name), {
