@@ -27,8 +27,8 @@ Profile three_kinds() {
 }
 
 /// Analysed once, since segments refer to the analysis.
-struct Run {
-  explicit Run(Profile of) : profile(std::move(of)) {
+struct WalkedRun {
+  explicit WalkedRun(Profile of) : profile(std::move(of)) {
     JudgedSegments walk(profile, grouping, analysis);
     while (const std::optional<JudgedSegment> segment = walk.next()) segments.push_back(*segment);
   }
@@ -40,7 +40,7 @@ struct Run {
 };
 
 TEST(JudgedSegments, FollowEachOtherInTime) {
-  const Run run(three_kinds());
+  const WalkedRun run(three_kinds());
   const std::vector<JudgedSegment>& all = run.segments;
   ASSERT_EQ(all.size(), 84u);
   EXPECT_EQ(all[0].start_seconds, 0.0);
@@ -50,7 +50,7 @@ TEST(JudgedSegments, FollowEachOtherInTime) {
 }
 
 TEST(JudgedSegments, HaveTheirOwnExcessAndAreDisturbedWhereTheyAreLongerThanTheThreshold) {
-  const Run run(three_kinds());
+  const WalkedRun run(three_kinds());
   const std::vector<JudgedSegment>& all = run.segments;
   for (const JudgedSegment& segment : all) {
     const bool is_delayed = segment.number < 40 && segment.number % 10 == 0;
@@ -60,7 +60,7 @@ TEST(JudgedSegments, HaveTheirOwnExcessAndAreDisturbedWhereTheyAreLongerThanTheT
 }
 
 TEST(JudgedSegments, KnowTheirGroupAndItsCluster) {
-  const Run run(three_kinds());
+  const WalkedRun run(three_kinds());
   const std::vector<JudgedSegment>& all = run.segments;
   EXPECT_EQ(all[0].cluster, all[44].cluster);
   EXPECT_NE(all[0].group, all[44].group);
@@ -68,12 +68,12 @@ TEST(JudgedSegments, KnowTheirGroupAndItsCluster) {
 }
 
 TEST(JudgedSegments, OfGroupsThatAreTooSmallAreNotJudged) {
-  const Run run(three_kinds());
+  const WalkedRun run(three_kinds());
   const std::vector<JudgedSegment>& all = run.segments;
   EXPECT_EQ(all[40].judged, nullptr);
   EXPECT_EQ(all[44].judged, run.analysis.judged_group(all[44].group));
 }
 
-TEST(JudgedSegments, OfAnEmptyProfileAreNone) { EXPECT_TRUE(Run(uniform_profile(0, 1.0)).segments.empty()); }
+TEST(JudgedSegments, OfAnEmptyProfileAreNone) { EXPECT_TRUE(WalkedRun(uniform_profile(0, 1.0)).segments.empty()); }
 
 }  // namespace
