@@ -171,6 +171,7 @@ std::string lost_section(const RunOnPage& run) {
                   "strikes nearly all.",
                   seconds(total), result.interference_percent - result.continuous_percent, result.continuous_percent),
       "<div class=\"tables\">" + tables + "</div>\n" + share_table("by group of like segments", groups) +
+          figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +
           (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n"));
 }
 
@@ -197,7 +198,7 @@ std::string timeline_data(const Overview& overview) {
 }
 
 std::string timeline_section(const RunOnPage& run) {
-  const std::string drawn = timeline_figure(run.overview, run.analysis.attribution);
+  const std::string drawn = timeline_figure(run.overview);
   if (drawn.empty()) return "";
   const std::string interactive = fmt::format(
       "<div class=\"zoomable\" hidden><div class=\"plot\"></div>\n<p class=\"soft\">Drag to zoom, double-click to see "
@@ -206,8 +207,7 @@ std::string timeline_section(const RunOnPage& run) {
       timeline_data(run.overview));
   return section("Segments along the run",
                  "How long segments took, from when they began. <span class=\"key undisturbed\"></span> undisturbed, "
-                 "<span class=\"key disturbed\"></span> beyond their group's threshold: disturbed. Beneath, the "
-                 "time that each twentieth of the run lost.",
+                 "<span class=\"key disturbed\"></span> beyond their group's threshold: disturbed.",
                  "<div class=\"timeline\">" + interactive + figure("wide static", drawn) + "</div>\n");
 }
 
@@ -270,11 +270,12 @@ std::string reproduce_section(const RunOnPage& run) {
       fmt::format("halcyon run -- {}\nhalcyon report {}", words(run.profile.command), words(run.file));
   return section(
       "How to reproduce", "",
-      fmt::format("<pre>{}</pre>\n<table class=\"methods\"><caption>What each method says of this "
-                  "run</caption>\n<thead><tr><th scope=\"col\">method</th><th scope=\"col\">interference</th>"
-                  "<th scope=\"col\">90 % interval</th><th scope=\"col\">verdict</th><td></td></tr></thead>\n"
-                  "<tbody>{}</tbody></table>\n<p class=\"soft\">Recorded by halcyon {}, reported by halcyon {}.</p>\n",
-                  commands, methods, words(run.profile.recorder_version), HALCYON_VERSION));
+      fmt::format(
+          "<pre>{}</pre>\n<div class=\"scroll\"><table class=\"methods\"><caption>What each method says of this "
+          "run</caption>\n<thead><tr><th scope=\"col\">method</th><th scope=\"col\" class=\"number\">interference</th>"
+          "<th scope=\"col\" class=\"number\">90 % interval</th><th scope=\"col\">verdict</th><td></td></tr></thead>\n"
+          "<tbody>{}</tbody></table></div>\n<p class=\"soft\">Recorded by halcyon {}, reported by halcyon {}.</p>\n",
+          commands, methods, words(run.profile.recorder_version), HALCYON_VERSION));
 }
 
 std::string sections_of(const RunOnPage& run) {
@@ -302,8 +303,10 @@ std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<s
   return section(fmt::format("{} runs, slowest first", runs.size()), "",
                  figure("wide", side_by_side_figure(bars)) +
                      "<div class=\"scroll\"><table class=\"runs\">\n<thead><tr><th scope=\"col\">run</th><th "
-                     "scope=\"col\">profile</th><th scope=\"col\">verdict</th><th scope=\"col\">interference</th><th "
-                     "scope=\"col\">run time</th><th scope=\"col\">undisturbed</th></tr></thead>\n<tbody>" +
+                     "scope=\"col\">profile</th><th scope=\"col\">verdict</th><th scope=\"col\" "
+                     "class=\"number\">interference</th><th "
+                     "scope=\"col\" class=\"number\">run time</th><th scope=\"col\" "
+                     "class=\"number\">undisturbed</th></tr></thead>\n<tbody>" +
                      rows + "</tbody></table></div>\n");
 }
 

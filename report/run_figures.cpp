@@ -50,10 +50,31 @@ class DurationAxis {
 std::string short_seconds(double value) {
   const double size = std::abs(value);
   if (size == 0.0) return "0";
+  if (size >= 1e3) return fmt::format("{:.0f} s", value);
   if (size >= 1.0) return fmt::format("{:.4g} s", value);
   if (size >= 1e-3) return fmt::format("{:.4g} ms", value * 1e3);
   if (size >= 1e-6) return fmt::format("{:.4g} µs", value * 1e6);
   return fmt::format("{:.4g} ns", value * 1e9);
+}
+
+std::string short_count(double value) {
+  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
+  if (value >= 1e4) return fmt::format("{:.3g} k", value / 1e3);
+  return fmt::format("{:.0f}", value);
+}
+
+// What is drawn along the run shares its width, so that one time is at one place.
+constexpr double along_width = 1040.0;
+constexpr double along_left = 70.0;
+constexpr double along_right = along_width - 12.0;
+
+std::string time_axis(const Scale& x, double run_seconds, double bottom) {
+  std::string content = line(along_left, bottom, along_right, bottom, "axis");
+  for (const double value : ticks(0.0, run_seconds, 8)) {
+    content += line(x(value), bottom, x(value), bottom + 4, "axis");
+    content += text(x(value), bottom + 18, "soft middle", short_seconds(value));
+  }
+  return content;
 }
 
 struct Mark {
@@ -89,7 +110,7 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
   for (const double count : ticks(0.0, std::sqrt(static_cast<double>(most)), 3)) {
     const double value = std::round(count * count);
     content += line(left, y_of(value), right, y_of(value), value == 0.0 ? "axis" : "grid");
-    content += text(left - 6, y_of(value) + 4, "soft end", fmt::format("{:.0f}", value));
+    content += text(left - 6, y_of(value) + 4, "soft end", short_count(value));
   }
   for (const double value : x.marks(5)) {
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
@@ -122,26 +143,36 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
 }  // namespace
 
 std::string light_figure(const MethodResult& result) {
-  constexpr double width = 520.0;
+  constexpr double width = 560.0;
   constexpr double left = 10.0;
   constexpr double right = width - 10.0;
   constexpr double top = 8.0;
   constexpr double bottom = 34.0;
-  const double end = std::max(30.0, nice_end(std::max(result.interference_percent, result.interval_percent.high)));
-  const Scale x{0.0, std::min(end, 100.0), left, right};
+  const double end =
+      std::min(100.0, std::max(30.0, nice_end(std::max(result.interference_percent, result.interval_percent.high))));
+  // Each class has its own scale: of a run that lost nearly all of its time, green and yellow are still to be read.
+  const double third = (right - left) / 3.0;
+  const auto x = [&](double percent) {
+    double from = left;
+    for (const Band& band : bands(end)) {
+      if (percent <= band.to || band.verdict == Verdict::red) {
+        return Scale{band.from, band.to, from, from + third}(std::min(percent, end));
+      }
+      from += third;
+    }
+    return right;
+  };
   std::string content;
-  for (const Band& band : bands(x.to_value)) {
-    content += rectangle(x(band.from), top, x(band.to) - x(band.from), bottom - top,
-                         fmt::format("band {}", name_of(band.verdict)));
-    content += text(x(band.middle()), bottom + 34, "soft middle", name_of(band.verdict));
+  for (const Band& band : bands(end)) {
+    content += rectangle(x(band.from), top, third, bottom - top, fmt::format("band {}", name_of(band.verdict)));
+    content += text(x(band.from) + 0.5 * third, bottom + 17, "soft middle", name_of(band.verdict));
   }
-  for (const double value : {0.0, green_below_percent, red_above_percent, x.to_value}) {
-    const bool is_last = value == x.to_value;
+  for (const double value : {0.0, green_below_percent, red_above_percent, end}) {
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
     content += text(x(value), bottom + 17,
-                    value == 0.0 ? "soft"
-                    : is_last    ? "soft end"
-                                 : "soft middle",
+                    value == 0.0   ? "soft"
+                    : value == end ? "soft end"
+                                   : "soft middle",
                     fmt::format("{:.3g} %", value));
   }
   if (result.verdict != Verdict::unknown) {
@@ -153,20 +184,15 @@ std::string light_figure(const MethodResult& result) {
     }
     content += diamond(x(result.interference_percent), middle, 7.0, "point");
   }
-  return picture(width, bottom + 42.0,
+  return picture(width, bottom + 26.0,
                  result.verdict == Verdict::unknown ? "The scale of the traffic light; this run has no place on it."
                                                     : with_interval(result) + " on the scale of the traffic light",
                  content);
 }
 
-std::string timeline_figure(const Overview& overview, const Attribution& attribution) {
-  constexpr double width = 1040.0;
-  constexpr double left = 70.0;
-  constexpr double right = width - 12.0;
+std::string timeline_figure(const Overview& overview) {
   constexpr double top = 14.0;
   constexpr double bottom = 214.0;
-  constexpr double lost_top = bottom + 20.0;
-  constexpr double lost_bottom = lost_top + 60.0;
   if (overview.slots.empty()) return "";
   float shortest = HUGE_VALF;
   float longest = 0.0F;
@@ -177,12 +203,12 @@ std::string timeline_figure(const Overview& overview, const Attribution& attribu
   }
   if (longest <= 0.0F) return "";
   const DurationAxis y(0.9 * static_cast<double>(shortest), 1.1 * static_cast<double>(longest), true, bottom, top);
-  const Scale x{0.0, overview.seconds, left, right};
+  const Scale x{0.0, overview.seconds, along_left, along_right};
 
   std::string content;
   for (const double value : y.marks(5)) {
-    content += line(left, y(value), right, y(value), "grid");
-    content += text(left - 6, y(value) + 4, "soft end", short_seconds(value));
+    content += line(along_left, y(value), along_right, y(value), "grid");
+    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value));
   }
   std::string undisturbed;
   std::string disturbed;
@@ -199,32 +225,32 @@ std::string timeline_figure(const Overview& overview, const Attribution& attribu
   }
   content += path("undisturbed-line", undisturbed) + path("disturbed", disturbed);
 
+  content += time_axis(x, overview.seconds, bottom);
+  return picture(along_width, bottom + 26.0, "Durations of segments along the run, disturbed ones marked", content);
+}
+
+std::string lost_figure(const Attribution& attribution) {
+  constexpr double bottom = 90.0;
   const double most = *std::max_element(attribution.windows.begin(), attribution.windows.end());
-  if (most > 0.0) {
-    const Scale lost{0.0, most, lost_bottom, lost_top};
-    const double step = (right - left) / static_cast<double>(window_count);
-    for (std::size_t window = 0; window < window_count; ++window) {
-      const double high = lost(std::max(0.0, attribution.windows[window]));
-      content +=
-          rectangle(left + step * static_cast<double>(window) + 1, high, step - 2, lost_bottom - high, "disturbed");
-    }
-    content += text(left - 6, lost_top + 10, "soft end", short_seconds(most));
-    content += text(left - 6, lost_bottom, "soft end", "lost");
+  if (!(most > 0.0)) return "";
+  const double run_seconds = attribution.window_seconds * static_cast<double>(window_count);
+  const Scale x{0.0, run_seconds, along_left, along_right};
+  const Scale y{0.0, nice_end(most), bottom, 10.0};
+  std::string content;
+  for (const double value : ticks(0.0, y.to_value, 3)) {
+    content += line(along_left, y(value), along_right, y(value), value == 0.0 ? "axis" : "grid");
+    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value));
   }
-  content += line(left, lost_bottom, right, lost_bottom, "axis");
-  for (const double value : ticks(0.0, overview.seconds, 8)) {
-    content += line(x(value), lost_bottom, x(value), lost_bottom + 4, "axis");
-    content += text(x(value), lost_bottom + 18, "soft middle", short_seconds(value));
+  for (std::size_t window = 0; window < window_count; ++window) {
+    const double from = x(attribution.window_seconds * static_cast<double>(window));
+    const double high = y(std::max(0.0, attribution.windows[window]));
+    content += rectangle(from + 1, high, x(attribution.window_seconds) - along_left - 2, bottom - high, "disturbed");
   }
-  return picture(width, lost_bottom + 26.0,
-                 "Durations of segments along the run, disturbed ones marked, and the time that each part of it lost",
-                 content);
+  content += time_axis(x, run_seconds, bottom);
+  return picture(along_width, bottom + 26.0, "Time that each twentieth of the run lost", content);
 }
 
 std::string lateness_figure(const Overview& overview) {
-  constexpr double width = 1040.0;
-  constexpr double left = 70.0;
-  constexpr double right = width - 12.0;
   constexpr double top = 8.0;
   constexpr int levels = 6;
   const LatenessMap& map = overview.lateness;
@@ -232,8 +258,8 @@ std::string lateness_figure(const Overview& overview) {
   if (!(most > 0.0)) return "";
   const double height = std::clamp(320.0 / static_cast<double>(map.rows), 5.0, 26.0);
   const double bottom = top + height * static_cast<double>(map.rows);
-  const double step = (right - left) / static_cast<double>(map.columns);
-  const Scale x{0.0, overview.seconds, left, right};
+  const double step = (along_right - along_left) / static_cast<double>(map.columns);
+  const Scale x{0.0, overview.seconds, along_left, along_right};
 
   // The square root shows small delays beside large ones; a path for each level keeps the page small.
   std::array<std::string, levels> steps;
@@ -243,35 +269,32 @@ std::string lateness_figure(const Overview& overview) {
       const int level = std::min(levels - 1, static_cast<int>(std::ceil(share * levels)) - 1);
       if (level < 0) continue;
       steps[static_cast<std::size_t>(level)] +=
-          fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", left + step * static_cast<double>(column),
+          fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", along_left + step * static_cast<double>(column),
                       top + height * static_cast<double>(row), step, height, step);
     }
   }
-  std::string content = rectangle(left, top, right - left, bottom - top, "empty");
+  std::string content = rectangle(along_left, top, along_right - along_left, bottom - top, "empty");
   for (int level = 0; level < levels; ++level) {
     content += path(fmt::format("level level{}", level + 1), steps[static_cast<std::size_t>(level)]);
   }
   const std::size_t every = (map.rows + 11) / 12;
   for (std::size_t row = 0; row < map.rows; row += every) {
     const std::uint64_t first = row * map.ranks_in_row;
-    content += text(left - 6, top + height * (static_cast<double>(row) + 0.5) + 4, "soft end",
+    content += text(along_left - 6, top + height * (static_cast<double>(row) + 0.5) + 4, "soft end",
                     map.ranks_in_row == 1 ? fmt::format("rank {}", first)
                                           : fmt::format("{}–{}", first, first + map.ranks_in_row - 1));
   }
-  for (const double value : ticks(0.0, overview.seconds, 8)) {
-    content += line(x(value), bottom, x(value), bottom + 4, "axis");
-    content += text(x(value), bottom + 18, "soft middle", short_seconds(value));
-  }
-  double at = left;
+  content += time_axis(x, overview.seconds, bottom);
+  double at = along_left;
   content += text(at, bottom + 44, "soft", "seconds lost:");
-  at += 92.0;
+  at += 104.0;
   for (int level = 1; level <= levels; ++level) {
     const double edge = most * level * level / (levels * levels);
     content += rectangle(at, bottom + 33, 22, 13, fmt::format("level level{}", level));
     content += text(at + 28, bottom + 44, "soft", "≤ " + short_seconds(std::stod(fmt::format("{:.2g}", edge))));
     at += 118.0;
   }
-  return picture(width, bottom + 54.0, "Which ranks the others were held up by, along the run", content);
+  return picture(along_width, bottom + 54.0, "Which ranks the others were held up by, along the run", content);
 }
 
 std::string durations_figure(const Overview& overview) {
@@ -288,7 +311,9 @@ std::string side_by_side_figure(const std::vector<RunOnFigure>& runs) {
   constexpr double left = 58.0;
   constexpr double top = 16.0;
   constexpr double bottom = 250.0;
-  const double slot = std::clamp(960.0 / static_cast<double>(runs.size()), 24.0, 110.0);
+  // As wide for two runs as for ten, so that letters are as large; wider for more than fit.
+  constexpr double usual_width = 900.0;
+  const double slot = std::max(24.0, usual_width / static_cast<double>(runs.size()));
   const double right = left + slot * static_cast<double>(runs.size());
   double end = 20.0;  // all three classes are seen
   for (const RunOnFigure& run : runs) {
@@ -306,7 +331,7 @@ std::string side_by_side_figure(const std::vector<RunOnFigure>& runs) {
     content += line(left, y(value), right, y(value), value == 0.0 ? "axis" : "grid");
     content += text(left - 6, y(value) + 4, "soft end", fmt::format("{:.0f} %", value));
   }
-  const double bar = 0.5 * slot;
+  const double bar = std::min(0.5 * slot, 64.0);
   double middle = left + 0.5 * slot;
   for (const RunOnFigure& run : runs) {
     const bool is_judged = run.result.verdict != Verdict::unknown;

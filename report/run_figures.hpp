@@ -11,8 +11,11 @@ namespace halcyon {
 /// The interference and its interval on the scale of the traffic light.
 std::string light_figure(const MethodResult& result);
 
-/// Durations of segments along the run, disturbed ones marked, and beneath them how much each part of the run lost.
-std::string timeline_figure(const Overview& overview, const Attribution& attribution);
+/// How much each part of the run lost.
+std::string lost_figure(const Attribution& attribution);
+
+/// Durations of segments along the run, disturbed ones marked.
+std::string timeline_figure(const Overview& overview);
 
 /// Which ranks the others were held up by, and when.
 std::string lateness_figure(const Overview& overview);

@@ -23,8 +23,8 @@ constexpr std::array<WarningInfo, 13> infos{{
      "The verdict is on the part that was recorded. Spill more often with --spill."},
     {"segments-dropped", Severity::limits, "Raise --memory, or give the profile a place with more room."},
     {"boundary-rate", Severity::limits,
-     "The program synchronises so often that recording it takes time: let only larger steps be boundaries, or take "
-     "the interference for an upper bound."},
+     "The program synchronises so often that recording takes part of its time: take the interference for an upper "
+     "bound."},
     {"clock-resolution", Severity::limits,
      "Segments are too short for this machine's clock to tell their differences."},
     {"partial-coverage", Severity::limits, "Run longer, so that the part that repeats becomes a larger share."},
