@@ -24,6 +24,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_compare(*app, chosen);
   add_compose(*app, chosen);
   add_recover(*app, chosen);
+  add_export(*app, chosen);
   return app;
 }
 
