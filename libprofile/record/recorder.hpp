@@ -114,7 +114,7 @@ class Recorder {
   std::vector<int> mpi_threads;  // started by MPI_Init: what they read and write is not the application's
   ThreadState* free_states = nullptr;
   std::timespec start_time{};
-  std::string last_line;         // for who watches a run that dies; empty where another tells it
+  std::string last_line;  // for who watches a run that dies; empty where another tells it
   std::uint64_t boundary_kinds_hash = 0;
   Ticks boundary_cost;  // of recording one, smallest seen
   Ticks clock_resolution;
@@ -123,7 +123,8 @@ class Recorder {
   InjectedTotals injected_totals = nullptr;  // null: intM is not loaded
   std::string injected_spec;
 
-  /// Ends the open segment at `end`; `wait` is how long the boundary operation took on this rank.
+  /// Ends the open segment at `end`; `wait` is how long the boundary operation took on this rank. Nothing where another
+  /// thread has ended the recording meanwhile.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   bool counts_as_boundary(MPI_Comm comm) const;
   /// From the first segment's start to the last boundary.
@@ -155,6 +156,7 @@ class Recorder {
   void begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const;
 
  private:
+  void record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   void ends_segments(ThreadState& thread);
   void begin_segment(ThreadState& thread);
   void place_part();

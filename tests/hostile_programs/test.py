@@ -10,6 +10,7 @@ PROGRAM = PROGRAMS / "hostile"
 PLUGIN = PROGRAMS / "libplugin.so"
 BARRIERS = 10
 ROUNDS, THREADS = 300, 8
+EARLY_WRITES = 1000
 
 
 class HostilePrograms(halcyon_test.Behaviour):
@@ -38,6 +39,19 @@ class HostilePrograms(halcyon_test.Behaviour):
             totals = profile.totals(rank)
             self.assertEqual(totals["bytes_received"], half * ROUNDS * 8)
             self.assertEqual(totals["sends_nonblocking"], half * ROUNDS)
+
+    def test_a_thread_that_was_there_before_mpi_init_counts_from_then_on(self):
+        profile = self.check("early", ranks=1)
+        self.assertEqual(profile.boundaries, BARRIERS)
+        self.assertGreaterEqual(profile.totals(0)["writes"], EARLY_WRITES)
+
+    def test_an_abort_amid_the_boundaries_of_other_threads_loses_nothing(self):
+        path = self.directory / "run.h5"
+        finished = self.mpirun(1, [PROGRAM, "aborts"], HALCYON_OUTPUT=path)
+        self.assertEqual(finished.status, 9, finished)
+        recovered = self.halcyon("recover", f"{path}.parts")
+        self.assertEqual(recovered.status, 0, recovered)
+        self.assertGreaterEqual(halcyon_test.Profile(path).segments, BARRIERS + ROUNDS)
 
     def test_threads_that_have_ended_are_remembered(self):
         self.assertEqual(self.check("shortlived", ranks=1).totals(0)["sends_blocking"], 1000)
