@@ -12,6 +12,7 @@
 #include "cli/recorded_launch.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/record/shared_settings.hpp"
+#include "report/html.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -31,7 +32,7 @@ std::string injection_seed() {
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
 }
 
-int run(RankOptions options) {
+int run(RankOptions options, const std::string& html) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
   const Outcome<MpiFamily> family = family_of_launcher(launch.front());
@@ -39,6 +40,9 @@ int run(RankOptions options) {
   options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
   if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
+  if (!html.empty()) {
+    if (const std::optional<std::string> objection = objection_to_place(html)) return fail(*objection);
+  }
   LaunchRequest request{.command = launch, .family = *family, .options = options};
   if (!options.inject.empty()) request.injection_seed = injection_seed();
   const Outcome<LaunchEnd> end = launch_recorded(request);
@@ -62,14 +66,22 @@ int run(RankOptions options) {
     recovered->profile = shown_path(file);
     tell(recovered_line(*recovered));
   }
-  const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
+  Outcome<Profile> profile = read_profile(file, Columns::analyzed);
   if (!profile) {
     fail(profile.failure().message);
     return failed;
   }
-  const Analysis analysis = analyze(*profile, methods.front().name);
+  const Grouping grouping = group_segments(*profile);
+  Analysis analysis = analyze(*profile, grouping, methods.front().name);
   std::fprintf(stderr, "halcyon: %s\nhalcyon: more by: halcyon report %s\n",
                verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), quoted({shown_path(file)}).c_str());
+  if (!html.empty()) {
+    const RunOnPage page = on_page(shown_path(file), std::move(*profile), grouping, std::move(analysis));
+    if (const Status written = write_file(html, report_html({page})); !written) {
+      fail(written.failure().message);
+      return failed;
+    }
+  }
   return end->status;
 }
 
@@ -78,13 +90,15 @@ int run(RankOptions options) {
 void add_run(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("run", "Profile a run of an MPI program, and give the verdict");
   auto options = std::make_shared<RankOptions>();
+  auto html = std::make_shared<std::string>();
   add_rank_options(*command, *options);
+  add_html_option(*command, *html);
   command->footer(
       "The launch command stands behind '--'. Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app\n"
       "The exit status is the program's; 2 if nothing could be measured.");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, html, &chosen] { chosen = [options, html] { return run(*options, *html); }; });
 }
 
 }  // namespace halcyon::cli
