@@ -31,16 +31,22 @@ std::string injection_seed() {
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
 }
 
-int run(RankOptions options) {
+int run(RankOptions options, bool is_dry) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
-  const Outcome<MpiFamily> family = family_of_launcher(launch.front());
-  if (!family) return fail(family.failure().message);
+  const Outcome<Launcher> launcher = launcher_of(launch);
+  if (!launcher) return fail(launcher.failure().message);
   options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
   if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
-  LaunchRequest request{.command = launch, .family = *family, .options = options};
+  LaunchRequest request{.command = launch, .launcher = *launcher, .options = options};
   if (!options.inject.empty()) request.injection_seed = injection_seed();
+  if (is_dry) {
+    const Outcome<std::string> command = command_line(request);
+    if (!command) return fail(command.failure().message);
+    const Status printed = print_result(*command + '\n', {}, "");
+    return printed ? int{passed} : fail(printed.failure().message);
+  }
   const Outcome<LaunchEnd> end = launch_recorded(request);
   if (!end) return fail(end.failure().message);
 
@@ -79,12 +85,15 @@ void add_run(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("run", "Profile a run of an MPI program, and give the verdict");
   auto options = std::make_shared<RankOptions>();
   add_rank_options(*command, *options);
+  auto is_dry = std::make_shared<bool>(false);
+  command->add_flag("--dry-run", *is_dry, "Print the command that would run, for a shell, and run nothing");
   command->footer(
       "The launch command stands behind '--'. Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
+      "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app\n"
       "The exit status is the program's; 2 if nothing could be measured.");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command->callback([options, is_dry, &chosen] { chosen = [options, is_dry] { return run(*options, *is_dry); }; });
 }
 
 }  // namespace halcyon::cli
