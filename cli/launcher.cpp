@@ -231,9 +231,10 @@ std::vector<SrunPart> parts_of_srun(const Words& launch) {
 // environment, and each program has its own list.
 Words with_export_lists(const Words& launch, const std::string& preload, const Environment& environment) {
   const char* general = std::getenv("SLURM_EXPORT_ENV");  // as of sbatch --export
-  Words result{launch.front()};
+  // A single SIGINT reaches the ranks then, in place of having their states printed.
+  Words result{launch.front(), "--disable-status"};
   for (const SrunPart& part : parts_of_srun(launch)) {
-    if (result.size() > 1) result.push_back(":");
+    if (result.size() > 2) result.push_back(":");
     std::string theirs;
     std::string list;
     bool has_all = false;
@@ -303,11 +304,11 @@ Outcome<Launcher> launcher_of(const std::vector<std::string>& launch) {
 LaunchCommand with_recorder(const Launcher& launcher, const std::vector<std::string>& launch,
                             const std::string& preload, const Environment& environment) {
   switch (launcher.kind) {
-    case Launcher::Kind::hydra: return {with_global_environment(launch, preload, environment), {}, false};
-    case Launcher::Kind::srun: return {with_export_lists(launch, preload, environment), environment, true};
+    case Launcher::Kind::hydra: return {with_global_environment(launch, preload, environment), {}};
+    case Launcher::Kind::srun: return {with_export_lists(launch, preload, environment), environment, true, true};
     case Launcher::Kind::open_mpi: break;
   }
-  return {with_exports(with_app_file(launch), preload, environment), environment, false};
+  return {with_exports(with_app_file(launch), preload, environment), environment};
 }
 
 std::vector<std::string> spelt_out(const LaunchCommand& command) {

@@ -22,6 +22,7 @@ struct LaunchCommand {
   std::vector<std::string> words;
   Environment environment;
   bool without_preload = false;  // LD_PRELOAD is taken out
+  bool kills_on_term = false;    // at SIGTERM it kills its ranks at once; SIGINT it passes on to them
 };
 
 /// The launch command with the preload list and the variables in its ranks, and only there.

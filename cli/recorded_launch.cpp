@@ -38,6 +38,7 @@ std::optional<std::string> take_receipt(const std::string& receipt) {
 
 volatile std::sig_atomic_t running_child = 0;
 volatile std::sig_atomic_t asked_to_end = 0;
+volatile std::sig_atomic_t interrupts_first = 0;  // where the launch command kills its ranks at other signals
 
 // Signals that ask this process to end are passed on to the launch command while it runs. A terminal sends its own to
 // the whole group.
@@ -48,7 +49,10 @@ void pass_on(int signal, siginfo_t* from, void*) {
     return;
   }
   if (signal != SIGUSR1 && signal != SIGUSR2) asked_to_end = signal;
-  if (from->si_code != SI_KERNEL) kill(static_cast<pid_t>(running_child), signal);
+  if (from->si_code == SI_KERNEL) return;
+  const bool interrupts = interrupts_first != 0 && (signal == SIGTERM || signal == SIGHUP);
+  if (interrupts) interrupts_first = 0;  // whoever asks again wants an end by all means
+  kill(static_cast<pid_t>(running_child), interrupts ? SIGINT : signal);
 }
 
 class SignalsPassedOn {
@@ -103,6 +107,7 @@ class SignalsHeld {
 
 Outcome<LaunchEnd> run_to_end(const LaunchCommand& command, int log) {
   std::signal(SIGCHLD, SIG_DFL);  // inherited as ignored, it would take the status away
+  interrupts_first = command.kills_on_term ? 1 : 0;
   const SignalsPassedOn passed_on;
   // None may come between the start of the child and our knowing it.
   const SignalsHeld held;
