@@ -260,6 +260,16 @@ Words with_export_lists(const Words& launch, const std::string& preload, const E
   return result;
 }
 
+// The interface that srun gives the ranks where neither its command nor its environment says which.
+std::string default_mpi_of_slurm() {
+  std::istringstream configuration(output_of({"scontrol", "show", "config"}));
+  for (std::string line; std::getline(configuration, line);) {
+    const Words words = split_at_blanks(line);
+    if (words.size() == 3 && words[0] == "MpiDefault") return words[2];
+  }
+  return {};
+}
+
 // The programs of a srun command tell; where they are scripts, the interface that srun gives the ranks does.
 MpiFamily family_under_srun(const Words& launch) {
   const char* chosen = std::getenv("SLURM_MPI_TYPE");
@@ -279,6 +289,7 @@ MpiFamily family_under_srun(const Words& launch) {
       if (const std::optional<MpiFamily> family = family_of_program(program)) return *family;
     }
   }
+  if (mpi.empty()) mpi = default_mpi_of_slurm();
   return mpi.starts_with("pmi2") ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 

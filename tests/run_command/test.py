@@ -139,6 +139,25 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(profile.attributes["ranks"], 2)
         self.assertIn("class=all,prob=0.1,mean=1ms seed=", profile.attributes["inject"])
 
+    def test_srun_exports_to_each_program_what_the_user_exports_to_it_and_the_recorder(self):
+        ours = "HALCYON_OUTPUT,HALCYON_COMMAND,HALCYON_ALL_RANKS"
+        cases = (("-n2 ./a --export=B", {}, f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./a --export=B"),
+                 ("-n 2 --export=B ./a", {}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} -n 2 ./a"),
+                 ("-lJ sh --quiet --export NONE ./a", {}, f"--export=LD_PRELOAD={LIBRARY},{ours} -lJ sh --quiet ./a"),
+                 ("--job-name sh --export=NONE -- ./a", {}, f"--export=LD_PRELOAD={LIBRARY},{ours} --job-name sh -- ./a"),
+                 ("./a", {"SLURM_EXPORT_ENV": "B"}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} ./a"),
+                 ("./a", {"LD_PRELOAD": "libm.so.6"}, f"--export=ALL,LD_PRELOAD={LIBRARY}:libm.so.6 ./a"),
+                 ("--export=LD_PRELOAD=x,ALL,B=1 ./a", {}, f"--export=ALL,B=1,LD_PRELOAD={LIBRARY}:x ./a"),
+                 ("-n1 --export=B ./a : -n2 ./b", {}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} -n1 ./a : "
+                                                      f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./b"))
+        for words, environment, expected in cases:
+            with self.subTest(words=words):
+                interface = {"SLURM_MPI_TYPE": "pmi2" if IS_MPICH else "pmix"}
+                finished = self.run_with("srun", *words.split(), options=("--dry-run",), **interface, **environment)
+                self.assertEqual(finished.status, 0, finished)
+                _, _, command = finished.output.partition(" srun --disable-status ")
+                self.assertEqual(command, expected + "\n")
+
     def test_the_users_own_variables_still_reach_the_ranks(self):
         code = "from mpi4py import MPI; import os; print(os.environ['MINE'], os.environ['OURS'], os.environ['LD_PRELOAD'])"
         finished = self.run_with(*LAUNCH, *exported("MINE", "1 2"), "-np", "1", *([] if IS_MPICH else ["-x", "OURS"]),

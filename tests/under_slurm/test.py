@@ -102,7 +102,8 @@ class UnderSlurm(halcyon_test.Behaviour):
 
     def test_the_programs_exit_status_is_given_back(self):
         code = "from mpi4py import MPI; import sys; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); sys.exit(7)"
-        finished = self.run_with("srun", f"--mpi={MPI}", "-n", "2", PYTHON, "-c", code)
+        # Of a script, the interface between Slurm and ranks tells whose MPI it has: here, that of slurm.conf.
+        finished = self.run_with("srun", "-n", "2", PYTHON, "-c", code)
         self.assertEqual(finished.status, 7, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
