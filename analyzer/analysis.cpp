@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
+#include <future>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -71,6 +73,17 @@ JudgedDurations judged_durations(const Profile& profile, const Grouping& groupin
     add_group(run, seconds_of(profile.duration, members), beyond_usual, calls_of(profile, members.front()));
   }
   return run;
+}
+
+// All methods at once, each on a thread of its own: they share nothing but what they read.
+std::vector<std::future<RunEstimate>> start_estimates(const JudgedDurations& judged, std::string_view method,
+                                                      std::span<const Method> candidates) {
+  std::vector<std::future<RunEstimate>> estimates;
+  for (const Method& candidate : candidates) {
+    estimates.push_back(std::async(std::launch::async, candidate.estimate, std::cref(judged),
+                                   candidate.name == method ? Detail::segments : Detail::groups));
+  }
+  return estimates;
 }
 
 // From the order of the judged groups back to the order of time; nothing where no group is judged.
@@ -173,13 +186,14 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   }
   analysis.unknown = reason_for_unknown(profile, analysis);
 
-  std::vector<double> excess;  // (segments) s, by the chosen method
+  std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
+  if (profile.run_time_seconds > 0.0) estimates = start_estimates(judged, method, candidates);
   for (const Method& candidate : candidates) {
     const bool is_chosen = candidate.name == method;
     if (is_chosen) analysis.chosen = analysis.methods.size();
     MethodResult result{.name = candidate.name};
-    if (profile.run_time_seconds > 0.0) {
-      const RunEstimate estimate = candidate.estimate(judged, is_chosen ? Detail::segments : Detail::groups);
+    if (!estimates.empty()) {
+      const RunEstimate estimate = estimates[analysis.methods.size()].get();
       const auto percent = [&](double seconds) {
         return 100.0 * std::clamp(seconds / profile.run_time_seconds, 0.0, 1.0);
       };
@@ -195,7 +209,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
         analysis.judged[g].baseline_seconds = group.baseline;
         analysis.judged[g].threshold_seconds = group.threshold;
       }
-      if (is_chosen) excess = by_segment(grouping, analysis.judged, estimate.excess);
+      if (is_chosen) analysis.excess = by_segment(grouping, analysis.judged, estimate.excess);
       result.interference_percent = percent(result.excess_seconds);
       result.continuous_percent = percent(continuous_seconds);
       if (is_chosen) analysis.slow_percent = percent(estimate.slow_seconds);
@@ -206,8 +220,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
     analysis.methods.push_back(result);
   }
-  excess.resize(profile.segments);  // of a run that took no time, nothing is known
-  analysis.attribution = attribute(profile, grouping, std::move(excess));
+  analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
+  analysis.attribution = attribute(profile, grouping, analysis.excess);
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
         "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "

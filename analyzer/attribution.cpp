@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 #include <span>
-#include <utility>
 
 namespace halcyon {
 namespace {
@@ -121,12 +120,13 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
 // Divides the excess among kinds, on the account of each segment's rank: first what each segment explains by itself,
 // which tells what is typical of its group, and then the rest.
 void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::vector<GroupTimes>& groups,
-                        std::vector<double> excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
+                        const std::vector<double>& excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
   const auto add = [](RankShare& rank, const Parts& parts, double seconds) {
     for (std::size_t part = 0; part < part_count; ++part) {
       rank.kinds[static_cast<std::size_t>(kind_of(part))] += parts[part] * seconds;
     }
   };
+  std::vector<double> unexplained(excess.size(), 0.0);
   for (std::size_t segment = 0; segment < excess.size(); ++segment) {
     const double seconds = excess[segment];
     if (seconds == 0.0) continue;
@@ -139,7 +139,7 @@ void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::v
     if (seconds > 0.0) {
       off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
     }
-    excess[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);  // not explained
+    unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
   }
   for (GroupTimes& group : groups) {
     const double all = sum(group.typical);
@@ -147,8 +147,8 @@ void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::v
     for (double& part : group.typical) part /= all > 0.0 ? all : 1.0;
   }
   for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    if (excess[segment] == 0.0) continue;
-    add(by_rank[profile.last_rank[segment]], groups[grouping.groups.of[segment]].typical, excess[segment]);
+    if (unexplained[segment] == 0.0) continue;
+    add(by_rank[profile.last_rank[segment]], groups[grouping.groups.of[segment]].typical, unexplained[segment]);
   }
 }
 
@@ -162,14 +162,15 @@ void divide_time(const Profile& profile, const std::vector<double>& excess, Attr
   };
   attribution.window_seconds = length;
   double begin = 0.0;
+  std::size_t first = 0;  // window in which the segment begins: where the one before it ended
   for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
     const double duration = static_cast<double>(profile.duration[segment]);
     const double stop = begin + duration;
+    const std::size_t last = window_at(stop);
     if (excess[segment] != 0.0) {
       double left = excess[segment];
       double from = begin;
-      const std::size_t last = window_at(stop);
-      for (std::size_t window = window_at(begin); window < last; ++window) {
+      for (std::size_t window = first; window < last; ++window) {
         const double until = static_cast<double>(window + 1) * length;
         const double share = excess[segment] * (until - from) / duration;
         attribution.windows[window] += share;
@@ -179,19 +180,20 @@ void divide_time(const Profile& profile, const std::vector<double>& excess, Attr
       attribution.windows[last] += left;
     }
     begin = stop;
+    first = last;
   }
 }
 
 }  // namespace
 
-Attribution attribute(const Profile& profile, const Grouping& grouping, std::vector<double> excess) {
+Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<double>& excess) {
   Attribution attribution;
   std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
   double off_cpu_seconds = 0.0;
   std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
   divide_time(profile, excess, attribution);
-  divide_among_ranks(profile, grouping, groups, std::move(excess), by_rank, off_cpu_seconds);
+  divide_among_ranks(profile, grouping, groups, excess, by_rank, off_cpu_seconds);
   for (std::uint32_t number = 0; number < grouping.groups.count; ++number) {
     const GroupTimes& group = groups[number];
     if (!group.has_excess) continue;

@@ -33,11 +33,15 @@ inline Colour colour_for(int file) {
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
+/// Why no file can be written there, if so.
+std::optional<std::string> objection_to_place(const std::string& path);
 /// Why a profile cannot be written there, if so.
 std::optional<std::string> objection_to_writing(const std::string& path);
 
 /// --json FILE|-
 void add_json_option(CLI::App& command, std::string& where);
+/// --html FILE
+void add_html_option(CLI::App& command, std::string& file);
 /// All of a file, which is replaced.
 Status write_file(const std::string& file, const std::string& text);
 /// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.

@@ -1,12 +1,11 @@
 // halcyon compose: one undisturbed profile out of several disturbed runs.
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <iostream>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "report/composition.hpp"
@@ -19,27 +18,20 @@ struct Options {
   std::vector<std::string> files;
 };
 
-// For who waits at a terminal; the line is wiped by the next.
-void say(const std::string& what) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  std::fprintf(stderr, "\r\x1b[K%s", what.c_str());
-  std::fflush(stderr);
-}
-
 int compose_files(const Options& options) {
   if (options.files.size() < 2) return fail("compose needs two profiles or more (see halcyon compose --help)");
   if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
   std::vector<Profile> runs;
   for (const std::string& file : options.files) {
-    say("reading " + file);
+    show_step("reading " + file);
     Outcome<Profile> profile = read_profile(file);
-    say("");
+    show_step("");
     if (!profile) return fail(profile.failure().message);
     runs.push_back(std::move(*profile));
   }
-  say(fmt::format("composing {} runs", runs.size()));
+  show_step(fmt::format("composing {} runs", runs.size()));
   const Outcome<Composition> composition = compose(runs, options.files);
-  say("");
+  show_step("");
   if (!composition) return fail(composition.failure().message);
   const Outcome<std::string> written = write_profile(composition->profile, options.output);
   if (!written) return fail(written.failure().message);

@@ -1,4 +1,4 @@
-// Results on standard output and in files, as text and JSON.
+// Results on standard output and in files.
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -15,7 +15,7 @@ namespace halcyon::cli {
 
 namespace fs = std::filesystem;
 
-std::optional<std::string> objection_to_writing(const std::string& path) {
+std::optional<std::string> objection_to_place(const std::string& path) {
   if (path.empty()) return "cannot write to a file without a name";
   const fs::path directory = fs::absolute(path).parent_path();
   std::error_code error;
@@ -24,6 +24,12 @@ std::optional<std::string> objection_to_writing(const std::string& path) {
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return "cannot write " + path + ": " + std::strerror(errno);
   }
+  return std::nullopt;
+}
+
+std::optional<std::string> objection_to_writing(const std::string& path) {
+  if (std::optional<std::string> objection = objection_to_place(path)) return objection;
+  std::error_code error;
   if (fs::exists(path, error)) return path + " exists; profiles are never overwritten: remove it or give another name";
   return std::nullopt;
 }
@@ -31,6 +37,11 @@ std::optional<std::string> objection_to_writing(const std::string& path) {
 void add_json_option(CLI::App& command, std::string& where) {
   command.add_option("--json", where, "Write JSON to FILE, or to standard output instead of text with '-'")
       ->type_name("FILE|-");
+}
+
+void add_html_option(CLI::App& command, std::string& file) {
+  command.add_option("--html", file, "Write the report with its figures to FILE, one page that needs no network")
+      ->type_name("FILE");
 }
 
 namespace {

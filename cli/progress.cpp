@@ -39,6 +39,12 @@ void Progress::begin(std::size_t step, const std::string& what) const {
   std::fflush(stderr);
 }
 
+void show_step(const std::string& what) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  std::fprintf(stderr, "\r\x1b[K%s", one_line(what).c_str());
+  std::fflush(stderr);
+}
+
 std::string duration_text(double seconds) {
   const auto whole = static_cast<long>(std::lround(seconds));
   if (whole < 90) return fmt::format("{} s", whole);

@@ -1,4 +1,4 @@
-// How far a series of runs has come, on standard error: a bar on a terminal, lines elsewhere.
+// What is going on and how far it has come, on standard error: a bar on a terminal, lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -23,6 +23,9 @@ class Progress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   bool bar_;
 };
+
+/// What is being done, for who waits at a terminal; the next one takes its place, and an empty one wipes it.
+void show_step(const std::string& what);
 
 /// 45 s, 3 min 20 s, 2 h 5 min
 std::string duration_text(double seconds);

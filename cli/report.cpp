@@ -1,9 +1,12 @@
-// halcyon report: the verdict on profiles, as text and JSON.
+// halcyon report: the verdict on profiles, as text, JSON and HTML.
 #include <memory>
+#include <utility>
 
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
+#include "cli/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 
 namespace halcyon::cli {
@@ -12,6 +15,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string json;
+  std::string html;
   std::string method{methods.front().name};
   std::string fail_on;
 };
@@ -27,18 +31,30 @@ int status_for(Verdict verdict, const std::string& fail_on) {
 int report(const Options& options) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
+  std::vector<RunOnPage> page;
   int status = passed;
   const auto worst = [&status](int other) {
     // A verdict that is too bad outweighs one that is missing.
     if (other == worse_than_allowed || status == passed) status = other;
   };
   for (const std::string& file : options.files) {
-    const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
+    show_step("reading " + file);
+    Outcome<Profile> profile = read_profile(file, Columns::analyzed);
+    show_step("");
     if (!profile) return fail(profile.failure().message);
-    const Analysis analysis = analyze(*profile, options.method);
+    show_step("analyzing " + file);
+    const Grouping grouping = group_segments(*profile);
+    Analysis analysis = analyze(*profile, grouping, options.method);
+    show_step("");
     json.push_back(report_json(file, *profile, analysis));
     text += (text.empty() ? "" : "\n") + report_text(file, *profile, analysis, colour_for(STDOUT_FILENO));
     worst(status_for(analysis.result().verdict, options.fail_on));
+    if (!options.html.empty()) page.push_back(on_page(file, std::move(*profile), grouping, std::move(analysis)));
+  }
+  if (!page.empty()) {
+    if (const Status written = write_file(options.html, report_html(page)); !written) {
+      return fail(written.failure().message);
+    }
   }
   // One run is one object; of several, a list of them.
   const Status printed = print_result(text, json.size() == 1 ? json.front() : json, options.json);
@@ -54,6 +70,7 @@ void add_report(CLI::App& app, Action& chosen) {
   for (const Method& method : methods) names.emplace_back(method.name);
   command->add_option("FILE", options->files, "Profiles")->required();
   add_json_option(*command, options->json);
+  add_html_option(*command, options->html);
   command->add_option("--method", options->method, "The estimator that speaks for the run")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
@@ -61,7 +78,9 @@ void add_report(CLI::App& app, Action& chosen) {
       ->check(CLI::IsMember({"yellow", "red"}));
   command->footer(
       "Exit status: 0 passed, 2 bad usage or file, 3 worse than --fail-on allows, 4 unknown with --fail-on.\n"
-      "Example: halcyon report run.h5 --fail-on red && publish-the-number");
+      "Examples:\n"
+      "  halcyon report run.h5 --fail-on red && publish-the-number\n"
+      "  halcyon report run1.h5 run2.h5 run3.h5 --html runs.html");
   command->callback([options, &chosen] { chosen = [options] { return report(*options); }; });
 }
 

@@ -12,11 +12,18 @@
 #include "cli/recorded_launch.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/record/shared_settings.hpp"
+#include "report/html.hpp"
 
 namespace halcyon::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct Options {
+  RankOptions ranks;
+  std::string html;
+  bool is_dry = false;
+};
 
 // As the user would type it.
 std::string shown_path(const std::string& path) {
@@ -31,17 +38,21 @@ std::string injection_seed() {
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
 }
 
-int run(RankOptions options, bool is_dry) {
+int run(const Options& options) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
   const Outcome<Launcher> launcher = launcher_of(launch);
   if (!launcher) return fail(launcher.failure().message);
-  options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
+  RankOptions ranks = options.ranks;
+  ranks.output = fs::absolute(ranks.output.empty() ? default_output : ranks.output).lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
-  if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
-  LaunchRequest request{.command = launch, .launcher = *launcher, .options = options};
-  if (!options.inject.empty()) request.injection_seed = injection_seed();
-  if (is_dry) {
+  if (const std::optional<std::string> objection = objection_to_writing(ranks.output)) return fail(*objection);
+  if (!options.html.empty()) {
+    if (const std::optional<std::string> objection = objection_to_place(options.html)) return fail(*objection);
+  }
+  LaunchRequest request{.command = launch, .launcher = *launcher, .options = ranks};
+  if (!ranks.inject.empty()) request.injection_seed = injection_seed();
+  if (options.is_dry) {
     const Outcome<std::string> command = command_line(request);
     if (!command) return fail(command.failure().message);
     const Status printed = print_result(*command + '\n', {}, "");
@@ -68,14 +79,22 @@ int run(RankOptions options, bool is_dry) {
     recovered->profile = shown_path(file);
     tell(recovered_line(*recovered));
   }
-  const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
+  Outcome<Profile> profile = read_profile(file, Columns::analyzed);
   if (!profile) {
     fail(profile.failure().message);
     return failed;
   }
-  const Analysis analysis = analyze(*profile, methods.front().name);
+  const Grouping grouping = group_segments(*profile);
+  Analysis analysis = analyze(*profile, grouping, methods.front().name);
   std::fprintf(stderr, "halcyon: %s\nhalcyon: more by: halcyon report %s\n",
                verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), quoted({shown_path(file)}).c_str());
+  if (!options.html.empty()) {
+    const RunOnPage page = on_page(shown_path(file), std::move(*profile), grouping, std::move(analysis));
+    if (const Status written = write_file(options.html, report_html({page})); !written) {
+      fail(written.failure().message);
+      return failed;
+    }
+  }
   return end->status;
 }
 
@@ -83,17 +102,17 @@ int run(RankOptions options, bool is_dry) {
 
 void add_run(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("run", "Profile a run of an MPI program, and give the verdict");
-  auto options = std::make_shared<RankOptions>();
-  add_rank_options(*command, *options);
-  auto is_dry = std::make_shared<bool>(false);
-  command->add_flag("--dry-run", *is_dry, "Print the command that would run, for a shell, and run nothing");
+  auto options = std::make_shared<Options>();
+  add_rank_options(*command, options->ranks);
+  add_html_option(*command, options->html);
+  command->add_flag("--dry-run", options->is_dry, "Print the command that would run, for a shell, and run nothing");
   command->footer(
       "The launch command stands behind '--'. Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
       "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app\n"
       "The exit status is the program's; 2 if nothing could be measured.");
-  command->callback([options, is_dry, &chosen] { chosen = [options, is_dry] { return run(*options, *is_dry); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace halcyon::cli

@@ -23,7 +23,7 @@
 #include "intm/spec.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/record/shared_settings.hpp"
-#include "report/figures.hpp"
+#include "report/validation_figures.hpp"
 #include "report/validation.hpp"
 
 namespace halcyon::cli {

@@ -8,6 +8,7 @@
 #include "report/json.hpp"
 #include "libprofile/format/outcome.hpp"
 #include "report/layout.hpp"
+#include "report/words.hpp"
 
 namespace halcyon {
 namespace {

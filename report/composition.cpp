@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "report/layout.hpp"
+#include "report/words.hpp"
 
 namespace halcyon {
 

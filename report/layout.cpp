@@ -44,16 +44,4 @@ std::string wrapped(std::string_view label, std::string content) {
   return lines + "\n";
 }
 
-std::string seconds(double value) {
-  const double size = std::abs(value);
-  if (size >= 100.0) return fmt::format("{:.1f} s", value);
-  if (size >= 1.0) return fmt::format("{:.2f} s", value);
-  if (size >= 1e-3) return fmt::format("{:.2f} ms", value * 1e3);
-  return size > 0.0 ? fmt::format("{:.2f} µs", value * 1e6) : "0 s";
-}
-
-std::string plural(std::uint64_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 }  // namespace halcyon

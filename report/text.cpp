@@ -9,6 +9,7 @@
 #include "libprofile/format/outcome.hpp"
 #include "report/layout.hpp"
 #include "report/where_it_went.hpp"
+#include "report/words.hpp"
 
 namespace halcyon {
 namespace {
@@ -36,27 +37,6 @@ std::string upper(std::string_view word) {
   std::transform(result.begin(), result.end(), result.begin(),
                  [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
   return result;
-}
-
-std::string_view advice(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::green: return "Quote the number.";
-    case Verdict::yellow: return "Measure again if you can.";
-    case Verdict::red: return "Throw the number away and measure again.";
-    case Verdict::unknown: break;
-  }
-  return "Nothing can be said of this run.";
-}
-
-std::string counter_words(const std::string& counter) {
-  if (counter == "cpu") return "CPU time (no hardware counter was used)";
-  if (counter == "none") return "none";
-  return counter.substr(0, 5) == "papi:" ? "PAPI event " + counter.substr(5) : counter;
-}
-
-std::string with_interval(const MethodResult& result) {
-  return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
-                     result.interval_percent.low, result.interval_percent.high);
 }
 
 }  // namespace

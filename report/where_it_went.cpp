@@ -7,22 +7,16 @@
 #include <numeric>
 
 #include "report/layout.hpp"
+#include "report/words.hpp"
 
 namespace halcyon {
 namespace {
 
 constexpr double least_told_percent = 1.0;  // of the run time: below, jitter is as large as what is told
-constexpr double least_told_share = 0.001;  // of the run time, of what the operating system saw
 constexpr std::size_t most_ranks_told = 3;
 constexpr std::size_t most_hosts_told = 3;
 constexpr std::size_t most_groups_shown = 3;
 constexpr double least_group_share = 0.05;  // of the excess
-
-std::string in_words(std::string_view name) {
-  if (name == "point_to_point") return "point-to-point";
-  if (name == "file_io") return "file I/O";
-  return std::string(name);
-}
 
 class Shares {
  public:
@@ -47,7 +41,8 @@ std::string by_kind(const Attribution& attribution) {
   std::sort(order.begin(), order.end(),
             [&](std::size_t a, std::size_t b) { return attribution.kinds[a] > attribution.kinds[b]; });
   Shares shares(attribution.seconds);
-  for (const std::size_t kind : order) shares.add(in_words(excess_kind_names[kind]), attribution.kinds[kind]);
+  for (const std::size_t kind : order)
+    shares.add(std::string(words_of(static_cast<ExcessKind>(kind))), attribution.kinds[kind]);
   return shares.text();
 }
 
@@ -92,33 +87,6 @@ std::string of_group(const GroupShare& group, double total) {
                      seconds(group.baseline_seconds), group.site);
 }
 
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
-// What the operating system saw; nothing of what it does not count or what did not happen.
-std::string evidence_text(const Profile& profile, const Attribution& attribution) {
-  std::string text;
-  const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
-  if (attribution.off_cpu_seconds) {
-    add(fmt::format("{:.0f} % of it off the CPU", 100.0 * *attribution.off_cpu_seconds / attribution.seconds));
-  }
-  const auto count = [&](Evidence evidence, std::string_view word) {
-    if (const double all = sum(profile.evidence[index_of(evidence)]); all > 0.0) {
-      add(plural(static_cast<std::uint64_t>(all), word));
-    }
-  };
-  const auto time = [&](Evidence evidence, std::string_view words) {
-    const double all = sum(profile.by_host(evidence));
-    if (all >= least_told_share * profile.run_time_seconds) add(fmt::format("{} {}", words, seconds(all)));
-  };
-  count(Evidence::involuntary_switches, "preemption");
-  count(Evidence::major_faults, "major page fault");
-  time(Evidence::steal, "stolen by the hypervisor");
-  time(Evidence::cpu_pressure, "waits for a CPU");
-  time(Evidence::io_pressure, "waits for I/O");
-  time(Evidence::memory_pressure, "waits for memory");
-  return text;
-}
-
 }  // namespace
 
 std::string where_it_went_text(const Profile& profile, const Analysis& analysis) {
@@ -134,7 +102,7 @@ std::string where_it_went_text(const Profile& profile, const Analysis& analysis)
     if (i > 0 && group.seconds < least_group_share * attribution.seconds) break;
     text += wrapped(i == 0 ? "  groups" : "", of_group(group, attribution.seconds));
   }
-  const std::string evidence = evidence_text(profile, attribution);
+  const std::string evidence = evidence_words(profile, attribution);
   return evidence.empty() ? text : text + wrapped("  evidence", evidence);
 }
 

@@ -1,4 +1,4 @@
-#include "report/figures.hpp"
+#include "report/validation_figures.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,13 @@
 #include <cmath>
 
 #include "analyzer/estimators.hpp"
+#include "report/bands.hpp"
+#include "report/svg.hpp"
 
 namespace halcyon {
+
+using namespace svg;
+
 namespace {
 
 // Colours that the colour-blind tell apart (M. Okabe and K. Ito, "Color Universal Design", 2008), on a white card that
@@ -25,61 +30,6 @@ constexpr std::string_view style = R"(  <style>
   </style>
 )";
 
-/// A linear scale from values to places on the page.
-struct Scale {
-  double from_value = 0.0;
-  double to_value = 1.0;
-  double from_place = 0.0;
-  double to_place = 1.0;
-
-  double operator()(double value) const {
-    return from_place + (to_place - from_place) * (value - from_value) / (to_value - from_value);
-  }
-};
-
-std::string escaped(std::string_view text) {
-  std::string result;
-  for (const char c : text) {
-    switch (c) {
-      case '&': result += "&amp;"; break;
-      case '<': result += "&lt;"; break;
-      case '>': result += "&gt;"; break;
-      case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;  // others are no XML
-    }
-  }
-  return result;
-}
-
-std::string text(double x, double y, std::string_view classes, std::string_view content) {
-  return fmt::format("  <text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", classes, x, y, escaped(content));
-}
-
-// Read upwards, centred.
-std::string rotated(double x, double y, std::string_view classes, std::string_view content) {
-  return fmt::format("  <text class=\"{} middle\" transform=\"translate({:.1f} {:.1f}) rotate(-90)\">{}</text>\n",
-                     classes, x, y, escaped(content));
-}
-
-std::string rectangle(double x, double y, double width, double height, std::string_view classes) {
-  return fmt::format("  <rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\"/>\n", classes,
-                     x, y, width, height);
-}
-
-std::string line(double x1, double y1, double x2, double y2, std::string_view classes) {
-  return fmt::format("  <path class=\"{}\" d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\"/>\n", classes, x1, y1, x2, y2);
-}
-
-std::string circle(double x, double y, double radius, std::string_view classes) {
-  return fmt::format("  <circle class=\"{}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"{:.1f}\"/>\n", classes, x, y, radius);
-}
-
-std::string diamond(double x, double y, double radius, std::string_view classes) {
-  return fmt::format(
-      "  <path class=\"{}\" d=\"M{:.1f} {:.1f}l{r:.1f} {r:.1f}l-{r:.1f} {r:.1f}l-{r:.1f} -{r:.1f}z\"/>\n", classes, x,
-      y - radius, fmt::arg("r", radius));
-}
-
 std::string page(double width, double height, std::string_view title, std::string_view subtitle,
                  const std::string& content) {
   return fmt::format(
@@ -91,12 +41,6 @@ std::string page(double width, double height, std::string_view title, std::strin
          fmt::format("  <rect class=\"card\" x=\"0.5\" y=\"0.5\" width=\"{:.0f}\" height=\"{:.0f}\" rx=\"8\"/>\n",
                      width - 1, height - 1) +
          text(20, 28, "head", title) + text(20, 48, "soft small", subtitle) + content + "</svg>\n";
-}
-
-// Bytes that are no UTF-8 are replaced, as in JSON: XML has no place for them.
-std::string as_utf8(const std::string& bytes) {
-  using nlohmann::json;
-  return json::parse(json(bytes).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
 }
 
 // The program's command may be long; its beginning says most.
@@ -120,15 +64,6 @@ std::vector<std::size_t> by_time(const Validation& validation) {
 
 bool is_judged(const ValidatedRun& run) { return run.methods.front().verdict != Verdict::unknown; }
 
-// A round number that leaves some room above the largest value.
-double nice_end(double largest) {
-  const double power = std::pow(10.0, std::floor(std::log10(std::max(largest, 1e-9))));
-  for (const double factor : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0}) {
-    if (factor * power >= 1.02 * largest) return factor * power;
-  }
-  return 10.0 * power;
-}
-
 double largest_percent(const Validation& validation) {
   double largest = 20.0;  // all three classes are seen
   for (const ValidatedRun& run : validation.runs) {
@@ -137,18 +72,6 @@ double largest_percent(const Validation& validation) {
         {largest, run.methods.front().interference_percent, std::min(run.methods.front().interval_percent.high, 60.0)});
   }
   return std::min(100.0, nice_end(largest));
-}
-
-struct Band {
-  std::string_view name;
-  double from = 0.0;
-  double to = 0.0;
-};
-
-std::array<Band, 3> bands(double end) {
-  return {{{"low", 0.0, green_below_percent},
-           {"medium", green_below_percent, red_above_percent},
-           {"high", red_above_percent, end}}};
 }
 
 std::string what_of(const PlannedRun& run) {
@@ -177,8 +100,8 @@ std::string runs_figure(const ValidationSetting& setting, const Validation& vali
 
   std::string content;
   for (const Band& band : bands(end)) {
-    content += rectangle(left, y(band.to), edge - left, y(band.from) - y(band.to), band.name);
-    content += text(edge + 8, 0.5 * (y(band.from) + y(band.to)) + 4, "soft", band.name);
+    content += rectangle(left, y(band.to), edge - left, y(band.from) - y(band.to), class_of(band.middle()));
+    content += text(edge + 8, y(band.middle()) + 4, "soft", class_of(band.middle()));
   }
   const double tick = end > 60.0 ? 20.0 : end > 25.0 ? 10.0 : 5.0;
   for (double value = 0.0; value <= end + 1e-9; value += tick) {
@@ -241,8 +164,8 @@ std::string probability_figure(const ValidationSetting& setting, const Validatio
 
   std::string content = legend_of_runs(66, 77, methods.front().name);
   for (const Band& band : bands(end)) {
-    content += rectangle(x(band.from), top, x(band.to) - x(band.from), bottom - top, band.name);
-    content += rotated(0.5 * (x(band.from) + x(band.to)) + 4, top + 40, "soft small", band.name);
+    content += rectangle(x(band.from), top, x(band.to) - x(band.from), bottom - top, class_of(band.middle()));
+    content += rotated(x(band.middle()) + 4, top + 40, "soft small", class_of(band.middle()));
   }
   for (double value = 0.0; value <= 1.01; value += 0.25) {
     for (const auto& [from, to] : {std::pair(60.0, 450.0), std::pair(second, edge)}) {

@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Writes docs/report-{green,yellow,red}.png and -phone.png: what the HTML report shows of real programs, quiet and disturbed.
+
+A run that does not get the light it stands for (the machine has its own disturbances) is made again, with more or less
+injected, and the command that led to the picture is printed. Needs LAMMPS, and Debian's chromium, chromium-driver and
+python3-selenium: run by /usr/bin/python3.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+
+import programs
+
+HALCYON = programs.BUILD / "bin" / "halcyon"
+TRIES = 8
+
+# The light, the program, and the injection to begin with: probability of a delay of 50 ms in a call.
+PICTURES = [("green", "melt", 0.0), ("yellow", "shear", 0.00006), ("red", "crack", 0.0003)]
+WIDTHS = {"": 1280, "-phone": 390}
+
+
+def program_named(name):
+    return next(program for program in programs.PROGRAMS if program.name == name)
+
+
+def recorded(light, name, probability, scratch):
+    """Until the light is the one that is wanted: the page."""
+    program = program_named(name)
+    for attempt in range(1, TRIES + 1):
+        programs.prepare(program, scratch)
+        inject = ["--inject", f"class=all,prob={probability:.3g},mean=50ms,sd=5ms"] if probability > 0 else []
+        command = [str(HALCYON), "run", "-o", f"{name}.h5", *inject, "--html", f"{name}.html", "--", "mpirun", "-np",
+                   str(programs.RANKS), *program.command]
+        subprocess.run(command, cwd=scratch, check=True, env={**programs.environment(), "INTM_SEED": str(attempt)},
+                       capture_output=True)
+        report = json.loads(subprocess.run([HALCYON, "report", "--json", "-", f"{name}.h5"], cwd=scratch, check=True,
+                                           capture_output=True, text=True).stdout)
+        print(f"{light}: {report['verdict']} {report['interference_percent']:.1f} %, INTM_SEED={attempt} "
+              f"{' '.join(command[1:])}", flush=True)
+        if report["verdict"] == light:
+            return scratch / f"{name}.html"
+        order = ["green", "yellow", "red"]
+        if report["verdict"] in order and probability > 0:
+            probability *= 1.4 if order.index(report["verdict"]) < order.index(light) else 0.7
+    sys.exit(f"no {light} run in {TRIES} tries: is the machine busy?")
+
+
+def photographed(page, picture, width):
+    options = webdriver.ChromeOptions()
+    for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(word)
+    options.binary_location = "/usr/bin/chromium"
+    browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+    try:
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        browser.get(page.as_uri())
+        size["height"] = browser.execute_script("return document.documentElement.scrollHeight")
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        # The timeline is drawn anew when its place changes; two frames later it is there.
+        browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        if not browser.save_screenshot(str(picture)):
+            sys.exit(f"cannot write {picture}")
+        complaints = browser.get_log("browser")
+        if complaints:
+            sys.exit(f"the browser complains of {page}: {complaints}")
+    finally:
+        browser.quit()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-o", "--output", type=Path, default=programs.SOURCE / "docs", help="directory of the pictures")
+    output = parser.parse_args().output
+    with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as scratch:
+        for light, name, probability in PICTURES:
+            page = recorded(light, name, probability, Path(scratch) / name)
+            for suffix, width in WIDTHS.items():
+                photographed(page, output / f"report-{light}{suffix}.png", width)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,24 @@
+// The classes of interference as bands of a scale that ends somewhere, in percent.
+#pragma once
+
+#include <array>
+
+#include "analyzer/verdict.hpp"
+
+namespace halcyon {
+
+struct Band {
+  Verdict verdict = Verdict::unknown;
+  double from = 0.0;
+  double to = 0.0;
+
+  double middle() const { return 0.5 * (from + to); }
+};
+
+inline std::array<Band, 3> bands(double end) {
+  return {{{Verdict::green, 0.0, green_below_percent},
+           {Verdict::yellow, green_below_percent, red_above_percent},
+           {Verdict::red, red_above_percent, end}}};
+}
+
+}  // namespace halcyon

@@ -1,0 +1,359 @@
+#include "report/html.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "analyzer/background.hpp"
+#include "report/page_assets.hpp"
+#include "report/run_figures.hpp"
+#include "report/svg.hpp"
+#include "report/warnings.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr std::size_t most_ranks_shown = 8;
+constexpr std::size_t most_hosts_shown = 8;
+// Below, jitter is as large as what would be told.
+constexpr double least_told_percent = 1.0;
+
+// Words of files, programs and users, safe to stand in markup.
+std::string words(const std::string& bytes) { return svg::escaped(svg::as_utf8(bytes)); }
+
+std::string_view sign_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::green: return "✓";
+    case Verdict::yellow: return "!";
+    case Verdict::red: return "✕";
+    case Verdict::unknown: break;
+  }
+  return "?";
+}
+
+std::string fact(std::string_view label, const std::string& content) {
+  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", label, content);
+}
+
+std::string section(std::string_view title, std::string_view explanation, const std::string& content) {
+  if (content.empty()) return "";
+  return fmt::format("<section>\n<h3>{}</h3>\n{}{}</section>\n", title,
+                     explanation.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", explanation), content);
+}
+
+std::string figure(std::string_view classes, const std::string& svg, const std::string& caption = "") {
+  if (svg.empty()) return "";
+  return fmt::format("<figure class=\"{}\"><div class=\"scroll\">{}</div>{}</figure>\n", classes, svg,
+                     caption.empty() ? "" : "<figcaption>" + caption + "</figcaption>");
+}
+
+std::string verdict_section(const RunOnPage& run) {
+  const MethodResult& result = run.analysis.result();
+  std::string content = fmt::format(
+      "<div class=\"verdict {0}\"><span class=\"sign\" aria-hidden=\"true\">{1}</span>\n<div>"
+      "<p class=\"light\">{0}</p><p class=\"advice\">{2}</p></div></div>\n",
+      name_of(result.verdict), sign_of(result.verdict), advice(result.verdict));
+  if (result.verdict == Verdict::unknown) {
+    content += fmt::format("<p class=\"figures\">{}</p>\n", words(run.analysis.unknown->message));
+  } else {
+    content += fmt::format(
+        "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
+        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; highly disturbed with a probability of {:.0f} "
+        "%</span></p>\n"
+        "<p><b class=\"number\">{}</b> it would have taken undisturbed<br><span class=\"soft\">it took "
+        "{}</span></p></div>\n",
+        result.interference_percent, result.interval_percent.low, result.interval_percent.high,
+        100.0 * result.probability_high, seconds(run.analysis.undisturbed_time_seconds()),
+        seconds(run.analysis.run_time_seconds));
+  }
+  return "<section class=\"top\">\n" + content + figure("gauge", light_figure(result)) + "</section>\n";
+}
+
+std::string facts_section(const RunOnPage& run) {
+  const Profile& profile = run.profile;
+  const Analysis& analysis = run.analysis;
+  const std::vector<std::string> hosts = profile.hosts();
+  std::string facts = fact("program", "<code>" + words(profile.command) + "</code>");
+  facts += fact("ranks", fmt::format("{} on {}", profile.ranks,
+                                     hosts.size() == 1 ? words(hosts.front()) : plural(hosts.size(), "host")));
+  facts += fact("run time", seconds(analysis.run_time_seconds));
+  facts += fact("coverage", fmt::format("{:.1f} % of it in {}", analysis.coverage_percent,
+                                        plural(analysis.judged.size(), "judged group")));
+  facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
+  facts += fact("work measured by", words(counter_words(profile.counter)));
+  facts += fact("MPI library", words(profile.mpi));
+  facts += fact("started", words(profile.start_time));
+  if (const std::optional<Background> background = background_of(profile)) {
+    facts += fact("background", fmt::format("{:.1f} % before, {:.1f} % after", background->before_percent,
+                                            background->after_percent));
+  }
+  if (analysis.injected_percent) {
+    facts += fact("injected",
+                  fmt::format("{:.1f} % by intM <code>{}</code>", *analysis.injected_percent, words(profile.inject)));
+  }
+  return "<dl class=\"facts\">\n" + facts + "</dl>\n";
+}
+
+/// A row of a table whose bar is its share of the excess.
+std::string share_row(const std::string& name, double share, double total) {
+  const double percent = total > 0.0 ? 100.0 * share / total : 0.0;
+  return fmt::format(
+      "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{:.0f} %</td>"
+      "<td class=\"bar\"><span style=\"width:{:.1f}%\"></span></td></tr>\n",
+      name, seconds(share), percent, std::clamp(percent, 0.0, 100.0));
+}
+
+std::string share_table(std::string_view caption, const std::string& rows) {
+  return fmt::format("<table class=\"shares\"><caption>{}</caption>\n<tbody>{}</tbody></table>\n", caption, rows);
+}
+
+// Largest first, as the attribution has them; the rest in one row.
+template <class Share, class Name>
+std::string share_rows(const std::vector<Share>& shares, std::size_t most, double total, std::string_view noun,
+                       Name name) {
+  std::string rows;
+  double others = 0.0;
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    if (i < most) {
+      rows += share_row(words(name(shares[i])), shares[i].seconds, total);
+    } else {
+      others += shares[i].seconds;
+    }
+  }
+  return shares.size() > most ? rows + share_row(plural(shares.size() - most, noun), others, total) : rows;
+}
+
+std::string lost_section(const RunOnPage& run) {
+  const Attribution& attribution = run.analysis.attribution;
+  const MethodResult& result = run.analysis.result();
+  if (result.verdict == Verdict::unknown) return "";
+  const double total = attribution.seconds;
+  if (result.interference_percent < least_told_percent || !(total > 0.0)) {
+    return section("Where time was lost", "",
+                   "<p>Less than 1 % of the run time was lost: nothing stands out from its jitter.</p>\n");
+  }
+  std::array<std::size_t, excess_kind_count> order{};
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return attribution.kinds[a] > attribution.kinds[b]; });
+  std::string kinds;
+  for (const std::size_t kind : order) {
+    kinds += share_row(std::string(words_of(static_cast<ExcessKind>(kind))), attribution.kinds[kind], total);
+  }
+  std::string tables = share_table("by kind of operation", kinds);
+  tables +=
+      share_table("by the rank that held the others up",
+                  share_rows(attribution.ranks, most_ranks_shown, total, "other rank", [&](const RankShare& share) {
+                    return fmt::format("{} on {}", share.rank, run.profile.rank_host[share.rank]);
+                  }));
+  if (attribution.hosts.size() > 1) {
+    tables += share_table("by its host", share_rows(attribution.hosts, most_hosts_shown, total, "other host",
+                                                    [](const HostShare& share) { return share.host; }));
+  }
+  std::string groups = share_rows(attribution.groups, most_groups_told, total, "", [](const GroupShare& group) {
+    return fmt::format("{} of {} to {}", plural(group.segments, "segment"), seconds(group.baseline_seconds),
+                       group.site);
+  });
+  if (attribution.other_groups > 0) {
+    groups += share_row(plural(attribution.other_groups, "other group"), attribution.other_groups_seconds, total);
+  }
+  const std::string evidence = evidence_words(run.profile, attribution);
+  return section(
+      "Where time was lost",
+      fmt::format("{} in all, {:.1f} % of the run time by delays that strike some segments, {:.1f} % by what "
+                  "strikes nearly all.",
+                  seconds(total), result.interference_percent - result.continuous_percent, result.continuous_percent),
+      "<div class=\"tables\">" + tables + "</div>\n" + share_table("by group of like segments", groups) +
+          figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +
+          (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n"));
+}
+
+// Arrays for uPlot, of what the static figure shows; only numbers, so that nothing of it can be taken for markup.
+std::string timeline_data(const Overview& overview) {
+  nlohmann::json begin = nlohmann::json::array();
+  nlohmann::json shortest = nlohmann::json::array();
+  nlohmann::json longest = nlohmann::json::array();
+  nlohmann::json disturbed = nlohmann::json::array();
+  const auto rounded = [](double value, int digits) {
+    const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(value)));
+    return std::round(value * scale) / scale;
+  };
+  const auto known = [&](float value) {
+    return value > 0.0F ? nlohmann::json(rounded(static_cast<double>(value), 4)) : nlohmann::json();
+  };
+  for (const TimeSlot& slot : overview.slots) {
+    begin.push_back(slot.begin_seconds > 0.0 ? rounded(slot.begin_seconds, 7) : 0.0);
+    shortest.push_back(known(slot.longest > 0.0F ? slot.shortest : 0.0F));
+    longest.push_back(known(slot.longest));
+    disturbed.push_back(known(slot.longest_disturbed));
+  }
+  return nlohmann::json::array({begin, shortest, longest, disturbed}).dump();
+}
+
+std::string timeline_section(const RunOnPage& run) {
+  const std::string drawn = timeline_figure(run.overview);
+  if (drawn.empty()) return "";
+  const std::string interactive = fmt::format(
+      "<div class=\"zoomable\" hidden><div class=\"plot\"></div>\n<p class=\"soft\">Drag to zoom, double-click to see "
+      "the whole run. "
+      "<button type=\"button\">Whole run</button></p>\n<script type=\"application/json\">{}</script></div>\n",
+      timeline_data(run.overview));
+  return section("Segments along the run",
+                 "How long segments took, from when they began. <span class=\"key undisturbed\"></span> undisturbed, "
+                 "<span class=\"key disturbed\"></span> beyond their group's threshold: disturbed.",
+                 "<div class=\"timeline\">" + interactive + figure("wide static", drawn) + "</div>\n");
+}
+
+std::string lateness_section(const RunOnPage& run) {
+  if (run.analysis.result().verdict == Verdict::unknown || run.analysis.attribution.seconds <= 0.0) return "";
+  return section(
+      "Who held the others up, and when",
+      "Ranks leave a boundary together, so that a segment is as long for all of them: each cell is the time lost in "
+      "segments that the rank was the last to end.",
+      figure("wide", lateness_figure(run.overview)));
+}
+
+std::string histograms_section(const RunOnPage& run) {
+  std::string figures = figure(
+      "half", durations_figure(run.overview),
+      fmt::format("<b>All {} segments together.</b> What differs here may be different work.", run.analysis.segments));
+  for (const GroupOverview& group : run.overview.groups) {
+    figures +=
+        figure("half", group_figure(group),
+               fmt::format("<b>{} to <code>{}</code>.</b> Baseline {}; {} beyond the threshold of {}; lost {}.",
+                           plural(group.segments, "segment"), words(group.site), seconds(group.judged.baseline_seconds),
+                           group.disturbed, seconds(group.judged.threshold_seconds), seconds(group.excess_seconds)));
+  }
+  return section(
+      "How long segments take, together and by group",
+      "Segments of a group did the same work and should take the same time. Heights are square roots of counts, so "
+      "that a few disturbed segments are seen.",
+      "<div class=\"figures-grid\">" + figures + "</div>\n");
+}
+
+std::string_view words_of(Severity severity) {
+  switch (severity) {
+    case Severity::no_verdict: return "no verdict";
+    case Severity::limits: return "limits what is said";
+    case Severity::note: break;
+  }
+  return "note";
+}
+
+std::string warnings_section(const RunOnPage& run) {
+  std::string items;
+  for (const Warning& warning : by_severity(run.analysis.warnings)) {
+    const WarningInfo& info = info_of_warning(warning.code);
+    items += fmt::format("<li><b>{}</b>: {}. {} <span class=\"soft\">(docs/troubleshooting.md#{})</span></li>\n",
+                         words_of(info.severity), words(warning.message), svg::escaped(info.remedy), warning.code);
+  }
+  return items.empty() ? "" : section("Warnings", "", "<ul class=\"warnings\">\n" + items + "</ul>\n");
+}
+
+std::string reproduce_section(const RunOnPage& run) {
+  std::string methods;
+  for (const MethodResult& method : run.analysis.methods) {
+    methods += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td class=\"number\">{:.1f} %</td><td class=\"number\">{:.1f} to {:.1f} %</td>"
+        "<td>{}</td><td>{}</td></tr>\n",
+        method.name, method.interference_percent, method.interval_percent.low, method.interval_percent.high,
+        name_of(method.verdict), method.name == run.analysis.result().name ? "speaks for the run" : "");
+  }
+  const std::string commands =
+      fmt::format("halcyon run -- {}\nhalcyon report {}", words(run.profile.command), words(run.file));
+  return section(
+      "How to reproduce", "",
+      fmt::format(
+          "<pre>{}</pre>\n<div class=\"scroll\"><table class=\"methods\"><caption>What each method says of this "
+          "run</caption>\n<thead><tr><th scope=\"col\">method</th><th scope=\"col\" class=\"number\">interference</th>"
+          "<th scope=\"col\" class=\"number\">90 % interval</th><th scope=\"col\">verdict</th><td></td></tr></thead>\n"
+          "<tbody>{}</tbody></table></div>\n<p class=\"soft\">Recorded by halcyon {}, reported by halcyon {}.</p>\n",
+          commands, methods, words(run.profile.recorder_version), HALCYON_VERSION));
+}
+
+std::string sections_of(const RunOnPage& run) {
+  return verdict_section(run) + facts_section(run) + lost_section(run) + timeline_section(run) + lateness_section(run) +
+         histograms_section(run) + warnings_section(run) + reproduce_section(run);
+}
+
+std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<std::size_t>& order) {
+  std::vector<RunOnFigure> bars;
+  std::string rows;
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const RunOnPage& run = runs[order[place]];
+    const MethodResult& result = run.analysis.result();
+    const std::string number = std::to_string(place + 1);
+    bars.push_back({number, run.analysis.run_time_seconds, run.analysis.undisturbed_time_seconds(), result});
+    const bool is_judged = result.verdict != Verdict::unknown;
+    rows += fmt::format(
+        "<tr><th scope=\"row\"><a href=\"#run{0}\">{0}</a></th><td>{1}</td><td><span class=\"tag {2}\">{3} "
+        "{2}</span></td>"
+        "<td class=\"number\">{4}</td><td class=\"number\">{5}</td><td class=\"number\">{6}</td></tr>\n",
+        number, words(run.file), name_of(result.verdict), sign_of(result.verdict),
+        is_judged ? fmt::format("{:.1f} %", result.interference_percent) : "–", seconds(run.analysis.run_time_seconds),
+        is_judged ? seconds(run.analysis.undisturbed_time_seconds()) : "–");
+  }
+  return section(fmt::format("{} runs, slowest first", runs.size()), "",
+                 figure("wide", side_by_side_figure(bars)) +
+                     "<div class=\"scroll\"><table class=\"runs\">\n<thead><tr><th scope=\"col\">run</th><th "
+                     "scope=\"col\">profile</th><th scope=\"col\">verdict</th><th scope=\"col\" "
+                     "class=\"number\">interference</th><th "
+                     "scope=\"col\" class=\"number\">run time</th><th scope=\"col\" "
+                     "class=\"number\">undisturbed</th></tr></thead>\n<tbody>" +
+                     rows + "</tbody></table></div>\n");
+}
+
+}  // namespace
+
+RunOnPage on_page(const std::string& file, Profile profile, const Grouping& grouping, Analysis analysis) {
+  Overview overview = overview_of(profile, grouping, analysis);
+  profile.duration = {};
+  profile.features = {};
+  profile.site = {};
+  profile.last_rank = {};
+  profile.last_rank_times = {};
+  profile.last_rank_off_cpu = {};
+  profile.boundary_wait = {};
+  profile.calls_beyond_usual = {};
+  profile.injected = {};
+  profile.source = {};
+  analysis.excess = {};
+  return {file, std::move(profile), std::move(analysis), std::move(overview)};
+}
+
+std::string report_html(const std::vector<RunOnPage>& runs) {
+  std::vector<std::size_t> order(runs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&runs](std::size_t a, std::size_t b) {
+    return runs[a].analysis.run_time_seconds > runs[b].analysis.run_time_seconds;
+  });
+  std::string body;
+  if (runs.size() > 1) body += side_by_side(runs, order);
+  for (std::size_t place = 0; place < order.size(); ++place) {
+    const RunOnPage& run = runs[order[place]];
+    const std::string name = words(std::filesystem::path(run.file).filename().string());
+    body += fmt::format("<article id=\"run{}\">\n<h2>{}{}</h2>\n{}</article>\n", place + 1,
+                        runs.size() > 1 ? fmt::format("Run {}: ", place + 1) : "", name, sections_of(run));
+  }
+  const std::string title = runs.size() > 1 ? plural(runs.size(), "run")
+                                            : fmt::format("{}: {}", name_of(runs.front().analysis.result().verdict),
+                                                          words(runs.front().file));
+  // The policy holds the page to what it promises: nothing is loaded from anywhere.
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'; img-src data:\">\n<title>{} – Halcyon</title>\n<style>\n{}\n{}</style>\n</head>\n"
+      "<body>\n<main>\n<header><h1>Halcyon</h1><p class=\"soft\">How much of the time came from outside</p></header>\n"
+      "{}</main>\n<script>\n{}\n{}</script>\n</body>\n</html>\n",
+      title, page_assets::uplot_css, page_assets::page_css, body, page_assets::uplot_js, page_assets::timeline_js);
+}
+
+}  // namespace halcyon

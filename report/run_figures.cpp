@@ -1,0 +1,355 @@
+#include "report/run_figures.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "report/bands.hpp"
+#include "report/svg.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+
+using namespace svg;
+
+namespace {
+
+// `label` is what a screen reader says of the picture.
+std::string picture(double width, double height, std::string_view label, const std::string& content) {
+  return fmt::format("<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-label=\"{2}\">\n{3}</svg>\n", width,
+                     height, escaped(label), content);
+}
+
+std::string path(std::string_view classes, const std::string& steps) {
+  return steps.empty() ? "" : fmt::format("  <path class=\"{}\" d=\"{}\"/>\n", classes, steps);
+}
+
+/// Durations on a page: a logarithmic axis where they differ widely.
+class DurationAxis {
+ public:
+  DurationAxis(double from, double to, bool logarithmic, double from_place, double to_place)
+      : from_(from), to_(to), logarithmic_(logarithmic), scale_{place(from), place(to), from_place, to_place} {}
+
+  double operator()(double value) const { return scale_(place(std::clamp(value, from_, to_))); }
+  std::vector<double> marks(std::size_t some) const {
+    return logarithmic_ ? decades(from_, to_) : ticks(from_, to_, some);
+  }
+
+ private:
+  double place(double value) const { return logarithmic_ ? std::log10(value) : value; }
+
+  double from_;
+  double to_;
+  bool logarithmic_;
+  Scale scale_;
+};
+
+// A round time, as short as it can be said.
+std::string short_seconds(double value) {
+  const double size = std::abs(value);
+  if (size == 0.0) return "0";
+  if (size >= 1e3) return fmt::format("{:.0f} s", value);
+  if (size >= 1.0) return fmt::format("{:.4g} s", value);
+  if (size >= 1e-3) return fmt::format("{:.4g} ms", value * 1e3);
+  if (size >= 1e-6) return fmt::format("{:.4g} µs", value * 1e6);
+  return fmt::format("{:.4g} ns", value * 1e9);
+}
+
+std::string short_count(double value) {
+  if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
+  if (value >= 1e4) return fmt::format("{:.3g} k", value / 1e3);
+  return fmt::format("{:.0f}", value);
+}
+
+// What is drawn along the run shares its width, so that one time is at one place.
+constexpr double along_width = 1040.0;
+constexpr double along_left = 70.0;
+constexpr double along_right = along_width - 12.0;
+
+std::string time_axis(const Scale& x, double run_seconds, double bottom) {
+  std::string content = line(along_left, bottom, along_right, bottom, "axis");
+  for (const double value : ticks(0.0, run_seconds, 8)) {
+    content += line(x(value), bottom, x(value), bottom + 4, "axis");
+    content += text(x(value), bottom + 18, "soft middle", short_seconds(value));
+  }
+  return content;
+}
+
+struct Mark {
+  double value = 0.0;
+  std::string_view classes;
+  std::string label;
+};
+
+// Counts are drawn by their square roots, so that a few disturbed segments are seen beside thousands that are not.
+std::string histogram_figure(const Histogram& histogram, std::string_view label, const std::vector<Mark>& marks) {
+  constexpr double width = 520.0;
+  constexpr double left = 46.0;
+  constexpr double right = width - 12.0;
+  constexpr double top = 40.0;
+  constexpr double bottom = 196.0;
+  if (histogram.undisturbed.empty()) return "";
+  std::uint64_t most = 1;
+  for (std::size_t bin = 0; bin < histogram.undisturbed.size(); ++bin) {
+    most = std::max(most, histogram.undisturbed[bin] + histogram.disturbed[bin]);
+  }
+  const Scale root{0.0, std::sqrt(static_cast<double>(most)), bottom, top};
+  // The scale above is linear in the square root; bars ask for counts.
+  const auto y_of = [&root](double count) { return root(std::sqrt(count)); };
+  double from = histogram.from_seconds;
+  double to = histogram.to_seconds;
+  for (const Mark& mark : marks) {
+    if (mark.value > 0.0) from = std::min(from, mark.value);
+    to = std::max(to, mark.value);
+  }
+  const DurationAxis x(from, to, histogram.logarithmic, left, right);
+
+  std::string content;
+  for (const double count : ticks(0.0, std::sqrt(static_cast<double>(most)), 3)) {
+    const double value = std::round(count * count);
+    content += line(left, y_of(value), right, y_of(value), value == 0.0 ? "axis" : "grid");
+    content += text(left - 6, y_of(value) + 4, "soft end", short_count(value));
+  }
+  for (const double value : x.marks(5)) {
+    content += line(x(value), bottom, x(value), bottom + 4, "axis");
+    content += text(x(value), bottom + 18, "soft middle", short_seconds(value));
+  }
+  std::string undisturbed;
+  std::string disturbed;
+  for (std::size_t bin = 0; bin < histogram.undisturbed.size(); ++bin) {
+    const double begin = x(histogram.edge(bin));
+    const double size = std::max(0.6, x(histogram.edge(bin + 1)) - begin - 0.4);
+    const auto calm = static_cast<double>(histogram.undisturbed[bin]);
+    const double all = calm + static_cast<double>(histogram.disturbed[bin]);
+    const auto bar = [&](double low, double high) {
+      return fmt::format("M{:.1f} {:.1f}h{:.1f}V{:.1f}h-{:.1f}z", begin, y_of(low), size, y_of(high), size);
+    };
+    if (calm > 0.0) undisturbed += bar(0.0, calm);
+    if (all > calm) disturbed += bar(calm, all);
+  }
+  content += path("undisturbed", undisturbed) + path("disturbed", disturbed);
+  double words = top - 8;
+  for (const Mark& mark : marks) {
+    content += line(x(mark.value), words + 4, x(mark.value), bottom, mark.classes);
+    const bool is_right = x(mark.value) > 0.6 * width;
+    content += text(x(mark.value) + (is_right ? -4 : 4), words, is_right ? "end" : "", mark.label);
+    words -= 16.0;
+  }
+  return picture(width, bottom + 26.0, label, content);
+}
+
+}  // namespace
+
+std::string light_figure(const MethodResult& result) {
+  constexpr double width = 560.0;
+  constexpr double left = 10.0;
+  constexpr double right = width - 10.0;
+  constexpr double top = 8.0;
+  constexpr double bottom = 34.0;
+  const double end =
+      std::min(100.0, std::max(30.0, nice_end(std::max(result.interference_percent, result.interval_percent.high))));
+  // Each class has its own scale: of a run that lost nearly all of its time, green and yellow are still to be read.
+  const double third = (right - left) / 3.0;
+  const auto x = [&](double percent) {
+    double from = left;
+    for (const Band& band : bands(end)) {
+      if (percent <= band.to || band.verdict == Verdict::red) {
+        return Scale{band.from, band.to, from, from + third}(std::min(percent, end));
+      }
+      from += third;
+    }
+    return right;
+  };
+  std::string content;
+  for (const Band& band : bands(end)) {
+    content += rectangle(x(band.from), top, third, bottom - top, fmt::format("band {}", name_of(band.verdict)));
+    content += text(x(band.from) + 0.5 * third, bottom + 17, "soft middle", name_of(band.verdict));
+  }
+  for (const double value : {0.0, green_below_percent, red_above_percent, end}) {
+    content += line(x(value), bottom, x(value), bottom + 4, "axis");
+    content += text(x(value), bottom + 17,
+                    value == 0.0   ? "soft"
+                    : value == end ? "soft end"
+                                   : "soft middle",
+                    fmt::format("{:.3g} %", value));
+  }
+  if (result.verdict != Verdict::unknown) {
+    const double middle = 0.5 * (top + bottom);
+    const Interval& interval = result.interval_percent;
+    content += line(x(interval.low), middle, x(interval.high), middle, "whisker");
+    for (const double edge : {interval.low, interval.high}) {
+      content += line(x(edge), middle - 6, x(edge), middle + 6, "whisker");
+    }
+    content += diamond(x(result.interference_percent), middle, 7.0, "point");
+  }
+  return picture(width, bottom + 26.0,
+                 result.verdict == Verdict::unknown ? "The scale of the traffic light; this run has no place on it."
+                                                    : with_interval(result) + " on the scale of the traffic light",
+                 content);
+}
+
+std::string timeline_figure(const Overview& overview) {
+  constexpr double top = 14.0;
+  constexpr double bottom = 214.0;
+  if (overview.slots.empty()) return "";
+  float shortest = HUGE_VALF;
+  float longest = 0.0F;
+  for (const TimeSlot& slot : overview.slots) {
+    if (slot.shortest > 0.0F) shortest = std::min(shortest, slot.shortest);
+    if (slot.longest_disturbed > 0.0F) shortest = std::min(shortest, slot.longest_disturbed);
+    longest = std::max({longest, slot.longest, slot.longest_disturbed});
+  }
+  if (longest <= 0.0F) return "";
+  const DurationAxis y(0.9 * static_cast<double>(shortest), 1.1 * static_cast<double>(longest), true, bottom, top);
+  const Scale x{0.0, overview.seconds, along_left, along_right};
+
+  std::string content;
+  for (const double value : y.marks(5)) {
+    content += line(along_left, y(value), along_right, y(value), "grid");
+    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value));
+  }
+  std::string undisturbed;
+  std::string disturbed;
+  for (const TimeSlot& slot : overview.slots) {
+    const double at = x(slot.begin_seconds);
+    if (slot.longest > 0.0F) {
+      const double high = y(static_cast<double>(slot.longest)) - 0.8;
+      undisturbed +=
+          fmt::format("M{:.1f} {:.1f}V{:.1f}", at, high, std::max(high + 1.6, y(static_cast<double>(slot.shortest))));
+    }
+    if (slot.longest_disturbed > 0.0F) {
+      disturbed += fmt::format("M{:.1f} {:.1f}l3 -5h-6z", at, y(static_cast<double>(slot.longest_disturbed)));
+    }
+  }
+  content += path("undisturbed-line", undisturbed) + path("disturbed", disturbed);
+
+  content += time_axis(x, overview.seconds, bottom);
+  return picture(along_width, bottom + 26.0, "Durations of segments along the run, disturbed ones marked", content);
+}
+
+std::string lost_figure(const Attribution& attribution) {
+  constexpr double bottom = 90.0;
+  const double most = *std::max_element(attribution.windows.begin(), attribution.windows.end());
+  if (!(most > 0.0)) return "";
+  const double run_seconds = attribution.window_seconds * static_cast<double>(window_count);
+  const Scale x{0.0, run_seconds, along_left, along_right};
+  const Scale y{0.0, nice_end(most), bottom, 10.0};
+  std::string content;
+  for (const double value : ticks(0.0, y.to_value, 3)) {
+    content += line(along_left, y(value), along_right, y(value), value == 0.0 ? "axis" : "grid");
+    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value));
+  }
+  for (std::size_t window = 0; window < window_count; ++window) {
+    const double from = x(attribution.window_seconds * static_cast<double>(window));
+    const double high = y(std::max(0.0, attribution.windows[window]));
+    content += rectangle(from + 1, high, x(attribution.window_seconds) - along_left - 2, bottom - high, "disturbed");
+  }
+  content += time_axis(x, run_seconds, bottom);
+  return picture(along_width, bottom + 26.0, "Time that each twentieth of the run lost", content);
+}
+
+std::string lateness_figure(const Overview& overview) {
+  constexpr double top = 8.0;
+  constexpr int levels = 6;
+  const LatenessMap& map = overview.lateness;
+  const double most = map.seconds.empty() ? 0.0 : *std::max_element(map.seconds.begin(), map.seconds.end());
+  if (!(most > 0.0)) return "";
+  const double height = std::clamp(320.0 / static_cast<double>(map.rows), 5.0, 26.0);
+  const double bottom = top + height * static_cast<double>(map.rows);
+  const double step = (along_right - along_left) / static_cast<double>(map.columns);
+  const Scale x{0.0, overview.seconds, along_left, along_right};
+
+  // The square root shows small delays beside large ones; a path for each level keeps the page small.
+  std::array<std::string, levels> steps;
+  for (std::size_t row = 0; row < map.rows; ++row) {
+    for (std::size_t column = 0; column < map.columns; ++column) {
+      const double share = std::sqrt(std::max(0.0, map.seconds[row * map.columns + column]) / most);
+      const int level = std::min(levels - 1, static_cast<int>(std::ceil(share * levels)) - 1);
+      if (level < 0) continue;
+      steps[static_cast<std::size_t>(level)] +=
+          fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", along_left + step * static_cast<double>(column),
+                      top + height * static_cast<double>(row), step, height, step);
+    }
+  }
+  std::string content = rectangle(along_left, top, along_right - along_left, bottom - top, "empty");
+  for (int level = 0; level < levels; ++level) {
+    content += path(fmt::format("level level{}", level + 1), steps[static_cast<std::size_t>(level)]);
+  }
+  const std::size_t every = (map.rows + 11) / 12;
+  for (std::size_t row = 0; row < map.rows; row += every) {
+    const std::uint64_t first = row * map.ranks_in_row;
+    content += text(along_left - 6, top + height * (static_cast<double>(row) + 0.5) + 4, "soft end",
+                    map.ranks_in_row == 1 ? fmt::format("rank {}", first)
+                                          : fmt::format("{}–{}", first, first + map.ranks_in_row - 1));
+  }
+  content += time_axis(x, overview.seconds, bottom);
+  double at = along_left;
+  content += text(at, bottom + 44, "soft", "seconds lost:");
+  at += 104.0;
+  for (int level = 1; level <= levels; ++level) {
+    const double edge = most * level * level / (levels * levels);
+    content += rectangle(at, bottom + 33, 22, 13, fmt::format("level level{}", level));
+    content += text(at + 28, bottom + 44, "soft", "≤ " + short_seconds(std::stod(fmt::format("{:.2g}", edge))));
+    at += 118.0;
+  }
+  return picture(along_width, bottom + 54.0, "Which ranks the others were held up by, along the run", content);
+}
+
+std::string durations_figure(const Overview& overview) {
+  return histogram_figure(overview.durations, "How many segments took how long, all groups together", {});
+}
+
+std::string group_figure(const GroupOverview& group) {
+  return histogram_figure(group.histogram, "How many segments of the group took how long",
+                          {{group.judged.threshold_seconds, "threshold", "threshold"},
+                           {group.judged.baseline_seconds, "baseline", "baseline"}});
+}
+
+std::string side_by_side_figure(const std::vector<RunOnFigure>& runs) {
+  constexpr double left = 58.0;
+  constexpr double top = 16.0;
+  constexpr double bottom = 250.0;
+  // As wide for two runs as for ten, so that letters are as large; wider for more than fit.
+  constexpr double usual_width = 900.0;
+  const double slot = std::max(24.0, usual_width / static_cast<double>(runs.size()));
+  const double right = left + slot * static_cast<double>(runs.size());
+  double end = 20.0;  // all three classes are seen
+  for (const RunOnFigure& run : runs) {
+    end = std::max({end, run.result.interference_percent, std::min(run.result.interval_percent.high, 60.0)});
+  }
+  end = std::min(100.0, nice_end(end));
+  const Scale y{0.0, end, bottom, top};
+  std::string content;
+  for (const Band& band : bands(end)) {
+    content += rectangle(left, y(band.to), right - left, y(band.from) - y(band.to),
+                         fmt::format("band {}", name_of(band.verdict)));
+    content += text(right + 8, y(band.middle()) + 4, "soft", name_of(band.verdict));
+  }
+  for (const double value : ticks(0.0, end, 5)) {
+    content += line(left, y(value), right, y(value), value == 0.0 ? "axis" : "grid");
+    content += text(left - 6, y(value) + 4, "soft end", fmt::format("{:.0f} %", value));
+  }
+  const double bar = std::min(0.5 * slot, 64.0);
+  double middle = left + 0.5 * slot;
+  for (const RunOnFigure& run : runs) {
+    const bool is_judged = run.result.verdict != Verdict::unknown;
+    const double high = y(std::min(end, run.result.interference_percent));
+    content += rectangle(middle - 0.5 * bar, high, bar, bottom - high, is_judged ? "estimated" : "unjudged");
+    if (is_judged) {
+      content += line(middle, y(std::min(end, run.result.interval_percent.low)), middle,
+                      y(std::min(end, run.result.interval_percent.high)), "whisker");
+    }
+    content += text(middle, bottom + 18, "middle", run.label);
+    content +=
+        text(middle, bottom + 36, "soft middle", short_seconds(std::stod(fmt::format("{:.3g}", run.run_time_seconds))));
+    middle += slot;
+  }
+  content += text(left - 6, bottom + 18, "soft end", "run");
+  content += text(left - 6, bottom + 36, "soft end", "time");
+  return picture(right + 62.0, bottom + 44.0, "Runs in order of their time, with the interference estimated of each",
+                 content);
+}
+
+}  // namespace halcyon

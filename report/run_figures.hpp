@@ -1,0 +1,37 @@
+// The figures of a run, as SVG to stand in a page: the page's style sheet gives them colours.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/overview.hpp"
+
+namespace halcyon {
+
+/// The interference and its interval on the scale of the traffic light.
+std::string light_figure(const MethodResult& result);
+
+/// How much each part of the run lost.
+std::string lost_figure(const Attribution& attribution);
+
+/// Durations of segments along the run, disturbed ones marked.
+std::string timeline_figure(const Overview& overview);
+
+/// Which ranks the others were held up by, and when.
+std::string lateness_figure(const Overview& overview);
+
+/// Durations of all segments together (seed 002, Fig. 1b).
+std::string durations_figure(const Overview& overview);
+/// Durations of one group, with its baseline and its threshold (seed 002, Fig. 1c and 1d).
+std::string group_figure(const GroupOverview& group);
+
+/// Runs by their time, with what was estimated of each, over the bands of the classes (seed 002, Fig. 2).
+struct RunOnFigure {
+  std::string label;
+  double run_time_seconds = 0.0;
+  double undisturbed_time_seconds = 0.0;
+  MethodResult result;
+};
+std::string side_by_side_figure(const std::vector<RunOnFigure>& runs);
+
+}  // namespace halcyon

@@ -1,0 +1,52 @@
+#include "report/warnings.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace halcyon {
+namespace {
+
+constexpr std::array<WarningInfo, 13> infos{{
+    {"boundary-disagreement", Severity::no_verdict,
+     "If the program splits its ranks into parts that synchronise on their own, say how many ranks make a boundary "
+     "with --boundary-ranks."},
+    {"no-boundaries", Severity::no_verdict,
+     "If the program synchronises over fewer ranks than all, set --boundary-ranks; if it never does, its runs cannot "
+     "be judged."},
+    {"low-coverage", Severity::no_verdict,
+     "Run longer, so that more of the run repeats; start-up and other work done once cannot be judged."},
+    {"too-few-segments", Severity::no_verdict, "Run longer: more iterations make more segments alike."},
+    {"wide-interval", Severity::no_verdict,
+     "Run longer, or hold the run against another with halcyon compare: what strikes all segments alike shows there."},
+    {"composed", Severity::note, "Its times are for comparing with other runs, not for quoting as those of one."},
+    {"incomplete-run", Severity::limits,
+     "The verdict is on the part that was recorded. Spill more often with --spill."},
+    {"segments-dropped", Severity::limits, "Raise --memory, or give the profile a place with more room."},
+    {"boundary-rate", Severity::limits,
+     "The program synchronises so often that recording takes part of its time: take the interference for an upper "
+     "bound."},
+    {"clock-resolution", Severity::limits,
+     "Segments are too short for this machine's clock to tell their differences."},
+    {"partial-coverage", Severity::limits, "Run longer, so that the part that repeats becomes a larger share."},
+    {"slow-changes", Severity::limits,
+     "Measure the machine's background (--background), or compare with another run: a clock rate that changes looks "
+     "like this."},
+    {"no-counter", Severity::limits, "Record with --counter auto, so that different work is told apart."},
+}};
+
+}  // namespace
+
+std::span<const WarningInfo> warning_infos() { return infos; }
+
+const WarningInfo& info_of_warning(std::string_view code) {
+  return *std::find_if(infos.begin(), infos.end(), [code](const WarningInfo& info) { return info.code == code; });
+}
+
+std::vector<Warning> by_severity(std::vector<Warning> warnings) {
+  std::stable_sort(warnings.begin(), warnings.end(), [](const Warning& a, const Warning& b) {
+    return info_of_warning(a.code).severity < info_of_warning(b.code).severity;
+  });
+  return warnings;
+}
+
+}  // namespace halcyon

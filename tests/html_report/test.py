@@ -1,0 +1,206 @@
+"""The HTML report is one page that a browser shows as it should: all sections, no errors, no network, a timeline that
+zooms, readable without JavaScript, on a phone, in the dark and on paper."""
+import re
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.action_chains import ActionChains
+    from selenium.webdriver.common.by import By
+except ImportError:
+    webdriver = None
+DRIVER = Path("/usr/bin/chromedriver")
+
+SECTIONS = ["Where time was lost", "Segments along the run", "Who held the others up, and when",
+            "How long segments take, together and by group", "How to reproduce"]
+MOST_BYTES = 3_000_000
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+
+
+class Balance(HTMLParser):
+    """Every element that is opened is closed, in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+        self.faults = []
+        self.visible = []
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.faults.append(tag)
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.visible.append(data)
+
+
+class HtmlReport(halcyon_test.Behaviour):
+
+    recorded = {}  # profiles by their name: each is made once, and every test has a copy of its own
+
+    def recorded_as(self, name, steps, *options):
+        file = self.directory / name
+        if name not in self.recorded:
+            finished = self.halcyon("run", "-o", file, *options, "--", "mpirun", "--oversubscribe", "-np", "2",
+                                    EXAMPLES / "plate", steps, INTM_SEED="1")
+            self.assertEqual(finished.status, 0, finished)
+            self.recorded[name] = file.read_bytes()
+        file.write_bytes(self.recorded[name])
+        return file
+
+    def disturbed(self):
+        return self.recorded_as("disturbed.h5", 800, "--inject", "class=p2p,prob=0.02,mean=10ms,sd=2ms,ranks=1")
+
+    def few_segments(self):
+        return self.recorded_as("few.h5", 5)
+
+    def page_of(self, *profiles):
+        page = self.directory / "report.html"
+        finished = self.halcyon("report", *profiles, "--html", page)
+        self.assertEqual(finished.status, 0, finished)
+        return page
+
+    def browser(self, width=1280, height=1000, javascript=True, dark=False):
+        if webdriver is None or not DRIVER.exists():
+            self.skipTest("no Chromium with Selenium (packages chromium, chromium-driver, python3-selenium)")
+        options = webdriver.ChromeOptions()
+        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     f"--window-size={width},{height}", "--force-prefers-reduced-motion",
+                     *(["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else [])):
+            options.add_argument(word)
+        if not javascript:
+            options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        options.binary_location = "/usr/bin/chromium"
+        browser = webdriver.Chrome(service=Service(str(DRIVER)), options=options)
+        self.addCleanup(browser.quit)
+        return browser
+
+    def opened(self, page, **how):
+        browser = self.browser(**how)
+        if "width" in how:  # a headless window has a least width that a phone has not
+            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                    {"width": how["width"], "height": how["height"], "deviceScaleFactor": 1,
+                                     "mobile": True})
+        browser.get(page.as_uri())
+        return browser
+
+    def check_markup(self, page):
+        text = page.read_text(encoding="utf-8")
+        balance = Balance()
+        balance.feed(text)
+        self.assertEqual((balance.open, balance.faults), ([], []))
+        self.assertNotRegex(re.sub(r"https://github.com/leeoniya/uPlot", "", text), r"(src|href)=[\"']?https?:")
+        return " ".join(balance.visible)
+
+    def test_a_run_has_every_section_in_a_small_page_that_names_its_figures(self):
+        profile = self.disturbed()
+        page = self.page_of(profile)
+        visible = self.check_markup(page)
+        report = self.report(profile)
+        for section in SECTIONS:
+            self.assertIn(section, visible)
+        self.assertIn(f"{report['interference_percent']:.1f} %", visible)
+        self.assertIn(report["verdict"], visible)
+        self.assertIn(report["command"], visible)
+        self.assertLess(page.stat().st_size, MOST_BYTES)
+
+    def test_run_writes_the_page_too(self):
+        page = self.directory / "page.html"
+        finished = self.halcyon("run", "-o", "run.h5", "--html", page, "--", "mpirun", "--oversubscribe", "-np", "2",
+                                EXAMPLES / "plate", 300)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("How to reproduce", self.check_markup(page))
+
+    def test_a_page_that_cannot_be_written_is_refused_before_the_run(self):
+        finished = self.halcyon("run", "--html", "nowhere/page.html", "--", "mpirun", "--oversubscribe", "-np", "2",
+                                EXAMPLES / "plate", 300)
+        self.assertEqual((finished.status, finished.output), (2, ""))
+        self.assertIn("nowhere", finished.errors)
+
+    def test_a_profile_is_never_overwritten_by_a_page(self):
+        profile = self.disturbed()
+        finished = self.halcyon("report", profile, "--html", profile)
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("never overwritten", finished.errors)
+
+    def test_what_a_program_is_called_cannot_become_markup(self):
+        name = "<b onload=x>&amp;\".h5"
+        self.disturbed().rename(self.directory / name)
+        page = self.page_of(self.directory / name)
+        self.assertNotIn("<b onload", page.read_text())
+        self.assertIn(name, self.check_markup(page))
+
+    def test_a_browser_shows_it_without_errors_and_without_the_network(self):
+        browser = self.opened(self.page_of(self.disturbed()))
+        self.assertEqual(browser.get_log("browser"), [])
+        fetched = [entry["message"] for entry in browser.get_log("performance")
+                   if "Network.requestWillBeSent" in entry["message"]]
+        self.assertEqual([message for message in fetched if "file://" not in message], [])
+        self.assertTrue(browser.find_element(By.CSS_SELECTOR, ".plot canvas").is_displayed())
+        self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".static").is_displayed())
+
+    def drawn(self, browser):
+        return browser.execute_script("return document.querySelector('.plot canvas').toDataURL()")
+
+    def test_the_timeline_zooms_by_dragging_and_shows_the_whole_run_again(self):
+        browser = self.opened(self.page_of(self.disturbed()))
+        over = browser.find_element(By.CSS_SELECTOR, ".plot .u-over")
+        browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", over)
+        ActionChains(browser).move_to_element_with_offset(over, 5, 5).perform()
+        whole = self.drawn(browser)
+        ActionChains(browser).move_to_element_with_offset(over, -150, 0).click_and_hold().move_by_offset(
+            120, 0).release().perform()
+        zoomed = self.drawn(browser)
+        self.assertNotEqual(whole, zoomed)
+        browser.find_element(By.CSS_SELECTOR, ".zoomable button").click()
+        self.assertEqual(self.drawn(browser), whole)
+        self.assertEqual(browser.get_log("browser"), [])
+
+    def test_without_javascript_the_figure_stands_still_in_its_place(self):
+        browser = self.opened(self.page_of(self.disturbed()), javascript=False)
+        self.assertTrue(browser.find_element(By.CSS_SELECTOR, ".static svg").is_displayed())
+        self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".zoomable").is_displayed())
+
+    def test_on_a_phone_nothing_is_wider_than_the_screen(self):
+        browser = self.opened(self.page_of(self.disturbed()), width=390, height=844)
+        self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), 390)
+
+    def test_several_runs_stand_side_by_side_slowest_first_and_lead_to_their_own_figures(self):
+        page = self.page_of(self.few_segments(), self.disturbed())
+        visible = self.check_markup(page)
+        self.assertIn("2 runs, slowest first", visible)
+        browser = self.opened(page)
+        names = [row.text.split()[1] for row in browser.find_elements(By.CSS_SELECTOR, ".runs tbody tr")]
+        self.assertEqual([Path(name).name for name in names], ["disturbed.h5", "few.h5"])
+        for link in browser.find_elements(By.CSS_SELECTOR, ".runs a"):
+            target = link.get_attribute("href").rpartition("#")[2]
+            self.assertTrue(browser.find_element(By.ID, target))
+        self.assertEqual(browser.get_log("browser"), [])
+
+    def test_a_run_without_a_verdict_says_why_and_draws_what_there_is(self):
+        page = self.page_of(self.few_segments())
+        visible = self.check_markup(page)
+        self.assertIn("unknown", visible)
+        self.assertIn("docs/troubleshooting.md#", visible)
+        self.assertNotIn("Where time was lost", visible)
+        self.assertEqual(self.opened(page).get_log("browser"), [])
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
