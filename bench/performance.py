@@ -8,6 +8,7 @@ session. Never passes or fails.
 """
 import argparse
 import json
+import re
 import statistics
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from programs import BUILD, PROGRAMS, RANKS, SOURCE, Program, environment, machi
 PAGE = SOURCE / "docs" / "performance.md"
 CALLS = BUILD / "bench" / "calls"
 HALCYON = BUILD / "bin" / "halcyon"
-HPCC = Program("hpcc", "HPCC 1.5, the packaged input", ["hpcc"])
+HPCC = Program("hpcc", "HPCC 1.5, the packaged input on a grid of 1 × 2 ranks", ["hpcc"])
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 DILATED = [next(p for p in PROGRAMS if p.name == "melt"), next(p for p in PROGRAMS if p.name == "cg"), HPCC]
 REPEATS = 7
@@ -85,10 +86,9 @@ def dilation(directory, pairs):
         scratch = directory / program.name
         prepare(program, scratch)
         if program is HPCC:
-            (scratch / "hpccinf.txt").write_bytes(HPCC_INPUT.read_bytes())
-        ranks = 4 if program is HPCC else RANKS  # its input wants four
-        oversubscribed = ["--oversubscribe"] if ranks > RANKS else []
-        found = compare(["mpirun", *oversubscribed, "-np", ranks, *program.command], scratch, pairs)
+            # Its four ranks would share the processors of this machine.
+            (scratch / "hpccinf.txt").write_text(re.sub(r"^2( +Ps)$", r"1\1", HPCC_INPUT.read_text(), flags=re.M))
+        found = compare(["mpirun", "-np", RANKS, *program.command], scratch, pairs)
         rows.append(row(f"run time of {program.what}", f"{found.plain_seconds:.2f} s",
                         f"**{found.percent:+.2f} %** ({found.low:+.2f} to {found.high:+.2f}, {pairs} pairs)", "≤ 0.5 %"))
     return rows

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "libprofile/record/signal_blocked.hpp"
@@ -128,11 +129,14 @@ bool PartFile::read_at(std::uint64_t offset, void* data, std::size_t bytes) cons
   return true;
 }
 
-void PartFile::read_block(std::size_t index, SegmentBlock& block) const {
-  if (!is_still_ours() ||
-      !read_at(header_.blocks_at + index * header_.block_stride, &block, block_bytes(header_.with_injection != 0))) {
+OwnedBlock PartFile::read_block(std::size_t index) const {
+  OwnedBlock block = empty_block();
+  if (block == nullptr) throw std::bad_alloc();
+  if (!is_still_ours() || !read_at(header_.blocks_at + index * header_.block_stride, block.get(),
+                                   block_bytes(header_.with_injection != 0))) {
     throw std::runtime_error("segments that were spilled cannot be read back from " + path_);
   }
+  return block;
 }
 
 void PartFile::open_for_reading(const std::string& path, PartFile& part) {

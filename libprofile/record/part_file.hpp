@@ -56,8 +56,8 @@ class PartFile {
   bool write_block(std::size_t index, const SegmentBlock& block);
   /// `tail` begins with a TailHeader, which is filled in.
   bool write_tail(std::byte* tail, std::size_t bytes);
-  /// Throws std::runtime_error.
-  void read_block(std::size_t index, SegmentBlock& block) const;
+  /// Throws std::runtime_error, or std::bad_alloc.
+  OwnedBlock read_block(std::size_t index) const;
   /// The last whole tail, without its header; empty if there is none.
   std::vector<std::byte> read_tail() const;
   std::vector<std::byte> read_facts() const;

@@ -114,7 +114,7 @@ class Recorder {
   std::vector<int> mpi_threads;  // started by MPI_Init: what they read and write is not the application's
   ThreadState* free_states = nullptr;
   std::timespec start_time{};
-  std::string last_line;         // for who watches a run that dies; empty where another tells it
+  std::string last_line;  // for who watches a run that dies; empty where another tells it
   std::uint64_t boundary_kinds_hash = 0;
   Ticks boundary_cost;  // of recording one, smallest seen
   Ticks clock_resolution;

@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <type_traits>
 
 #include "libprofile/format/features.hpp"
@@ -20,8 +22,8 @@ inline SlotMap identity() {
   return map;
 }
 
-/// 32 bytes a segment, and what intM added where it is loaded. Its members have no values of their own: pages that are
-/// never written are never taken from the machine.
+/// 32 bytes a segment at most, and what intM added where it is loaded. A feature that never changes stays in slot 0,
+/// which is what a new block holds: pages that are never written are never taken from the machine.
 struct SegmentBlock {
   static constexpr std::size_t capacity = 4096;
 
@@ -37,6 +39,14 @@ struct SegmentBlock {
   bool is_mapped(std::size_t feature) const { return (mapped >> feature & 1) != 0; }
 };
 static_assert(std::is_trivially_copyable_v<SegmentBlock> && feature_count <= 64);
+
+struct FreeBlock {
+  void operator()(SegmentBlock* block) const { std::free(block); }
+};
+using OwnedBlock = std::unique_ptr<SegmentBlock, FreeBlock>;
+
+/// All zero; null where memory ends. By calloc, which takes fresh pages as they are.
+inline OwnedBlock empty_block() { return OwnedBlock(static_cast<SegmentBlock*>(std::calloc(1, sizeof(SegmentBlock)))); }
 
 /// What of a block is used.
 constexpr std::size_t block_bytes(bool with_injection) {

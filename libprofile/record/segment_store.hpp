@@ -55,8 +55,8 @@ class SegmentStore {
       : limit_(limit), with_injection_(with_injection), part_(part) {}
 
   /// What a part file holds: `closed` blocks in the file, then `open_size` segments of `open`.
-  SegmentStore(PartFile& part, bool with_injection, std::size_t closed, std::unique_ptr<SegmentBlock> open,
-               std::size_t open_size, const std::array<RankQuantizer, feature_count>& quantizers)
+  SegmentStore(PartFile& part, bool with_injection, std::size_t closed, OwnedBlock open, std::size_t open_size,
+               const std::array<RankQuantizer, feature_count>& quantizers)
       : limit_(0),
         with_injection_(with_injection),
         part_(&part),
@@ -80,7 +80,8 @@ class SegmentStore {
     block.times[at] = CompactTimes::of(parts_of(row), static_cast<double>(row.duration.count));
     block.sites[at] = row.site;
     for (std::size_t feature = 0; feature < feature_count; ++feature) {
-      block.slots[feature][at] = slot_of(feature, row.features[feature], static_cast<std::uint16_t>(at));
+      const std::uint8_t slot = slot_of(feature, row.features[feature], static_cast<std::uint16_t>(at));
+      if (slot != 0) block.slots[feature][at] = slot;
     }
     if (with_injection_) {
       block.injected[0][at] = row.injected_requested;
@@ -183,9 +184,8 @@ class SegmentStore {
       if (!release_oldest()) return false;
     }
     if (in_open_block) return true;
-    std::unique_ptr<SegmentBlock> block(new (std::nothrow) SegmentBlock);
+    OwnedBlock block = empty_block();
     if (block == nullptr) return false;
-    block->mapped = 0;
     blocks_.push_back(std::move(block));
     is_closed_ = false;
     return true;
@@ -206,10 +206,8 @@ class SegmentStore {
 
   const SegmentBlock& block_at(std::size_t block) const {
     if (blocks_[block] != nullptr) return *blocks_[block];
-    if (cached_ == nullptr) cached_ = std::make_unique<SegmentBlock>();
     if (cached_block_ != block) {
-      cached_block_ = ~std::size_t{0};
-      part_->read_block(block, *cached_);
+      cached_ = part_->read_block(block);
       cached_block_ = block;
     }
     return *cached_;
@@ -267,13 +265,13 @@ class SegmentStore {
   bool is_closed_ = false;    // the last block
   std::size_t in_file_ = 0;   // blocks
   std::size_t released_ = 0;  // blocks in the file only
-  std::vector<std::unique_ptr<SegmentBlock>> blocks_;
+  std::vector<OwnedBlock> blocks_;
   std::array<RankQuantizer, feature_count> quantizers_;
   std::array<Last, feature_count> last_{};
   std::array<std::vector<LoggedMerge>, feature_count> merges_;
   // By block: slots at its end -> slots now; null where they are the same.
   std::vector<std::unique_ptr<std::array<SlotMap, feature_count>>> later_;
-  mutable std::unique_ptr<SegmentBlock> cached_;
+  mutable OwnedBlock cached_;
   mutable std::size_t cached_block_ = ~std::size_t{0};
 };
 

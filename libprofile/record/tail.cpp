@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <stdexcept>
 
 #include "libprofile/record/packing.hpp"
@@ -109,8 +110,8 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
     in.get(text.data(), text.size());
     read.sites.push_back(std::move(text));
   }
-  auto block = std::make_unique<SegmentBlock>();
-  block->mapped = 0;
+  OwnedBlock block = empty_block();
+  if (block == nullptr) throw std::bad_alloc();
   const std::size_t open = facts.open_segments;
   const bool with_injection = part.header().with_injection != 0;
   in.get(block->durations.data(), open);
