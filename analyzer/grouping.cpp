@@ -220,6 +220,7 @@ Grouping group_segments(const Profile& profile) {
   Grouping grouping;
   refine_by(FeatureKind::work, Compare::by_relative_distance);
   grouping.clusters = partition.count;
+  const std::vector<std::uint32_t> cluster_of_row = partition.of;
   refine_by(FeatureKind::count, Compare::exactly);
   refine(partition, rows, profile.site, {}, Compare::exactly);
   refine_by(FeatureKind::volume, Compare::by_relative_distance);
@@ -227,7 +228,9 @@ Grouping group_segments(const Profile& profile) {
   Partition& groups = grouping.groups;
   groups = {.of = std::move(rows.of), .count = partition.count};
   grouping.begin.assign(groups.count + 1, 0);
+  grouping.cluster_of.resize(groups.count);
   for (std::size_t row = 0; row < partition.of.size(); ++row) {
+    grouping.cluster_of[partition.of[row]] = cluster_of_row[row];
     grouping.begin[partition.of[row] + 1] += rows.segments[row];
   }
   std::partial_sum(grouping.begin.begin(), grouping.begin.end(), grouping.begin.begin());

@@ -40,8 +40,9 @@ std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
 struct Grouping {
   std::uint32_t clusters = 0;
   Partition groups;
-  std::vector<std::uint32_t> by_group;  // (segments) those of group 0, of group 1 and so on, each in order of time
-  std::vector<std::size_t> begin{0};    // (groups + 1) where in by_group the segments of each begin
+  std::vector<std::uint32_t> cluster_of;  // (groups) the cluster that each is part of
+  std::vector<std::uint32_t> by_group;    // (segments) those of group 0, of group 1 and so on, each in order of time
+  std::vector<std::size_t> begin{0};      // (groups + 1) where in by_group the segments of each begin
 
   std::span<const std::uint32_t> members(std::uint32_t group) const {
     return std::span(by_group).subspan(begin[group], begin[group + 1] - begin[group]);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
+
+#include "analyzer/judged_segments.hpp"
 
 namespace halcyon {
 namespace {
@@ -122,14 +125,14 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
   const PartsOfTime slots(overview.seconds, size.slots);
   const PartsOfTime columns(overview.seconds, map.columns);
   std::size_t last_slot = size.slots;  // none yet
-  double begin = 0.0;
-  for (std::uint32_t segment = 0; segment < profile.duration.size(); ++segment) {
-    const std::size_t slot = slots.at(begin);
-    add_to(overview.slots, slot != last_slot, begin, profile.duration[segment], is_disturbed(segment));
+  JudgedSegments segments(profile, grouping, analysis);
+  while (const std::optional<JudgedSegment> segment = segments.next()) {
+    const std::size_t slot = slots.at(segment->start_seconds);
+    add_to(overview.slots, slot != last_slot, segment->start_seconds, profile.duration[segment->number],
+           segment->disturbed);
     last_slot = slot;
-    map.seconds[profile.last_rank[segment] / map.ranks_in_row * map.columns + columns.at(begin)] +=
-        analysis.excess[segment];
-    begin += static_cast<double>(profile.duration[segment]);
+    map.seconds[profile.last_rank[segment->number] / map.ranks_in_row * map.columns +
+                columns.at(segment->start_seconds)] += segment->excess_seconds;
   }
 
   overview.durations = histogram_of(profile, grouping.by_group, size.bins, is_disturbed);

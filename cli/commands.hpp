@@ -40,9 +40,12 @@ std::optional<std::string> objection_to_writing(const std::string& path);
 
 /// --json FILE|-
 void add_json_option(CLI::App& command, std::string& where);
+/// --method NAME
+void add_method_option(CLI::App& command, std::string& method);
 /// --html FILE
 void add_html_option(CLI::App& command, std::string& file);
 /// All of a file, which is replaced.
+Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);
 /// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
@@ -63,5 +66,6 @@ void add_info(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);
 void add_compose(CLI::App& app, Action& chosen);
 void add_recover(CLI::App& app, Action& chosen);
+void add_export(CLI::App& app, Action& chosen);
 
 }  // namespace halcyon::cli

@@ -133,52 +133,16 @@ Words with_global_environment(const Words& launch, const std::string& preload, c
 
 // Options whose value is never the next word; all others have theirs there, or behind '='.
 constexpr std::string_view srun_flags = "EHIKOQVXZhklsuv";
-constexpr std::array<std::string_view, 40> srun_long_flags{"bcast",
-                                                           "compress",
-                                                           "contiguous",
-                                                           "disable-status",
-                                                           "exact",
-                                                           "exclusive",
-                                                           "external",
-                                                           "help",
-                                                           "hold",
-                                                           "immediate",
-                                                           "interactive",
-                                                           "kill-on-bad-exit",
-                                                           "kill-on-invalid-dep",
-                                                           "label",
-                                                           "multi-prog",
-                                                           "nice",
-                                                           "no-allocate",
-                                                           "no-kill",
-                                                           "no-shell",
-                                                           "overcommit",
-                                                           "overlap",
-                                                           "oversubscribe",
-                                                           "preserve-env",
-                                                           "propagate",
-                                                           "pty",
-                                                           "quiet",
-                                                           "quit-on-interrupt",
-                                                           "reboot",
-                                                           "resv-ports",
-                                                           "send-libs",
-                                                           "share",
-                                                           "spread-job",
-                                                           "stepmgr",
-                                                           "test-only",
-                                                           "unbuffered",
-                                                           "usage",
-                                                           "use-min-nodes",
-                                                           "verbose",
-                                                           "version",
-                                                           "x11"};
+constexpr std::string_view srun_long_flags =
+    " bcast compress contiguous disable-status exact exclusive external help hold immediate interactive "
+    "kill-on-bad-exit kill-on-invalid-dep label multi-prog nice no-allocate no-kill no-shell overcommit "
+    "overlap oversubscribe preserve-env propagate pty quiet quit-on-interrupt reboot resv-ports send-libs "
+    "share spread-job stepmgr test-only unbuffered usage use-min-nodes verbose version x11 ";
 
 bool has_value_behind(const std::string& option) {
   if (option.starts_with("--")) {
-    const std::string_view name = std::string_view(option).substr(2);
-    return name.find('=') == std::string_view::npos &&
-           std::find(srun_long_flags.begin(), srun_long_flags.end(), name) == srun_long_flags.end();
+    return option.find('=') == std::string::npos &&
+           srun_long_flags.find(" " + option.substr(2) + " ") == std::string_view::npos;
   }
   // A row of letters, of which the first that is no flag has what follows for its value, if anything does.
   const std::size_t at = option.find_first_not_of(srun_flags, 1);

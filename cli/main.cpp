@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   add_compare(app, chosen);
   add_compose(app, chosen);
   add_recover(app, chosen);
+  add_export(app, chosen);
   // What follows the first "--" of a command that starts a program belongs to the program, whatever it looks like.
   char** const end = argv + argc;
   const std::string_view subcommand = argc > 1 ? argv[1] : "";

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <unistd.h>
 
+#include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
 #include "report/json.hpp"
 
@@ -39,6 +40,14 @@ void add_json_option(CLI::App& command, std::string& where) {
       ->type_name("FILE|-");
 }
 
+void add_method_option(CLI::App& command, std::string& method) {
+  std::vector<std::string> names;
+  for (const Method& each : methods) names.emplace_back(each.name);
+  command.add_option("--method", method, "The estimator that speaks for the run")
+      ->check(CLI::IsMember(names))
+      ->capture_default_str();
+}
+
 void add_html_option(CLI::App& command, std::string& file) {
   command.add_option("--html", file, "Write the report with its figures to FILE, one page that needs no network")
       ->type_name("FILE");
@@ -55,11 +64,16 @@ bool is_hdf5(const std::string& file) {
 
 }  // namespace
 
-Status write_file(const std::string& file, const std::string& text) {
+Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write) {
   if (is_hdf5(file)) return Failure{file + " is a profile, and profiles are never overwritten: name another file"};
   std::ofstream out(file);
-  if (!(out << text).flush()) return Failure{"cannot write " + file + ": " + std::strerror(errno)};
+  if (out) write(out);
+  if (!out.flush()) return Failure{"cannot write " + file + ": " + std::strerror(errno)};
   return Done{};
+}
+
+Status write_file(const std::string& file, const std::string& text) {
+  return write_file(file, [&text](std::ostream& out) { out << text; });
 }
 
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <numeric>
@@ -40,9 +41,12 @@ void Progress::begin(std::size_t step, const std::string& what) const {
 }
 
 void show_step(const std::string& what) {
-  if (isatty(STDERR_FILENO) == 0) return;
-  std::fprintf(stderr, "\r\x1b[K%s", one_line(what).c_str());
-  std::fflush(stderr);
+  const int kept = errno;  // what failed may be told after the line is wiped
+  if (isatty(STDERR_FILENO) != 0) {
+    std::fprintf(stderr, "\r\x1b[K%s", one_line(what).c_str());
+    std::fflush(stderr);
+  }
+  errno = kept;
 }
 
 std::string duration_text(double seconds) {

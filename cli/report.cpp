@@ -1,4 +1,4 @@
-// halcyon report: the verdict on profiles, as text, JSON and HTML.
+// halcyon report: the verdict on profiles, as text, JSON, CSV and HTML.
 #include <memory>
 #include <utility>
 
@@ -6,6 +6,7 @@
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "report/csv.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
 
@@ -15,6 +16,7 @@ namespace {
 struct Options {
   std::vector<std::string> files;
   std::string json;
+  std::string csv;
   std::string html;
   std::string method{methods.front().name};
   std::string fail_on;
@@ -29,8 +31,12 @@ int status_for(Verdict verdict, const std::string& fail_on) {
 }
 
 int report(const Options& options) {
+  if (options.json == "-" && options.csv == "-") {
+    return fail("--json - and --csv - would both write to standard output: name a file for one of them");
+  }
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
+  std::string csv = runs_csv_header();
   std::vector<RunOnPage> page;
   int status = passed;
   const auto worst = [&status](int other) {
@@ -47,6 +53,7 @@ int report(const Options& options) {
     Analysis analysis = analyze(*profile, grouping, options.method);
     show_step("");
     json.push_back(report_json(file, *profile, analysis));
+    csv += run_csv({file, *profile, analysis});
     text += (text.empty() ? "" : "\n") + report_text(file, *profile, analysis, colour_for(STDOUT_FILENO));
     worst(status_for(analysis.result().verdict, options.fail_on));
     if (!options.html.empty()) page.push_back(on_page(file, std::move(*profile), grouping, std::move(analysis)));
@@ -56,8 +63,12 @@ int report(const Options& options) {
       return fail(written.failure().message);
     }
   }
+  if (!options.csv.empty() && options.csv != "-") {
+    if (const Status written = write_file(options.csv, csv); !written) return fail(written.failure().message);
+  }
   // One run is one object; of several, a list of them.
-  const Status printed = print_result(text, json.size() == 1 ? json.front() : json, options.json);
+  const Status printed =
+      print_result(options.csv == "-" ? csv : text, json.size() == 1 ? json.front() : json, options.json);
   return printed ? status : fail(printed.failure().message);
 }
 
@@ -66,14 +77,12 @@ int report(const Options& options) {
 void add_report(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("report", "Say how much of a run's time came from outside");
   auto options = std::make_shared<Options>();
-  std::vector<std::string> names;
-  for (const Method& method : methods) names.emplace_back(method.name);
   command->add_option("FILE", options->files, "Profiles")->required();
   add_json_option(*command, options->json);
+  command->add_option("--csv", options->csv, "Write a table with a row a run to FILE, or to standard output with '-'")
+      ->type_name("FILE|-");
+  add_method_option(*command, options->method);
   add_html_option(*command, options->html);
-  command->add_option("--method", options->method, "The estimator that speaks for the run")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
   command->add_option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
       ->check(CLI::IsMember({"yellow", "red"}));
   command->footer(

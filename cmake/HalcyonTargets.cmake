@@ -23,6 +23,15 @@ if(HALCYON_SANITIZE)
   target_link_options(halcyon_sanitizers INTERFACE -fsanitize=${HALCYON_SANITIZE})
 endif()
 
+# A program that reads or writes profiles runs where a module file may have put another HDF5 of the same name in front: it
+# takes the one that it was built with. A RUNPATH would come after LD_LIBRARY_PATH, an RPATH comes before it.
+get_filename_component(HALCYON_HDF5_DIR ${HALCYON_HDF5_HL} REALPATH)
+get_filename_component(HALCYON_HDF5_DIR ${HALCYON_HDF5_DIR} DIRECTORY)
+function(halcyon_keeps_its_hdf5 program)
+  set_target_properties(${program} PROPERTIES BUILD_RPATH ${HALCYON_HDF5_DIR} INSTALL_RPATH ${HALCYON_HDF5_DIR})
+  target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
+endfunction()
+
 # The MPI families that preloaded libraries are made for, since their handles differ: MPI, which is Open MPI, and MPICH
 # where its mpi.h is found. The libraries' names tell them apart by a suffix.
 set(HALCYON_MPI_FAMILIES MPI)
@@ -87,10 +96,13 @@ function(halcyon_preload_library base tool)
 endfunction()
 
 # A program of MPI's users, or with MODULE a library that they open, once for each MPI family: in <directory>, and in
-# <directory>-mpich. LINK names the targets of FindMPI.
+# <directory>-mpich. LINK names the targets of FindMPI. With ONLY for some families.
 function(halcyon_mpi_program name source)
-  cmake_parse_arguments(PARSE_ARGV 2 program "MODULE" "DIRECTORY" "LINK;OPTIONS")
-  foreach(family IN LISTS HALCYON_MPI_FAMILIES)
+  cmake_parse_arguments(PARSE_ARGV 2 program "MODULE" "DIRECTORY" "LINK;OPTIONS;ONLY")
+  if(NOT program_ONLY)
+    set(program_ONLY ${HALCYON_MPI_FAMILIES})
+  endif()
+  foreach(family IN LISTS program_ONLY)
     set(target ${name}${HALCYON_${family}_SUFFIX})
     set(directory ${PROJECT_BINARY_DIR}/${program_DIRECTORY}${HALCYON_${family}_SUFFIX})
     if(program_MODULE)

@@ -8,7 +8,8 @@ declare -A packages=(
            libpapi-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev"
   [demo]="lammps"
   [test]="lammps lammps-examples hpcc python3-mpi4py python3-numpy python3-h5py python3-xarray
-          python3-netcdf4 python3-selenium chromium chromium-driver binutils clang libclang-rt-14-dev mpich libmpich-dev
+          python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-selenium chromium
+          chromium-driver binutils clang libclang-rt-14-dev mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
           slurmctld slurmd slurm-client munge"
 )
 

@@ -160,8 +160,13 @@ void release_signals() {
   }
 }
 
-// Runs at exit; only speaks if this very process began to record and never reached MPI_Finalize.
+std::atomic<pid_t> uses_sessions{0};  // this process, where it does
+
+// Runs at exit; only speaks if this very process should have a profile, and never reached MPI_Finalize.
 [[gnu::destructor]] void report_missing_finalize() {
+  if (recorder == nullptr && uses_sessions.load() == getpid() && is_spokesman()) {
+    complain("a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written");
+  }
   if (!records_here()) return;
   const NotRecorded guard;
   recorder->look_at_system();
@@ -239,8 +244,14 @@ void StartingRun::started() const noexcept try {
   mpi.Query_thread(&thread_level);
   run.several_threads = thread_level == MPI_THREAD_MULTIPLE;
 
+  MPI_Comm parent = mpi.comm_null;
+  mpi.Comm_get_parent(&parent);
+  const bool is_spawned = parent != mpi.comm_null;
+  run.several_worlds.store(is_spawned);
+
   std::string complaint;
   run.settings = settings_from_environment(complaint);
+  if (is_spawned) set_apart_from_parent(run.settings);
   run.counter.choose(run.settings.counter, complaint);
   run.injected_totals = reinterpret_cast<InjectedTotals>(dlsym(RTLD_DEFAULT, injected_totals_symbol));
   if (!all_ranks_surely_record()) {
@@ -293,6 +304,8 @@ void end_recording() noexcept try {
 } catch (const std::exception& error) {
   complain(std::string("no profile is written: ") + error.what());
 }
+
+void session_begins() noexcept { uses_sessions.store(getpid()); }
 
 void abort_recording() noexcept try {
   if (!records_here()) return;

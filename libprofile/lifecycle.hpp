@@ -23,4 +23,7 @@ void end_recording() noexcept;
 /// Before MPI_Abort: what is recorded is spilled.
 void abort_recording() noexcept;
 
+/// MPI_Session_init has succeeded. Said at the program's end if it never called MPI_Init.
+void session_begins() noexcept;
+
 }  // namespace halcyon

@@ -83,49 +83,104 @@ ordered_json breakdown_json(const Profile& profile, const Attribution& attributi
   return json;
 }
 
+ordered_json methods_json(const Analysis& analysis) {
+  ordered_json json = ordered_json::object();
+  for (const MethodResult& method : analysis.methods) {
+    json[std::string(method.name)] = {{"interference_percent", method.interference_percent},
+                                      {"probability_high", method.probability_high},
+                                      {"verdict", name_of(method.verdict)}};
+  }
+  return json;
+}
+
+ordered_json warnings_json(const Analysis& analysis) {
+  ordered_json json = ordered_json::array();
+  for (const Warning& warning : analysis.warnings) {
+    json.push_back({{"code", warning.code}, {"message", warning.message}});
+  }
+  return json;
+}
+
 }  // namespace
+
+std::string valid_utf8(const std::string& text) {
+  return ordered_json::parse(ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace))
+      .get<std::string>();
+}
 
 std::string to_text(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
+const std::vector<RunField>& run_fields() {
+  using Run = const AnalyzedFile&;
+  constexpr bool a_list = false;
+  static const std::vector<RunField> fields{
+      {"file", "", "name of the profile", [](Run run) { return ordered_json(run.name); }},
+      {"command", "", "command line of the program", [](Run run) { return ordered_json(run.profile.command); }},
+      {"ranks", "ranks", "MPI ranks", [](Run run) { return ordered_json(run.profile.ranks); }},
+      {"hosts", "", "hosts of the ranks", [](Run run) { return ordered_json(run.profile.hosts()); }, a_list},
+      {"segments", "segments", "segments, which boundaries end",
+       [](Run run) { return ordered_json(run.analysis.segments); }},
+      {"clusters", "clusters", "clusters of segments alike in work",
+       [](Run run) { return ordered_json(run.analysis.clusters); }},
+      {"groups", "groups", "groups of segments alike in work, communication and I/O",
+       [](Run run) { return ordered_json(run.analysis.groups); }},
+      {"run_time_seconds", "run_time_seconds", "time from MPI_Init to MPI_Finalize, mean over ranks",
+       [](Run run) { return ordered_json(run.analysis.run_time_seconds); }},
+      {"undisturbed_time_seconds", "undisturbed_time_seconds", "run time that it would have taken undisturbed",
+       [](Run run) { return ordered_json(run.analysis.undisturbed_time_seconds()); }},
+      {"coverage_percent", "coverage_ratio", "share of the run time in judged groups",
+       [](Run run) { return ordered_json(run.analysis.coverage_percent); }},
+      {"segment_rate_hz", "segment_rate_hertz", "segments a second",
+       [](Run run) { return ordered_json(run.analysis.segment_rate_hz); }},
+      {"counter", "", "what work is measured by", [](Run run) { return ordered_json(run.profile.counter); }},
+      {"verdict", "", "green, yellow, red or unknown",
+       [](Run run) { return ordered_json(name_of(run.analysis.result().verdict)); }},
+      {"probability_high", "probability_high_ratio", "probability that the run is highly disturbed",
+       [](Run run) { return ordered_json(run.analysis.result().probability_high); }},
+      {"interference_percent", "interference_ratio", "share of the run time that came from outside",
+       [](Run run) { return ordered_json(run.analysis.result().interference_percent); }},
+      {"interference_interval_percent", "", "90 % interval of it, low and high",
+       [](Run run) {
+         const Interval& interval = run.analysis.result().interval_percent;
+         return ordered_json::array({interval.low, interval.high});
+       },
+       a_list},
+      {"instantaneous_percent", "instantaneous_ratio", "part of the interference that strikes some segments",
+       [](Run run) {
+         const MethodResult& result = run.analysis.result();
+         return ordered_json(result.interference_percent - result.continuous_percent);
+       }},
+      {"continuous_percent", "continuous_ratio", "part of the interference that strikes nearly all segments",
+       [](Run run) { return ordered_json(run.analysis.result().continuous_percent); }},
+      {"background_percent", "background_ratio", "what fixed work lost around the run, beside the interference",
+       [](Run run) {
+         const std::optional<Background> background = background_of(run.profile);
+         return background ? ordered_json(background->percent()) : ordered_json();
+       }},
+      {"method", "", "method that speaks for the run",
+       [](Run run) { return ordered_json(run.analysis.result().name); }},
+      {"methods", "", "what each method says", [](Run run) { return methods_json(run.analysis); }, a_list},
+      {"breakdown", "", "where the excess went",
+       [](Run run) {
+         const bool is_known = run.analysis.result().verdict != Verdict::unknown;
+         return is_known ? breakdown_json(run.profile, run.analysis.attribution) : ordered_json();
+       },
+       a_list},
+      {"injected_percent", "injected_ratio", "share of the run time that intM injected, critical path at most",
+       [](Run run) {
+         return run.analysis.injected_percent ? ordered_json(*run.analysis.injected_percent) : ordered_json();
+       }},
+      {"warnings", "", "what the user must be warned of", [](Run run) { return warnings_json(run.analysis); }, a_list},
+  };
+  return fields;
+}
+
 ordered_json report_json(const std::string& file, const Profile& profile, const Analysis& analysis) {
-  const MethodResult& result = analysis.result();
+  const AnalyzedFile run{file, profile, analysis};
   ordered_json json;
-  json["file"] = file;
-  json["command"] = profile.command;
-  json["ranks"] = profile.ranks;
-  json["hosts"] = profile.hosts();
-  json["segments"] = analysis.segments;
-  json["clusters"] = analysis.clusters;
-  json["groups"] = analysis.groups;
-  json["run_time_seconds"] = analysis.run_time_seconds;
-  json["undisturbed_time_seconds"] = analysis.undisturbed_time_seconds();
-  json["coverage_percent"] = analysis.coverage_percent;
-  json["segment_rate_hz"] = analysis.segment_rate_hz;
-  json["counter"] = profile.counter;
-  json["verdict"] = name_of(result.verdict);
-  json["probability_high"] = result.probability_high;
-  json["interference_percent"] = result.interference_percent;
-  json["interference_interval_percent"] = {result.interval_percent.low, result.interval_percent.high};
-  json["instantaneous_percent"] = result.interference_percent - result.continuous_percent;
-  json["continuous_percent"] = result.continuous_percent;
-  const std::optional<Background> background = background_of(profile);
-  json["background_percent"] = background ? ordered_json(background->percent()) : ordered_json();
-  json["method"] = result.name;
-  ordered_json& by_name = json["methods"] = ordered_json::object();
-  for (const MethodResult& method : analysis.methods) {
-    by_name[std::string(method.name)] = {{"interference_percent", method.interference_percent},
-                                         {"probability_high", method.probability_high},
-                                         {"verdict", name_of(method.verdict)}};
-  }
-  json["breakdown"] =
-      result.verdict != Verdict::unknown ? breakdown_json(profile, analysis.attribution) : ordered_json();
-  json["injected_percent"] = analysis.injected_percent ? ordered_json(*analysis.injected_percent) : ordered_json();
-  json["warnings"] = ordered_json::array();
-  for (const Warning& warning : analysis.warnings) {
-    json["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
-  }
+  for (const RunField& field : run_fields()) json[std::string(field.name)] = field.value(run);
   return json;
 }
 

@@ -21,6 +21,7 @@ bool MpiRuntime::load() noexcept {
     return data;
   };
   comm_world = static_cast<MPI_Comm>(handle("ompi_mpi_comm_world"));
+  comm_null = static_cast<MPI_Comm>(handle("ompi_mpi_comm_null"));
   byte = static_cast<MPI_Datatype>(handle("ompi_mpi_byte"));
   uint64 = static_cast<MPI_Datatype>(handle("ompi_mpi_uint64_t"));
   real64 = static_cast<MPI_Datatype>(handle("ompi_mpi_double"));
@@ -32,6 +33,7 @@ bool MpiRuntime::load() noexcept {
 #elif defined(MPICH_VERSION)
   complete = complete && find_mpi_data("ompi_mpi_comm_world") == nullptr;
   comm_world = MPI_COMM_WORLD;
+  comm_null = MPI_COMM_NULL;
   byte = MPI_BYTE;
   uint64 = MPI_UINT64_T;
   real64 = MPI_DOUBLE;

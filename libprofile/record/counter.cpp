@@ -24,6 +24,12 @@ struct Papi {
   bool load(std::string& error) {
     const std::string name = "libpapi.so." + std::to_string(PAPI_VERSION_MAJOR(PAPI_VERSION)) + "." +
                              std::to_string(PAPI_VERSION_MINOR(PAPI_VERSION));
+    // A thread has one running event set of a component: ours would keep the program's own from starting.
+    if (void* of_program = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD); of_program != nullptr) {
+      dlclose(of_program);
+      error = "the program uses PAPI itself, and it counts for one at a time";
+      return false;
+    }
     // NODELETE: counting threads may outlive any moment at which it could be closed.
     void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) {

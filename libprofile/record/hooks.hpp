@@ -291,6 +291,9 @@ class Call {
     if (size > 0 && is_regular(stream)) file_write(size);  // fwrite tells a failure by writing nothing
   }
 
+  /// Processes that are not of this world have come into reach.
+  void meets_another_world() { recorder->several_worlds.store(true, std::memory_order_relaxed); }
+
   // -- boundaries
 
   void boundary(Boundary operation, MPI_Comm comm, const void* site) {

@@ -69,6 +69,21 @@ std::string mpi_version() {
   return version.substr(0, version.find(','));
 }
 
+int members_of_this_world(MPI_Comm comm) {
+  MPI_Group world{};
+  MPI_Group all{};
+  MPI_Group common{};
+  int members = 0;
+  mpi.Comm_group(mpi.comm_world, &world);
+  mpi.Comm_group(comm, &all);
+  mpi.Group_intersection(world, all, &common);
+  mpi.Group_size(common, &members);
+  for (MPI_Group* group : {&world, &all, &common}) {
+    mpi.Group_free(group);
+  }
+  return members;
+}
+
 }  // namespace
 
 void complain(const std::string& message) {
@@ -128,12 +143,15 @@ FixedWork Recorder::measure_background() const {
 }
 
 bool Recorder::counts_as_boundary(MPI_Comm comm) const {
+  const int enough = settings.boundary_ranks > 0 ? settings.boundary_ranks : ranks;
   int size = 0;
   int inter = 0;
   mpi.Comm_size(comm, &size);
-  if (size < (settings.boundary_ranks > 0 ? settings.boundary_ranks : ranks)) return false;
+  if (size < enough) return false;
   mpi.Comm_test_inter(comm, &inter);
-  return inter == 0;
+  if (inter != 0) return false;
+  return !several_worlds.load(std::memory_order_relaxed) || comm == mpi.comm_world ||
+         members_of_this_world(comm) >= enough;
 }
 
 RunFacts Recorder::facts() const {

@@ -104,6 +104,8 @@ class Recorder {
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
+  // Spawned, or one that has spawned or met others: a communicator's size no longer says who is in it.
+  std::atomic<bool> several_worlds{false};
   SpinLock lock;                 // taken only then
   SpinLock register_lock;        // guards `threads` and `free_states`
   RequestTable requests;

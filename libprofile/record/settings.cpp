@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <limits>
+#include <string_view>
 
 namespace halcyon {
 namespace {
@@ -100,6 +101,14 @@ Settings settings_from_environment(std::string& complaint) {
     complaint = std::string("HALCYON_BACKGROUND=") + text + " is not a number of seconds up to 60; none is measured";
   }
   return settings;
+}
+
+void set_apart_from_parent(Settings& settings) {
+  constexpr std::string_view extension = ".h5";
+  const std::size_t end = settings.output.size() - (settings.output.ends_with(extension) ? extension.size() : 0);
+  settings.output.insert(end, ".spawned");
+  settings.command = own_command();
+  settings.receipt.clear();
 }
 
 std::string timestamp_of(std::time_t time) {

@@ -10,6 +10,10 @@ namespace halcyon {
 /// A relative output is made absolute. A value that cannot be read leaves its default, and a sentence in `complaint`.
 Settings settings_from_environment(std::string& complaint);
 
+/// Settings of a world that MPI_Comm_spawn started: its profile has a name and a command of its own, and the receipt is
+/// the parents'.
+void set_apart_from_parent(Settings& settings);
+
 /// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced.
 std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp);
 /// Local time, as in a file's name.

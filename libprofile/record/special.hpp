@@ -44,12 +44,21 @@ class Completion {
     call.completed(before_[index], pending_[index], status);
     if (pending_[index].ends_segment) boundaries_.push_back(pending_[index]);
   }
-  void finish(Call& call) {
+  void finish(Call& call, int result, const MPI_Request* requests) {
+    if (result != MPI_SUCCESS) forget_failed(requests);
     for (const PendingRequest& request : boundaries_) call.end_segment(request.boundary, request.site);
   }
   int count() const { return count_; }
 
  private:
+  /// What has failed is over, too, where MPI has reset its handle: that is soon another's, of which nothing is known.
+  void forget_failed(const MPI_Request* requests) {
+    const SharedStateLock lock;
+    for (int i = 0; i < count_; ++i) {
+      if (requests[i] != before_[i]) recorder->requests.complete(before_[i], pending_[i]);
+    }
+  }
+
   int count_;
   Scratch<MPI_Request> before_;
   Scratch<PendingRequest> pending_;
@@ -80,7 +89,7 @@ int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void* site, MPI_
   const int result = next(request, status);
   call.ended();
   if (result == MPI_SUCCESS) completion.completed(call, 0, *status);
-  completion.finish(call);
+  completion.finish(call, result, request);
   return result;
 }
 
@@ -94,18 +103,18 @@ int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), const void* site
   const int result = next(request, flag, status);
   call.ended();
   if (result == MPI_SUCCESS && *flag != 0) completion.completed(call, 0, *status);
-  completion.finish(call);
+  completion.finish(call, result, request);
   return result;
 }
 
 // With an error in a status, what did complete still completed (MPI 3.1, 3.7.5).
-void note_all(Call& call, Completion& completion, int result, const MPI_Status* statuses) {
+void note_all(Call& call, Completion& completion, int result, const MPI_Request* requests, const MPI_Status* statuses) {
   for (int i = 0; i < completion.count(); ++i) {
     if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
       completion.completed(call, i, statuses[i]);
     }
   }
-  completion.finish(call);
+  completion.finish(call, result, requests);
 }
 
 int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void* site, int count, MPI_Request* requests,
@@ -122,7 +131,7 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void* si
   if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
   const int result = next(count, requests, statuses);
   call.ended();
-  note_all(call, completion, result, statuses);
+  note_all(call, completion, result, requests, statuses);
   return result;
 }
 
@@ -135,7 +144,7 @@ int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), const vo
   if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
   const int result = next(count, requests, flag, statuses);
   call.ended();
-  if (result == MPI_ERR_IN_STATUS || *flag != 0) note_all(call, completion, result, statuses);
+  if (result == MPI_ERR_IN_STATUS || *flag != 0) note_all(call, completion, result, requests, statuses);
   return result;
 }
 
@@ -149,7 +158,7 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), const vo
   const int result = next(count, requests, index, status);
   call.ended();
   if (result == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
-  completion.finish(call);
+  completion.finish(call, result, requests);
   return result;
 }
 
@@ -163,7 +172,7 @@ int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), co
   const int result = next(count, requests, index, flag, status);
   call.ended();
   if (result == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
-  completion.finish(call);
+  completion.finish(call, result, requests);
   return result;
 }
 
@@ -183,7 +192,7 @@ int complete_some(CallClass call_class, const void* site, int (*next)(int, MPI_R
       }
     }
   }
-  completion.finish(call);
+  completion.finish(call, result, requests);
   return result;
 }
 
@@ -239,6 +248,16 @@ int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), const void*, int
   if (result == MPI_SUCCESS) run.started();
   return result;
 }
+
+#ifdef MPI_SESSION_NULL
+template <class Info, class Errhandler>
+int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), const void*, Info info, Errhandler handler,
+                          MPI_Session* session) {
+  const int result = next(info, handler, session);
+  if (result == MPI_SUCCESS) session_begins();
+  return result;
+}
+#endif
 
 template <class Comm>
 int wrap_MPI_Abort(int (*next)(Comm, int), const void*, Comm comm, int error_code) {

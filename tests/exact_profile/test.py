@@ -16,6 +16,7 @@ NOT_CALLED = {
     "MPI_Comm_accept": "needs a second job",
     "MPI_Comm_connect": "needs a second job",
     "MPI_Comm_join": "needs a second job",
+    "MPI_Session_init": "notes only that there is one: see mpi_sessions",
     "MPI_Comm_create_from_group": "needs a session, and a program of sessions alone is not recorded",
     "MPI_Intercomm_create_from_groups": "needs a session, and a program of sessions alone is not recorded",
 }

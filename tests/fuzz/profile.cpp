@@ -1,5 +1,7 @@
 // What a file may hold that HDF5 reads without complaint: the fuzzer's bytes steer changes of a real profile's values,
 // lengths and texts. What the checks let pass goes through the analysis and everything that is printed of it.
+#include <sstream>
+
 #include "analyzer/estimators.hpp"
 #include "libprofile/format/contents.hpp"
 #include "libprofile/format/profile_reader.hpp"
@@ -7,7 +9,10 @@
 #include "libprofile/format/schema.hpp"
 #include "report/comparison.hpp"
 #include "report/composition.hpp"
+#include "report/csv.hpp"
 #include "report/json.hpp"
+#include "report/openmetrics.hpp"
+#include "report/perfetto.hpp"
 #include "report/text.hpp"
 #include "tests/fuzz/steering.hpp"
 
@@ -163,7 +168,8 @@ void promise_json(const nlohmann::ordered_json& json) {
 void show(const Profile& profile, std::span<const Method> candidates) {
   promise_printable(info_text(file, profile));
   promise_json(info_json(file, profile));
-  const Analysis analysis = analyze(profile, candidates.front().name, candidates);
+  const Grouping grouping = group_segments(profile);
+  const Analysis analysis = analyze(profile, grouping, candidates.front().name, candidates);
   for (const MethodResult& method : analysis.methods) {
     promise_percent(method.interference_percent);
     promise_percent(method.interval_percent.low);
@@ -174,6 +180,14 @@ void show(const Profile& profile, std::span<const Method> candidates) {
   promise_printable(report_text(file, profile, analysis, Colour::never));
   promise_printable(verdict_line(profile, analysis, Colour::never));
   promise_json(report_json(file, profile, analysis));
+  const AnalyzedFile run{file, profile, analysis};
+  std::ostringstream trace;
+  write_perfetto(trace, run, grouping, [](std::uint64_t) {});
+  promise(nlohmann::json::accept(trace.str()), "a trace is JSON");
+  std::ostringstream table;
+  write_segments_csv(table, run, grouping, [](std::uint64_t) {});
+  promise(table.str().ends_with("\r\n"), "a table ends its rows");
+  promise(openmetrics(run).ends_with("# EOF\n"), "metrics have an end");
 }
 
 void match_with_base(const Profile& profile) {

@@ -3,8 +3,13 @@
 //   attribute   a copy callback on MPI_COMM_WORLD that fails, as nobody duplicates the world here
 //   closed      standard input, output and error are closed before MPI_Finalize
 //   threads     boundaries and receives of eight threads at once, whose handles MPI hands round between them
+//   collectives each of eight threads has blocking calls and persistent requests on a communicator of its own
+//   kinds       eight threads meet boundaries of different kinds, in an order that no two ranks share
 //   shortlived  a thousand threads, one after the other, each with a call of its own
 //   failing     calls that fail, under MPI_ERRORS_RETURN
+//   truncated   receives whose message is too long, under MPI_ERRORS_RETURN, and what comes after under their handles
+//   handler     calls that fail, and an error handler of the program's own
+//   pcontrol    MPI_Pcontrol with all its levels
 //   children    a handler for SIGCHLD and a wait for any child, around MPI_Finalize
 #include <mpi.h>
 #include <pthread.h>
@@ -69,11 +74,40 @@ static void *communicate(void *argument) {
   return NULL;
 }
 
-static void several_threads(void) {
+static void several_threads(void *(*work)(void *)) {
   pthread_t ids[threads];
   for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, communicate, (void *)i);
+  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void *)i);
   for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
+}
+
+static void *exchange(void *argument) {
+  const int thread = (int)(long)argument, last = (rank + ranks - 1) % ranks, next = (rank + 1) % ranks;
+  MPI_Comm comm = comms[thread];
+  char out[8] = {0}, in[64];
+  MPI_Request requests[2];
+  MPI_Recv_init(in, sizeof in, MPI_CHAR, last, 1, comm, &requests[0]);
+  MPI_Send_init(out, sizeof out, MPI_CHAR, next, 1, comm, &requests[1]);
+  for (int i = 0; i < rounds; ++i) {
+    int one = 1, sum = 0;
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+    MPI_Bcast(&sum, 1, MPI_INT, 0, comm);
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Sendrecv(out, 4, MPI_CHAR, next, 2, in, sizeof in, MPI_CHAR, last, 2, comm, MPI_STATUS_IGNORE);
+  }
+  for (int i = 0; i < 2; ++i) MPI_Request_free(&requests[i]);
+  return NULL;
+}
+
+static void *meet(void *argument) {
+  const int thread = (int)(long)argument;
+  for (int i = 0; i < rounds; ++i) {
+    int one = 1, sum = 0;
+    if (thread % 2 == 0) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comms[thread]);
+    if (thread % 2 != 0) MPI_Barrier(comms[thread]);
+  }
+  return NULL;
 }
 
 static void *send_to_nobody(void *unused) {
@@ -98,6 +132,59 @@ static void failing(void) {
   printf("%d %d %d\n", bad_rank != MPI_SUCCESS, bad_type != MPI_SUCCESS, bad_receive != MPI_SUCCESS);
 }
 
+static void truncated(void) {
+  char out[64] = {0}, in[64];
+  int failed = 0;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* for requests of several communicators */
+  for (int i = 0; i < 100; ++i) {
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    MPI_Irecv(in, 4, MPI_CHAR, 0, 0, MPI_COMM_SELF, &requests[0]);
+    MPI_Send(out, 16, MPI_CHAR, 0, 0, MPI_COMM_SELF);
+    if (i % 2 == 0) failed += MPI_Wait(&requests[0], MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    if (i % 2 != 0) failed += MPI_Waitall(1, requests, statuses) != MPI_SUCCESS;
+    MPI_Isend(out, 64, MPI_CHAR, 0, 2, MPI_COMM_SELF, &requests[0]);
+    MPI_Recv(in, 64, MPI_CHAR, 0, 2, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Irecv(in, 64, MPI_CHAR, 0, 1, MPI_COMM_SELF, &requests[0]);
+    MPI_Isend(out, 32, MPI_CHAR, 0, 1, MPI_COMM_SELF, &requests[1]);
+    MPI_Waitall(2, requests, statuses);
+  }
+  printf("%d failed\n", failed);
+}
+
+static int handled;
+static void handle(MPI_Comm *comm, int *error, ...) {
+  int size, error_class;
+  MPI_Comm_size(*comm, &size);
+  MPI_Error_class(*error, &error_class);
+  handled += error_class == MPI_ERR_RANK && size == ranks;
+}
+
+static void handler(void) {
+  MPI_Errhandler own;
+  char data[4] = {0};
+  int failed = 0;
+  MPI_Comm_create_errhandler(handle, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  for (int i = 0; i < 5; ++i) {
+    int error_class = 0;
+    MPI_Error_class(MPI_Send(data, 4, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD), &error_class);
+    failed += error_class == MPI_ERR_RANK;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Errhandler_free(&own);
+  printf("%d failed, %d handled\n", failed, handled);
+}
+
+static void pcontrol(void) {
+  for (int level = 0; level < 4; ++level) {
+    printf("level %d: %d\n", level, MPI_Pcontrol(level, "phase"));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 static volatile sig_atomic_t children;
 static void count_child(int signal) {
   (void)signal;
@@ -113,9 +200,14 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 10; ++i) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(what, "cancelled") == 0) cancelled();
   if (strcmp(what, "attribute") == 0) attribute();
-  if (strcmp(what, "threads") == 0) several_threads();
+  if (strcmp(what, "threads") == 0) several_threads(communicate);
+  if (strcmp(what, "collectives") == 0) several_threads(exchange);
+  if (strcmp(what, "kinds") == 0) several_threads(meet);
   if (strcmp(what, "shortlived") == 0) shortlived();
   if (strcmp(what, "failing") == 0) failing();
+  if (strcmp(what, "truncated") == 0) truncated();
+  if (strcmp(what, "handler") == 0) handler();
+  if (strcmp(what, "pcontrol") == 0) pcontrol();
   if (strcmp(what, "children") == 0) signal(SIGCHLD, count_child);
   fflush(stdout);
   if (strcmp(what, "closed") == 0) {

@@ -7,6 +7,7 @@ import halcyon_test
 from halcyon_test import BUILD, EXAMPLES
 
 PROGRAM = BUILD / "tests" / "publishes_work"
+WITH_PAPI = BUILD / "tests" / "measures_itself"
 
 
 class PapiEvent(halcyon_test.Behaviour):
@@ -34,6 +35,18 @@ class PapiEvent(halcyon_test.Behaviour):
     def test_without_a_counter_there_is_no_compute_feature(self):
         profile = self.record(2, [PROGRAM], HALCYON_COUNTER="none")
         self.assertEqual(set(profile.values("compute")), {0.0})
+
+    def test_a_program_that_uses_papi_itself_keeps_it(self):
+        plain = self.mpirun(1, [WITH_PAPI], preload=False)
+        self.assertEqual(plain.output, "No error, No error: 50000\n", plain)
+        self.assertEqual(self.record(1, [WITH_PAPI]).attributes["counter"], "cpu")
+        asked_for = self.mpirun(1, [WITH_PAPI], HALCYON_OUTPUT=self.directory / "asked.h5",
+                                HALCYON_COUNTER="papi:sde:::Work::units")
+        self.assertEqual((asked_for.status, asked_for.output), (0, plain.output), asked_for)
+        self.assertEqual(len(asked_for.errors.splitlines()), 1, asked_for)
+        self.assertIn("the program uses PAPI itself", asked_for.errors)
+        profile = halcyon_test.Profile(self.directory / "asked.h5")
+        self.assertEqual((profile.attributes["counter"], profile.boundaries), ("cpu", 50))
 
     def test_the_choice_is_printed_and_stored(self):
         finished = self.halcyon("run", "-o", "run.h5", "--counter", "cpu", "--", "mpirun", "-np", "2", EXAMPLES / "halo_c", "50")

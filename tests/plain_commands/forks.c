@@ -1,12 +1,14 @@
 /* An MPI program that starts other processes in every way there is, and does file I/O of its own beside them.
  *
- *   mpirun -np 1 forks FILE
+ *   mpirun -np 1 forks FILE [BARRIERS]
  *
+ * BARRIERS are met before and after, so that what is recorded may have been spilled by the time of the children.
  * Its own account: one open, one write of 5 bytes, one close. All else is done by its children.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <mpi.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ static void say(const char *what) {
 static void report(const char *what, pid_t child) {
   int status;
   waitpid(child, &status, 0);
-  printf("%s: exit status %d\n", what, WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  printf("%s: exit status %d\n", what, WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
   fflush(stdout);
 }
 
@@ -36,6 +38,8 @@ static void use_file(const char *path) {
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   const char *path = argv[1];
+  const long barriers = argc > 2 ? atol(argv[2]) : 0;
+  for (long i = 0; i < barriers; ++i) MPI_Barrier(MPI_COMM_WORLD);
   const int file = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
   pid_t child;
 
@@ -57,7 +61,21 @@ int main(int argc, char **argv) {
     exit(4);
   }
   report("fork and exit", child);
+  for (int number = 0; number < 3; ++number) {
+    const int signals[] = {SIGTERM, SIGKILL, SIGSEGV};
+    if ((child = fork()) == 0) {
+      use_file(path);
+      signal(SIGSEGV, SIG_DFL); /* that of the MPI library has much to say */
+      raise(signals[number]);
+    }
+    report("fork and a signal", child);
+  }
 
+  if ((child = vfork()) == 0) {
+    use_file(path);
+    _exit(6);
+  }
+  report("vfork and _exit", child);
   if ((child = vfork()) == 0) {
     use_file(path);
     execl("/bin/echo", "echo", "executed after vfork", (char *)NULL);
@@ -75,6 +93,7 @@ int main(int argc, char **argv) {
   if (fgets(line, sizeof line, pipe) != NULL) printf("popen: %s", line);
   printf("pclose: %d\n", pclose(pipe));
 
+  for (long i = 0; i < barriers; ++i) MPI_Barrier(MPI_COMM_WORLD);
   write(file, "mine\n", 5);
   close(file);
   MPI_Finalize();

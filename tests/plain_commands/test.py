@@ -73,6 +73,17 @@ class PlainCommands(halcyon_test.Behaviour):
         of_the_parent = {"file_opens": 1, "file_closes": 1, "reads": 0, "writes": 1, "bytes_written": 5}
         self.assertEqual({name: totals[name] for name in of_the_parent}, of_the_parent)
 
+    def test_children_of_a_rank_that_has_spilled_leave_its_parts_alone(self):
+        many = 50000  # twice that many segments fill three mebibytes
+        command = [PROGRAMS / "forks", self.directory / "file", many]
+        plain = self.mpirun(1, command, preload=False)
+        path = self.directory / "run.h5"
+        preloaded = self.mpirun(1, command, HALCYON_OUTPUT=path, HALCYON_MEMORY=1)
+        self.assertEqual(preloaded, plain)
+        profile = halcyon_test.Profile(path)
+        self.assertEqual((profile.boundaries, profile.attributes["dropped_segments"]), (2 * many, 0))
+        self.assertEqual(sorted(left.name for left in self.directory.iterdir()), ["file", "run.h5"])
+
     def test_the_library_needs_nothing_but_libc(self):
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", output_of(["readelf", "-d", LIBRARY]))
         self.assertIn("libc.so.6", needed)

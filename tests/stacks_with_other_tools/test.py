@@ -24,6 +24,16 @@ class StacksWithOtherTools(halcyon_test.Behaviour):
         self.assertEqual(profile.boundaries, alone.boundaries)
         self.assertEqual([profile.totals(rank) for rank in range(2)], [alone.totals(rank) for rank in range(2)])
 
+    def test_a_tool_that_the_program_halts_by_pcontrol_is_halted_and_ours_is_not(self):
+        program = [PROGRAMS / "controls"]
+        for libraries in ((LIBRARY, TOOL), (TOOL, LIBRARY)):
+            with self.subTest(first=libraries[0].name):
+                path = self.directory / f"{libraries[0].name}.h5"
+                finished = self.mpirun(2, program, preload=False, HALCYON_OUTPUT=path,
+                                       options=exported("LD_PRELOAD", ":".join(map(str, libraries))))
+                self.assertEqual((finished.status, finished.output, finished.errors), (0, "tool: 20\n", ""), finished)
+                self.assertEqual(halcyon_test.Profile(path).boundaries, 30)
+
     def test_behind_ours(self):
         self.check(LIBRARY, TOOL)
 

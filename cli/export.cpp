@@ -1,0 +1,93 @@
+// halcyon export: a profile in the formats of other tools.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+#include <memory>
+
+#include "analyzer/estimators.hpp"
+#include "cli/commands.hpp"
+#include "cli/progress.hpp"
+#include "libprofile/format/profile_reader.hpp"
+#include "report/csv.hpp"
+#include "report/openmetrics.hpp"
+#include "report/perfetto.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+struct Options {
+  bool perfetto = false;
+  bool openmetrics = false;
+  bool csv = false;
+  std::string file;
+  std::string output;
+  std::string method{methods.front().name};
+};
+
+/// Says how far the export is, if it takes longer than a moment.
+class ShownProgress {
+ public:
+  explicit ShownProgress(std::uint64_t segments) : segments_(segments) {}
+  ~ShownProgress() { show_step(""); }
+  ShownProgress(const ShownProgress&) = delete;
+  ShownProgress& operator=(const ShownProgress&) = delete;
+
+  void operator()(std::uint64_t done) const {
+    constexpr auto a_moment = std::chrono::seconds(2);
+    if (std::chrono::steady_clock::now() - began_ < a_moment) return;
+    show_step(fmt::format("exporting: {:.0f} % of {} segments",
+                          100.0 * static_cast<double>(done) / static_cast<double>(segments_), segments_));
+  }
+
+ private:
+  std::uint64_t segments_;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+void write(std::ostream& out, const Options& options, const Profile& profile) {
+  show_step("analyzing " + options.file);
+  const Grouping grouping = group_segments(profile);
+  const Analysis analysis = analyze(profile, grouping, options.method);
+  show_step("");
+  const AnalyzedFile run{options.file, profile, analysis};
+  const ShownProgress progress(profile.segments);
+  const SegmentsDone done = [&progress](std::uint64_t segments) { progress(segments); };
+  if (options.perfetto) write_perfetto(out, run, grouping, done);
+  if (options.openmetrics) out << openmetrics(run);
+  if (options.csv) write_segments_csv(out, run, grouping, done);
+}
+
+int export_file(const Options& options) {
+  show_step("reading " + options.file);
+  const Outcome<Profile> profile = read_profile(options.file);
+  show_step("");
+  if (!profile) return fail(profile.failure().message);
+  if (options.output.empty()) {
+    write(std::cout, options, *profile);
+    return std::cout.flush() ? int{passed} : fail("cannot write to standard output");
+  }
+  const Status written = write_file(options.output, [&](std::ostream& out) { write(out, options, *profile); });
+  return written ? int{passed} : fail(written.failure().message);
+}
+
+}  // namespace
+
+void add_export(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("export", "Write what a profile holds, judged, in the format of another tool");
+  auto options = std::make_shared<Options>();
+  auto* format = command->add_option_group("Format", "One of");
+  format->add_flag("--perfetto", options->perfetto, "A trace for Perfetto or Chrome: segments, disturbed ones marked");
+  format->add_flag("--openmetrics", options->openmetrics, "The run's figures for monitoring, as OpenMetrics text");
+  format->add_flag("--csv", options->csv, "A table with a row a segment");
+  format->require_option(1);
+  command->add_option("FILE", options->file, "Profile")->required();
+  command->add_option("-o,--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
+  add_method_option(*command, options->method);
+  command->footer(
+      "Exit status: 0 written, 2 bad usage or file.\n"
+      "Example: halcyon export --perfetto run.h5 -o run.json    and open it at ui.perfetto.dev");
+  command->callback([options, &chosen] { chosen = [options] { return export_file(*options); }; });
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,90 @@
+#include "report/csv.hpp"
+
+#include <algorithm>
+#include <ostream>
+#include <string_view>
+
+namespace halcyon {
+namespace {
+
+constexpr std::string_view end_of_row = "\r\n";
+
+bool is_plain(char c) { return static_cast<unsigned char>(c) < 0x80 && c != ',' && c != '"' && c != '\r' && c != '\n'; }
+
+// RFC 4180, section 2: in quotes where it has to be, quotes doubled.
+void append_quoted(fmt::memory_buffer& out, std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    out.append(text);
+    return;
+  }
+  out.push_back('"');
+  for (const char c : valid_utf8(std::string(text))) {
+    if (c == '"') out.push_back('"');
+    out.push_back(c);
+  }
+  out.push_back('"');
+}
+
+std::string row_of_runs(auto cell) {
+  fmt::memory_buffer row;
+  for (const RunField& field : run_fields()) {
+    if (!field.is_scalar) continue;
+    if (row.size() > 0) row.push_back(',');
+    append_quoted(row, cell(field));
+  }
+  row.append(end_of_row);
+  return fmt::to_string(row);
+}
+
+}  // namespace
+
+std::string runs_csv_header() {
+  return row_of_runs([](const RunField& field) { return std::string(field.name); });
+}
+
+std::string run_csv(const AnalyzedFile& run) {
+  return row_of_runs([&run](const RunField& field) {
+    const nlohmann::ordered_json value = field.value(run);
+    if (value.is_null()) return std::string();
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  });
+}
+
+void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping,
+                        const SegmentsDone& done) {
+  const std::vector<SegmentField> fields = segment_fields(run.profile);
+  fmt::memory_buffer rows;
+  fmt::memory_buffer text;
+  const auto hand_on = [&] {
+    out.write(rows.data(), static_cast<std::streamsize>(rows.size()));
+    rows.clear();
+  };
+  for (const SegmentField& field : fields) {
+    if (rows.size() > 0) rows.push_back(',');
+    rows.append(field.name);
+  }
+  rows.append(end_of_row);
+  JudgedSegments segments(run.profile, grouping, run.analysis);
+  while (const std::optional<JudgedSegment> segment = segments.next()) {
+    bool is_first = true;
+    for (const SegmentField& field : fields) {
+      if (!is_first) rows.push_back(',');
+      is_first = false;
+      if (field.type != SegmentField::Type::text) {
+        field.append(rows, *segment);
+        continue;
+      }
+      text.clear();
+      field.append(text, *segment);
+      append_quoted(rows, {text.data(), text.size()});
+    }
+    rows.append(end_of_row);
+    if (rows.size() < piece_bytes) continue;
+    hand_on();
+    if (!out) return;
+    done(segment->number + 1);
+  }
+  hand_on();
+}
+
+}  // namespace halcyon

@@ -1,0 +1,115 @@
+#include "report/openmetrics.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace halcyon {
+namespace {
+
+using nlohmann::ordered_json;
+using Labels = std::vector<std::pair<std::string_view, std::string>>;
+
+// The units that OpenMetrics asks for; a name that has one ends in it.
+constexpr std::array<std::string_view, 3> units{"seconds", "ratio", "hertz"};
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : valid_utf8(text)) {
+    if (c == '\\' || c == '"') result += '\\';
+    result += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return result;
+}
+
+class Exposition {
+ public:
+  explicit Exposition(const AnalyzedFile& run) : common_{{"file", run.name}, {"command", run.profile.command}} {}
+
+  /// What follows are samples of this metric.
+  void begin(std::string_view metric, std::string_view description) {
+    metric_ = "halcyon_" + std::string(metric);
+    text_ += fmt::format("# TYPE {} gauge\n", metric_);
+    for (const std::string_view unit : units) {
+      if (metric_.ends_with("_" + std::string(unit))) text_ += fmt::format("# UNIT {} {}\n", metric_, unit);
+    }
+    text_ += fmt::format("# HELP {} {}\n", metric_, description);
+  }
+  void sample(double value, const Labels& labels = {}) {
+    std::string all;
+    for (const Labels& some : {common_, labels}) {
+      for (const auto& [name, content] : some) {
+        all += fmt::format("{}{}=\"{}\"", all.empty() ? "" : ",", name, escaped(content));
+      }
+    }
+    text_ += fmt::format("{}{{{}}} {}\n", metric_, all, value);
+  }
+  std::string end() { return text_ + "# EOF\n"; }
+
+ private:
+  Labels common_;
+  std::string metric_;
+  std::string text_;
+};
+
+double ratio(double percent) { return percent / 100.0; }
+
+// ISO 8601 in UTC, as the recorder writes it.
+std::optional<double> seconds_since_1970(const std::string& time) {
+  std::tm parts{};
+  const char* end = strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return static_cast<double>(timegm(&parts));
+}
+
+}  // namespace
+
+std::string openmetrics(const AnalyzedFile& run) {
+  const MethodResult& result = run.analysis.result();
+  const Labels method{{"method", std::string(result.name)}};
+  Exposition exposition(run);
+
+  exposition.begin("verdict", "1 for the verdict on the run, by the method that speaks for it");
+  for (const Verdict verdict : {Verdict::green, Verdict::yellow, Verdict::red, Verdict::unknown}) {
+    exposition.sample(verdict == result.verdict ? 1.0 : 0.0,
+                      {method.front(), {"verdict", std::string(name_of(verdict))}});
+  }
+  for (const RunField& field : run_fields()) {
+    if (field.metric.empty()) continue;
+    const ordered_json value = field.value(run);
+    if (value.is_null() || !std::isfinite(value.get<double>())) continue;
+    exposition.begin(field.metric, field.description);
+    exposition.sample(field.name.ends_with("_percent") ? ratio(value.get<double>()) : value.get<double>());
+  }
+  exposition.begin("interference_low_ratio", "lower end of the 90 % interval of the interference");
+  exposition.sample(ratio(result.interval_percent.low));
+  exposition.begin("interference_high_ratio", "upper end of the 90 % interval of the interference");
+  exposition.sample(ratio(result.interval_percent.high));
+  exposition.begin("method_interference_ratio", "share of the run time that came from outside, by each method");
+  for (const MethodResult& each : run.analysis.methods) {
+    exposition.sample(ratio(each.interference_percent),
+                      {{"method", std::string(each.name)}, {"verdict", std::string(name_of(each.verdict))}});
+  }
+  if (result.verdict != Verdict::unknown) {
+    exposition.begin("excess_seconds", "time that came from outside, by what the rank that lost it was in");
+    for (std::size_t kind = 0; kind < excess_kind_count; ++kind) {
+      exposition.sample(run.analysis.attribution.kinds[kind], {{"kind", std::string(excess_kind_names[kind])}});
+    }
+  }
+  if (const std::optional<double> start = seconds_since_1970(run.profile.start_time)) {
+    exposition.begin("start_time_seconds", "when the run began, in seconds since 1970");
+    exposition.sample(*start);
+  }
+  if (!run.analysis.warnings.empty()) {
+    exposition.begin("warning", "1 for each warning of the report");
+    for (const Warning& warning : run.analysis.warnings) exposition.sample(1.0, {{"code", warning.code}});
+  }
+  return exposition.end();
+}
+
+}  // namespace halcyon

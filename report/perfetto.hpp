@@ -1,0 +1,15 @@
+// The segments of a run as a trace that Perfetto and Chrome open (JSON of the Trace Event Format).
+#pragma once
+
+#include <iosfwd>
+
+#include "report/json.hpp"
+#include "report/segment_fields.hpp"
+
+namespace halcyon {
+
+/// One track of all segments, and one for each rank with the segments in which it held the others up. `grouping` is the
+/// profile's. Ends early where `out` fails.
+void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping, const SegmentsDone& done);
+
+}  // namespace halcyon

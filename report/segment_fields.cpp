@@ -1,0 +1,96 @@
+#include "report/segment_fields.hpp"
+
+#include <cmath>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace halcyon {
+namespace {
+
+using Type = SegmentField::Type;
+
+template <class T>
+void append_value(fmt::memory_buffer& out, const T& value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (!std::isfinite(value)) return;  // not known
+  }
+  fmt::format_to(std::back_inserter(out), "{}", value);
+}
+
+// A column of the profile, which may not have it.
+template <class T>
+SegmentField of_column(std::string name, const std::vector<T>& column) {
+  return {std::move(name), Type::number, [&column](fmt::memory_buffer& out, const JudgedSegment& segment) {
+            if (!column.empty()) append_value(out, column[segment.number]);
+          }};
+}
+
+SegmentField of_segment(std::string name, auto value, Type type = Type::number) {
+  return {std::move(name), type,
+          [value](fmt::memory_buffer& out, const JudgedSegment& segment) { append_value(out, value(segment)); }};
+}
+
+SegmentField of_judged_group(std::string name, double JudgedGroup::*value) {
+  return {std::move(name), Type::number, [value](fmt::memory_buffer& out, const JudgedSegment& segment) {
+            if (segment.judged != nullptr) append_value(out, segment.judged->*value);
+          }};
+}
+
+SegmentField of_feature(const FeatureInfo& info, const FeatureColumn& column) {
+  return {std::string(info.name), Type::number, [&column](fmt::memory_buffer& out, const JudgedSegment& segment) {
+            if (!column.bins.empty()) append_value(out, column.bins[column.bin_of(segment.number)]);
+          }};
+}
+
+}  // namespace
+
+std::vector<SegmentField> segment_fields(const Profile& profile) {
+  using Segment = const JudgedSegment&;
+  std::vector<SegmentField> fields{
+      of_segment("segment", [](Segment s) { return s.number; }),
+      of_segment("start_seconds", [](Segment s) { return s.start_seconds; }),
+      of_column("duration_seconds", profile.duration),
+      of_segment("cluster", [](Segment s) { return s.cluster; }),
+      of_segment("group", [](Segment s) { return s.group; }),
+      of_segment(
+          "judged", [](Segment s) { return s.judged != nullptr; }, Type::boolean),
+      of_segment(
+          "disturbed", [](Segment s) { return s.disturbed; }, Type::boolean),
+      of_judged_group("baseline_seconds", &JudgedGroup::baseline_seconds),
+      of_judged_group("threshold_seconds", &JudgedGroup::threshold_seconds),
+      {"excess_seconds", Type::number,
+       [](fmt::memory_buffer& out, Segment s) {
+         if (s.judged != nullptr) append_value(out, s.excess_seconds);
+       }},
+      {"site", Type::text,
+       [&profile](fmt::memory_buffer& out, Segment s) {
+         append_value(out, profile.sites[profile.site.empty() ? 0 : profile.site[s.number]]);
+       }},
+      of_column("last_rank", profile.last_rank),
+      {"last_rank_host", Type::text,
+       [&profile](fmt::memory_buffer& out, Segment s) {
+         append_value(out, profile.rank_host[profile.last_rank[s.number]]);
+       }},
+  };
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    fields.push_back(
+        of_column("last_rank_" + std::string(time_kind_names[kind]) + "_seconds", profile.last_rank_times[kind]));
+  }
+  fields.push_back(of_column("last_rank_off_cpu_seconds", profile.last_rank_off_cpu));
+  fields.push_back(of_column("boundary_wait_seconds", profile.boundary_wait));
+  fields.push_back(of_column("calls_beyond_usual_seconds", profile.calls_beyond_usual));
+  fields.push_back(of_column("injected_requested_seconds", profile.injected.requested));
+  fields.push_back(of_column("injected_actual_seconds", profile.injected.actual));
+  fields.push_back(of_column("injected_critical_seconds", profile.injected.critical));
+  fields.push_back({"source", Type::text, [&profile](fmt::memory_buffer& out, Segment s) {
+                      if (!profile.source.empty()) append_value(out, profile.composed_of[profile.source[s.number]]);
+                    }});
+  for (const FeatureInfo& info : features) {
+    fields.push_back(of_feature(info, profile.features[index_of(info.feature)]));
+  }
+  return fields;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,103 @@
+"""docs/json.md and docs/export.md name every key and column that is printed, and no other."""
+import csv
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES, SOURCE
+
+
+def section(document, heading):
+    """The text below a heading."""
+    return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", (SOURCE / "docs" / document).read_text(), re.M | re.S)[1]
+
+
+def first_cells(text):
+    """What is in code in the first column of its tables."""
+    cells = [row.split("|")[1] for row in text.splitlines() if row.startswith("| `")]
+    return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
+
+
+def keys_of(value, path=""):
+    """Paths of all leaves."""
+    if isinstance(value, dict):
+        return {key for name, inner in value.items() for key in keys_of(inner, f"{path}.{name}" if path else name)}
+    if isinstance(value, list):
+        return {key for inner in value for key in keys_of(inner, path + "[]")}
+    return {path}
+
+
+class DocumentedKeys(halcyon_test.Behaviour):
+
+    def setUp(self):
+        super().setUp()
+        self.record_disturbed("a.h5")
+        self.record_disturbed("b.h5", delay=0.0)
+
+    def printed(self, *words):
+        finished = self.halcyon(*words)
+        self.assertEqual(finished.status, 0, finished)
+        return json.loads(finished.output)
+
+    def report_keys(self):
+        documented = {key.replace("METHOD", method) for key in first_cells(section("json.md", "report"))
+                      for method in ("compound", "paper", "mode")}
+        return documented - {"breakdown"}  # an object, whose keys have a table of their own
+
+    def check(self, documented, printed, only_sometimes=()):
+        printed = keys_of(printed)
+        self.assertEqual(documented - printed - set(only_sometimes), set(), "documented, but not printed")
+        self.assertEqual(printed - documented, set(), "printed, but not documented")
+
+    def test_of_report(self):
+        report = self.printed("report", "--json", "-", "a.h5")
+        self.assertNotEqual(report["verdict"], "unknown", report)
+        self.check(self.report_keys(), report,
+                   {"breakdown.groups[].other_groups", "warnings[].code", "warnings[].message"})
+
+    def test_of_info(self):
+        text = section("json.md", "info")
+        totals = re.findall(r"`([^`]+)`", re.search(r"^TOTAL is one of(.*?)\. Sendrecv", text, re.M | re.S)[1])
+        self.assertEqual(set(totals), set(halcyon_test.TOTALS))
+        documented = {key.replace("TOTAL", total) for key in first_cells(text) for total in totals}
+        self.check(documented, self.printed("info", "--json", "a.h5"))
+
+    def test_of_compare(self):
+        documented = set(first_cells(section("json.md", "compare"))) - {"a", "b"}
+        of_runs = {f"{run}.{key}" for run in "ab" for key in self.report_keys()}
+        printed = self.printed("compare", "--json", "-", "a.h5", "b.h5")
+        self.assertTrue(printed["same_work"], printed)
+        self.check(documented | of_runs | {"difference"}, printed,
+                   {key for key in documented if key.startswith("difference.")} | {"difference"} |
+                   {key for key in of_runs if "warnings" in key or "breakdown" in key})
+        for name, other in (("c.h5", 3), ("d.h5", 1)):  # another number of ranks: other work
+            self.mpirun(other, [EXAMPLES / "halo_c", 50], HALCYON_OUTPUT=self.directory / name)
+        difference = self.printed("compare", "--json", "-", "c.h5", "d.h5")["difference"]
+        self.assertEqual({f"difference.{key}" for key in difference},
+                         {key for key in documented if key.startswith("difference.")})
+
+    def test_of_the_tables_of_runs_and_of_segments(self):
+        def header(*words):
+            finished = self.halcyon(*words)
+            self.assertEqual(finished.status, 0, finished)
+            return next(csv.reader(io.StringIO(finished.output)))
+
+        report = self.printed("report", "--json", "-", "a.h5")
+        single = [name for name, value in report.items() if not isinstance(value, (dict, list))]
+        self.assertEqual(header("report", "--csv", "-", "a.h5"), single)
+        self.assertEqual(header("export", "--csv", "a.h5"), first_cells(section("export.md", "--csv")))
+
+    def test_of_the_metrics(self):
+        finished = self.halcyon("export", "--openmetrics", "a.h5")
+        self.assertEqual(finished.status, 0, finished)
+        metrics = re.findall(r"^# TYPE (\S+)", finished.output, re.M)
+        documented = first_cells(section("export.md", "--openmetrics"))
+        self.assertEqual(sorted({*metrics, "halcyon_warning"}), sorted(documented))
+
+
+if __name__ == "__main__":
+    halcyon_test.main()

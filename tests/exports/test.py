@@ -1,0 +1,294 @@
+"""What a profile holds goes to other tools in their own formats: Perfetto, OpenMetrics, CSV."""
+import collections
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import BUILD, HALCYON, PROGRAMS
+
+
+class Exports(halcyon_test.Behaviour):
+
+    def setUp(self):
+        super().setUp()
+        self.record_disturbed()
+        self.profile = halcyon_test.Profile(self.directory / "run.h5")
+
+    def export(self, *words):
+        """What is written, byte for byte."""
+        finished = subprocess.run([HALCYON, "export", *words], cwd=self.directory, capture_output=True, check=False)
+        self.assertEqual((finished.returncode, finished.stderr), (0, b""), finished)
+        return finished.stdout
+
+    def rows(self, *words):
+        text = self.export("--csv", *words, "run.h5").decode()
+        return list(csv.DictReader(io.StringIO(text, newline="")))
+
+    def events(self, file="run.h5"):
+        return json.loads(self.export("--perfetto", file))["traceEvents"]
+
+    def check_refused(self, words, *expected):
+        finished = self.halcyon(*words)
+        self.assertEqual((finished.status, finished.output), (2, ""), finished)
+        self.assertEqual(finished.errors.count("\n"), 1, finished)
+        for text in expected:
+            self.assertIn(text, finished.errors)
+
+    # ---- CSV of segments
+
+    def test_csv_ends_every_row_as_rfc_4180_says_and_all_rows_are_of_one_length(self):
+        text = self.export("--csv", "run.h5")
+        self.assertEqual(text.count(b"\r\n"), text.count(b"\n"))
+        self.assertEqual(text.count(b"\n"), 1 + self.profile.segments)
+        self.assertEqual(len({len(row) for row in csv.reader(io.StringIO(text.decode(), newline=""))}), 1)
+
+    def test_csv_has_a_row_a_segment_with_its_time_its_group_and_what_was_made_of_it(self):
+        rows = self.rows()
+        self.assertEqual([int(row["segment"]) for row in rows], list(range(self.profile.segments)))
+        start = 0.0
+        for row, duration in zip(rows, self.profile.columns["duration"]):
+            self.assertEqual(float(row["duration_seconds"]), float(str(duration)))
+            self.assertAlmostEqual(float(row["start_seconds"]), start, delta=1e-9)
+            start += float(duration)
+        judged = [row for row in rows if row["judged"] == "true"]
+        self.assertGreater(len(judged), 400)
+        for row in judged:
+            is_longer = float(row["duration_seconds"]) > float(row["threshold_seconds"])
+            self.assertEqual(row["disturbed"], "true" if is_longer else "false", row)
+            self.assertGreater(float(row["threshold_seconds"]), float(row["baseline_seconds"]))
+        self.assertEqual({row["disturbed"] for row in judged if int(row["segment"]) % 20 == 7}, {"true"})
+        report = self.report("run.h5")
+        self.assertAlmostEqual(sum(float(row["excess_seconds"]) for row in judged),
+                               report["breakdown"]["excess_seconds"], places=9)
+        self.assertEqual(len({row["group"] for row in rows}), report["groups"])
+        self.assertEqual(len({row["cluster"] for row in rows}), report["clusters"])
+
+    def test_csv_leaves_what_is_not_judged_empty(self):
+        sizes = collections.Counter(row["group"] for row in self.rows())
+        small = [row for row in self.rows() if sizes[row["group"]] < 5]
+        self.assertGreater(len(small), 0)
+        for row in small:
+            self.assertEqual((row["judged"], row["disturbed"]), ("false", "false"))
+            self.assertEqual((row["baseline_seconds"], row["threshold_seconds"], row["excess_seconds"]), ("", "", ""))
+
+    def test_csv_has_the_recorded_columns_of_the_profile(self):
+        rows = self.rows()
+        hosts = self.profile.columns["rank_host"]
+        for number, (row, site) in enumerate(zip(rows, self.profile.sites())):
+            self.assertEqual(halcyon_test.split_site(row["site"]), site)
+            last = self.profile.columns["last_rank"][number]
+            self.assertEqual((int(row["last_rank"]), row["last_rank_host"]), (last, hosts[last].decode()))
+        for feature in ("sends_nonblocking", "bytes_collective", "file_opens", "compute"):
+            self.assertEqual([float(row[feature]) for row in rows], self.profile.values(feature), feature)
+
+    def test_another_method_gives_its_own_excess(self):
+        excess = {method: sum(float(row["excess_seconds"] or 0) for row in self.rows("--method", method))
+                  for method in ("compound", "paper")}
+        self.assertNotEqual(excess["compound"], excess["paper"])
+
+    # ---- CSV of runs
+
+    def test_the_table_of_runs_has_the_values_of_the_json(self):
+        self.record_disturbed("other.h5", delay=0.0)
+        finished = self.halcyon("report", "--csv", "-", "run.h5", "other.h5")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        rows = list(csv.DictReader(io.StringIO(finished.output)))
+        self.assertEqual([row["file"] for row in rows], ["run.h5", "other.h5"])
+        for row in rows:
+            report = self.report(row["file"])
+            for name, text in row.items():
+                value = report[name]
+                if isinstance(value, (int, float)):
+                    self.assertEqual(float(text), value, name)
+                else:
+                    self.assertEqual(text, value or "", name)
+
+    def test_table_and_json_go_to_files_beside_the_text(self):
+        finished = self.halcyon("report", "--csv", "runs.csv", "--json", "run.json", "run.h5")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertIn("interference", finished.output)
+        self.assertIn(",red,", (self.directory / "runs.csv").read_text())
+        self.assertEqual(json.loads((self.directory / "run.json").read_text())["verdict"], "red")
+
+    def test_a_table_and_json_cannot_both_go_to_standard_output(self):
+        self.check_refused(["report", "--csv", "-", "--json", "-", "run.h5"], "--csv", "--json", "standard output")
+
+    # ---- Perfetto
+
+    def test_the_trace_has_a_track_of_all_segments_that_touch_and_do_not_overlap(self):
+        segments = [event for event in self.events() if event["ph"] == "X" and event["tid"] == 1]
+        self.assertEqual(len(segments), self.profile.segments)
+        for event, after in zip(segments, segments[1:]):
+            self.assertAlmostEqual(event["ts"] + event["dur"], after["ts"], delta=1e-4)
+        total = float(self.profile.columns["duration"].astype(float).sum())
+        self.assertAlmostEqual(segments[-1]["ts"] + segments[-1]["dur"], total * 1e6, delta=1e-2)
+
+    def test_disturbed_segments_are_marked_and_say_why(self):
+        for event, row in zip([event for event in self.events() if event["tid"] == 1 and event["ph"] == "X"], self.rows()):
+            is_marked = row["disturbed"] == "true"
+            self.assertEqual((event["cat"] == "disturbed", event["name"] == "disturbed", "cname" in event),
+                             (is_marked,) * 3, event)
+            self.assertEqual(event["args"]["site"], row["site"])
+            for name in ("group", "duration_seconds", "baseline_seconds", "threshold_seconds", "excess_seconds"):
+                if row[name]:
+                    self.assertEqual(event["args"][name], float(row[name]), name)
+                else:
+                    self.assertNotIn(name, event["args"])
+
+    def test_every_rank_has_a_track_of_the_segments_in_which_it_held_the_others_up(self):
+        events = self.events()
+        names = {event["args"]["name"]: (event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}
+        hosts = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        for rank in (0, 1):
+            track = names[f"rank {rank} held the others up"]
+            self.assertEqual(hosts[track[0]], self.profile.columns["rank_host"][rank].decode())
+            drawn = [event["args"]["segment"] for event in events
+                     if event["ph"] == "X" and (event["pid"], event["tid"]) == track]
+            self.assertEqual(drawn, [i for i, last in enumerate(self.profile.columns["last_rank"]) if last == rank])
+
+    def test_the_trace_keeps_to_the_trace_event_format(self):
+        document = json.loads(self.export("--perfetto", "run.h5"))
+        self.assertEqual(document["otherData"]["verdict"], "red")
+        tracks = set()
+        for event in document["traceEvents"]:
+            self.assertIn(event["ph"], "MX")
+            self.assertIsInstance(event["pid"], int)
+            self.assertGreater(event["tid"], 0)  # 0 is the kernel's
+            self.assertIsInstance(event["args"], dict)
+            if event["ph"] == "X":
+                self.assertGreaterEqual(event["ts"], 0)
+                self.assertGreaterEqual(event["dur"], 0)
+                self.assertIn((event["pid"], event["tid"]), tracks)  # named before it is used
+            elif event["name"] == "thread_name":
+                self.assertNotIn(event["tid"], {tid for _, tid in tracks})
+                tracks.add((event["pid"], event["tid"]))
+
+    # ---- OpenMetrics
+
+    def families(self, *words):
+        try:
+            from prometheus_client.openmetrics.parser import text_string_to_metric_families
+        except ImportError:
+            self.skipTest("no prometheus_client")
+        text = self.export("--openmetrics", *words).decode()
+        self.assertTrue(text.endswith("# EOF\n"), text)
+        return {family.name: family for family in text_string_to_metric_families(text)}
+
+    def test_openmetrics_is_what_its_own_parser_takes_with_units_and_help(self):
+        families = self.families("run.h5")
+        self.assertGreater(len(families), 15)
+        for name, family in families.items():
+            self.assertEqual(family.type, "gauge")
+            self.assertGreater(len(family.documentation), 5)
+            if family.unit:
+                self.assertTrue(name.endswith("_" + family.unit), name)
+        for name, unit in (("run_time_seconds", "seconds"), ("interference_ratio", "ratio"),
+                           ("segment_rate_hertz", "hertz")):
+            self.assertEqual(families["halcyon_" + name].unit, unit)
+
+    def test_openmetrics_has_the_figures_of_the_report(self):
+        families = self.families("run.h5")
+        report = self.report("run.h5")
+
+        def value(name, **labels):
+            samples = [sample for sample in families["halcyon_" + name].samples
+                       if labels.items() <= sample.labels.items()]
+            self.assertEqual(len(samples), 1, families["halcyon_" + name])
+            self.assertEqual((samples[0].labels["file"], samples[0].labels["command"]), ("run.h5", report["command"]))
+            return samples[0].value
+
+        for name in ("run_time_seconds", "undisturbed_time_seconds", "segments", "groups", "clusters", "ranks"):
+            self.assertEqual(value(name), report[name], name)
+        for name in ("interference", "coverage", "continuous", "instantaneous", "background", "injected"):
+            self.assertAlmostEqual(value(name + "_ratio"), report[name + "_percent"] / 100, places=12)
+        self.assertAlmostEqual(value("interference_low_ratio"), report["interference_interval_percent"][0] / 100)
+        self.assertAlmostEqual(value("interference_high_ratio"), report["interference_interval_percent"][1] / 100)
+        self.assertEqual(value("probability_high_ratio"), report["probability_high"])
+        for verdict in ("green", "yellow", "red", "unknown"):
+            self.assertEqual(value("verdict", verdict=verdict, method=report["method"]), verdict == report["verdict"])
+        for method, said in report["methods"].items():
+            self.assertAlmostEqual(value("method_interference_ratio", method=method, verdict=said["verdict"]),
+                                   said["interference_percent"] / 100)
+        for kind, seconds in report["breakdown"]["kinds"].items():
+            self.assertEqual(value("excess_seconds", kind=kind), seconds)
+        self.assertEqual({sample.labels["code"] for sample in families["halcyon_warning"].samples}
+                         if "halcyon_warning" in families else set(), {warning["code"] for warning in report["warnings"]})
+
+    def test_the_older_prometheus_format_reads_it_too(self):
+        try:
+            from prometheus_client.parser import text_string_to_metric_families
+        except ImportError:
+            self.skipTest("no prometheus_client")
+        families = {family.name: family for family in
+                    text_string_to_metric_families(self.export("--openmetrics", "run.h5").decode())}
+        self.assertEqual(families["halcyon_run_time_seconds"].type, "gauge")
+
+    # ---- what all have in common
+
+    def test_names_with_quotes_commas_and_broken_characters_survive_every_format(self):
+        import h5py
+        host = 'a,"b"\\c\nd'
+        with h5py.File(self.directory / "run.h5", "r+") as profile:
+            profile.attrs["command"] = b"./app \xff" + host.encode()
+            profile["rank_host"][...] = [host.encode()] * 2
+            sites = profile["sites"][...]
+            sites[:] = [site + host.encode() for site in sites]
+            profile["sites"][...] = sites
+        rows = self.rows()
+        self.assertEqual({row["last_rank_host"] for row in rows}, {host})
+        self.assertTrue(all(row["site"].endswith(host) for row in rows))
+        event = self.events()[-1]
+        self.assertTrue(event["args"]["site"].endswith(host))
+        self.assertEqual(self.families("run.h5")["halcyon_ranks"].samples[0].labels["command"], "./app \ufffd" + host)
+        self.halcyon("report", "--csv", "runs.csv", "--json", "-", "run.h5")
+        with open(self.directory / "runs.csv", newline="", encoding="utf-8") as file:
+            self.assertEqual(next(csv.DictReader(file))["command"], "./app \ufffd" + host)
+
+    def test_a_profile_without_segments_gives_an_empty_table_and_a_trace_that_opens(self):
+        self.mpirun(3, [PROGRAMS / "disagrees"], HALCYON_OUTPUT=self.directory / "none.h5", HALCYON_BOUNDARY_RANKS="1")
+        self.assertEqual(self.export("--csv", "none.h5").count(b"\n"), 1)
+        self.assertEqual([event for event in self.events("none.h5") if event["ph"] == "X"], [])
+        families = self.families("none.h5")
+        self.assertEqual({sample.labels["verdict"]: sample.value for sample in families["halcyon_verdict"].samples},
+                         {"green": 0, "yellow": 0, "red": 0, "unknown": 1})
+        self.assertIn("boundary-disagreement", families["halcyon_warning"].samples[0].labels["code"])
+
+    def test_the_output_file_holds_what_standard_output_would(self):
+        for form in ("--csv", "--perfetto", "--openmetrics"):
+            self.assertEqual(self.export(form, "run.h5", "-o", "out"), b"")
+            self.assertEqual((self.directory / "out").read_bytes(), self.export(form, "run.h5"))
+
+    def test_memory_does_not_grow_with_what_is_written(self):
+        self.run_command([BUILD / "bench" / "large_profile", 300000, "large.h5"])
+        peak = {}
+        for form in ("--openmetrics", "--csv", "--perfetto"):
+            with open(os.devnull, "wb") as out, subprocess.Popen([HALCYON, "export", form, "large.h5"], stdout=out,
+                                                                  cwd=self.directory) as process:
+                _, status, usage = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(process.returncode, 0)
+            peak[form] = usage.ru_maxrss
+        # The excess of each segment is kept, 8 bytes; the texts are above 50 MB.
+        self.assertLess(max(peak.values()) - peak["--openmetrics"], 16 * 1024, peak)
+
+    def test_exactly_one_format_must_be_named(self):
+        self.check_refused(["export", "run.h5"], "--perfetto", "--openmetrics", "--csv")
+        self.check_refused(["export", "--csv", "--perfetto", "run.h5"], "--perfetto", "--openmetrics", "--csv")
+
+    def test_a_profile_is_not_overwritten_and_what_cannot_be_written_is_said(self):
+        before = (self.directory / "run.h5").read_bytes()
+        self.check_refused(["export", "--csv", "run.h5", "-o", "run.h5"], "run.h5", "profile")
+        self.assertEqual((self.directory / "run.h5").read_bytes(), before)
+        self.check_refused(["export", "--csv", "run.h5", "-o", "/dev/full"], "/dev/full", "No space left")
+        self.check_refused(["export", "--csv", "run.h5", "-o", "no/such/directory"], "no/such/directory")
+        self.check_refused(["export", "--csv", "nothing.h5"], "nothing.h5")
+
+
+if __name__ == "__main__":
+    halcyon_test.main()

@@ -1,0 +1,30 @@
+// sessions [init]: ten Allreduce over all processes within a session of MPI 4. With `init` they are met again after an
+// MPI_Init beside the session, between five barriers and MPI_Finalize.
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char** argv) {
+  const int with_init = argc > 1;
+  int one = 1, sum = 0, rank;
+  MPI_Session session;
+  MPI_Group group;
+  MPI_Comm all;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, "halcyon.test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &all);
+  MPI_Comm_rank(all, &rank);
+  for (int i = 0; i < 10; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
+  if (with_init) {
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 5; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < 10; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
+    MPI_Finalize();
+  }
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
+  if (rank == 0) printf("sum %d\n", sum);
+  fflush(stdout);
+  MPI_Comm_free(&all);
+  MPI_Group_free(&group);
+  MPI_Session_finalize(&session);
+  return 0;
+}
