@@ -2,6 +2,8 @@
 include_guard()
 
 set(HALCYON_SANITIZE "" CACHE STRING "Sanitizers for everything but the preloaded libraries, such as address,undefined")
+set(HALCYON_SANITIZE_PRELOADED "" CACHE STRING
+  "Sanitizers for the preloaded libraries, whose runtime must then be preloaded with them, such as thread")
 
 add_library(halcyon_common INTERFACE)
 target_compile_features(halcyon_common INTERFACE cxx_std_20)
@@ -16,12 +18,16 @@ function(halcyon_library name)
   target_link_libraries(${name} PUBLIC halcyon_common halcyon_sanitizers)
 endfunction()
 
-add_library(halcyon_sanitizers INTERFACE)
-if(HALCYON_SANITIZE)
-  target_compile_options(halcyon_sanitizers INTERFACE -fsanitize=${HALCYON_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
-  target_link_options(halcyon_sanitizers INTERFACE -fsanitize=${HALCYON_SANITIZE})
-endif()
+function(halcyon_sanitizers name sanitizers)
+  add_library(${name} INTERFACE)
+  if(sanitizers)
+    target_compile_options(${name} INTERFACE -fsanitize=${sanitizers} -fno-omit-frame-pointer
+      -fno-sanitize-recover=all)
+    target_link_options(${name} INTERFACE -fsanitize=${sanitizers})
+  endif()
+endfunction()
+halcyon_sanitizers(halcyon_sanitizers "${HALCYON_SANITIZE}")
+halcyon_sanitizers(halcyon_preloaded_sanitizers "${HALCYON_SANITIZE_PRELOADED}")
 
 # A program that reads or writes profiles runs where a module file may have put another HDF5 of the same name in front: it
 # takes the one that it was built with. A RUNPATH would come after LD_LIBRARY_PATH, an RPATH comes before it.
@@ -80,7 +86,7 @@ function(halcyon_preload_library base tool)
       VERBATIM)
     add_library(${name} SHARED ${wrappers} ${interpose}/next.cpp ${interpose}/mpi_runtime.cpp
       ${interpose}/variadic.cpp ${library_SOURCES})
-    target_link_libraries(${name} PRIVATE halcyon_common)
+    target_link_libraries(${name} PRIVATE halcyon_common halcyon_preloaded_sanitizers)
     target_include_directories(${name} SYSTEM PRIVATE ${HALCYON_${family}_INCLUDES} ${library_INCLUDES})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
       VISIBILITY_INLINES_HIDDEN ON)

@@ -57,7 +57,11 @@ void stop_in_forked_child() { recording.store(false); }
 
 bool records_here() { return recording.load() && getpid() == recorder->process; }
 
-std::atomic<bool> is_leaving{false};
+std::atomic<int> leaving{0};  // threads
+bool is_being_left() { return leaving.load() != 0; }
+
+// At what the operating system has seen of the run, which in a signal's handler cannot be had.
+enum class LastLook : bool { taken, not_taken };
 
 // Until a flag that another thread holds is down; it may be that this thread is dead, so not for ever. False: it is up.
 template <class IsUp>
@@ -71,18 +75,25 @@ bool wait_for(IsUp is_up) {
 }
 
 // What is recorded is spilled, once: who comes later finds nothing to do, and waits. Whoever ends one rank often ends
-// all, and one by a second signal: it must not come between. Async-signal-safe.
-void leave(PartEnd end) {
+// all, and one by a second signal: it must not come between. Another thread may be closing a segment, or about to: it
+// finishes that one, and closes no other (Recorder::close_segment). Async-signal-safe, but for a last look at the
+// system.
+void leave(PartEnd end, LastLook look) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  is_leaving.store(true);
-  if (recording.exchange(false) && recorder->spill(end)) {
-    [[maybe_unused]] const ssize_t written =
-        write(STDERR_FILENO, recorder->last_line.data(), recorder->last_line.size());
+  leaving.fetch_add(1);
+  const auto closes = [] { return recorder->closing.load() != nullptr; };
+  if (recording.exchange(false) && wait_for(closes)) {
+    if (look == LastLook::taken) recorder->look_at_system();
+    if (recorder->spill(end)) {
+      [[maybe_unused]] const ssize_t written =
+          write(STDERR_FILENO, recorder->last_line.data(), recorder->last_line.size());
+    }
   }
-  is_leaving.store(false);
+  leaving.fetch_sub(1);
+  wait_for(is_being_left);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -125,10 +136,9 @@ void on_signal(int number, siginfo_t* from, void*) {
       errno = saved_errno;
       return;
     }
-    const auto closes = [] { return recorder->closing.load(std::memory_order_acquire) != nullptr; };
-    if (wait_for(closes)) leave(static_cast<PartEnd>(number));
+    leave(static_cast<PartEnd>(number), LastLook::not_taken);
   } else {
-    wait_for([] { return is_leaving.load(); });
+    wait_for(is_being_left);
   }
   errno = saved_errno;
   for (const CaughtSignal& caught : caught_signals) {
@@ -169,8 +179,7 @@ std::atomic<pid_t> uses_sessions{0};  // this process, where it does
   }
   if (!records_here()) return;
   const NotRecorded guard;
-  recorder->look_at_system();
-  leave(part_has_exited);
+  leave(part_has_exited, LastLook::taken);
   if (recorder->rank == 0 && !recorder->part.is_open()) {
     complain("the program ended without MPI_Finalize: no profile is written (" + recorder->settings.command + ")");
   }
@@ -212,7 +221,7 @@ bool is_first_of_program(int rank) {
 }  // namespace
 
 void answer(int signal) {
-  leave(static_cast<PartEnd>(signal));
+  leave(static_cast<PartEnd>(signal), LastLook::not_taken);
   for (const CaughtSignal& caught : caught_signals) {
     if (caught.number == signal) restore(caught);
   }
@@ -310,8 +319,7 @@ void session_begins() noexcept { uses_sessions.store(getpid()); }
 void abort_recording() noexcept try {
   if (!records_here()) return;
   const NotRecorded guard;
-  recorder->look_at_system();
-  leave(part_was_aborted);
+  leave(part_was_aborted, LastLook::taken);
 } catch (const std::exception&) {  // the program is about to end, and has its own to say
 }
 

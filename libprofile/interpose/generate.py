@@ -123,14 +123,11 @@ def slots(functions):
     names = [prefix + f.name for f in functions for prefix in f.prefixes]
     lines = ["enum class Slot : unsigned {"] + [f"  {name}," for name in names] + ["};", ""]
     lines += [f"const char* const slot_names[] = {{"] + [f'  "{name}",' for name in names] + ["};"]
-    lines += [f"void* slot_next[{len(names)}];", ""]
+    lines += [f"std::atomic<void*> slot_next[{len(names)}];", ""]
     lines += ["template <class Pointer>",
               "inline Pointer next_of(Slot slot) {",
-              "  void*& next = slot_next[static_cast<unsigned>(slot)];",
-              "  if (__builtin_expect(next == nullptr, 0)) {",
-              "    next = halcyon::find_next(slot_names[static_cast<unsigned>(slot)]);",
-              "  }",
-              "  return reinterpret_cast<Pointer>(next);",
+              "  const auto index = static_cast<unsigned>(slot);",
+              "  return reinterpret_cast<Pointer>(halcyon::next_once(slot_next[index], slot_names[index]));",
               "}", ""]
     return lines
 
@@ -216,8 +213,8 @@ def fortran_entries(functions):
         for symbol in (f"{name}_", f"p{name}_", *in_f08):
             lines += [f'extern "C" HALCYON_EXPORT void entry_{symbol}({addresses}) __asm__("{symbol}");',
                       f"void entry_{symbol}({addresses}) {{",
-                      "  static void *next;",
-                      f'  if (next == nullptr) next = halcyon::find_next("{symbol}");',
+                      "  static std::atomic<void*> known;",
+                      f'  void* next = halcyon::next_once(known, "{symbol}");',
                       "  const FortranSite site(__builtin_return_address(0));",
                       f"  reinterpret_cast<void (*)({addresses})>(next)({passed});",
                       "}", ""]

@@ -34,7 +34,8 @@ bool is_language_layer(const char* path) {
 
 // The MPI library that is already in the process; it is never loaded from here.
 void* mpi_library() {
-  static void* handle = nullptr;
+  static std::atomic<void*> known;
+  void* handle = known.load(std::memory_order_acquire);
   if (handle == nullptr) {
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* found) {
@@ -43,6 +44,7 @@ void* mpi_library() {
           return 1;
         },
         static_cast<void*>(&handle));
+    known.store(handle, std::memory_order_release);
   }
   return handle;
 }

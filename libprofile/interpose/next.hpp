@@ -1,6 +1,7 @@
 // Finding the function that a wrapper stands in front of: the next symbol of its own name in the process.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #define HALCYON_EXPORT __attribute__((visibility("default")))
@@ -22,6 +23,17 @@ const char* base_name(const char* path) noexcept;
 /// was opened with RTLD_LOCAL (mpi4py, Julia) it is looked up in that library itself. Never null: a function that no
 /// library has is answered by one that returns an error.
 void* find_next(const char* name) noexcept;
+
+/// find_next(name), asked for once and then `known`. Where several threads are the first, all find the same; as it is
+/// an address of code and nothing of what it points to was written by them, no order is needed.
+inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
+  void* next = known.load(std::memory_order_relaxed);
+  if (__builtin_expect(next == nullptr, 0)) {
+    next = find_next(name);
+    known.store(next, std::memory_order_relaxed);
+  }
+  return next;
+}
 
 /// The symbol as the MPI library itself defines it, past every interposed tool. Null if there is none.
 /// `data` symbols are looked up from the program first, which may hold a copy-relocated instance.

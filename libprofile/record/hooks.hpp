@@ -182,7 +182,7 @@ class Call {
  public:
   /// `site`: where the application calls from.
   Call(CallClass call_class, const void* site) : site_(site), class_(call_class) {
-    if (__builtin_expect(!recording.load(std::memory_order_relaxed), 0)) return;
+    if (__builtin_expect(!recording.load(std::memory_order_acquire), 0)) return;
     ThreadState& thread = current_thread();
     if (thread.depth != 0) return;
     // A child of vfork shares this memory, so that it passes for its parent until it is asked.
@@ -403,7 +403,7 @@ class Call {
 class FortranSite {
  public:
   explicit FortranSite(const void* site) {
-    if (!recording.load(std::memory_order_relaxed)) return;
+    if (!recording.load(std::memory_order_acquire)) return;
     thread_ = &current_thread();
     outer_ = thread_->fortran_site;
     thread_->fortran_site = site;

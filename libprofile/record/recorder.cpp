@@ -202,7 +202,18 @@ std::uint8_t Recorder::site_index(const void* address, Boundary boundary) {
 
 void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const int saved_errno = errno;
-  closing.store(&thread, std::memory_order_relaxed);
+  // Both sequentially consistent, as where recording ends from outside: who takes `recording` away, to spill what there
+  // is, either sees `closing` and waits, or is seen here.
+  closing.store(&thread);
+  if (recording.load()) record_segment(thread, boundary, site, end, wait);
+  closing.store(nullptr, std::memory_order_release);
+  if (const int signal = postponed_signal.load(std::memory_order_relaxed); __builtin_expect(signal != 0, 0)) {
+    answer(signal);
+  }
+  errno = saved_errno;
+}
+
+void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const Ticks began = clock.now();
   const std::uint64_t writes = part.writes();
   if (segment_start_ > end) end = segment_start_;  // another thread's boundary, that ended later, was noted first
@@ -258,11 +269,6 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
   }
   // Writing may take long, and is in no segment.
   if (__builtin_expect(part.writes() != writes, 0)) begin_segment(thread);
-  closing.store(nullptr, std::memory_order_release);
-  if (const int signal = postponed_signal.load(std::memory_order_relaxed); __builtin_expect(signal != 0, 0)) {
-    answer(signal);
-  }
-  errno = saved_errno;
 }
 
 // At the first boundary all is known that the part says of the run: an intM in front of the recorder reads its SPECs

@@ -125,7 +125,8 @@ class Recorder {
   InjectedTotals injected_totals = nullptr;  // null: intM is not loaded
   std::string injected_spec;
 
-  /// Ends the open segment at `end`; `wait` is how long the boundary operation took on this rank.
+  /// Ends the open segment at `end`; `wait` is how long the boundary operation took on this rank. Nothing where another
+  /// thread has ended the recording meanwhile.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   bool counts_as_boundary(MPI_Comm comm) const;
   /// From the first segment's start to the last boundary.
@@ -157,6 +158,7 @@ class Recorder {
   void begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const;
 
  private:
+  void record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   void ends_segments(ThreadState& thread);
   void begin_segment(ThreadState& thread);
   void place_part();

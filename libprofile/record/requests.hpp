@@ -5,6 +5,7 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -31,10 +32,12 @@ struct PendingRequest {
 /// MPI reuses handles. Requests whose completion is not seen are therefore overwritten, never mistaken.
 class RequestTable {
  public:
-  bool empty() const { return size_ == 0; }
+  /// May be asked beside a thread that changes the table. Of one's own requests, and of those that another thread has
+  /// handed over, it is right.
+  bool empty() const { return size() == 0; }
 
   PendingRequest* find(MPI_Request request) {
-    if (size_ == 0) return nullptr;
+    if (empty()) return nullptr;
     const std::uint64_t key = key_of(request);
     for (std::size_t at = home(key);; at = next(at)) {
       if (entries_[at].key == key) return &entries_[at].value;
@@ -43,7 +46,7 @@ class RequestTable {
   }
 
   void insert(MPI_Request request, const PendingRequest& value) {
-    if ((size_ + 1) * 2 > entries_.size()) grow();
+    if ((size() + 1) * 2 > entries_.size()) grow();
     PendingRequest numbered = value;
     numbered.number = ++inserted_;
     place(key_of(request), numbered);
@@ -64,7 +67,7 @@ class RequestTable {
   }
 
   void erase(MPI_Request request) {
-    if (size_ == 0) return;
+    if (empty()) return;
     const std::uint64_t key = key_of(request);
     std::size_t at = home(key);
     for (; entries_[at].key != key; at = next(at)) {
@@ -83,7 +86,7 @@ class RequestTable {
         hole = probe;
       }
     }
-    --size_;
+    set_size(size() - 1);
   }
 
  private:
@@ -106,20 +109,23 @@ class RequestTable {
     std::size_t at = home(key);
     for (; entries_[at].key != 0 && entries_[at].key != key; at = next(at)) {
     }
-    if (entries_[at].key == 0) ++size_;
+    if (entries_[at].key == 0) set_size(size() + 1);
     entries_[at] = {key, value};
   }
 
   void grow() {
     std::vector<Entry> old(entries_.empty() ? 64 : entries_.size() * 2);
     old.swap(entries_);
-    size_ = 0;
+    set_size(0);
     for (const Entry& entry : old) {
       if (entry.key != 0) place(entry.key, entry.value);
     }
   }
 
-  std::size_t size_ = 0;
+  std::size_t size() const { return size_.load(std::memory_order_relaxed); }
+  void set_size(std::size_t size) { size_.store(size, std::memory_order_relaxed); }
+
+  std::atomic<std::size_t> size_{0};  // written by one thread at a time
   std::uint64_t inserted_ = 0;
   std::vector<Entry> entries_;
 };

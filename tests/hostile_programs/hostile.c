@@ -3,6 +3,8 @@
 //   attribute   a copy callback on MPI_COMM_WORLD that fails, as nobody duplicates the world here
 //   closed      standard input, output and error are closed before MPI_Finalize
 //   threads     boundaries and receives of eight threads at once, whose handles MPI hands round between them
+//   early       a thread that writes a file was there before MPI_Init
+//   aborts      one thread calls MPI_Abort while eight others are in MPI
 //   collectives each of eight threads has blocking calls and persistent requests on a communicator of its own
 //   kinds       eight threads meet boundaries of different kinds, in an order that no two ranks share
 //   shortlived  a thousand threads, one after the other, each with a call of its own
@@ -13,13 +15,15 @@
 //   children    a handler for SIGCHLD and a wait for any child, around MPI_Finalize
 #include <mpi.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { rounds = 300, threads = 8 };
+enum { rounds = 300, threads = 8, early_writes = 1000 };
 static int rank, ranks;
 static MPI_Comm comms[threads];
 
@@ -79,6 +83,45 @@ static void several_threads(void *(*work)(void *)) {
   for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
   for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void *)i);
   for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
+}
+
+static atomic_int is_over, writes;
+
+static void *write_until_over(void *unused) {
+  FILE *file = tmpfile();
+  while (!is_over) {
+    fwrite("x", 1, 1, file);
+    ++writes;
+  }
+  fclose(file);
+  return unused;
+}
+
+/* The file is written to before, during and after MPI_Init. */
+static pthread_t start_early(void) {
+  pthread_t writer;
+  pthread_create(&writer, NULL, write_until_over, NULL);
+  return writer;
+}
+
+static void early(pthread_t writer) {
+  const int until_now = writes;
+  while (writes < until_now + early_writes) sched_yield();
+  is_over = 1;
+  pthread_join(writer, NULL);
+}
+
+static void *meet_for_ever(void *argument) {
+  for (;;) communicate(argument);
+  return NULL;
+}
+
+static void aborts(void) {
+  pthread_t ids[threads];
+  for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
+  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, meet_for_ever, (void *)i);
+  for (int i = 0; i < rounds; ++i) MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
 static void *exchange(void *argument) {
@@ -194,12 +237,15 @@ static void count_child(int signal) {
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "";
   int provided;
+  const pthread_t writer = strcmp(what, "early") == 0 ? start_early() : pthread_self();
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int i = 0; i < 10; ++i) MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(what, "cancelled") == 0) cancelled();
   if (strcmp(what, "attribute") == 0) attribute();
+  if (strcmp(what, "early") == 0) early(writer);
+  if (strcmp(what, "aborts") == 0) aborts();
   if (strcmp(what, "threads") == 0) several_threads(communicate);
   if (strcmp(what, "collectives") == 0) several_threads(exchange);
   if (strcmp(what, "kinds") == 0) several_threads(meet);

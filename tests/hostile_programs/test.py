@@ -14,6 +14,7 @@ BARRIERS = 10
 MANY = 100000  # more segments than fit into a mebibyte
 MILLIONS = 2000000
 ROUNDS, THREADS = 300, 8
+EARLY_WRITES = 1000
 
 
 class HostilePrograms(halcyon_test.Behaviour):
@@ -42,6 +43,19 @@ class HostilePrograms(halcyon_test.Behaviour):
             totals = profile.totals(rank)
             self.assertEqual(totals["bytes_received"], half * ROUNDS * 8)
             self.assertEqual(totals["sends_nonblocking"], half * ROUNDS)
+
+    def test_a_thread_that_was_there_before_mpi_init_counts_from_then_on(self):
+        profile = self.check("early", ranks=1)
+        self.assertEqual(profile.boundaries, BARRIERS)
+        self.assertGreaterEqual(profile.totals(0)["writes"], EARLY_WRITES)
+
+    def test_an_abort_amid_the_boundaries_of_other_threads_loses_nothing(self):
+        path = self.directory / "run.h5"
+        finished = self.mpirun(1, [PROGRAM, "aborts"], HALCYON_OUTPUT=path)
+        self.assertEqual(finished.status, 9, finished)
+        recovered = self.halcyon("recover", f"{path}.parts")
+        self.assertEqual(recovered.status, 0, recovered)
+        self.assertGreaterEqual(halcyon_test.Profile(path).segments, BARRIERS + ROUNDS)
 
     def test_collectives_of_eight_threads_at_a_time_are_counted_exactly(self):
         profile = self.check("collectives")
