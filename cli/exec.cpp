@@ -13,14 +13,14 @@ void add_exec(CLI::App& app, Action& chosen) {
   add_rank_options(*command, *options);
   command->footer(
       "The program stands behind '--'.\n"
-      "The recorder is the one for MPICH where the launcher sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor\n"
-      "PMIX_RANK, else the one for Open MPI.\n"
+      "The recorder is the one for the MPI library that the program is linked with. Of a script the launcher tells:\n"
+      "MPICH's where it sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
       "Exit status: the program's; 2 if it could not be started.\n"
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command->callback([options, &chosen] {
     chosen = [options] {
       if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
-      const Outcome<std::string> preload = preload_list(*options, family_of_environment());
+      const Outcome<std::string> preload = preload_list(*options, family_of_rank(program_arguments().front()));
       if (!preload) return fail(preload.failure().message);
       for (const auto& [name, value] : rank_environment(*options)) setenv(name.c_str(), value.c_str(), 1);
       const char* present = std::getenv("LD_PRELOAD");

@@ -1,15 +1,18 @@
 #include "cli/launch.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <initializer_list>
+#include <sstream>
 
 #include "intm/spec.hpp"
 #include "libprofile/record/shared_settings.hpp"
@@ -98,12 +101,23 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       });
 }
 
-MpiFamily family_of_environment() {
-  const auto is_set = [](std::initializer_list<const char*> names) {
-    return std::any_of(names.begin(), names.end(), [](const char* name) { return std::getenv(name) != nullptr; });
-  };
-  if (is_set({"OMPI_COMM_WORLD_RANK", "PMIX_RANK"})) return MpiFamily::open_mpi;
-  return is_set({"PMI_RANK"}) ? MpiFamily::mpich : MpiFamily::open_mpi;
+std::optional<MpiFamily> family_of_program(const std::string& program) {
+  const std::optional<std::string> path = found_program(program);
+  if (!path) return std::nullopt;
+  const std::string libraries = output_of({"ldd", *path});
+  const auto names = [&libraries](const char* library) { return libraries.find(library) != std::string::npos; };
+  // Debian renames MPICH's libmpi.so.12.
+  if (names("libmpich.so") || names("libmpi.so.12")) return MpiFamily::mpich;
+  return names("libmpi.so") ? std::optional(MpiFamily::open_mpi) : std::nullopt;
+}
+
+MpiFamily family_of_rank(const std::string& program) {
+  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  if (is_set("OMPI_COMM_WORLD_RANK")) return MpiFamily::open_mpi;
+  if (const std::optional<MpiFamily> family = family_of_program(program)) return *family;
+  // Either family has been seen with either interface; where there is nothing for MPICH it is hardly MPICH.
+  const bool is_pmi_alone = is_set("PMI_RANK") && !is_set("PMIX_RANK");
+  return is_pmi_alone && preload_list({}, MpiFamily::mpich) ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 
 Outcome<std::string> preload_list(const RankOptions& options, MpiFamily family) {
@@ -135,6 +149,41 @@ Environment rank_environment(const RankOptions& options) {
 
 std::string joined_preload(const std::string& ours, const std::string& theirs) {
   return theirs.empty() ? ours : ours + ":" + theirs;
+}
+
+std::optional<std::string> found_program(const std::string& command) {
+  const char* searched = std::getenv("PATH");
+  std::istringstream directories(command.find('/') != std::string::npos || searched == nullptr ? "" : searched);
+  std::error_code error;
+  const auto is_program = [&error](const std::string& path) {
+    return access(path.c_str(), X_OK) == 0 && fs::is_regular_file(path, error);
+  };
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const std::string path = (fs::path(directory) / command).string();
+    if (is_program(path)) return path;
+  }
+  return command.find('/') != std::string::npos && is_program(command) ? std::optional(command) : std::nullopt;
+}
+
+std::string output_of(const std::vector<std::string>& command) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return {};
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDOUT_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    execute(command);
+    _exit(127);
+  }
+  close(ends[1]);
+  std::string output;
+  std::array<char, 512> piece;
+  for (ssize_t got = 0; (got = read(ends[0], piece.data(), piece.size())) > 0;) {
+    output.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return output;
 }
 
 Failure execute(const std::vector<std::string>& command) {

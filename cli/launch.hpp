@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,8 +30,10 @@ using Environment = std::vector<std::pair<std::string, std::string>>;
 
 /// Whose MPI library the ranks have: each family has a recorder and an injector of its own.
 enum class MpiFamily { open_mpi, mpich };
-/// As the launcher of this process tells it.
-MpiFamily family_of_environment();
+/// As the libraries tell it that a program is linked with; nothing of a script, or where it cannot be found.
+std::optional<MpiFamily> family_of_program(const std::string& program);
+/// Of the program that this process, a rank, is to become.
+MpiFamily family_of_rank(const std::string& program);
 
 /// The preload list for the ranks, without what the caller's environment preloads already.
 Outcome<std::string> preload_list(const RankOptions& options, MpiFamily family);
@@ -39,6 +42,11 @@ Environment rank_environment(const RankOptions& options);
 
 /// `ours:theirs`, or ours alone.
 std::string joined_preload(const std::string& ours, const std::string& theirs);
+
+/// Where a command is, as a shell would find it.
+std::optional<std::string> found_program(const std::string& command);
+/// What a command prints, on both its outputs.
+std::string output_of(const std::vector<std::string>& command);
 
 /// Replaces this process; returns only on failure.
 Failure execute(const std::vector<std::string>& command);

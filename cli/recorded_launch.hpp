@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "cli/launch.hpp"
+#include "cli/launcher.hpp"
 #include "libprofile/format/outcome.hpp"
 
 namespace halcyon::cli {
 
 struct LaunchRequest {
   std::vector<std::string> command;  // mpirun and all behind it
-  MpiFamily family = MpiFamily::open_mpi;
+  Launcher launcher;
   RankOptions options;         // with an absolute output
   std::string injection_seed;  // where options.inject is given
   std::string log;             // file for what the program prints, which then reads nothing either; empty: as ours
@@ -27,13 +27,10 @@ struct LaunchEnd {
 inline constexpr const char* no_profile_written =
     "no profile was written: the program did not reach MPI_Finalize on all ranks, or is no MPI program";
 
-/// Whose mpirun the word in front is. A failure if it cannot be launched by us.
-Outcome<MpiFamily> family_of_launcher(const std::string& command);
-
 /// Runs to the end, and passes on signals meanwhile. A failure is one of ours, before anything was started.
 Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request);
 
-/// As one would type it in a shell.
-std::string quoted(const std::vector<std::string>& words);
+/// The same command for a shell, less what tells this process and no other which profile was written.
+Outcome<std::string> command_line(const LaunchRequest& request);
 
 }  // namespace halcyon::cli

@@ -19,6 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct Options {
+  RankOptions ranks;
+  std::string html;
+  bool is_dry = false;
+};
+
 // As the user would type it.
 std::string shown_path(const std::string& path) {
   std::error_code error;
@@ -32,19 +38,26 @@ std::string injection_seed() {
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
 }
 
-int run(RankOptions options, const std::string& html) {
+int run(const Options& options) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
-  const Outcome<MpiFamily> family = family_of_launcher(launch.front());
-  if (!family) return fail(family.failure().message);
-  options.output = fs::absolute(options.output.empty() ? default_output : options.output).lexically_normal().string();
+  const Outcome<Launcher> launcher = launcher_of(launch);
+  if (!launcher) return fail(launcher.failure().message);
+  RankOptions ranks = options.ranks;
+  ranks.output = fs::absolute(ranks.output.empty() ? default_output : ranks.output).lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
-  if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
-  if (!html.empty()) {
-    if (const std::optional<std::string> objection = objection_to_place(html)) return fail(*objection);
+  if (const std::optional<std::string> objection = objection_to_writing(ranks.output)) return fail(*objection);
+  if (!options.html.empty()) {
+    if (const std::optional<std::string> objection = objection_to_place(options.html)) return fail(*objection);
   }
-  LaunchRequest request{.command = launch, .family = *family, .options = options};
-  if (!options.inject.empty()) request.injection_seed = injection_seed();
+  LaunchRequest request{.command = launch, .launcher = *launcher, .options = ranks};
+  if (!ranks.inject.empty()) request.injection_seed = injection_seed();
+  if (options.is_dry) {
+    const Outcome<std::string> command = command_line(request);
+    if (!command) return fail(command.failure().message);
+    const Status printed = print_result(*command + '\n', {}, "");
+    return printed ? int{passed} : fail(printed.failure().message);
+  }
   const Outcome<LaunchEnd> end = launch_recorded(request);
   if (!end) return fail(end.failure().message);
 
@@ -75,9 +88,9 @@ int run(RankOptions options, const std::string& html) {
   Analysis analysis = analyze(*profile, grouping, methods.front().name);
   std::fprintf(stderr, "halcyon: %s\nhalcyon: more by: halcyon report %s\n",
                verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), quoted({shown_path(file)}).c_str());
-  if (!html.empty()) {
+  if (!options.html.empty()) {
     const RunOnPage page = on_page(shown_path(file), std::move(*profile), grouping, std::move(analysis));
-    if (const Status written = write_file(html, report_html({page})); !written) {
+    if (const Status written = write_file(options.html, report_html({page})); !written) {
       fail(written.failure().message);
       return failed;
     }
@@ -89,17 +102,19 @@ int run(RankOptions options, const std::string& html) {
 
 void add_run(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("run", "Profile a run of an MPI program, and give the verdict");
-  auto options = std::make_shared<RankOptions>();
-  auto html = std::make_shared<std::string>();
-  add_rank_options(*command, *options);
-  add_html_option(*command, *html);
+  auto options = std::make_shared<Options>();
+  add_rank_options(*command, options->ranks);
+  add_html_option(*command, options->html);
+  command->add_flag("--dry-run", options->is_dry, "Print the command that would run, for a shell, and run nothing");
   command->footer(
       "The launch command stands behind '--'.\n"
       "Exit status: the program's; 2 if nothing could be measured.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
+      "  halcyon run -- srun -n 4 ./app input
+"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
-  command->callback([options, html, &chosen] { chosen = [options, html] { return run(*options, *html); }; });
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }
 
 }  // namespace halcyon::cli

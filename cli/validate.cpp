@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   fs::path directory;
-  MpiFamily family = MpiFamily::open_mpi;
+  Launcher launcher;
   RankOptions recording{.background = "1"};
   std::string call_class = "all";
   PlanRequest plan{.levels = 6, .runs = 3, .hogs = 0, .seed = 1};
@@ -56,7 +56,7 @@ struct Recording {
 std::string profile_name(const Recording& recording) { return recording.name + ".h5"; }
 
 Outcome<Profile> record(const Options& options, const Recording& recording, Stop& stop) {
-  LaunchRequest request{.command = program_arguments(), .family = options.family, .options = options.recording};
+  LaunchRequest request{.command = program_arguments(), .launcher = options.launcher, .options = options.recording};
   request.options.output = (options.directory / profile_name(recording)).string();
   if (!recording.background) request.options.background = "0";
   if (!recording.spec.empty()) request.options.inject = {recording.spec};
@@ -290,9 +290,9 @@ Status write_results(const Options& options, const Results& results) {
 int validate(Options options) {
   const std::vector<std::string>& launch = program_arguments();
   if (launch.empty()) return fail("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
-  const Outcome<MpiFamily> family = family_of_launcher(launch.front());
-  if (!family) return fail(family.failure().message);
-  options.family = *family;
+  const Outcome<Launcher> launcher = launcher_of(launch);
+  if (!launcher) return fail(launcher.failure().message);
+  options.launcher = *launcher;
   if (const std::optional<std::string> objection = objection_to(options.directory)) return fail(*objection);
   options.directory = fs::absolute(options.directory).lexically_normal();
 

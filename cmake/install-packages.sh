@@ -10,7 +10,7 @@ declare -A packages=(
   [test]="lammps lammps-examples hpcc python3-mpi4py python3-numpy python3-h5py python3-xarray
           python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-selenium chromium
           chromium-driver binutils clang libclang-rt-14-dev mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
-          bash-completion zsh fish man-db groff mandoc lmod lintian mmdebstrap"
+          bash-completion zsh fish man-db groff mandoc lmod lintian mmdebstrap slurmctld slurmd slurm-client munge"
 )
 
 install_packages() {

@@ -1,5 +1,7 @@
 """`halcyon run` and `halcyon exec`: the recorder in the ranks only, and the program's own exit status."""
+import shutil
 import sys
+import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
@@ -30,6 +32,17 @@ class RunCommand(halcyon_test.Behaviour):
         names = [path.name for path in self.directory.glob("*.h5")]
         self.assertEqual(len(names), 1, names)
         self.assertRegex(names[0], r"^halo_c\.2p\.4711\.\d{8}T\d{6}\.h5$")
+
+    def test_the_job_is_named_as_its_batch_system_names_it(self):
+        nobody = [f"--unset={name}" for name in ("SLURM_JOB_ID", "FLUX_JOB_ID", "PBS_JOBID", "LSB_JOBID")]
+        for name, job in (("FLUX_JOB_ID", "ƒ2Vx7aB"), ("PBS_JOBID", "4711[3].server"), ("LSB_JOBID", "4711")):
+            with self.subTest(name=name):
+                # In the ranks alone: mpirun of Open MPI 4.1.4 crashes at a Flux that is not there.
+                finished = self.run_with(*LAUNCH, "-np", "1", "env", *nobody, f"{name}={job}", PROGRAM, "10", options=())
+                self.assertEqual(finished.status, 0, finished)
+                file = next(self.directory.glob("*.h5"))
+                self.assertTrue(file.name.startswith(f"halo_c.1p.{job}."), file)
+                file.unlink()
 
     def test_the_verdict_is_of_the_profile_that_this_run_wrote(self):
         # An older profile fits the name, and characters in it mean something to a shell.
@@ -87,6 +100,64 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
+    def test_each_program_of_a_job_may_be_another(self):
+        finished = self.run_with(*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "1", EXAMPLES / "halo_f08", "10")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(self.profile().attributes["ranks"], 2)
+
+    @only_open_mpi("MPICH's launcher has no --app")
+    def test_programs_in_a_file_of_open_mpi(self):
+        (self.directory / "programs").write_text(f"# a line a program\n-np 1 {PROGRAM} 10\n\n"
+                                                 f"-np 1 -x MINE=1 /bin/sh shows 10 # the second\n")
+        (self.directory / "shows").write_text(f"echo $MINE $LD_PRELOAD; exec {PROGRAM} 10\n")
+        finished = self.run_with(*LAUNCH, "--app", "programs")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn(f"1 {LIBRARY}\n", finished.output)
+        self.assertEqual(self.profile().attributes["ranks"], 2)
+
+    @only_open_mpi("MPICH's launcher has no --app")
+    def test_an_option_of_the_program_that_is_called_app_is_the_programs(self):
+        (self.directory / "programs").write_text("-np 1 hostname\n")
+        finished = self.run_with(*LAUNCH, "-np", "1", "/bin/echo", "--app", "programs", options=("--dry-run",))
+        self.assertTrue(finished.output.endswith(" -np 1 /bin/echo --app programs\n"), finished)
+
+    @unittest.skipUnless(IS_MPICH, "of MPICH's launcher")
+    def test_programs_in_a_file_of_hydra(self):
+        (self.directory / "programs").write_text(f"-n 1 {PROGRAM} 10 :\n-n 1 {PROGRAM} 10\n")
+        finished = self.run_with("mpiexec.hydra", "-configfile", "programs")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(self.profile().attributes["ranks"], 2)
+
+    def test_the_dry_run_says_what_would_run_and_runs_nothing(self):
+        launch = [*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "1", "sh", "-c", f"exec {PROGRAM} $0", "10"]
+        dry = self.run_with(*launch, options=("-o", "it's $HOME.h5", "--inject", "class=all,prob=0.1,mean=1ms", "--dry-run"))
+        self.assertEqual((dry.status, dry.errors), (0, ""), dry)
+        self.assertEqual(list(self.directory.iterdir()), [])
+        pasted = self.run_command(["sh", "-c", dry.output])
+        self.assertEqual((pasted.status, pasted.errors), (0, ""), pasted)
+        profile = self.profile("it's $HOME.h5")
+        self.assertEqual(profile.attributes["ranks"], 2)
+        self.assertIn("class=all,prob=0.1,mean=1ms seed=", profile.attributes["inject"])
+
+    def test_srun_exports_to_each_program_what_the_user_exports_to_it_and_the_recorder(self):
+        ours = "HALCYON_OUTPUT,HALCYON_COMMAND,HALCYON_ALL_RANKS"
+        cases = (("-n2 ./a --export=B", {}, f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./a --export=B"),
+                 ("-n 2 --export=B ./a", {}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} -n 2 ./a"),
+                 ("-lJ sh --quiet --export NONE ./a", {}, f"--export=LD_PRELOAD={LIBRARY},{ours} -lJ sh --quiet ./a"),
+                 ("--job-name sh --export=NONE -- ./a", {}, f"--export=LD_PRELOAD={LIBRARY},{ours} --job-name sh -- ./a"),
+                 ("./a", {"SLURM_EXPORT_ENV": "B"}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} ./a"),
+                 ("./a", {"LD_PRELOAD": "libm.so.6"}, f"--export=ALL,LD_PRELOAD={LIBRARY}:libm.so.6 ./a"),
+                 ("--export=LD_PRELOAD=x,ALL,B=1 ./a", {}, f"--export=ALL,B=1,LD_PRELOAD={LIBRARY}:x ./a"),
+                 ("-n1 --export=B ./a : -n2 ./b", {}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} -n1 ./a : "
+                                                      f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./b"))
+        for words, environment, expected in cases:
+            with self.subTest(words=words):
+                interface = {"SLURM_MPI_TYPE": "pmi2" if IS_MPICH else "pmix"}
+                finished = self.run_with("srun", *words.split(), options=("--dry-run",), **interface, **environment)
+                self.assertEqual(finished.status, 0, finished)
+                _, _, command = finished.output.partition(" srun --disable-status ")
+                self.assertEqual(command, expected + "\n")
+
     def test_the_users_own_variables_still_reach_the_ranks(self):
         code = "from mpi4py import MPI; import os; print(os.environ['MINE'], os.environ['OURS'], os.environ['LD_PRELOAD'])"
         finished = self.run_with(*LAUNCH, *exported("MINE", "1 2"), "-np", "1", *([] if IS_MPICH else ["-x", "OURS"]),
@@ -122,6 +193,23 @@ class RunCommand(halcyon_test.Behaviour):
                                      "--", PROGRAM, "10"])
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(self.profile().attributes["counter"], "none")
+
+    def test_exec_asks_the_program_and_not_the_launcher_whose_mpi_it_has(self):
+        # Either family is started through either interface.
+        of_the_other = {"PMIX_RANK": "0"} if IS_MPICH else {"PMI_RANK": "0"}
+        finished = self.halcyon("exec", "-o", "run.h5", "--", PROGRAM, "10", **of_the_other)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertEqual(self.profile().attributes["ranks"], 1)
+
+    @only_open_mpi("it is about what was built for Open MPI alone")
+    def test_exec_where_nothing_was_built_for_mpich(self):
+        for name in ("bin", "lib", "libexec"):
+            shutil.copytree(halcyon_test.BUILD / name, self.directory / name,
+                            ignore=shutil.ignore_patterns("*-mpich.so", "unit_*"))
+        code = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier()"  # linked with no MPI itself
+        finished = self.run_command(["bin/halcyon", "exec", "-o", "run.h5", "--", PYTHON, "-c", code], PMI_RANK="0")
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertEqual(self.profile().attributes["ranks"], 1)
 
     def test_exec_of_a_missing_program_is_said_in_one_line(self):
         finished = self.halcyon("exec", "--", "./nothing")
