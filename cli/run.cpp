@@ -111,8 +111,7 @@ void add_run(CLI::App& app, Action& chosen) {
       "Exit status: the program's; 2 if nothing could be measured.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
-      "  halcyon run -- srun -n 4 ./app input
-"
+      "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
 }

@@ -126,15 +126,17 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         variable = "HALCYON_PRELOAD_MPICH" if IS_MPICH else "HALCYON_PRELOAD"
         finished = self.check(self.run_command(
             ["bash", "-c", f"source {LMOD} && module use {modulefile.parents[1]} && module load halcyon && "
-             f"halcyon --version && command -v halcyon && echo ${variable} && man -w halcyon-run"]))
+             f"halcyon --version && command -v halcyon && echo ${variable} && man -w halcyon-run && "
+             f"/usr/bin/python3 -c 'import halcyon; print(halcyon.__file__)'"]))
         self.assertEqual(finished.output.splitlines(),
                          [f"halcyon {version}", str(self.prefix / "bin/halcyon"),
-                          str(self.found(f"libhalcyon{SUFFIX}.so")), str(self.found("halcyon-run.1"))])
+                          str(self.found(f"libhalcyon{SUFFIX}.so")), str(self.found("halcyon-run.1")),
+                          str(self.found("halcyon.py"))])
         self.assertEqual(finished.errors, "")
 
     def test_no_text_names_the_places_of_before(self):
         for path in self.prefix.rglob("*"):
-            if not path.is_file() or path.read_bytes().startswith(b"\x7fELF"):
+            if not path.is_file() or b"\0" in path.read_bytes():  # programs and pictures
                 continue
             for place in (self.first, BUILD, SOURCE):
                 self.assertNotIn(str(place), path.read_text(), path)
