@@ -13,6 +13,6 @@ void end_injection() noexcept;
 /// Delays the calling thread as the SPECs say for a call of this class. Nothing before begin_injection().
 void inject(CallClass call_class) noexcept;
 
-extern thread_local int injector_depth __attribute__((tls_model("initial-exec")));
+extern constinit thread_local int injector_depth __attribute__((tls_model("initial-exec")));
 
 }  // namespace halcyon

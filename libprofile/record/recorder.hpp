@@ -106,8 +106,8 @@ class Recorder {
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
   // Spawned, or one that has spawned or met others: a communicator's size no longer says who is in it.
   std::atomic<bool> several_worlds{false};
-  SpinLock lock;                 // taken only then
-  SpinLock register_lock;        // guards `threads` and `free_states`
+  SpinLock lock;           // taken only then
+  SpinLock register_lock;  // guards `threads` and `free_states`
   RequestTable requests;
   PartFile part;
   std::unique_ptr<SegmentStore> segments;
@@ -184,7 +184,7 @@ class Recorder {
 
 inline std::uint64_t thread_cpu_time() { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
-inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
+[[gnu::always_inline]] inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
   const Ticks on_cpu = thread.cpu.on_cpu(entry - thread.last_exit, cpu_clock_use, thread_cpu_time);
   if (counter.kind() == Counter::Kind::cpu) {
     thread.work += on_cpu.count;
@@ -193,7 +193,7 @@ inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
   }
 }
 
-inline void Recorder::begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const {
+[[gnu::always_inline]] inline void Recorder::begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const {
   thread.last_exit = exit;
   thread.cpu.on_cpu(exit - entry, cpu_clock_use, thread_cpu_time);
   if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
@@ -210,7 +210,8 @@ void complain(const std::string& message);
 /// Answers a signal that the recorder has caught as it would have been answered without it. Async-signal-safe.
 void answer(int signal);
 
-extern thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+/// constinit: without it, every use would first ask whether it has to be initialized.
+extern constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
 ThreadState& register_thread();
 inline ThreadState& current_thread() {
   return __builtin_expect(this_thread != nullptr, 1) ? *this_thread : register_thread();
