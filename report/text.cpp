@@ -97,9 +97,9 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   }
   text += "\n";
   for (const MethodResult& method : analysis.methods) {
-    text += fmt::format("  {:<{}}{:<{}}{:5.1f} %  {}\n", &method == &analysis.methods.front() ? "methods" : "",
+    text += fmt::format("  {:<{}}{:<{}}{:5.1f} %{}\n", &method == &analysis.methods.front() ? "methods" : "",
                         label_width, method.name, 8, method.interference_percent,
-                        method.name == result.name ? "(speaks for the run)" : "");
+                        method.name == result.name ? "  (speaks for the run)" : "");
   }
   for (const Warning& warning : analysis.warnings) {
     if (analysis.unknown && warning.code == analysis.unknown->code) continue;  // stands at the top
