@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes docs/report-{green,yellow,red}.png and -phone.png: what the HTML report shows of real programs, quiet and disturbed.
+"""Writes docs/report-{green,yellow,red}.png, -phone.png and report-top.png: what the HTML report shows of real programs, quiet
+and disturbed.
 
 A run that does not get the light it stands for (the machine has its own disturbances) is made again, with more or less
 injected, and the command that led to the picture is printed. Needs LAMMPS, and Debian's chromium, chromium-driver,
@@ -25,6 +26,7 @@ TRIES = 8
 
 # The light, the program, and the injection to begin with: probability of a delay of 50 ms in a call.
 PICTURES = [("green", "melt", 0.0), ("yellow", "shear", 0.00006), ("red", "crack", 0.0003)]
+TOP = 1240  # pixels of the last one that show the verdict and where the time went
 WIDTHS = {"": 1280, "-phone": 390}
 
 
@@ -86,6 +88,8 @@ def main():
             page = recorded(light, name, probability, Path(scratch) / name)
             for suffix, width in WIDTHS.items():
                 photographed(page, output / f"report-{light}{suffix}.png", width)
+        with Image.open(output / f"report-{light}.png") as picture:
+            picture.crop((0, 0, picture.width, TOP)).save(output / "report-top.png", optimize=True)
 
 
 if __name__ == "__main__":

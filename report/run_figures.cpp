@@ -26,6 +26,28 @@ std::string path(std::string_view classes, const std::string& steps) {
   return steps.empty() ? "" : fmt::format("  <path class=\"{}\" d=\"{}\"/>\n", classes, steps);
 }
 
+struct TimeUnit {
+  double seconds = 1.0;
+  std::string_view name = "s";
+};
+
+TimeUnit unit_of(double seconds) {
+  const double size = std::abs(seconds);
+  if (size >= 1.0 || size == 0.0) return {};
+  if (size >= 1e-3) return {1e-3, "ms"};
+  if (size >= 1e-6) return {1e-6, "µs"};
+  return {1e-9, "ns"};
+}
+
+// A round time, as short as it can be said. Marks of one linear axis share the unit of its end.
+std::string short_seconds(double value, TimeUnit unit) {
+  const double number = value / unit.seconds;
+  if (number == 0.0) return "0";
+  return std::abs(number) >= 1e3 ? fmt::format("{:.0f} {}", number, unit.name)
+                                 : fmt::format("{:.4g} {}", number, unit.name);
+}
+std::string short_seconds(double value) { return short_seconds(value, unit_of(value)); }
+
 /// Durations on a page: a logarithmic axis where they differ widely.
 class DurationAxis {
  public:
@@ -33,9 +55,8 @@ class DurationAxis {
       : from_(from), to_(to), logarithmic_(logarithmic), scale_{place(from), place(to), from_place, to_place} {}
 
   double operator()(double value) const { return scale_(place(std::clamp(value, from_, to_))); }
-  std::vector<double> marks(std::size_t some) const {
-    return logarithmic_ ? decades(from_, to_) : ticks(from_, to_, some);
-  }
+  std::vector<double> marks() const { return logarithmic_ ? decades(from_, to_) : ticks(from_, to_, 3); }
+  std::string label(double mark) const { return logarithmic_ ? short_seconds(mark) : short_seconds(mark, unit_of(to_)); }
 
  private:
   double place(double value) const { return logarithmic_ ? std::log10(value) : value; }
@@ -45,17 +66,6 @@ class DurationAxis {
   bool logarithmic_;
   Scale scale_;
 };
-
-// A round time, as short as it can be said.
-std::string short_seconds(double value) {
-  const double size = std::abs(value);
-  if (size == 0.0) return "0";
-  if (size >= 1e3) return fmt::format("{:.0f} s", value);
-  if (size >= 1.0) return fmt::format("{:.4g} s", value);
-  if (size >= 1e-3) return fmt::format("{:.4g} ms", value * 1e3);
-  if (size >= 1e-6) return fmt::format("{:.4g} µs", value * 1e6);
-  return fmt::format("{:.4g} ns", value * 1e9);
-}
 
 std::string short_count(double value) {
   if (value >= 1e6) return fmt::format("{:.3g} M", value / 1e6);
@@ -72,7 +82,7 @@ std::string time_axis(const Scale& x, double run_seconds, double bottom) {
   std::string content = line(along_left, bottom, along_right, bottom, "axis");
   for (const double value : ticks(0.0, run_seconds, 8)) {
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
-    content += text(x(value), bottom + 18, "soft middle", short_seconds(value));
+    content += text(x(value), bottom + 18, "soft middle", short_seconds(value, unit_of(run_seconds)));
   }
   return content;
 }
@@ -112,9 +122,9 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
     content += line(left, y_of(value), right, y_of(value), value == 0.0 ? "axis" : "grid");
     content += text(left - 6, y_of(value) + 4, "soft end", short_count(value));
   }
-  for (const double value : x.marks(5)) {
+  for (const double value : x.marks()) {
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
-    content += text(x(value), bottom + 18, "soft middle", short_seconds(value));
+    content += text(x(value), bottom + 18, "soft middle", x.label(value));
   }
   std::string undisturbed;
   std::string disturbed;
@@ -206,9 +216,9 @@ std::string timeline_figure(const Overview& overview) {
   const Scale x{0.0, overview.seconds, along_left, along_right};
 
   std::string content;
-  for (const double value : y.marks(5)) {
+  for (const double value : y.marks()) {
     content += line(along_left, y(value), along_right, y(value), "grid");
-    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value));
+    content += text(along_left - 6, y(value) + 4, "soft end", y.label(value));
   }
   std::string undisturbed;
   std::string disturbed;
@@ -239,7 +249,7 @@ std::string lost_figure(const Attribution& attribution) {
   std::string content;
   for (const double value : ticks(0.0, y.to_value, 3)) {
     content += line(along_left, y(value), along_right, y(value), value == 0.0 ? "axis" : "grid");
-    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value));
+    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value, unit_of(y.to_value)));
   }
   for (std::size_t window = 0; window < window_count; ++window) {
     const double from = x(attribution.window_seconds * static_cast<double>(window));

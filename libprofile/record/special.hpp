@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "libprofile/lifecycle.hpp"
@@ -93,17 +94,34 @@ int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void* site, MPI_
   return result;
 }
 
+// Apart, so that what asks in vain does not make room for it.
+[[gnu::noinline]] void note_tested(Call& call, Completion&& completion, int result, const MPI_Request* request,
+                                   const MPI_Status& status) {
+  if (result == MPI_SUCCESS) completion.completed(call, 0, status);
+  completion.finish(call, result, request);
+}
+[[gnu::noinline]] int test_among_threads(Call& call, int (*next)(MPI_Request*, int*, MPI_Status*), MPI_Request* request,
+                                         int* flag, MPI_Status* status) {
+  Completion completion(1, request);
+  const int result = next(request, flag, status);
+  call.ended();
+  if (result != MPI_SUCCESS || *flag != 0) note_tested(call, std::move(completion), result, request, *status);
+  return result;
+}
+
+// Most of what polls ask, they ask in vain. What is known of the request is looked up before only where another thread
+// may be given its handle meanwhile.
 int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), const void* site, MPI_Request* request, int* flag,
                   MPI_Status* status) {
   Call call(CallClass::poll, site);
   if (!call.records()) return next(request, flag, status);
-  Completion completion(1, request);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
+  if (recorder->several_threads) return test_among_threads(call, next, request, flag, status);
+  const MPI_Request before = *request;
   const int result = next(request, flag, status);
   call.ended();
-  if (result == MPI_SUCCESS && *flag != 0) completion.completed(call, 0, *status);
-  completion.finish(call, result, request);
+  if (result != MPI_SUCCESS || *flag != 0) note_tested(call, Completion(1, &before), result, request, *status);
   return result;
 }
 
