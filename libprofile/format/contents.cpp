@@ -14,6 +14,7 @@
 #include <exception>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "libprofile/format/hdf5.hpp"
 #include "libprofile/format/schema.hpp"
@@ -27,6 +28,10 @@ constexpr std::uint64_t address_space_of_reader(std::uint64_t most_bytes) {
 }
 // Several times what unpacking takes on a slow machine.
 constexpr std::uint64_t cpu_seconds_of_reader(std::uint64_t most_bytes) { return 2 + most_bytes / (128 << 20); }
+
+// Several of the chunks in which columns are packed, and few enough to stay in the processor's cache.
+constexpr hsize_t piece_elements = 1 << 17;
+constexpr int pipe_bytes = 1 << 20;
 
 // Others may have added some to those of a profile.
 constexpr std::size_t most_attributes = 1000;
@@ -124,18 +129,27 @@ class Sender {
       return refuse("column " + variable.name + " has the wrong shape");
     }
     const bool good = variable.type == ElementType::text ? send_texts(variable, dataset, size)
-                                                         : send_numbers(variable, dataset, size);
+                                                         : send_numbers(variable, dataset, space, size);
     if (!good) refuse("column " + variable.name + " cannot be read");
   }
 
-  bool send_numbers(const Variable& variable, const hdf5::Dataset& dataset, hsize_t size) {
+  // Piece by piece, so that who receives them is not idle while they are unpacked.
+  bool send_numbers(const Variable& variable, const hdf5::Dataset& dataset, const hdf5::Dataspace& space,
+                    hsize_t size) {
     if (!fits(size, size_of(variable.type))) return false;
-    std::vector<char> values(size * size_of(variable.type));
-    if (!values.empty() &&
-        H5Dread(dataset.get(), hdf5::memory_type(variable.type), H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0) {
-      return false;
+    if (size == 0) out_.column_bytes(variable.type, variable.name, nullptr, 0);
+    for (hsize_t at = 0; at < size; at += piece_elements) {
+      const hsize_t count = std::min<hsize_t>(piece_elements, size - at);
+      const std::size_t bytes = count * size_of(variable.type);
+      piece_.resize(std::max(piece_.size(), bytes));
+      const hdf5::Dataspace in_memory(H5Screate_simple(1, &count, nullptr));
+      if (H5Sselect_hyperslab(space.get(), H5S_SELECT_SET, &at, nullptr, &count, nullptr) < 0 ||
+          H5Dread(dataset.get(), hdf5::memory_type(variable.type), in_memory.get(), space.get(), H5P_DEFAULT,
+                  piece_.data()) < 0) {
+        return false;
+      }
+      out_.column_bytes(variable.type, variable.name, piece_.data(), bytes);
     }
-    out_.column_bytes(variable.type, variable.name, values.data(), values.size());
     return true;
   }
 
@@ -164,6 +178,7 @@ class Sender {
   std::span<const std::string_view> left_out_;
   FrameWriter& out_;
   std::optional<std::string> failure_;
+  std::vector<char> piece_;
 };
 
 std::uint64_t own_address_space() {
@@ -224,9 +239,12 @@ Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std
     if (frame.kind == FrameKind::failure) return Failure{std::string(frame.payload.begin(), frame.payload.end())};
     left -= frame.payload.size();
     if (contents.attributes.size() > most_attributes || contents.columns.size() > schema_variables().size()) break;
-    auto& there = frame.kind == FrameKind::column ? contents.columns : contents.attributes;
     std::string name = frame.name;
-    there.insert_or_assign(std::move(name), std::move(frame));
+    if (frame.kind == FrameKind::column) {
+      contents.columns[std::move(name)].push_back(std::move(frame));
+    } else {
+      contents.attributes.insert_or_assign(std::move(name), std::move(frame));
+    }
   }
   return Failure{path + " is damaged: HDF5 cannot read it"};
 }
@@ -239,6 +257,7 @@ Outcome<Contents> fetch_contents(const std::string& path, std::span<const std::s
   const std::uint64_t most_bytes = most_unpacked_bytes(static_cast<std::uint64_t>(status.st_size));
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return cannot_read(path, errno);
+  fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes);  // where that is not allowed, it takes a little longer
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);

@@ -7,17 +7,18 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "libprofile/format/outcome.hpp"
 #include "libprofile/format/stream.hpp"
 
 namespace halcyon {
 
-/// Values as they were received. Columns have the element type that the schema gives them; their lengths are whatever
-/// the file says.
+/// Values as they were received. Columns come in pieces, one behind the other, with the element type that the schema
+/// gives them; their lengths are whatever the file says.
 struct Contents {
   std::map<std::string, Frame, std::less<>> attributes;
-  std::map<std::string, Frame, std::less<>> columns;
+  std::map<std::string, std::vector<Frame>, std::less<>> columns;
 };
 
 /// The bytes that a profile of so many bytes may hold in all when it is unpacked. A segment has at most 90 bytes, of

@@ -69,23 +69,33 @@ class Reader {
   /// A column of `length` values, or of any length if that is not given; empty if it is absent and not needed.
   template <class T>
   std::vector<T> column(const std::string& name, std::optional<std::uint64_t> length, bool needed) {
-    const std::optional<Frame> column = take_column(name, element_type_of<T>(), needed);
-    if (!column) return {};
-    std::vector<T> values(column->payload.size() / sizeof(T));
-    if (!values.empty()) std::memcpy(values.data(), column->payload.data(), values.size() * sizeof(T));
-    return with_length(name, std::move(values), length);
+    std::vector<Frame> pieces = take_column(name, element_type_of<T>(), needed);
+    std::size_t count = 0;
+    for (const Frame& piece : pieces) count += piece.payload.size() / sizeof(T);
+    std::vector<T> values;
+    if (pieces.empty() || !has_length(name, count, length)) return values;
+    values.reserve(count);
+    for (Frame& piece : pieces) {
+      const std::vector<char> bytes = std::move(piece.payload);  // let go of, so that no column is held twice
+      values.resize(values.size() + bytes.size() / sizeof(T));
+      std::memcpy(values.data() + values.size() - bytes.size() / sizeof(T), bytes.data(),
+                  bytes.size() / sizeof(T) * sizeof(T));
+    }
+    return values;
   }
 
   std::vector<std::string> texts(const std::string& name, std::optional<std::uint64_t> length, bool needed) {
-    const std::optional<Frame> column = take_column(name, ElementType::text, needed);
-    if (!column) return {};
+    const std::vector<Frame> pieces = take_column(name, ElementType::text, needed);
     std::vector<std::string> values;
-    for (auto at = column->payload.begin(); at != column->payload.end();) {
-      const auto end = std::find(at, column->payload.end(), '\0');
-      values.emplace_back(at, end);
-      at = end == column->payload.end() ? end : end + 1;
+    for (const Frame& piece : pieces) {
+      for (auto at = piece.payload.begin(); at != piece.payload.end();) {
+        const auto end = std::find(at, piece.payload.end(), '\0');
+        values.emplace_back(at, end);
+        at = end == piece.payload.end() ? end : end + 1;
+      }
     }
-    return with_length(name, std::move(values), length);
+    if (!pieces.empty() && !has_length(name, values.size(), length)) values.clear();
+    return values;
   }
 
   bool has_column(const std::string& name) const { return contents_.columns.count(name) != 0; }
@@ -105,26 +115,26 @@ class Reader {
     return value.value_or(T{});
   }
 
-  // Taken out, so that no column is held twice for long.
-  std::optional<Frame> take_column(const std::string& name, ElementType type, bool needed) {
-    if (failure_) return std::nullopt;
+  // Nothing where it is absent.
+  std::vector<Frame> take_column(const std::string& name, ElementType type, bool needed) {
+    if (failure_) return {};
     auto column = contents_.columns.extract(name);
     if (!column) {
       if (needed) refuse("column " + name + " is missing");
-      return std::nullopt;
+      return {};
     }
-    if (column.mapped().element != type) {
+    const std::vector<Frame>& pieces = column.mapped();
+    if (std::any_of(pieces.begin(), pieces.end(), [type](const Frame& piece) { return piece.element != type; })) {
       refuse("column " + name + " has values of another type");
-      return std::nullopt;
+      return {};
     }
     return std::move(column.mapped());
   }
 
-  template <class T>
-  std::vector<T> with_length(const std::string& name, std::vector<T> values, std::optional<std::uint64_t> length) {
-    if (values.size() <= most_segments && (!length || values.size() == *length)) return values;
+  bool has_length(const std::string& name, std::size_t count, std::optional<std::uint64_t> length) {
+    if (count <= most_segments && (!length || count == *length)) return true;
     refuse("column " + name + " has the wrong shape");
-    return {};
+    return false;
   }
 
   Contents contents_;
