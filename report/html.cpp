@@ -24,6 +24,7 @@ constexpr std::size_t most_ranks_shown = 8;
 constexpr std::size_t most_hosts_shown = 8;
 // Below, jitter is as large as what would be told.
 constexpr double least_told_percent = 1.0;
+constexpr double least_group_share = 0.01;  // of the excess
 
 // Words of files, programs and users, safe to stand in markup.
 std::string words(const std::string& bytes) { return svg::escaped(svg::as_utf8(bytes)); }
@@ -110,8 +111,8 @@ std::string share_row(const std::string& name, double share, double total) {
       name, seconds(share), percent, std::clamp(percent, 0.0, 100.0));
 }
 
-std::string share_table(std::string_view caption, const std::string& rows) {
-  return fmt::format("<table class=\"shares\"><caption>{}</caption>\n<tbody>{}</tbody></table>\n", caption, rows);
+std::string share_table(std::string_view caption, const std::string& rows, std::string_view classes = "shares") {
+  return fmt::format("<table class=\"{}\"><caption>{}</caption>\n<tbody>{}</tbody></table>\n", classes, caption, rows);
 }
 
 // Largest first, as the attribution has them; the rest in one row.
@@ -157,20 +158,28 @@ std::string lost_section(const RunOnPage& run) {
     tables += share_table("by its host", share_rows(attribution.hosts, most_hosts_shown, total, "other host",
                                                     [](const HostShare& share) { return share.host; }));
   }
-  std::string groups = share_rows(attribution.groups, most_groups_told, total, "", [](const GroupShare& group) {
-    return fmt::format("{} of {} to {}", plural(group.segments, "segment"), seconds(group.baseline_seconds),
-                       group.site);
-  });
-  if (attribution.other_groups > 0) {
-    groups += share_row(plural(attribution.other_groups, "other group"), attribution.other_groups_seconds, total);
+  std::string groups;
+  std::uint64_t others = attribution.other_groups;
+  double others_seconds = attribution.other_groups_seconds;
+  for (const GroupShare& group : attribution.groups) {
+    if (group.seconds < least_group_share * total && !groups.empty()) {
+      ++others;
+      others_seconds += group.seconds;
+      continue;
+    }
+    groups += share_row(words(fmt::format("{} of {} to {}", plural(group.segments, "segment"),
+                                          seconds(group.baseline_seconds), group.site)),
+                        group.seconds, total);
   }
+  if (others > 0) groups += share_row(plural(others, "other group"), others_seconds, total);
   const std::string evidence = evidence_words(run.profile, attribution);
   return section(
       "Where time was lost",
       fmt::format("{} in all, {:.1f} % of the run time by delays that strike some segments, {:.1f} % by what "
                   "strikes nearly all.",
                   seconds(total), result.interference_percent - result.continuous_percent, result.continuous_percent),
-      "<div class=\"tables\">" + tables + "</div>\n" + share_table("by group of like segments", groups) +
+      "<div class=\"tables\">" + tables + "</div>\n" +
+          share_table("by group of like segments", groups, "shares groups") +
           figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +
           (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n"));
 }

@@ -1,4 +1,4 @@
-"""docs/json.md and docs/export.md name every key and column that is printed, and no other."""
+"""What is printed is documented: every key and column in docs/json.md and docs/export.md, and every warning under its code."""
 import csv
 import io
 import json
@@ -97,6 +97,16 @@ class DocumentedKeys(halcyon_test.Behaviour):
         metrics = re.findall(r"^# TYPE (\S+)", finished.output, re.M)
         documented = first_cells(section("export.md", "--openmetrics"))
         self.assertEqual(sorted({*metrics, "halcyon_warning"}), sorted(documented))
+
+    def test_every_warning_has_a_remedy_and_stands_in_troubleshooting_under_its_code(self):
+        given = set()
+        for source in (SOURCE / "analyzer").glob("*.cpp"):
+            given |= set(re.findall(r'(?:warn\(|Warning\{)\s*"([a-z-]+)"', source.read_text()))
+        known = set(re.findall(r'\{"([a-z-]+)", Severity::', (SOURCE / "report" / "warnings.cpp").read_text()))
+        headings = set(re.findall(r"^### ([a-z-]+)$", (SOURCE / "docs" / "troubleshooting.md").read_text(), re.M))
+        self.assertIn("wide-interval", given)
+        self.assertEqual(given, known)
+        self.assertEqual(given, headings)
 
 
 if __name__ == "__main__":
