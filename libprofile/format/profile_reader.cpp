@@ -77,9 +77,9 @@ class Reader {
     values.reserve(count);
     for (Frame& piece : pieces) {
       const std::vector<char> bytes = std::move(piece.payload);  // let go of, so that no column is held twice
-      values.resize(values.size() + bytes.size() / sizeof(T));
-      std::memcpy(values.data() + values.size() - bytes.size() / sizeof(T), bytes.data(),
-                  bytes.size() / sizeof(T) * sizeof(T));
+      const std::size_t begin = values.size();
+      values.resize(begin + bytes.size() / sizeof(T));
+      if (values.size() > begin) std::memcpy(&values[begin], bytes.data(), (values.size() - begin) * sizeof(T));
     }
     return values;
   }

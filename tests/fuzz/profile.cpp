@@ -10,6 +10,7 @@
 #include "report/comparison.hpp"
 #include "report/composition.hpp"
 #include "report/csv.hpp"
+#include "report/html.hpp"
 #include "report/json.hpp"
 #include "report/openmetrics.hpp"
 #include "report/perfetto.hpp"
@@ -165,6 +166,21 @@ void promise_json(const nlohmann::ordered_json& json) {
   promise(nlohmann::ordered_json::accept(to_text(json)), "JSON is JSON");
 }
 
+// What has a line a segment, or a page for it, would take most of the time.
+constexpr std::uint64_t most_drawn = 200;
+
+void draw(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
+  const AnalyzedFile run{file, profile, analysis};
+  std::ostringstream trace;
+  write_perfetto(trace, run, grouping, [](std::uint64_t) {});
+  promise(nlohmann::json::accept(trace.str()), "a trace is JSON");
+  std::ostringstream table;
+  write_segments_csv(table, run, grouping, [](std::uint64_t) {});
+  promise(table.str().ends_with("\r\n"), "a table ends its rows");
+  promise(openmetrics(run).ends_with("# EOF\n"), "metrics have an end");
+  promise(report_html({on_page(file, profile, grouping, analysis)}).ends_with("</html>\n"), "a page has an end");
+}
+
 void show(const Profile& profile, std::span<const Method> candidates) {
   promise_printable(info_text(file, profile));
   promise_json(info_json(file, profile));
@@ -180,14 +196,7 @@ void show(const Profile& profile, std::span<const Method> candidates) {
   promise_printable(report_text(file, profile, analysis, Colour::never));
   promise_printable(verdict_line(profile, analysis, Colour::never));
   promise_json(report_json(file, profile, analysis));
-  const AnalyzedFile run{file, profile, analysis};
-  std::ostringstream trace;
-  write_perfetto(trace, run, grouping, [](std::uint64_t) {});
-  promise(nlohmann::json::accept(trace.str()), "a trace is JSON");
-  std::ostringstream table;
-  write_segments_csv(table, run, grouping, [](std::uint64_t) {});
-  promise(table.str().ends_with("\r\n"), "a table ends its rows");
-  promise(openmetrics(run).ends_with("# EOF\n"), "metrics have an end");
+  if (profile.segments <= most_drawn) draw(profile, grouping, analysis);
 }
 
 void match_with_base(const Profile& profile) {

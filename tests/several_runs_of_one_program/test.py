@@ -46,18 +46,22 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         self.assertTrue(self.halcyon("compare", "a.h5", "b.h5").output.startswith("SAME WORK  "))
 
     def test_delays_of_every_segment_are_seen_against_a_quiet_run(self):
-        self.run_of("quiet.h5")
-        self.run_of("slow.h5", "--inject", EVERY_SEGMENT)
-        injected = self.injected_seconds("slow.h5")
-        alone = self.report("slow.h5")
+        self.check_left_alone(self.check_against_a_quiet_run)
+
+    def check_against_a_quiet_run(self, attempt):
+        quiet, slow = f"quiet{attempt}.h5", f"slow{attempt}.h5"
+        self.run_of(quiet)
+        self.run_of(slow, "--inject", EVERY_SEGMENT)
+        injected = self.injected_seconds(slow)
+        alone = self.report(slow)
         self.assertGreater(alone["injected_percent"], 30.0, "the test needs delays that are much of the run")
         self.assertLess(alone["methods"]["paper"]["interference_percent"], alone["injected_percent"] / 3, alone)
-        compared = self.compare("slow.h5", "quiet.h5")
+        compared = self.compare(slow, quiet)
         self.assertTrue(compared["same_work"], compared)
         self.assertEqual(compared["more_disturbed"], "a", compared)
         self.assertGreater(compared["displacement_seconds"], 0.75 * injected, compared)
         self.assertLess(compared["displacement_seconds"], 1.25 * injected, compared)
-        turned = self.compare("quiet.h5", "slow.h5")
+        turned = self.compare(quiet, slow)
         self.assertEqual(turned["more_disturbed"], "b", turned)
         self.assertLess(turned["displacement_seconds"], -0.75 * injected, turned)
 
@@ -77,14 +81,18 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         self.assertFalse((self.directory / "composed.h5").exists())
 
     def test_disturbed_runs_are_composed_into_an_undisturbed_one(self):
-        names = ["one.h5", "two.h5", "three.h5"]
+        self.check_left_alone(self.check_composed_of_disturbed_runs)
+
+    def check_composed_of_disturbed_runs(self, attempt):
+        composed_file = f"composed{attempt}.h5"
+        names = [f"{number}{attempt}.h5" for number in ("one", "two", "three")]
         for seed, name in enumerate(names, start=1):
             self.run_of(name, "--inject", SOME_SEGMENTS, INTM_SEED=str(seed))
-        finished = self.halcyon("compose", "-o", "composed.h5", *names)
+        finished = self.halcyon("compose", "-o", composed_file, *names)
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
 
         runs = [halcyon_test.Profile(self.directory / name) for name in names]
-        composed = halcyon_test.Profile(self.directory / "composed.h5")
+        composed = halcyon_test.Profile(self.directory / composed_file)
         self.assertEqual(composed.attributes["exit_state"], "composed")
         self.assertEqual([name.decode() for name in composed.columns["composed_of"]], names)
         given = [int((composed.columns["source"] == run).sum()) for run in range(len(names))]
@@ -102,11 +110,11 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
                           for run, name in zip(runs, names))
         self.assertLess(composed.attributes["run_time_seconds"], 1.1 * undisturbed)
         self.assertGreater(composed.attributes["run_time_seconds"], 0.5 * undisturbed)
-        report = self.report("composed.h5")
+        report = self.report(composed_file)
         self.assertEqual(report["verdict"], "green", report)
         self.assertLess(report["interference_percent"], 2.0, report)
         # A delay may lie in a segment that has too few alike; most do not.
-        self.assertLess(self.injected_seconds("composed.h5"), 0.5 * min(map(self.injected_seconds, names)))
+        self.assertLess(self.injected_seconds(composed_file), 0.5 * min(map(self.injected_seconds, names)))
         warnings = [warning["code"] for warning in report["warnings"]]
         self.assertIn("composed", warnings)
         self.assertNotIn("incomplete-run", warnings)
