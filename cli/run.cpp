@@ -1,4 +1,5 @@
 // halcyon run: the recorder in the ranks of a launch command, and the verdict when it is over.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -64,7 +65,8 @@ int run(const Options& options) {
   // Where something went wrong, the program's own failure says more than the missing profile.
   const int failed = end->status != 0 ? end->status : int{bad_usage_or_file};
   if (!end->profile) {
-    fail(no_profile_written);
+    fail(end->status != 0 ? fmt::format("no profile was written: the launch command ended with status {}", end->status)
+                          : no_profile_written);
     return failed;
   }
   std::string file = *end->profile;

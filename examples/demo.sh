@@ -22,4 +22,7 @@ INTM_SEED=1 "$halcyon" run -o disturbed.h5 --inject class=all,prob=0.0003,mean=5
   mpirun -np 2 lmp -in "$input" -log none -screen none
 echo
 "$halcyon" report quiet.h5 disturbed.h5
+if ! "$halcyon" report quiet.h5 --fail-on yellow >/dev/null; then
+  echo "The run that was left alone is not green: something else uses this machine, and the first report shows it."
+fi
 echo "The profiles are in $results"

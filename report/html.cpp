@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -60,7 +61,7 @@ std::string verdict_section(const RunOnPage& run) {
   std::string content = fmt::format(
       "<div class=\"verdict {0}\"><span class=\"sign\" aria-hidden=\"true\">{1}</span>\n<div>"
       "<p class=\"light\">{0}</p><p class=\"advice\">{2}</p></div></div>\n",
-      name_of(result.verdict), sign_of(result.verdict), advice(result.verdict));
+      name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
     content += fmt::format("<p class=\"figures\">{}</p>\n", words(run.analysis.unknown->message));
   } else {
@@ -215,7 +216,8 @@ std::string timeline_section(const RunOnPage& run) {
       "<button type=\"button\">Whole run</button></p>\n<script type=\"application/json\">{}</script></div>\n",
       timeline_data(run.overview));
   return section("Segments along the run",
-                 "How long segments took, from when they began. <span class=\"key undisturbed\"></span> undisturbed, "
+                 "How long segments took, from when they began. <span class=\"key undisturbed\"></span> undisturbed or "
+                 "not judged, "
                  "<span class=\"key disturbed\"></span> beyond their group's threshold: disturbed.",
                  "<div class=\"timeline\">" + interactive + figure("wide static", drawn) + "</div>\n");
 }
@@ -266,6 +268,22 @@ std::string warnings_section(const RunOnPage& run) {
   return items.empty() ? "" : section("Warnings", "", "<ul class=\"warnings\">\n" + items + "</ul>\n");
 }
 
+// What intM followed is its SPECs and the seed of its draws.
+std::string run_command(const RunOnPage& run) {
+  std::string seed;
+  std::string options;
+  std::istringstream specs(run.profile.inject);
+  for (std::string word; specs >> word;) {
+    if (word.substr(0, 5) == "seed=") {
+      seed = "INTM_SEED=" + word.substr(5) + " ";
+    } else {
+      options += " --inject " + word;
+    }
+  }
+  if (run.profile.counter != "cpu") options += " --counter " + run.profile.counter;
+  return seed + "halcyon run -o " + run.file + options + " -- " + run.profile.command;
+}
+
 std::string reproduce_section(const RunOnPage& run) {
   std::string methods;
   for (const MethodResult& method : run.analysis.methods) {
@@ -273,10 +291,12 @@ std::string reproduce_section(const RunOnPage& run) {
         "<tr><th scope=\"row\">{}</th><td class=\"number\">{:.1f} %</td><td class=\"number\">{:.1f} to {:.1f} %</td>"
         "<td>{}</td><td>{}</td></tr>\n",
         method.name, method.interference_percent, method.interval_percent.low, method.interval_percent.high,
-        name_of(method.verdict), method.name == run.analysis.result().name ? "speaks for the run" : "");
+        name_of(method.verdict),
+        method.name != run.analysis.result().name ? ""
+        : method.verdict == Verdict::unknown      ? "no verdict"
+                                                  : "speaks for the run");
   }
-  const std::string commands =
-      fmt::format("halcyon run -- {}\nhalcyon report {}", words(run.profile.command), words(run.file));
+  const std::string commands = fmt::format("{}\nhalcyon report {}", words(run_command(run)), words(run.file));
   return section(
       "How to reproduce", "",
       fmt::format(

@@ -56,7 +56,9 @@ class DurationAxis {
 
   double operator()(double value) const { return scale_(place(std::clamp(value, from_, to_))); }
   std::vector<double> marks() const { return logarithmic_ ? decades(from_, to_) : ticks(from_, to_, 3); }
-  std::string label(double mark) const { return logarithmic_ ? short_seconds(mark) : short_seconds(mark, unit_of(to_)); }
+  std::string label(double mark) const {
+    return logarithmic_ ? short_seconds(mark) : short_seconds(mark, unit_of(to_));
+  }
 
  private:
   double place(double value) const { return logarithmic_ ? std::log10(value) : value; }
@@ -212,7 +214,7 @@ std::string timeline_figure(const Overview& overview) {
     longest = std::max({longest, slot.longest, slot.longest_disturbed});
   }
   if (longest <= 0.0F) return "";
-  const DurationAxis y(0.9 * static_cast<double>(shortest), 1.1 * static_cast<double>(longest), true, bottom, top);
+  const DurationAxis y(0.5 * static_cast<double>(shortest), 1.5 * static_cast<double>(longest), true, bottom, top);
   const Scale x{0.0, overview.seconds, along_left, along_right};
 
   std::string content;

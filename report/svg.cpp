@@ -73,7 +73,8 @@ std::vector<double> ticks(double from, double to, std::size_t some) {
   }
   std::vector<double> values;
   // Not from -0, which would be written so.
-  for (double n = std::ceil(from / step - 1e-9) + 0.0; n * step <= to * (1.0 + 1e-12); n += 1.0) values.push_back(n * step);
+  for (double n = std::ceil(from / step - 1e-9) + 0.0; n * step <= to * (1.0 + 1e-12); n += 1.0)
+    values.push_back(n * step);
   return values;
 }
 

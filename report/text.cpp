@@ -58,7 +58,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   const MethodResult& result = analysis.result();
   const Style style = style_of(result.verdict, colour);
   std::string text =
-      fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(result.verdict));
+      fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
     text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
   } else {
@@ -99,7 +99,9 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   for (const MethodResult& method : analysis.methods) {
     text += fmt::format("  {:<{}}{:<{}}{:5.1f} %{}\n", &method == &analysis.methods.front() ? "methods" : "",
                         label_width, method.name, 8, method.interference_percent,
-                        method.name == result.name ? "  (speaks for the run)" : "");
+                        method.name != result.name           ? ""
+                        : result.verdict == Verdict::unknown ? "  (no verdict)"
+                                                             : "  (speaks for the run)");
   }
   for (const Warning& warning : analysis.warnings) {
     if (analysis.unknown && warning.code == analysis.unknown->code) continue;  // stands at the top

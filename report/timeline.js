@@ -21,18 +21,21 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     plot?.destroy();
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
     const value = (_, v) => inWords(v);
+    const undisturbed = { stroke: colour("--undisturbed"), width: 2, value,
+      points: { show: true, size: 4, fill: colour("--undisturbed") } };
     plot = new uPlot({
       width: place.clientWidth,
       height: place.clientWidth < 600 ? 240 : 320,
-      scales: { x: { time: false }, y: { distr: 3 } },
+      // Room beneath, so that what lies on the lower edge is seen.
+      scales: { x: { time: false }, y: { distr: 3, range: (_, low, high) => [low / 2, high * 2] } },
       axes: [
         { ...axis, values: (_, marks) => marks.map(inWords) },
         { ...axis, size: 74, values: (_, marks) => marks.map((mark) => mark == null ? "" : inWords(mark)) },
       ],
       series: [
         { label: "from", value },
-        { label: "shortest undisturbed", stroke: colour("--undisturbed"), width: 1, points: { show: false }, value },
-        { label: "longest undisturbed", stroke: colour("--undisturbed"), width: 1, points: { show: false }, value },
+        { label: "shortest undisturbed", ...undisturbed },
+        { label: "longest undisturbed", ...undisturbed },
         { label: "longest disturbed", stroke: colour("--disturbed"), paths: () => null,
           points: { show: true, size: 6, fill: colour("--disturbed") }, value },
       ],

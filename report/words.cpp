@@ -26,7 +26,8 @@ std::string plural(std::uint64_t count, std::string_view word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
-std::string_view advice(Verdict verdict) {
+std::string_view advice(const Profile& profile, Verdict verdict) {
+  if (!profile.composed_of.empty()) return "Composed of several runs: compare with it, do not quote it.";
   switch (verdict) {
     case Verdict::green: return "Quote the number.";
     case Verdict::yellow: return "Measure again if you can.";

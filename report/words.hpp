@@ -17,7 +17,7 @@ std::string seconds(double value);
 std::string plural(std::uint64_t count, std::string_view word);
 
 /// The one thing to do.
-std::string_view advice(Verdict verdict);
+std::string_view advice(const Profile& profile, Verdict verdict);
 
 /// By what the work was measured.
 std::string counter_words(const std::string& counter);
