@@ -14,13 +14,6 @@ namespace {
 // Beyond it, a linear scale has no room for the shorter ones.
 constexpr double widest_linear_ratio = 8.0;
 
-// (groups) s; beyond everything of a group that is not judged.
-std::vector<double> thresholds_of(const Grouping& grouping, const Analysis& analysis) {
-  std::vector<double> thresholds(grouping.groups.count, HUGE_VAL);
-  for (const JudgedGroup& group : analysis.judged) thresholds[group.group] = group.threshold_seconds;
-  return thresholds;
-}
-
 class PartsOfTime {
  public:
   PartsOfTime(double seconds, std::size_t count) : seconds_(seconds), count_(count) {}
@@ -58,7 +51,7 @@ Histogram empty_histogram(float shortest, float longest, std::size_t bins) {
   return histogram;
 }
 
-// Where durations of `members` belong; the same for all that share a threshold.
+// Of the durations of `members`.
 template <class Members, class IsDisturbed>
 Histogram histogram_of(const Profile& profile, const Members& members, std::size_t bins, IsDisturbed is_disturbed) {
   float shortest = HUGE_VALF;
@@ -109,10 +102,7 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
                      const OverviewSize& size) {
   Overview overview;
   for (const float duration : profile.duration) overview.seconds += static_cast<double>(duration);
-  const std::vector<double> thresholds = thresholds_of(grouping, analysis);
-  const auto is_disturbed = [&](std::uint32_t segment) {
-    return static_cast<double>(profile.duration[segment]) > thresholds[grouping.groups.of[segment]];
-  };
+  std::vector<bool> disturbed(profile.segments);
 
   LatenessMap& map = overview.lateness;
   const auto ranks = static_cast<std::uint32_t>(profile.ranks);
@@ -131,10 +121,12 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
     add_to(overview.slots, slot != last_slot, segment->start_seconds, profile.duration[segment->number],
            segment->disturbed);
     last_slot = slot;
+    disturbed[segment->number] = segment->disturbed;
     map.seconds[profile.last_rank[segment->number] / map.ranks_in_row * map.columns +
                 columns.at(segment->start_seconds)] += segment->excess_seconds;
   }
 
+  const auto is_disturbed = [&disturbed](std::uint32_t segment) { return disturbed[segment]; };
   overview.durations = histogram_of(profile, grouping.by_group, size.bins, is_disturbed);
   std::vector<GroupOverview> groups;
   groups.reserve(analysis.judged.size());

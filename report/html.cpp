@@ -16,6 +16,7 @@
 #include "report/run_figures.hpp"
 #include "report/svg.hpp"
 #include "report/warnings.hpp"
+#include "report/where_it_went.hpp"
 #include "report/words.hpp"
 
 namespace halcyon {
@@ -23,8 +24,6 @@ namespace {
 
 constexpr std::size_t most_ranks_shown = 8;
 constexpr std::size_t most_hosts_shown = 8;
-// Below, jitter is as large as what would be told.
-constexpr double least_told_percent = 1.0;
 constexpr double least_group_share = 0.01;  // of the excess
 
 // Words of files, programs and users, safe to stand in markup.
@@ -137,17 +136,13 @@ std::string lost_section(const RunOnPage& run) {
   const MethodResult& result = run.analysis.result();
   if (result.verdict == Verdict::unknown) return "";
   const double total = attribution.seconds;
-  if (result.interference_percent < least_told_percent || !(total > 0.0)) {
+  if (!is_worth_telling(run.analysis)) {
     return section("Where time was lost", "",
                    "<p>Less than 1 % of the run time was lost: nothing stands out from its jitter.</p>\n");
   }
-  std::array<std::size_t, excess_kind_count> order{};
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return attribution.kinds[a] > attribution.kinds[b]; });
   std::string kinds;
-  for (const std::size_t kind : order) {
-    kinds += share_row(std::string(words_of(static_cast<ExcessKind>(kind))), attribution.kinds[kind], total);
+  for (const ExcessKind kind : largest_first(attribution.kinds)) {
+    kinds += share_row(std::string(words_of(kind)), attribution.kinds[static_cast<std::size_t>(kind)], total);
   }
   std::string tables = share_table("by kind of operation", kinds);
   tables +=
@@ -319,7 +314,7 @@ std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<s
     const RunOnPage& run = runs[order[place]];
     const MethodResult& result = run.analysis.result();
     const std::string number = std::to_string(place + 1);
-    bars.push_back({number, run.analysis.run_time_seconds, run.analysis.undisturbed_time_seconds(), result});
+    bars.push_back({number, run.analysis.run_time_seconds, result});
     const bool is_judged = result.verdict != Verdict::unknown;
     rows += fmt::format(
         "<tr><th scope=\"row\"><a href=\"#run{0}\">{0}</a></th><td>{1}</td><td><span class=\"tag {2}\">{3} "

@@ -29,7 +29,6 @@ std::string group_figure(const GroupOverview& group);
 struct RunOnFigure {
   std::string label;
   double run_time_seconds = 0.0;
-  double undisturbed_time_seconds = 0.0;
   MethodResult result;
 };
 std::string side_by_side_figure(const std::vector<RunOnFigure>& runs);

@@ -36,13 +36,10 @@ class Shares {
 };
 
 std::string by_kind(const Attribution& attribution) {
-  std::array<std::size_t, excess_kind_count> order{};
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return attribution.kinds[a] > attribution.kinds[b]; });
   Shares shares(attribution.seconds);
-  for (const std::size_t kind : order)
-    shares.add(std::string(words_of(static_cast<ExcessKind>(kind))), attribution.kinds[kind]);
+  for (const ExcessKind kind : largest_first(attribution.kinds)) {
+    shares.add(std::string(words_of(kind)), attribution.kinds[static_cast<std::size_t>(kind)]);
+  }
   return shares.text();
 }
 
@@ -89,10 +86,22 @@ std::string of_group(const GroupShare& group, double total) {
 
 }  // namespace
 
+bool is_worth_telling(const Analysis& analysis) {
+  return analysis.result().interference_percent >= least_told_percent && analysis.attribution.seconds > 0.0;
+}
+
+std::array<ExcessKind, excess_kind_count> largest_first(const SecondsByKind& seconds) {
+  std::array<ExcessKind, excess_kind_count> order{};
+  for (std::size_t kind = 0; kind < excess_kind_count; ++kind) order[kind] = static_cast<ExcessKind>(kind);
+  std::stable_sort(order.begin(), order.end(), [&seconds](ExcessKind a, ExcessKind b) {
+    return seconds[static_cast<std::size_t>(a)] > seconds[static_cast<std::size_t>(b)];
+  });
+  return order;
+}
+
 std::string where_it_went_text(const Profile& profile, const Analysis& analysis) {
   const Attribution& attribution = analysis.attribution;
-  const bool worth_it = analysis.result().interference_percent >= least_told_percent && attribution.seconds > 0.0;
-  if (analysis.result().verdict == Verdict::unknown || !worth_it) return {};
+  if (analysis.result().verdict == Verdict::unknown || !is_worth_telling(analysis)) return {};
   std::string text = wrapped("where it went", seconds(attribution.seconds) + ": " + by_kind(attribution));
   text += wrapped("  held up by rank", by_rank(profile, attribution));
   if (profile.hosts().size() > 1) text += wrapped("  host", by_host(attribution));
