@@ -11,8 +11,9 @@
 
 namespace halcyon {
 
-/// What fails here is told by who waits for the receipt. Goes before an earlier one in a single write, and never empties
-/// it first: a launcher that kills this rank in between would take away what another rank has told. Async-signal-safe.
+/// What fails here is told by who waits for the receipt. Goes before an earlier one in a single write, and never
+/// empties it first: a launcher that kills this rank in between would take away what another rank has told.
+/// Async-signal-safe.
 inline void leave_receipt(const char* receipt, const char* path) {
   char line[PATH_MAX + 1];
   const std::size_t length = std::strlen(path);
