@@ -85,7 +85,7 @@ function(halcyon_preload_library base tool)
               halcyon_mpi_declarations${suffix}
       VERBATIM)
     add_library(${name} SHARED ${wrappers} ${interpose}/next.cpp ${interpose}/mpi_runtime.cpp
-      ${interpose}/variadic.cpp ${library_SOURCES})
+      ${interpose}/outermost_call.cpp ${interpose}/variadic.cpp ${library_SOURCES})
     target_link_libraries(${name} PRIVATE halcyon_common halcyon_preloaded_sanitizers)
     target_include_directories(${name} SYSTEM PRIVATE ${HALCYON_${family}_INCLUDES} ${library_INCLUDES})
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden

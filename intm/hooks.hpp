@@ -14,11 +14,13 @@ namespace halcyon {
 /// when they are known to have met a regular file. What MPI calls inside is never delayed again.
 class Call {
  public:
-  explicit Call(CallClass call_class) : outermost_(injector_depth == 0) {
-    ++injector_depth;
+  [[gnu::always_inline]] Call(CallClass call_class, Caller caller) : outermost_(!outermost_call.is_around(caller)) {
+    if (outermost_) outermost_call.begin(caller);
     if (outermost_ && call_class != CallClass::posixio) inject(call_class);
   }
-  ~Call() { --injector_depth; }
+  ~Call() {
+    if (outermost_) outermost_call.end();
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 

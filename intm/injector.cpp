@@ -20,7 +20,7 @@
 
 namespace halcyon {
 
-constinit thread_local int injector_depth __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local OutermostCall outermost_call __attribute__((tls_model("initial-exec")));
 
 namespace {
 

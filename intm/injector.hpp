@@ -2,6 +2,7 @@
 #pragma once
 
 #include "libprofile/interpose/call_class.hpp"
+#include "libprofile/interpose/outermost_call.hpp"
 
 namespace halcyon {
 
@@ -13,6 +14,6 @@ void end_injection() noexcept;
 /// Delays the calling thread as the SPECs say for a call of this class. Nothing before begin_injection().
 void inject(CallClass call_class) noexcept;
 
-extern constinit thread_local int injector_depth __attribute__((tls_model("initial-exec")));
+extern constinit thread_local OutermostCall outermost_call __attribute__((tls_model("initial-exec")));
 
 }  // namespace halcyon

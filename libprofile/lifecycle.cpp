@@ -39,9 +39,11 @@ std::vector<int> all_threads() {
 // Internal work must not be taken for the application's.
 class NotRecorded {
  public:
-  NotRecorded() : thread_(current_thread()), depth_(thread_.depth), errno_(errno) { thread_.depth = 1; }
+  NotRecorded() : thread_(current_thread()), outermost_(thread_.outermost), errno_(errno) {
+    thread_.outermost.begin_own_work();
+  }
   ~NotRecorded() {
-    thread_.depth = depth_;
+    thread_.outermost = outermost_;
     errno = errno_;
   }
   NotRecorded(const NotRecorded&) = delete;
@@ -49,7 +51,7 @@ class NotRecorded {
 
  private:
   ThreadState& thread_;
-  int depth_;
+  OutermostCall outermost_;
   int errno_;
 };
 

@@ -145,10 +145,9 @@ def body(function, tool):
         return []
     kind = injected or kind if kind == "special" else kind
     next_type = pointer_type(f)
-    site = ", const void* site" if tool == "recorder" else ""
-    lines.append(f"static {f.result} wrap_{f.name}({next_type.replace('(*)', '(*next)')}{site}"
+    lines.append(f"[[gnu::always_inline]] static inline {f.result} wrap_{f.name}({next_type.replace('(*)', '(*next)')}, Caller caller"
                  + (", " + f.declared() if f.parameters else "") + ") {")
-    lines.append(f"  Call call(CallClass::{kind}{', site' if tool == 'recorder' else ''});")
+    lines.append(f"  Call call(CallClass::{kind}, caller);")
     lines.append(f"  if (!call.records()) return next({f.passed()});")
     if tool == "recorder" and "*status" in f.note:
         lines.append("  MPI_Status own_status;")
@@ -169,9 +168,9 @@ def body(function, tool):
                 lines.append(f"    call.{statement.strip()};")
         if f.boundary and tool == "recorder":
             if f.has("request"):
-                lines.append(f"    call.boundary_posted(*request, Boundary::{f.boundary}, comm, site);")
+                lines.append(f"    call.boundary_posted(*request, Boundary::{f.boundary}, comm);")
             else:
-                lines.append(f"    call.boundary(Boundary::{f.boundary}, comm, site);")
+                lines.append(f"    call.boundary(Boundary::{f.boundary}, comm);")
         lines.append("  }")
     lines.append("  return result;")
     lines.append("}")
@@ -184,11 +183,10 @@ def exported(function, tool):
     lines = []
     for prefix in f.prefixes:
         name = prefix + f.name
-        site = ", __builtin_return_address(0)" if tool == "recorder" or hand_written(f, tool) else ""
         arguments = f.passed()
         lines.append(f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({f.declared()}) __asm__("{name}");')
         lines.append(f"{f.result} entry_{name}({f.declared()}) {{")
-        lines.append(f"  return wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{name}){site}"
+        lines.append(f"  return wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{name}), Caller::of_this_function()"
                      + (f", {arguments}" if arguments else "") + ");")
         lines.append("}")
     return lines

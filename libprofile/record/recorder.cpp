@@ -104,7 +104,7 @@ ThreadState& register_thread() {
     run.threads.push_back(state);
   }
   run.register_lock.unlock();
-  state->depth = 0;
+  state->outermost = {};
   state->is_application =
       std::find(run.mpi_threads.begin(), run.mpi_threads.end(), thread_id()) == run.mpi_threads.end();
   state->last_exit = run.clock.now();

@@ -15,6 +15,7 @@
 #include "libprofile/format/features.hpp"
 #include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/interpose/outermost_call.hpp"
 #include "libprofile/record/background.hpp"
 #include "libprofile/record/call_site.hpp"
 #include "libprofile/record/clock.hpp"
@@ -33,7 +34,7 @@ namespace halcyon {
 /// What one thread of the application has done so far. Only its own thread writes it; the thread that closes a segment
 /// reads it. Sums grow for ever and are differenced at boundaries, so that nobody resets what another thread adds to.
 struct alignas(64) ThreadState {
-  int depth = 0;
+  OutermostCall outermost;
   bool is_application = false;  // may do file I/O that counts
   const void* fortran_site = nullptr;
 

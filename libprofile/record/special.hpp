@@ -76,8 +76,8 @@ namespace {
 
 using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
 
-int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void* site, MPI_Request* request, MPI_Status* status) {
-  Call call(CallClass::p2p, site);
+int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), Caller caller, MPI_Request* request, MPI_Status* status) {
+  Call call(CallClass::p2p, caller);
   if (!call.records()) return next(request, status);
   if (nothing_pending()) {
     const int result = next(request, status);
@@ -111,9 +111,9 @@ int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), const void* site, MPI_
 
 // Most of what polls ask, they ask in vain. What is known of the request is looked up before only where another thread
 // may be given its handle meanwhile.
-int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), const void* site, MPI_Request* request, int* flag,
+int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller, MPI_Request* request, int* flag,
                   MPI_Status* status) {
-  Call call(CallClass::poll, site);
+  Call call(CallClass::poll, caller);
   if (!call.records()) return next(request, flag, status);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -135,9 +135,9 @@ void note_all(Call& call, Completion& completion, int result, const MPI_Request*
   completion.finish(call, result, requests);
 }
 
-int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void* site, int count, MPI_Request* requests,
+int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
                      MPI_Status* statuses) {
-  Call call(CallClass::p2p, site);
+  Call call(CallClass::p2p, caller);
   if (!call.records()) return next(count, requests, statuses);
   if (nothing_pending()) {
     const int result = next(count, requests, statuses);
@@ -153,9 +153,9 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), const void* si
   return result;
 }
 
-int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void* site, int count,
-                     MPI_Request* requests, int* flag, MPI_Status* statuses) {
-  Call call(CallClass::poll, site);
+int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
+                     int* flag, MPI_Status* statuses) {
+  Call call(CallClass::poll, caller);
   if (!call.records()) return next(count, requests, flag, statuses);
   Completion completion(count, requests);
   Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
@@ -166,9 +166,9 @@ int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), const vo
   return result;
 }
 
-int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), const void* site, int count,
-                     MPI_Request* requests, int* index, MPI_Status* status) {
-  Call call(CallClass::p2p, site);
+int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
+                     int* index, MPI_Status* status) {
+  Call call(CallClass::p2p, caller);
   if (!call.records()) return next(count, requests, index, status);
   Completion completion(count, requests);
   MPI_Status own;
@@ -180,9 +180,9 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), const vo
   return result;
 }
 
-int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void* site, int count,
+int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
                      MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
-  Call call(CallClass::poll, site);
+  Call call(CallClass::poll, caller);
   if (!call.records()) return next(count, requests, index, flag, status);
   Completion completion(count, requests);
   MPI_Status own;
@@ -194,9 +194,9 @@ int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), co
   return result;
 }
 
-int complete_some(CallClass call_class, const void* site, int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
+int complete_some(CallClass call_class, Caller caller, int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
                   int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  Call call(call_class, site);
+  Call call(call_class, caller);
   if (!call.records()) return next(count, requests, done, indices, statuses);
   Completion completion(count, requests);
   Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
@@ -214,18 +214,18 @@ int complete_some(CallClass call_class, const void* site, int (*next)(int, MPI_R
   return result;
 }
 
-int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void* site, int count,
+int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
                       MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  return complete_some(CallClass::p2p, site, next, count, requests, done, indices, statuses);
+  return complete_some(CallClass::p2p, caller, next, count, requests, done, indices, statuses);
 }
 
-int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), const void* site, int count,
+int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
                       MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  return complete_some(CallClass::poll, site, next, count, requests, done, indices, statuses);
+  return complete_some(CallClass::poll, caller, next, count, requests, done, indices, statuses);
 }
 
-int wrap_MPI_Start(int (*next)(MPI_Request*), const void* site, MPI_Request* request) {
-  Call call(CallClass::p2p, site);
+int wrap_MPI_Start(int (*next)(MPI_Request*), Caller caller, MPI_Request* request) {
+  Call call(CallClass::p2p, caller);
   if (!call.records()) return next(request);
   const int result = next(request);
   call.ended();
@@ -233,8 +233,8 @@ int wrap_MPI_Start(int (*next)(MPI_Request*), const void* site, MPI_Request* req
   return result;
 }
 
-int wrap_MPI_Startall(int (*next)(int, MPI_Request*), const void* site, int count, MPI_Request* requests) {
-  Call call(CallClass::p2p, site);
+int wrap_MPI_Startall(int (*next)(int, MPI_Request*), Caller caller, int count, MPI_Request* requests) {
+  Call call(CallClass::p2p, caller);
   if (!call.records()) return next(count, requests);
   const int result = next(count, requests);
   call.ended();
@@ -242,8 +242,8 @@ int wrap_MPI_Startall(int (*next)(int, MPI_Request*), const void* site, int coun
   return result;
 }
 
-int wrap_MPI_Request_free(int (*next)(MPI_Request*), const void* site, MPI_Request* request) {
-  Call call(CallClass::local, site);
+int wrap_MPI_Request_free(int (*next)(MPI_Request*), Caller caller, MPI_Request* request) {
+  Call call(CallClass::local, caller);
   if (!call.records()) return next(request);
   {
     const SharedStateLock lock;
@@ -252,14 +252,14 @@ int wrap_MPI_Request_free(int (*next)(MPI_Request*), const void* site, MPI_Reque
   return next(request);
 }
 
-int wrap_MPI_Init(int (*next)(int*, char***), const void*, int* argc, char*** argv) {
+int wrap_MPI_Init(int (*next)(int*, char***), Caller, int* argc, char*** argv) {
   const StartingRun run;
   const int result = next(argc, argv);
   if (result == MPI_SUCCESS) run.started();
   return result;
 }
 
-int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), const void*, int* argc, char*** argv, int required,
+int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), Caller, int* argc, char*** argv, int required,
                          int* provided) {
   const StartingRun run;
   const int result = next(argc, argv, required, provided);
@@ -269,7 +269,7 @@ int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), const void*, int
 
 #ifdef MPI_SESSION_NULL
 template <class Info, class Errhandler>
-int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), const void*, Info info, Errhandler handler,
+int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), Caller, Info info, Errhandler handler,
                           MPI_Session* session) {
   const int result = next(info, handler, session);
   if (result == MPI_SUCCESS) session_begins();
@@ -278,12 +278,12 @@ int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), const voi
 #endif
 
 template <class Comm>
-int wrap_MPI_Abort(int (*next)(Comm, int), const void*, Comm comm, int error_code) {
+int wrap_MPI_Abort(int (*next)(Comm, int), Caller, Comm comm, int error_code) {
   abort_recording();
   return next(comm, error_code);
 }
 
-int wrap_MPI_Finalize(int (*next)(), const void*) {
+int wrap_MPI_Finalize(int (*next)(), Caller) {
   end_recording();
   return next();
 }

@@ -11,11 +11,13 @@
 //   failing     calls that fail, under MPI_ERRORS_RETURN
 //   truncated   receives whose message is too long, under MPI_ERRORS_RETURN, and what comes after under their handles
 //   handler     calls that fail, and an error handler of the program's own
+//   jumps       an error handler that leaves the failed call by longjmp
 //   pcontrol    MPI_Pcontrol with all its levels
 //   children    a handler for SIGCHLD and a wait for any child, around MPI_Finalize
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -221,6 +223,53 @@ static void handler(void) {
   printf("%d failed, %d handled\n", failed, handled);
 }
 
+// Calls that fail and are left by a jump: from deep below, from the very function that jumps back to itself; what is called then
+// lies higher, lower or just there.
+static jmp_buf back;
+static void jump(MPI_Comm *comm, int *error, ...) {
+  (void)comm;
+  (void)error;
+  longjmp(back, 1);
+}
+
+static __attribute__((noinline)) void fail_below(int depth) {
+  volatile char room[200];
+  room[0] = (char)depth;
+  if (depth > 0) fail_below(depth - 1);
+  if (depth == 0) MPI_Send((void *)room, 1, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD);
+  room[1] = room[0];
+}
+
+static __attribute__((noinline)) void exchange_below(int depth) {
+  char room[200], got[200];
+  memset(room, depth, sizeof room);
+  memset(got, -1, sizeof got);
+  if (depth > 0) exchange_below(depth - 1);
+  MPI_Sendrecv(room, 1, MPI_CHAR, rank, 0, got, 1, MPI_CHAR, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  if (got[0] != depth || got[1] != -1) printf("not what was sent\n");
+}
+
+static void jumps(void) {
+  MPI_Errhandler own;
+  volatile int failed = 0;
+  MPI_Comm_create_errhandler(jump, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  for (volatile int i = 0; i < 30; ++i) {
+    char got;
+    if (setjmp(back) == 0) {
+      if (i % 3 == 0) fail_below(20);
+      if (i % 3 == 1) fail_below(0);
+      if (i % 3 == 2) MPI_Send(&got, 1, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD);
+    } else {
+      ++failed;
+    }
+    exchange_below(i % 2);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Errhandler_free(&own);
+  printf("%d failed\n", failed);
+}
+
 static void pcontrol(void) {
   for (int level = 0; level < 4; ++level) {
     printf("level %d: %d\n", level, MPI_Pcontrol(level, "phase"));
@@ -253,6 +302,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "failing") == 0) failing();
   if (strcmp(what, "truncated") == 0) truncated();
   if (strcmp(what, "handler") == 0) handler();
+  if (strcmp(what, "jumps") == 0) jumps();
   if (strcmp(what, "pcontrol") == 0) pcontrol();
   if (strcmp(what, "children") == 0) signal(SIGCHLD, count_child);
   fflush(stdout);

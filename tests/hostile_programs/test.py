@@ -4,7 +4,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import PROGRAMS, PYTHON
+from halcyon_test import PROGRAMS, PYTHON, only_open_mpi
 
 PROGRAM = PROGRAMS / "hostile"
 PLUGIN = PROGRAMS / "libplugin.so"
@@ -101,6 +101,20 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual(profile.boundaries, BARRIERS + 5)
         self.assertEqual({name: value for name, value in profile.totals(0).items() if value},
                          {"collectives_all_to_all": BARRIERS + 5})
+
+    @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
+    def test_a_call_that_is_left_by_a_jump_is_over(self):
+        profile = self.check("jumps")
+        self.assertEqual(profile.boundaries, BARRIERS + 30)
+        self.assertEqual({name: value for name, value in profile.totals(0).items() if value},
+                         {"collectives_all_to_all": BARRIERS + 30, "sends_blocking": 45, "receives_blocking": 45,
+                          "bytes_sent": 45, "bytes_received": 45})
+
+    def test_a_call_that_is_left_by_an_exception_is_over(self):
+        profile = self.record(2, [PROGRAMS / "throws"])
+        self.assertEqual(profile.boundaries, 30)
+        self.assertEqual({name: value for name, value in profile.totals(0).items() if value},
+                         {"collectives_all_to_all": 30, "sends_blocking": 30})
 
     def test_pcontrol_is_not_for_halcyon_whatever_its_level(self):
         self.assertEqual(self.check("pcontrol", ranks=1).boundaries, BARRIERS + 4)

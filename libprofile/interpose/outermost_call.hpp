@@ -1,0 +1,38 @@
+// Whose call it is: the application's, or one that MPI or another tool makes inside the application's.
+#pragma once
+
+namespace halcyon {
+
+/// Who has called an exported wrapper: the wrapper's canonical frame address (DWARF 5, 6.4), and where it returns to.
+struct Caller {
+  const void* frame;
+  const void* site;
+
+  /// In the exported function itself, hence inlined.
+  [[gnu::always_inline]] static Caller of_this_function() {
+    return {__builtin_dwarf_cfa(), __builtin_return_address(0)};
+  }
+};
+
+/// The call of the application in which a thread is.
+class OutermostCall {
+ public:
+  bool is_around(Caller caller) const { return __builtin_expect(call_.frame != nullptr, 0) && is_still_around(caller); }
+  void begin(Caller caller) {
+    call_.frame = caller.frame;
+    call_.site = caller.site;
+  }
+  void end() { call_.frame = nullptr; }
+
+  /// Until end(): what is done is not the application's.
+  void begin_own_work() { call_.frame = &own_work; }
+
+ private:
+  bool is_still_around(Caller caller) const;
+
+  static constexpr char own_work = 0;
+
+  Caller call_{};
+};
+
+}  // namespace halcyon
