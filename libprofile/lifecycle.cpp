@@ -55,9 +55,15 @@ class NotRecorded {
   int errno_;
 };
 
-void stop_in_forked_child() { recording.store(false); }
+void stop_in_forked_child() {
+  recording.store(false);
+  recorder->merging.store(false);
+}
 
-bool records_here() { return recording.load() && getpid() == recorder->process; }
+// What this process has recorded is in its memory alone.
+bool has_to_keep() {
+  return recorder != nullptr && (recording.load() || recorder->merging.load()) && getpid() == recorder->process;
+}
 
 std::atomic<int> leaving{0};  // threads
 bool is_being_left() { return leaving.load() != 0; }
@@ -78,7 +84,7 @@ bool wait_for(IsUp is_up) {
 
 // What is recorded is spilled, once: who comes later finds nothing to do, and waits. Whoever ends one rank often ends
 // all, and one by a second signal: it must not come between. Another thread may be closing a segment, or about to: it
-// finishes that one, and closes no other (Recorder::close_segment). Async-signal-safe, but for a last look at the
+// finishes that one, and closes no other (Change). Async-signal-safe, but for a last look at the
 // system.
 void leave(PartEnd end, LastLook look) {
   sigset_t all;
@@ -86,8 +92,10 @@ void leave(PartEnd end, LastLook look) {
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   leaving.fetch_add(1);
-  const auto closes = [] { return recorder->closing.load() != nullptr; };
-  if (recording.exchange(false) && wait_for(closes)) {
+  const auto changes = [] { return recorder->changing.load() != nullptr; };
+  const bool was_recording = recording.exchange(false);
+  const bool was_merging = recorder->merging.exchange(false);
+  if ((was_recording || was_merging) && wait_for(changes)) {
     if (look == LastLook::taken) recorder->look_at_system();
     if (recorder->spill(end)) {
       [[maybe_unused]] const ssize_t written =
@@ -131,9 +139,9 @@ void restore(const CaughtSignal& caught) { sigaction(caught.number, &caught.befo
 
 void on_signal(int number, siginfo_t* from, void*) {
   const int saved_errno = errno;
-  if (records_here()) {
-    const ThreadState* closing = recorder->closing.load(std::memory_order_acquire);
-    if (closing != nullptr && closing == this_thread && !is_fault(number, *from)) {  // only it can finish this
+  if (has_to_keep()) {
+    const ThreadState* changing = recorder->changing.load(std::memory_order_acquire);
+    if (changing != nullptr && changing == this_thread && !is_fault(number, *from)) {  // only it can finish this
       recorder->postponed_signal.store(number);
       errno = saved_errno;
       return;
@@ -179,7 +187,7 @@ std::atomic<pid_t> uses_sessions{0};  // this process, where it does
   if (recorder == nullptr && uses_sessions.load() == getpid() && is_spokesman()) {
     complain("a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written");
   }
-  if (!records_here()) return;
+  if (!has_to_keep()) return;
   const NotRecorded guard;
   leave(part_has_exited, LastLook::taken);
   if (recorder->rank == 0 && !recorder->part.is_open()) {
@@ -304,13 +312,18 @@ void end_recording() noexcept try {
   const Ticks now = recorder->clock.now();
   recorder->end_computation(thread, now);
   recorder->close_segment(thread, Boundary::finalize, nullptr, now, {});
-  recording.store(false);
-  recorder->look_at_system();
-  // Merging the ranks may take long after a long run, and may be ended by a time limit, too.
-  if (recorder->part.is_open()) recorder->spill(part_is_running);
-  release_signals();
+  {
+    // Merging the ranks may take long after a long run, and may be ended by a time limit, or by another rank, too.
+    const Change change(*recorder, thread);
+    recorder->merging.store(true);
+    recording.store(false);
+    recorder->look_at_system();
+    if (recorder->part.is_open()) recorder->spill(part_is_running);
+  }
   recorder->background_after = recorder->measure_background();
   reduce_and_write(*recorder);
+  recorder->merging.store(false);
+  release_signals();
   recorder->counter.stop();
 } catch (const std::exception& error) {
   complain(std::string("no profile is written: ") + error.what());
@@ -319,7 +332,7 @@ void end_recording() noexcept try {
 void session_begins() noexcept { uses_sessions.store(getpid()); }
 
 void abort_recording() noexcept try {
-  if (!records_here()) return;
+  if (!has_to_keep()) return;
   const NotRecorded guard;
   leave(part_was_aborted, LastLook::taken);
 } catch (const std::exception&) {  // the program is about to end, and has its own to say

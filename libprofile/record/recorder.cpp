@@ -202,13 +202,9 @@ std::uint8_t Recorder::site_index(const void* address, Boundary boundary) {
 
 void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const int saved_errno = errno;
-  // Both sequentially consistent, as where recording ends from outside: who takes `recording` away, to spill what there
-  // is, either sees `closing` and waits, or is seen here.
-  closing.store(&thread);
-  if (recording.load()) record_segment(thread, boundary, site, end, wait);
-  closing.store(nullptr, std::memory_order_release);
-  if (const int signal = postponed_signal.load(std::memory_order_relaxed); __builtin_expect(signal != 0, 0)) {
-    answer(signal);
+  {
+    const Change change(*this, thread);
+    if (recording.load()) record_segment(thread, boundary, site, end, wait);
   }
   errno = saved_errno;
 }

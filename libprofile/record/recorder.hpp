@@ -87,6 +87,9 @@ using InjectedSpec = const char* (*)();
 inline constexpr const char* injected_totals_symbol = "intm_injected_totals";
 inline constexpr const char* injected_spec_symbol = "intm_spec";
 
+/// Answers a signal that the recorder has caught as it would have been answered without it. Async-signal-safe.
+void answer(int signal);
+
 class Recorder {
  public:
   Recorder();
@@ -142,10 +145,12 @@ class Recorder {
   /// All that is recorded goes into the part file, which then says how the run ended, if it did. False where that
   /// fails. Async-signal-safe, but not while a thread closes a segment.
   bool spill(PartEnd end);
-  /// The thread that closes a segment, if one does.
-  std::atomic<const ThreadState*> closing{nullptr};
-  /// A signal that came to that very thread, to be answered when the segment is closed.
+  /// The thread that changes what is recorded, if one does: closes a segment, or prepares for merging.
+  std::atomic<const ThreadState*> changing{nullptr};
+  /// A signal that came to that very thread, to be answered when it has changed it.
   std::atomic<int> postponed_signal{0};
+  /// From the end of recording until the profile is written: what is recorded is still nowhere else.
+  std::atomic<bool> merging{false};
 
   /// Half of the time that the settings give to it.
   FixedWork measure_background() const;
@@ -183,6 +188,24 @@ class Recorder {
   std::uint64_t injected_actual_ = 0;
 };
 
+/// While what is recorded changes, nobody spills it: who is about to, waits for this one.
+class Change {
+ public:
+  /// Both this and what follows it are sequentially consistent, as where recording ends from outside: who takes
+  /// `recording` away, to spill what there is, either sees `changing` and waits, or is seen afterwards.
+  Change(Recorder& run, const ThreadState& thread) : run_(run) { run_.changing.store(&thread); }
+  ~Change() {
+    run_.changing.store(nullptr, std::memory_order_release);
+    const int signal = run_.postponed_signal.load(std::memory_order_relaxed);
+    if (__builtin_expect(signal != 0, 0)) answer(signal);
+  }
+  Change(const Change&) = delete;
+  Change& operator=(const Change&) = delete;
+
+ private:
+  Recorder& run_;
+};
+
 inline std::uint64_t thread_cpu_time() { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 [[gnu::always_inline]] inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
@@ -207,9 +230,6 @@ extern Recorder* recorder;
 
 /// One line on standard error; a rank has one in a run, further ones are dropped.
 void complain(const std::string& message);
-
-/// Answers a signal that the recorder has caught as it would have been answered without it. Async-signal-safe.
-void answer(int signal);
 
 /// constinit: without it, every use would first ask whether it has to be initialized.
 extern constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));

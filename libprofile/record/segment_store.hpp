@@ -54,19 +54,18 @@ class SegmentStore {
   SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr)
       : limit_(limit), with_injection_(with_injection), part_(part) {}
 
-  /// What a part file holds: `closed` blocks in the file, then `open_size` segments of `open`.
+  /// What a part file holds: `closed` blocks in the file, then `open_size` segments of `open`, and its maps.
   SegmentStore(PartFile& part, bool with_injection, std::size_t closed, OwnedBlock open, std::size_t open_size,
                const std::array<RankQuantizer, feature_count>& quantizers)
       : limit_(0),
         with_injection_(with_injection),
         part_(&part),
         size_(closed * block_size + open_size),
-        is_closed_(open_size == 0),
         in_file_(closed),
         released_(closed),
         quantizers_(quantizers) {
     blocks_.resize(closed);
-    if (open_size > 0) blocks_.push_back(std::move(open));
+    blocks_.push_back(std::move(open));
   }
 
   void push(const SegmentRow& row) {
@@ -99,6 +98,22 @@ class SegmentStore {
   /// Blocks that are in the part file, in order from the first.
   std::size_t in_file() const { return in_file_; }
 
+  /// What became of the slots at the end of the last block in the part file; false where nothing has.
+  /// Async-signal-safe.
+  bool changed_since_file(std::size_t feature, SlotMap& map) const {
+    map = identity();
+    bool any = false;
+    const auto goes_on = [&](const SlotMap& further) {
+      for (std::uint8_t& slot : map) slot = further[slot];
+      any = true;
+    };
+    for (std::size_t b = in_file_; b < blocks_.size(); ++b) {
+      if (blocks_[b]->is_mapped(feature)) goes_on(blocks_[b]->maps[feature]);
+    }
+    if (!merges_[feature].empty()) goes_on(follow_merges(feature, nullptr, 0, nullptr));
+    return any;
+  }
+
   /// The segments behind the last closed block, whose slots copy_open_slots() gives as of now. Async-signal-safe.
   std::size_t open_size() const { return is_closed_ || blocks_.empty() ? 0 : size_ - closed_blocks() * block_size; }
   const SegmentBlock& open_block() const { return *blocks_.back(); }
@@ -108,11 +123,11 @@ class SegmentStore {
   std::size_t closed_blocks() const { return blocks_.size() - (is_closed_ || blocks_.empty() ? 0 : 1); }
 
   /// Makes all stored slots speak of the bins as they are now. Call once, after the last push and before get(). Throws
-  /// where memory ends, or a spilled block cannot be read.
+  /// where memory ends, or a spilled block cannot be read. What there is can be spilled afterwards as before.
   void settle() {
     later_.resize(blocks_.size());
     if (blocks_.empty()) return;
-    if (!is_closed_) close_block();
+    if (!is_closed_) fold_merges();  // and leaves it open: it may still be spilled, in a tail
     std::array<SlotMap, feature_count> later;
     later.fill(identity());
     bool any = false;
@@ -177,7 +192,8 @@ class SegmentStore {
   bool room_for_one() {
     const bool in_open_block = size_ % block_size != 0;
     if (!in_open_block && !is_closed_ && !blocks_.empty()) {
-      close_block();
+      fold_merges();
+      is_closed_ = true;
       if (writes_through_) write_closed(closed_blocks());
     }
     while (size_ - released_ * block_size >= limit_) {
@@ -238,7 +254,7 @@ class SegmentStore {
     return map;
   }
 
-  void close_block() {
+  void fold_merges() {
     SegmentBlock& block = *blocks_.back();
     for (std::size_t feature = 0; feature < feature_count; ++feature) {
       if (merges_[feature].empty()) continue;
@@ -247,7 +263,6 @@ class SegmentStore {
       block.mapped |= std::uint64_t{1} << feature;
       merges_[feature].clear();
     }
-    is_closed_ = true;
   }
 
   struct Last {

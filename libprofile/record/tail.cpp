@@ -46,8 +46,9 @@ std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end,
   const bool whole = segments.in_file() == segments.closed_blocks();
   const std::size_t open = whole ? segments.open_size() : 0;
   const std::size_t known_sites = std::min(sites.size(), most_sites);
-  out.put(TailFacts{figures, segments.in_file(), static_cast<std::uint32_t>(open),
-                    static_cast<std::uint32_t>(known_sites), end, 0});
+  TailFacts facts{
+      figures, segments.in_file(), static_cast<std::uint32_t>(open), static_cast<std::uint32_t>(known_sites), end, 0};
+  std::byte* const place_of_facts = out.skip(sizeof facts);
   for (std::size_t feature = 0; feature < feature_count; ++feature) {
     const RankQuantizer& bins = segments.quantizer(feature);
     out.put(static_cast<std::uint32_t>(bins.size()));
@@ -62,17 +63,25 @@ std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end,
     out.put(static_cast<std::uint32_t>(size));
     out.put(sites[i].text.data(), size);
   }
-  if (open == 0) return out.size();
-  const SegmentBlock& block = segments.open_block();
-  out.put(block.durations.data(), open);
-  out.put(block.times.data(), open);
-  out.put(block.sites.data(), open);
-  for (std::size_t feature = 0; feature < feature_count; ++feature) {
-    segments.copy_open_slots(feature, reinterpret_cast<std::uint8_t*>(out.skip(open)));
+  if (open > 0) {
+    const SegmentBlock& block = segments.open_block();
+    out.put(block.durations.data(), open);
+    out.put(block.times.data(), open);
+    out.put(block.sites.data(), open);
+    for (std::size_t feature = 0; feature < feature_count; ++feature) {
+      segments.copy_open_slots(feature, reinterpret_cast<std::uint8_t*>(out.skip(open)));
+    }
+    for (std::size_t i = 0; segments.with_injection() && i < block.injected.size(); ++i) {
+      out.put(block.injected[i].data(), open);
+    }
   }
-  for (std::size_t i = 0; segments.with_injection() && i < block.injected.size(); ++i) {
-    out.put(block.injected[i].data(), open);
+  for (std::size_t feature = 0; segments.in_file() > 0 && feature < feature_count; ++feature) {
+    SlotMap map;
+    if (!segments.changed_since_file(feature, map)) continue;
+    facts.remapped |= 1u << feature;
+    out.put(map);
   }
+  std::memcpy(place_of_facts, &facts, sizeof facts);
   return out.size();
 }
 
@@ -119,6 +128,11 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   in.get(block->sites.data(), open);
   for (auto& slots : block->slots) in.get(slots.data(), open);
   for (std::size_t i = 0; with_injection && i < block->injected.size(); ++i) in.get(block->injected[i].data(), open);
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    if ((facts.remapped >> feature & 1) == 0) continue;
+    block->maps[feature] = in.get<SlotMap>();
+    block->mapped |= std::uint64_t{1} << feature;
+  }
   read.segments =
       std::make_unique<SegmentStore>(part, with_injection, facts.closed_blocks, std::move(block), open, quantizers);
   return read;

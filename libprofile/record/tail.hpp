@@ -23,9 +23,10 @@ struct TailFacts {
   std::uint64_t closed_blocks;
   std::uint32_t open_segments;
   std::uint32_t sites;
-  std::int32_t end;  // a PartEnd
-  std::uint32_t unused;
+  std::int32_t end;        // a PartEnd
+  std::uint32_t remapped;  // features whose slots have changed since the last closed block: a bit and a map each
 };
+static_assert(feature_count <= 32);
 
 inline constexpr std::size_t most_sites = 255;
 inline constexpr std::size_t most_site_text = 255;  // longer ones are cut in a tail

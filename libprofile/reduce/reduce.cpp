@@ -140,7 +140,10 @@ void reduce_and_write(Recorder& run) {
 
   OwnedSegments owned;
   if (end.segments > 0) {
-    run.segments->settle();
+    {
+      const Change change(run, current_thread());
+      run.segments->settle();
+    }
     owned = exchange_segments(world, records_of(run, agreement.counters));
   }
   const RankFigures own = run.figures();
@@ -160,7 +163,10 @@ void reduce_and_write(Recorder& run) {
   const Outcome<std::string> first = write_there(path);
   const bool is_good = at_the_root(static_cast<bool>(first));
   const Outcome<std::string> written = is_good ? first : write_there(second_place(path));
-  if (is_good || at_the_root(static_cast<bool>(written))) run.part.remove();
+  if (is_good || at_the_root(static_cast<bool>(written))) {
+    run.merging.store(false);
+    run.part.remove();
+  }
 
   if (!world.is_root()) return;
   if (!written) return complain(first.failure().message);

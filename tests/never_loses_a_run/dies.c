@@ -1,5 +1,6 @@
 // dies BARRIERS HOW [RANK]: meets so many barriers, segment i with i % 3 sends, and then the rank (or all) ends so:
-//   finalize | abort | exit | return | segv | signal:N | child:N (a forked child, then finalize)
+//   finalize | abort | exit | return | segv | signal:N | child:N (a forked child, then finalize) |
+//   merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come)
 // Where BARRIERS is a path, barriers are met until there is such a file or directory.
 #include <mpi.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void segment(long i) {
@@ -25,6 +27,14 @@ static void until_there(const char* path, int rank) {
   }
 }
 
+static void signal_soon(int number) {
+  const struct itimerspec soon = {.it_value = {.tv_nsec = 200000000}};
+  struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = number};
+  timer_t timer;
+  timer_create(CLOCK_MONOTONIC, &event, &timer);
+  timer_settime(timer, 0, &soon, NULL);
+}
+
 int main(int argc, char** argv) {
   int rank = 0;
   MPI_Init(&argc, &argv);
@@ -41,11 +51,14 @@ int main(int argc, char** argv) {
     if (strcmp(how, "return") == 0) return 0;
     if (strcmp(how, "segv") == 0) *(volatile int*)0 = 1;
     if (strncmp(how, "signal:", 7) == 0) raise(atoi(how + 7));
+    if (strncmp(how, "merging:", 8) == 0) signal_soon(atoi(how + 8));
     if (strncmp(how, "child:", 6) == 0) {
       const pid_t child = fork();
       if (child == 0) raise(atoi(how + 6));
       waitpid(child, NULL, 0);
     }
+  } else if (strncmp(how, "merging:", 8) == 0) {
+    for (;;) pause();
   } else {
     MPI_Barrier(MPI_COMM_WORLD);  // waits for who does not come
   }

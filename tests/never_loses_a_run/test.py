@@ -78,6 +78,16 @@ class NeverLosesARun(halcyon_test.Behaviour):
                 finished = self.run_that_ends(SEGMENTS, f"signal:{number.value}")
                 self.check_recovered(finished, OF_A_SIGNAL + number, f"signal {number.value}")
 
+    def test_a_signal_while_mpi_finalize_merges_the_ranks(self):
+        finished = self.run_that_ends(SEGMENTS, f"merging:{signal.SIGXCPU.value}", 0)
+        self.assertEqual(finished.status, OF_A_SIGNAL + signal.SIGXCPU, finished)
+        kept = halcyon_test.Profile(self.profile)
+        if not IS_MPICH or "incomplete" not in kept.attributes:
+            self.assertEqual(kept.segments, SEGMENTS)
+            self.assertEqual(kept.attributes["exit_state"], f"signal {signal.SIGXCPU.value}")
+        else:  # MPI_Finalize ends one more, on that rank
+            self.assertEqual(kept.segments, SEGMENTS + 1)
+
     @needs_other_ranks
     def test_a_rank_that_is_killed_before_it_spilled(self):
         finished = self.run_that_ends(SEGMENTS, f"signal:{signal.SIGKILL.value}", 1)

@@ -1,5 +1,6 @@
 // Parts: what a rank has spilled is what it recorded, and a damaged part is refused or read, but breaks nothing.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,26 @@ namespace {
 
 using namespace halcyon;
 namespace fs = std::filesystem;
+
+double compute_of(const SegmentStore& store, std::size_t segment) {
+  const RankQuantizer& bins = store.quantizer(index_of(Feature::compute));
+  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+    if (bins.slot(bin) == store.get(segment).slots[index_of(Feature::compute)]) return bins.value(bin);
+  }
+  return -1.0;
+}
+
+// From none, when the one before is full and still open, to all but one.
+constexpr std::size_t sizes_of_last_block[] = {0, 1, 100, 2000, SegmentStore::block_size - 1};
+
+// Returns the limit before.
+rlimit limit_files_to(std::uintmax_t bytes) {
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit less{bytes, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &less);
+  return before;
+}
 
 class Part : public testing::Test {
  protected:
@@ -45,6 +66,18 @@ class Part : public testing::Test {
     const std::vector<CallSite> sites{{nullptr, Boundary::barrier, "barrier@app+0x1"}};
     ASSERT_TRUE(part_.write_tail(tail.data(), write_tail(tail.data(), figures_, end, store, sites)));
   }
+  // The first segments of `store`, which is settled.
+  void expect_part_has(const SegmentStore& store, std::size_t segments) const {
+    PartFile again;
+    PartFile::open_for_reading(file(), again);
+    const ReadTail read = read_tail(again.read_tail(), again);
+    read.segments->settle();
+    ASSERT_EQ(read.segments->size(), segments);
+    for (std::size_t i = 0; i < segments; ++i) {
+      ASSERT_EQ(read.segments->get(i).duration, store.get(i).duration);
+      ASSERT_EQ(compute_of(*read.segments, i), compute_of(store, i)) << "segment " << i;
+    }
+  }
   fs::path file() const { return directory_ / "run.h5.parts" / "0.part"; }
   Outcome<Recovered> recover_it() const {
     const Outcome<std::vector<RunParts>> runs = find_parts({file()});
@@ -59,30 +92,39 @@ class Part : public testing::Test {
   std::lognormal_distribution<> draw_{10.0, 2.0};
 };
 
-double compute_of(const SegmentStore& store, std::size_t segment) {
-  const RankQuantizer& bins = store.quantizer(index_of(Feature::compute));
-  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
-    if (bins.slot(bin) == store.get(segment).slots[index_of(Feature::compute)]) return bins.value(bin);
+TEST_F(Part, GivesBackWhatTheRankHadRecorded) {
+  for (const std::size_t in_last_block : sizes_of_last_block) {
+    SegmentStore store(3 * SegmentStore::block_size, false, &part_);
+    record(store, 2 * SegmentStore::block_size + in_last_block);
+    ASSERT_TRUE(store.spill());
+    write_tail_of(store);
+    store.settle();
+    expect_part_has(store, store.size());
   }
-  return -1.0;
 }
 
-TEST_F(Part, GivesBackWhatTheRankHadRecorded) {
-  const std::size_t count = 2 * SegmentStore::block_size + 100;
-  SegmentStore store(count, false, &part_);
-  record(store, count);
-  ASSERT_TRUE(store.spill());
-  write_tail_of(store);
-  store.settle();
-  PartFile again;
-  PartFile::open_for_reading(file(), again);
-  const ReadTail read = read_tail(again.read_tail(), again);
-  read.segments->settle();
-  ASSERT_EQ(read.segments->size(), count);
-  for (std::size_t i = 0; i < count; ++i) {
-    ASSERT_EQ(read.segments->get(i).duration, store.get(i).duration);
-    ASSERT_EQ(compute_of(*read.segments, i), compute_of(store, i)) << "segment " << i;
+TEST_F(Part, GivesBackWhatIsSpilledWhileTheRanksAreMerged) {
+  for (const std::size_t in_last_block : sizes_of_last_block) {
+    SegmentStore store(3 * SegmentStore::block_size, false, &part_);
+    record(store, 2 * SegmentStore::block_size + in_last_block);
+    store.settle();
+    ASSERT_TRUE(store.spill());
+    write_tail_of(store);
+    expect_part_has(store, store.size());
   }
+}
+
+TEST_F(Part, GivesBackTheBlocksBeforeOneThatTheDiskDidNotTake) {
+  SegmentStore store(4 * SegmentStore::block_size, false, &part_);
+  record(store, SegmentStore::block_size + 1);
+  ASSERT_TRUE(store.spill());
+  const rlimit all = limit_files_to(fs::file_size(file()));
+  record(store, 2 * SegmentStore::block_size);
+  EXPECT_FALSE(store.spill());
+  write_tail_of(store);
+  setrlimit(RLIMIT_FSIZE, &all);
+  store.settle();
+  expect_part_has(store, SegmentStore::block_size);
 }
 
 TEST_F(Part, TakesBlocksThatMemoryHasNoRoomFor) {
