@@ -37,6 +37,7 @@ class Quantizer {
 
   struct Inserted {
     Slot slot;
+    std::size_t rank;            // of the bin, until the next insertion
     std::optional<Merge> merge;  // happened before the value took its slot
   };
 
@@ -44,15 +45,18 @@ class Quantizer {
     const std::size_t at = position(value);
     if (at < size_ && value_[at] == value) {
       weight_[at] += weight;
-      return {slot_[at], std::nullopt};
+      return {slot_[at], at, std::nullopt};
     }
     if (size_ < Capacity) {
       const Slot slot = static_cast<Slot>(size_);
       open(at, value, weight, slot);
-      return {slot, std::nullopt};
+      return {slot, at, std::nullopt};
     }
     return insert_into_full(at, value, weight);
   }
+
+  /// The value that was inserted last, into the bin at `rank`, has come again so many times.
+  void repeat(std::size_t rank, double value, double weight) { absorb(rank, value, weight); }
 
   /// One more bin of a quantizer that was stored, above all others. False if it cannot have it.
   bool append(double value, double weight, Slot slot) {
@@ -120,7 +124,7 @@ class Quantizer {
     if (at == closest + 1 || std::min(below, above) <= static_cast<double>(gap_[closest])) {
       const std::size_t host = below <= above && at > 0 ? at - 1 : at;
       absorb(host, value, weight);
-      return {slot_[host], std::nullopt};
+      return {slot_[host], host, std::nullopt};
     }
     const std::size_t keep = weight_[closest] >= weight_[closest + 1] ? closest : closest + 1;
     const std::size_t drop = keep == closest ? closest + 1 : closest;
@@ -140,7 +144,7 @@ class Quantizer {
     set(opened, value, weight, merge.from);
     refresh_gaps(merged);
     refresh_gaps(opened);
-    return {merge.from, merge};
+    return {merge.from, opened, merge};
   }
 
   void absorb(std::size_t at, double value, double weight) {

@@ -92,6 +92,7 @@ class SegmentStore {
   /// Writes the closed blocks to the part file, and from now on each block as it closes. False where the file does not
   /// take them; they stay in memory. Async-signal-safe.
   bool spill() {
+    count_repeated();
     writes_through_ = true;
     return write_closed(closed_blocks());
   }
@@ -125,6 +126,7 @@ class SegmentStore {
   /// Makes all stored slots speak of the bins as they are now. Call once, after the last push and before get(). Throws
   /// where memory ends, or a spilled block cannot be read. What there is can be spilled afterwards as before.
   void settle() {
+    count_repeated();
     later_.resize(blocks_.size());
     if (blocks_.empty()) return;
     if (!is_closed_) fold_merges();  // and leaves it open: it may still be spilled, in a tail
@@ -232,13 +234,31 @@ class SegmentStore {
   std::uint8_t slot_of(std::size_t feature, double value, std::uint16_t at) {
     Last& last = last_[feature];
     if (last.known && last.value == value) return last.slot;
+    count_repeated(feature);
     const RankQuantizer::Inserted inserted = quantizers_[feature].insert(value);
     if (inserted.merge) {
       merges_[feature].push_back(
           {at, static_cast<std::uint8_t>(inserted.merge->from), static_cast<std::uint8_t>(inserted.merge->into)});
     }
-    last = {value, static_cast<std::uint8_t>(inserted.slot), true};
+    last = {.value = value,
+            .counted = static_cast<std::uint32_t>(size_ + 1),
+            .rank = static_cast<std::uint8_t>(inserted.rank),
+            .slot = static_cast<std::uint8_t>(inserted.slot),
+            .known = true};
     return last.slot;
+  }
+
+  // Most values are those of the segment before: they weigh in their bin when another comes, which costs nothing until
+  // then.
+  void count_repeated(std::size_t feature) {
+    Last& last = last_[feature];
+    const auto stored = static_cast<std::uint32_t>(size_);
+    if (!last.known || last.counted == stored) return;
+    quantizers_[feature].repeat(last.rank, last.value, static_cast<double>(stored - last.counted));
+    last.counted = stored;
+  }
+  void count_repeated() {
+    for (std::size_t feature = 0; feature < feature_count; ++feature) count_repeated(feature);
   }
 
   // Backwards through the block: before a merge, `from` meant what `into` means after it. `slots` may be `to`.
@@ -267,6 +287,8 @@ class SegmentStore {
 
   struct Last {
     double value = 0.0;
+    std::uint32_t counted = 0;  // segments, up to the last that weighs in a bin; only the difference is of use
+    std::uint8_t rank = 0;      // of its bin
     std::uint8_t slot = 0;
     bool known = false;
   };

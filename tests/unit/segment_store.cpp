@@ -69,6 +69,25 @@ TEST(SegmentStore, LetsSegmentsOfAllBlocksFollowTheMergesOfTheirBins) {
   }
 }
 
+// Bins merge into weighted means: whatever merges, what all segments have together stays. Most segments have the value of
+// the one before.
+TEST(SegmentStore, KeepsTheSumOfAllValuesInItsBins) {
+  const std::size_t count = SegmentStore::block_size + 1000;
+  SegmentStore store(count, false);
+  std::mt19937 engine(7);
+  std::lognormal_distribution<> draw(10.0, 0.1);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double value = i % 5 == 0 ? draw(engine) : 20000.0;
+    store.push(row_with_compute(value));
+    sum += value;
+  }
+  store.settle();
+  double kept = 0.0;
+  for (std::size_t i = 0; i < count; ++i) kept += compute_of(store, i);
+  EXPECT_NEAR(kept, sum, 1e-9 * sum);
+}
+
 TEST(SegmentStore, CountsWhatDoesNotFit) {
   SegmentStore store(3, false);
   for (int i = 0; i < 5; ++i) store.push(row_with_compute(i));
