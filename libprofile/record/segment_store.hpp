@@ -50,7 +50,7 @@ class SegmentStore {
   static constexpr std::size_t block_size = SegmentBlock::capacity;
 
   /// `limit`: the most segments in memory. Further ones go to `part`; where there is none, or it cannot be written,
-  /// they are counted, not stored.
+  /// they are counted, not stored, nor is any that follows.
   SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr)
       : limit_(limit), with_injection_(with_injection), part_(part) {}
 
@@ -69,7 +69,8 @@ class SegmentStore {
   }
 
   void push(const SegmentRow& row) {
-    if (!room_for_one()) {
+    // Nothing behind one that is missing: the others would lose their places among those of other ranks.
+    if (dropped_ > 0 || !room_for_one()) {
       ++dropped_;
       return;
     }

@@ -33,9 +33,8 @@ class Progress {
 
 }  // namespace
 
-OwnedSegments exchange_segments(const World& world, const RankRecords& own_records) {
+OwnedSegments exchange_segments(const World& world, const RankRecords& own_records, std::size_t segments) {
   const SegmentStore& store = *own_records.store;
-  const std::size_t segments = store.size();
   const auto ranks = static_cast<std::size_t>(world.ranks());
   const auto first = [&](int rank) { return first_owned(segments, world.ranks(), rank); };
 

@@ -14,7 +14,7 @@ inline std::size_t first_owned(std::size_t segments, int ranks, int rank) {
          std::min(segments % static_cast<std::size_t>(ranks), static_cast<std::size_t>(rank));
 }
 
-/// Collective. All ranks must have equally many segments, at least one.
-OwnedSegments exchange_segments(const World& world, const RankRecords& own);
+/// Collective: of the first `segments`, which all ranks must have; at least one.
+OwnedSegments exchange_segments(const World& world, const RankRecords& own, std::size_t segments);
 
 }  // namespace halcyon

@@ -64,7 +64,7 @@ void send_facts(const RunFacts& facts, const std::vector<RankFigures>& figures, 
   if (!end.incomplete.empty()) frames.text("incomplete", end.incomplete);
   frames.text("disagreement", end.disagreement);
   frames.text("inject", facts.inject);
-  frames.integer("dropped_segments", static_cast<std::int64_t>(first->dropped_segments));
+  frames.integer("dropped_segments", static_cast<std::int64_t>(end.dropped));
   frames.real("run_time_seconds", run_time / known);
   frames.real("boundary_cost_seconds", first->boundary_cost);
   frames.real("clock_resolution_seconds", first->clock_resolution);

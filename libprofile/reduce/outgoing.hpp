@@ -16,6 +16,7 @@ struct RunEnd {
   std::string incomplete;    // empty, or what of the run is missing
   std::string disagreement;  // empty, or how the ranks' boundaries differ
   std::size_t segments = 0;
+  std::uint64_t dropped = 0;  // more of them, that not every rank could store
 };
 
 /// `figures`: of all ranks, in order; those that nothing is known of are lost_rank().

@@ -217,6 +217,7 @@ Outcome<Recovered> recover(const RunParts& run, const std::string& output) try {
   }
 
   RunEnd end{.exit_state = exit_state_of(parts, parts.size() == header.ranks), .segments = common_segments(parts)};
+  for (const auto& part : parts) end.dropped = std::max(end.dropped, part->tail.figures.dropped_segments);
   std::vector<std::uint32_t> lost;
   for (std::uint32_t rank = 0; rank < header.ranks; ++rank) {
     if (std::isnan(figures[rank].run_time)) lost.push_back(rank);

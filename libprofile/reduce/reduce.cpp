@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <exception>
 
 #include "libprofile/format/stream.hpp"
 #include "libprofile/record/packing.hpp"
@@ -25,23 +26,40 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
+// How many can be merged: none where some that were spilled cannot be read back. The other ranks wait for this one, and
+// must hear of it.
+std::uint64_t settled_segments(Recorder& run) {
+  try {
+    const Change change(run, current_thread());
+    run.segments->settle();
+    return run.segments->size();
+  } catch (const std::exception& error) {
+    complain(error.what());
+    return 0;
+  }
+}
+
 // What must be the same on all ranks before anything can be merged.
 struct Agreement {
   bool boundaries = true;
   bool counters = true;
-  std::string disagreement;  // at the root
+  std::string disagreement;    // at the root
+  std::uint64_t segments = 0;  // from the start, that all ranks still have
+  std::uint64_t dropped = 0;
 };
 
-Agreement check_agreement(const World& world, const Recorder& run) {
+Agreement check_agreement(const World& world, const Recorder& run, std::uint64_t stored) {
   const std::uint64_t count = run.segments->size() + run.segments->dropped();
-  const std::vector<std::uint64_t> own{count, run.boundary_kinds_hash, run.segments->size(),
-                                       hash_of(run.counter.name()), run.segments->with_injection() ? 1u : 0u};
+  const std::vector<std::uint64_t> own{count, run.boundary_kinds_hash, hash_of(run.counter.name()),
+                                       run.segments->with_injection() ? 1u : 0u, stored};
   std::vector<std::uint64_t> least;
   std::vector<std::uint64_t> most;
   world.min_and_max(own, least, most);
   Agreement agreement;
-  agreement.boundaries = least[0] == most[0] && least[1] == most[1] && least[2] == most[2] && least[4] == most[4];
-  agreement.counters = least[3] == most[3];
+  agreement.boundaries = least[0] == most[0] && least[1] == most[1] && least[3] == most[3];
+  agreement.counters = least[2] == most[2];
+  agreement.dropped = count - least[4];
+  agreement.segments = agreement.boundaries ? least[4] : 0;
   if (agreement.boundaries) return agreement;
   const std::vector<std::uint64_t> all = world.gather(own.data(), own.size());
   for (std::size_t rank = 1; world.is_root() && rank < all.size() / own.size(); ++rank) {
@@ -52,10 +70,7 @@ Agreement check_agreement(const World& world, const Recorder& run) {
           who + " met " + std::to_string(other[0] - 1) + " boundaries, rank 0 met " + std::to_string(own[0] - 1);
     } else if (other[1] != own[1]) {
       agreement.disagreement = who + " met other kinds of boundaries than rank 0";
-    } else if (other[2] != own[2]) {
-      agreement.disagreement =
-          who + " could store " + std::to_string(other[2]) + " segments, rank 0 " + std::to_string(own[2]);
-    } else if (other[4] != own[4]) {
+    } else if (other[3] != own[3]) {
       agreement.disagreement = "libintm.so is loaded into some ranks only";
     }
     if (!agreement.disagreement.empty()) break;
@@ -133,19 +148,14 @@ std::string second_place(const std::string& path) {
 void reduce_and_write(Recorder& run) {
   const SignalBlocked no_sigpipe(SIGPIPE);  // a writer that dies must not take the application with it
   const World world(run.rank, run.ranks);
-  const Agreement agreement = check_agreement(world, run);
-  RunEnd end{.exit_state = "finalized",
-             .disagreement = agreement.disagreement,
-             .segments = agreement.boundaries ? run.segments->size() : 0};
+  const Agreement agreement = check_agreement(world, run, settled_segments(run));
+  const RunEnd end{.exit_state = "finalized",
+                   .disagreement = agreement.disagreement,
+                   .segments = agreement.segments,
+                   .dropped = agreement.dropped};
 
   OwnedSegments owned;
-  if (end.segments > 0) {
-    {
-      const Change change(run, current_thread());
-      run.segments->settle();
-    }
-    owned = exchange_segments(world, records_of(run, agreement.counters));
-  }
+  if (end.segments > 0) owned = exchange_segments(world, records_of(run, agreement.counters), end.segments);
   const RankFigures own = run.figures();
   const std::vector<RankFigures> figures = world.gather(&own, 1);
   RunFacts facts = run.facts();

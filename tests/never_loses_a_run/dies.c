@@ -1,5 +1,6 @@
 // dies BARRIERS HOW [RANK]: meets so many barriers, segment i with i % 3 sends, and then the rank (or all) ends so:
 //   finalize | abort | exit | return | segv | signal:N | child:N (a forked child, then finalize) |
+//   closes (all files above those of the MPI library, then finalize) |
 //   merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come)
 // Where BARRIERS is a path, barriers are met until there is such a file or directory.
 #include <mpi.h>
@@ -52,6 +53,9 @@ int main(int argc, char** argv) {
     if (strcmp(how, "segv") == 0) *(volatile int*)0 = 1;
     if (strncmp(how, "signal:", 7) == 0) raise(atoi(how + 7));
     if (strncmp(how, "merging:", 8) == 0) signal_soon(atoi(how + 8));
+    if (strcmp(how, "closes") == 0) {
+      for (int file = 512; file < 1024; ++file) close(file);
+    }
     if (strncmp(how, "child:", 6) == 0) {
       const pid_t child = fork();
       if (child == 0) raise(atoi(how + 6));
@@ -59,7 +63,7 @@ int main(int argc, char** argv) {
     }
   } else if (strncmp(how, "merging:", 8) == 0) {
     for (;;) pause();
-  } else {
+  } else if (strcmp(how, "closes") != 0) {
     MPI_Barrier(MPI_COMM_WORLD);  // waits for who does not come
   }
   MPI_Finalize();

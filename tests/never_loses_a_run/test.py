@@ -172,26 +172,51 @@ class NeverLosesARun(halcyon_test.Behaviour):
                                TMPDIR=self.directory / "elsewhere")
         self.check_second_place(finished, "/proc")
 
-    def test_a_disk_that_is_full(self):
+    def small_disk(self, size):
         (self.directory / "elsewhere").mkdir()
-        full = self.directory / "full"
-        full.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "none", full], capture_output=True, text=True)
+        small = self.directory / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", small], capture_output=True, text=True)
         if mounted.returncode != 0:
             self.skipTest(f"no file system can be mounted: {mounted.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", full], check=True)
+        self.addCleanup(subprocess.run, ["umount", small], check=True)
+        return small
+
+    def test_a_disk_that_is_full(self):
+        full = self.small_disk("100k")
         finished = self.mpirun(2, [PROGRAM, SEGMENTS, "finalize"], HALCYON_OUTPUT=full / "run.h5",
                                TMPDIR=self.directory / "elsewhere")
-        self.check_second_place(finished, "full/run.h5")
+        self.check_second_place(finished, "small/run.h5")
         self.assertEqual(list(full.iterdir()), [])
+
+    def check_dropped(self, profile):
+        kept = halcyon_test.Profile(profile)
+        self.assertEqual(kept.segments + kept.attributes["dropped_segments"], MANY + 1)
+        self.assertIn("segments-dropped", [warning["code"] for warning in self.report(profile)["warnings"]])
+        return kept
 
     def test_a_full_disk_and_no_memory_cost_segments_and_not_the_run(self):
         finished = self.mpirun(2, [PROGRAM, MANY, "finalize"], HALCYON_OUTPUT="/proc/run.h5", HALCYON_MEMORY=1,
                                TMPDIR=self.directory)
         self.assertEqual(finished.status, 0, finished)
-        kept = halcyon_test.Profile(self.profile)
-        self.assertEqual(kept.segments + kept.attributes["dropped_segments"], MANY + 1)
-        self.assertIn("segments-dropped", [warning["code"] for warning in self.report("run.h5")["warnings"]])
+        self.check_dropped(self.profile)
+        self.check(None, "finalized")
+
+    def test_a_disk_that_becomes_full_while_memory_is_full_keeps_what_all_ranks_could_store(self):
+        room_for_blocks_of_one_rank_more = "1500k"
+        small = self.small_disk(room_for_blocks_of_one_rank_more)
+        finished = self.mpirun(2, [PROGRAM, MANY, "finalize"], HALCYON_OUTPUT=small / "run.h5", HALCYON_MEMORY=1,
+                               TMPDIR=self.directory / "elsewhere")
+        self.assertEqual(finished.status, 0, finished)
+        profile = self.directory / "elsewhere" / "run.h5"
+        self.assertGreater(self.check_dropped(profile).segments, SEGMENTS)
+        self.check(None, "finalized", profile)
+
+    def test_a_program_that_closes_our_file_loses_what_was_in_it_and_still_ends(self):
+        finished = self.mpirun(2, [PROGRAM, MANY, "closes", 1], HALCYON_OUTPUT=self.profile, HALCYON_MEMORY=1)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("cannot be read back", finished.errors)
+        self.assertEqual(self.check_dropped(self.profile).segments, 0)
 
 
 if __name__ == "__main__":

@@ -141,6 +141,17 @@ TEST_F(Part, TakesBlocksThatMemoryHasNoRoomFor) {
   for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(compute_of(little, i), compute_of(ample, i)) << "segment " << i;
 }
 
+// Ranks would match the n-th of one with the n-th of another, whatever is missing between.
+TEST_F(Part, LeavesNoGapWhereTheDiskHasRoomAgainForASegment) {
+  SegmentStore store(SegmentStore::block_size, false, &part_);
+  const rlimit all = limit_files_to(0);
+  record(store, SegmentStore::block_size + 1);
+  setrlimit(RLIMIT_FSIZE, &all);
+  record(store, 1);
+  EXPECT_EQ(store.size(), SegmentStore::block_size);
+  EXPECT_EQ(store.dropped(), 2u);
+}
+
 TEST_F(Part, IsReadFromItsOlderTailWhereTheNewerIsTorn) {
   SegmentStore store(1000, false, &part_);
   record(store, 10);
