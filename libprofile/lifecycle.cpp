@@ -57,16 +57,14 @@ class NotRecorded {
 
 void stop_in_forked_child() {
   recording.store(false);
-  recorder->merging.store(false);
+  recorder->unsaved.store(false);
 }
 
-// What this process has recorded is in its memory alone.
-bool has_to_keep() {
-  return recorder != nullptr && (recording.load() || recorder->merging.load()) && getpid() == recorder->process;
-}
+// A child of vfork shares all memory.
+bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->process; }
+bool has_to_keep() { return is_the_recorded_process() && recorder->unsaved.load(); }
 
 std::atomic<int> leaving{0};  // threads
-bool is_being_left() { return leaving.load() != 0; }
 
 // At what the operating system has seen of the run, which in a signal's handler cannot be had.
 enum class LastLook : bool { taken, not_taken };
@@ -93,9 +91,8 @@ void leave(PartEnd end, LastLook look) {
   pthread_sigmask(SIG_BLOCK, &all, &before);
   leaving.fetch_add(1);
   const auto changes = [] { return recorder->changing.load() != nullptr; };
-  const bool was_recording = recording.exchange(false);
-  const bool was_merging = recorder->merging.exchange(false);
-  if ((was_recording || was_merging) && wait_for(changes)) {
+  recording.store(false);
+  if (wait_for(changes) && recorder->unsaved.exchange(false)) {
     if (look == LastLook::taken) recorder->look_at_system();
     if (recorder->spill(end)) {
       [[maybe_unused]] const ssize_t written =
@@ -139,13 +136,15 @@ void restore(const CaughtSignal& caught) { sigaction(caught.number, &caught.befo
 
 void on_signal(int number, siginfo_t* from, void*) {
   const int saved_errno = errno;
-  if (has_to_keep()) {
+  if (is_the_recorded_process() && !is_fault(number, *from)) {
     const ThreadState* changing = recorder->changing.load(std::memory_order_acquire);
-    if (changing != nullptr && changing == this_thread && !is_fault(number, *from)) {  // only it can finish this
+    if (changing != nullptr && changing == this_thread) {  // only it can finish this
       recorder->postponed_signal.store(number);
       errno = saved_errno;
       return;
     }
+  }
+  if (has_to_keep()) {
     leave(static_cast<PartEnd>(number), LastLook::not_taken);
   } else {
     wait_for(is_being_left);
@@ -230,6 +229,9 @@ bool is_first_of_program(int rank) {
 
 }  // namespace
 
+bool is_being_left() { return leaving.load() != 0; }
+void wait_until_spilled() { wait_for(is_being_left); }
+
 void answer(int signal) {
   leave(static_cast<PartEnd>(signal), LastLook::not_taken);
   for (const CaughtSignal& caught : caught_signals) {
@@ -299,6 +301,7 @@ void StartingRun::started() const noexcept try {
   ThreadState& thread = current_thread();
   run.evidence_at_start = system_totals();
   run.open_first_segment(thread);
+  run.unsaved.store(true);
   recording.store(true);
   catch_signals();
 } catch (const std::exception& error) {
@@ -315,14 +318,14 @@ void end_recording() noexcept try {
   {
     // Merging the ranks may take long after a long run, and may be ended by a time limit, or by another rank, too.
     const Change change(*recorder, thread);
-    recorder->merging.store(true);
+    if (is_being_left() || !recorder->unsaved.load()) return;
     recording.store(false);
     recorder->look_at_system();
     if (recorder->part.is_open()) recorder->spill(part_is_running);
   }
   recorder->background_after = recorder->measure_background();
   reduce_and_write(*recorder);
-  recorder->merging.store(false);
+  recorder->unsaved.store(false);
   release_signals();
   recorder->counter.stop();
 } catch (const std::exception& error) {

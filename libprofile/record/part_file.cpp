@@ -1,5 +1,6 @@
 #include "libprofile/record/part_file.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -198,6 +199,21 @@ std::size_t PartFile::blocks_within() const {
   fstat(file_, &state);
   const auto size = static_cast<std::uint64_t>(state.st_size) + page;  // the last page may not be full
   return size > header_.blocks_at ? (size - header_.blocks_at) / header_.block_stride : 0;
+}
+
+void PartFile::remove_run() {
+  // DIRECTORY/RUN.RANK.part
+  const std::string beginning = path_.substr(0, path_.rfind('.', path_.rfind('.') - 1) + 1);
+  std::vector<std::string> parts;
+  if (DIR* directory = opendir(directory_.c_str()); directory != nullptr) {
+    while (const dirent* entry = readdir(directory)) {
+      const std::string path = directory_ + "/" + entry->d_name;
+      if (path.starts_with(beginning)) parts.push_back(path);
+    }
+    closedir(directory);
+  }
+  for (const std::string& part : parts) unlink(part.c_str());
+  if (!parts.empty()) rmdir(directory_.c_str());
 }
 
 void PartFile::remove() {

@@ -73,6 +73,8 @@ class PartFile {
   int error() const { return error_; }
   /// Removes the file, and the directory if it was the last in it.
   void remove();
+  /// The same with the parts of all ranks of the run, also those that have died since the profile was complete.
+  void remove_run();
 
  private:
   bool create();

@@ -90,6 +90,10 @@ inline constexpr const char* injected_spec_symbol = "intm_spec";
 /// Answers a signal that the recorder has caught as it would have been answered without it. Async-signal-safe.
 void answer(int signal);
 
+/// Whether another thread ends the program, and spills what is recorded before.
+bool is_being_left();
+void wait_until_spilled();
+
 class Recorder {
  public:
   Recorder();
@@ -149,8 +153,8 @@ class Recorder {
   std::atomic<const ThreadState*> changing{nullptr};
   /// A signal that came to that very thread, to be answered when it has changed it.
   std::atomic<int> postponed_signal{0};
-  /// From the end of recording until the profile is written: what is recorded is still nowhere else.
-  std::atomic<bool> merging{false};
+  /// From the start until the profile is written, or what is recorded has been spilled for the last time.
+  std::atomic<bool> unsaved{false};
 
   /// Half of the time that the settings give to it.
   FixedWork measure_background() const;
@@ -191,8 +195,8 @@ class Recorder {
 /// While what is recorded changes, nobody spills it: who is about to, waits for this one.
 class Change {
  public:
-  /// Both this and what follows it are sequentially consistent, as where recording ends from outside: who takes
-  /// `recording` away, to spill what there is, either sees `changing` and waits, or is seen afterwards.
+  /// Both this and what follows it are sequentially consistent, as where recording ends from outside: who spills
+  /// what there is, and says so before (is_being_left(), `recording`), either sees `changing` and waits, or is seen.
   Change(Recorder& run, const ThreadState& thread) : run_(run) { run_.changing.store(&thread); }
   ~Change() {
     run_.changing.store(nullptr, std::memory_order_release);

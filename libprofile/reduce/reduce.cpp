@@ -28,15 +28,21 @@ std::uint64_t hash_of(const std::string& text) {
 
 // How many can be merged: none where some that were spilled cannot be read back. The other ranks wait for this one, and
 // must hear of it.
-std::uint64_t settled_segments(Recorder& run) {
-  try {
+std::uint64_t settled_segments(Recorder& run) try {
+  const auto settle_unless_spilled = [&run] {
     const Change change(run, current_thread());
+    const bool is_ours = !is_being_left();
+    if (is_ours) run.segments->settle();
+    return is_ours;
+  };
+  if (!settle_unless_spilled()) {
+    wait_until_spilled();
     run.segments->settle();
-    return run.segments->size();
-  } catch (const std::exception& error) {
-    complain(error.what());
-    return 0;
   }
+  return run.segments->size();
+} catch (const std::exception& error) {
+  complain(error.what());
+  return 0;
 }
 
 // What must be the same on all ranks before anything can be merged.
@@ -118,10 +124,16 @@ void send_segments(const World& world, std::size_t segments, const OwnedSegments
   }
 }
 
-// The profile of the run in one file, by all ranks together. What the root gives back counts.
+bool told_by_the_root(const World& world, bool good) {
+  std::vector<char> answer{good ? '\1' : '\0'};
+  world.broadcast(answer);
+  return answer.front() != '\0';
+}
+
+// The profile of the run in one file, by all ranks together; at the root its name. Then what is recorded is saved.
 Outcome<std::string> write_to(const std::string& path, const World& world, const RunFacts& facts,
                               const std::vector<RankFigures>& figures, const RunEnd& end, const OwnedSegments& owned,
-                              bool with_injection) {
+                              Recorder& run) {
   WriterProcess writer;
   std::string error;
   const bool started = world.is_root() && writer.start(path, error);
@@ -129,11 +141,27 @@ Outcome<std::string> write_to(const std::string& path, const World& world, const
   if (world.is_root()) send_facts(facts, figures, end, frames);
   if (end.segments > 0) {
     if (world.is_root()) send_bins(owned, frames);
-    send_segments(world, end.segments, owned, with_injection, frames);
+    send_segments(world, end.segments, owned, run.segments->with_injection(), frames);
   }
-  if (!started) return Failure{error};
-  frames.end();
-  return writer.finish();
+  if (!world.is_root()) {
+    if (!told_by_the_root(world, false)) return Failure{"the root cannot write it"};
+    const Change change(run, current_thread());
+    run.unsaved.store(false);
+    run.part.remove();
+    return std::string();
+  }
+  // From its end on the profile will be there. A signal is answered when it is, and the ranks and who waits for the run
+  // know of it; where one came before, there are parts, and must be no profile.
+  const Change change(run, current_thread());
+  if (run.unsaved.load() && !is_being_left()) frames.end();
+  const Outcome<std::string> written = started ? writer.finish() : Outcome<std::string>(Failure{error});
+  if (written) {
+    run.unsaved.store(false);
+    run.part.remove_run();
+    leave_receipt(run.settings.receipt.c_str(), written->c_str());
+  }
+  told_by_the_root(world, static_cast<bool>(written));
+  return written;
 }
 
 // Where a profile goes that its own place does not take: a full disk, a directory that is gone.
@@ -163,24 +191,12 @@ void reduce_and_write(Recorder& run) {
 
   const std::string path = expand_output(run.settings.output, run.ranks, timestamp_of(run.start_time.tv_sec));
   const auto write_there = [&](const std::string& where) {
-    return write_to(where, world, facts, figures, end, owned, run.segments->with_injection());
-  };
-  const auto at_the_root = [&world](bool good) {
-    std::vector<char> answer{good ? '\1' : '\0'};
-    world.broadcast(answer);
-    return answer.front() != '\0';
+    return write_to(where, world, facts, figures, end, owned, run);
   };
   const Outcome<std::string> first = write_there(path);
-  const bool is_good = at_the_root(static_cast<bool>(first));
-  const Outcome<std::string> written = is_good ? first : write_there(second_place(path));
-  if (is_good || at_the_root(static_cast<bool>(written))) {
-    run.merging.store(false);
-    run.part.remove();
-  }
-
+  const Outcome<std::string> written = first ? first : write_there(second_place(path));
   if (!world.is_root()) return;
   if (!written) return complain(first.failure().message);
-  leave_receipt(run.settings.receipt.c_str(), written->c_str());
   if (!first) {
     complain(first.failure().message + "; the profile is " + *written);
   } else if (!agreement.boundaries) {

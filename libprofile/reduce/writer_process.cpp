@@ -44,6 +44,7 @@ int execute(void* argument) {
   // must already be gone.
   const pid_t child = vfork();
   if (child == 0) {
+    setsid();  // who kills the ranks with all their processes must not leave half of a file
     if (dup2(launch->standard_input, 0) >= 0 && dup2(launch->standard_output, 1) >= 0) {
       sigset_t none;
       sigemptyset(&none);

@@ -1,12 +1,15 @@
 // dies BARRIERS HOW [RANK]: meets so many barriers, segment i with i % 3 sends, and then the rank (or all) ends so:
 //   finalize | abort | exit | return | segv | signal:N | child:N (a forked child, then finalize) |
-//   closes (all files above those of the MPI library, then finalize) |
-//   merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come)
+//   quota:N (its files may have N bytes, then finalize) | writing (finalize, after telling its children the rank's
+//   process in DIES_PROCESS) | closes (all files above those of the MPI library, then finalize) | merging:N (a signal
+//   comes in MPI_Finalize, where the rank waits for the others, which never come)
 // Where BARRIERS is a path, barriers are met until there is such a file or directory.
 #include <mpi.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,10 +39,23 @@ static void signal_soon(int number) {
   timer_settime(timer, 0, &soon, NULL);
 }
 
+// What a rank does alone, before it goes on with the others.
+static int goes_on(const char* how) {
+  return strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 || strcmp(how, "closes") == 0;
+}
+
+static void limit_files_to(long bytes) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_FSIZE, &limit);
+  limit.rlim_cur = bytes;
+  setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 int main(int argc, char** argv) {
   int rank = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (strncmp(argv[2], "quota:", 6) == 0 && atoi(argv[3]) == rank) limit_files_to(atol(argv[2] + 6));
   if (argv[1][0] == '/') {
     until_there(argv[1], rank);
   } else {
@@ -53,6 +69,11 @@ int main(int argc, char** argv) {
     if (strcmp(how, "segv") == 0) *(volatile int*)0 = 1;
     if (strncmp(how, "signal:", 7) == 0) raise(atoi(how + 7));
     if (strncmp(how, "merging:", 8) == 0) signal_soon(atoi(how + 8));
+    if (strcmp(how, "writing") == 0) {
+      char process[20];
+      snprintf(process, sizeof process, "%d", (int)getpid());
+      setenv("DIES_PROCESS", process, 1);
+    }
     if (strcmp(how, "closes") == 0) {
       for (int file = 512; file < 1024; ++file) close(file);
     }
@@ -63,7 +84,7 @@ int main(int argc, char** argv) {
     }
   } else if (strncmp(how, "merging:", 8) == 0) {
     for (;;) pause();
-  } else if (strcmp(how, "closes") != 0) {
+  } else if (!goes_on(how)) {
     MPI_Barrier(MPI_COMM_WORLD);  // waits for who does not come
   }
   MPI_Finalize();

@@ -1,4 +1,5 @@
 """Runs that end otherwise than by MPI_Finalize, or whose files have no place: what they recorded becomes a profile."""
+import shutil
 import signal
 import subprocess
 import sys
@@ -88,6 +89,29 @@ class NeverLosesARun(halcyon_test.Behaviour):
         else:  # MPI_Finalize ends one more, on that rank
             self.assertEqual(kept.segments, SEGMENTS + 1)
 
+    def test_a_signal_while_the_profile_is_written_leaves_the_profile_and_no_parts(self):
+        for place, source in (("lib", halcyon_test.LIBRARY), ("libexec/halcyon", halcyon_test.BUILD / "libexec/halcyon/halcyon-write")):
+            (self.directory / place).mkdir(parents=True)
+            shutil.copy(source, self.directory / place)
+        writer = self.directory / "libexec" / "halcyon" / "halcyon-write"
+        writer.rename(writer.with_name("real"))
+        writer.write_text(f'#!/bin/sh\nanswer=$({writer.with_name("real")} "$@")\nkill -s TERM "$DIES_PROCESS"\necho "$answer"\n')
+        writer.chmod(0o755)
+        finished = self.mpirun(2, [PROGRAM, SEGMENTS, "writing", 0], HALCYON_OUTPUT=self.profile,
+                               LD_PRELOAD=self.directory / "lib" / halcyon_test.LIBRARY.name, preload=False)
+        self.assertEqual(finished.status, OF_A_SIGNAL + signal.SIGTERM, finished)
+        self.check(SEGMENTS + 1, "finalized")
+        self.assertFalse(self.parts.exists())
+
+    def test_a_writer_that_is_asked_to_end_ends_with_its_input_and_leaves_nothing(self):
+        with subprocess.Popen([halcyon_test.BUILD / "libexec" / "halcyon" / "halcyon-write", self.profile], text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+            while not list(self.directory.iterdir()):
+                self.assertIsNone(writer.poll())
+            writer.send_signal(signal.SIGTERM)
+            self.assertEqual(writer.communicate(timeout=halcyon_test.TIME_LIMIT)[0], "error: the profile's data ended early\n")
+        self.assertEqual(list(self.directory.iterdir()), [])
+
     @needs_other_ranks
     def test_a_rank_that_is_killed_before_it_spilled(self):
         finished = self.run_that_ends(SEGMENTS, f"signal:{signal.SIGKILL.value}", 1)
@@ -172,21 +196,17 @@ class NeverLosesARun(halcyon_test.Behaviour):
                                TMPDIR=self.directory / "elsewhere")
         self.check_second_place(finished, "/proc")
 
-    def small_disk(self, size):
+    def test_a_disk_that_is_full(self):
         (self.directory / "elsewhere").mkdir()
-        small = self.directory / "small"
-        small.mkdir()
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "none", small], capture_output=True, text=True)
+        full = self.directory / "full"
+        full.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100k", "none", full], capture_output=True, text=True)
         if mounted.returncode != 0:
             self.skipTest(f"no file system can be mounted: {mounted.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", small], check=True)
-        return small
-
-    def test_a_disk_that_is_full(self):
-        full = self.small_disk("100k")
+        self.addCleanup(subprocess.run, ["umount", full], check=True)
         finished = self.mpirun(2, [PROGRAM, SEGMENTS, "finalize"], HALCYON_OUTPUT=full / "run.h5",
                                TMPDIR=self.directory / "elsewhere")
-        self.check_second_place(finished, "small/run.h5")
+        self.check_second_place(finished, "full/run.h5")
         self.assertEqual(list(full.iterdir()), [])
 
     def check_dropped(self, profile):
@@ -202,15 +222,11 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.check_dropped(self.profile)
         self.check(None, "finalized")
 
-    def test_a_disk_that_becomes_full_while_memory_is_full_keeps_what_all_ranks_could_store(self):
-        room_for_blocks_of_one_rank_more = "1500k"
-        small = self.small_disk(room_for_blocks_of_one_rank_more)
-        finished = self.mpirun(2, [PROGRAM, MANY, "finalize"], HALCYON_OUTPUT=small / "run.h5", HALCYON_MEMORY=1,
-                               TMPDIR=self.directory / "elsewhere")
+    def test_a_rank_that_can_store_less_than_others_costs_what_it_lacks(self):
+        finished = self.mpirun(2, [PROGRAM, MANY, "quota:2000000", 1], HALCYON_OUTPUT=self.profile, HALCYON_MEMORY=1)
         self.assertEqual(finished.status, 0, finished)
-        profile = self.directory / "elsewhere" / "run.h5"
-        self.assertGreater(self.check_dropped(profile).segments, SEGMENTS)
-        self.check(None, "finalized", profile)
+        self.assertGreater(self.check_dropped(self.profile).segments, SEGMENTS)
+        self.check(None, "finalized")
 
     def test_a_program_that_closes_our_file_loses_what_was_in_it_and_still_ends(self):
         finished = self.mpirun(2, [PROGRAM, MANY, "closes", 1], HALCYON_OUTPUT=self.profile, HALCYON_MEMORY=1)
