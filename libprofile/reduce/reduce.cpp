@@ -130,14 +130,20 @@ bool told_by_the_root(const World& world, bool good) {
   return answer.front() != '\0';
 }
 
-// The profile of the run in one file, by all ranks together; at the root its name. Then what is recorded is saved.
-Outcome<std::string> write_to(const std::string& path, const World& world, const RunFacts& facts,
-                              const std::vector<RankFigures>& figures, const RunEnd& end, const OwnedSegments& owned,
-                              Recorder& run) {
-  WriterProcess writer;
+// At the root; elsewhere nothing.
+struct Writer {
+  Writer(const World& world, const std::string& path) : is_started(world.is_root() && process.start(path, error)) {}
+
+  WriterProcess process;
   std::string error;
-  const bool started = world.is_root() && writer.start(path, error);
-  FrameWriter frames(writer.input());
+  bool is_started;
+};
+
+// The profile of the run in one file, by all ranks together; at the root its name. Then what is recorded is saved.
+Outcome<std::string> write_with(Writer& writer, const World& world, const RunFacts& facts,
+                                const std::vector<RankFigures>& figures, const RunEnd& end, const OwnedSegments& owned,
+                                Recorder& run) {
+  FrameWriter frames(writer.process.input());
   if (world.is_root()) send_facts(facts, figures, end, frames);
   if (end.segments > 0) {
     if (world.is_root()) send_bins(owned, frames);
@@ -154,7 +160,8 @@ Outcome<std::string> write_to(const std::string& path, const World& world, const
   // know of it; where one came before, there are parts, and must be no profile.
   const Change change(run, current_thread());
   if (run.unsaved.load() && !is_being_left()) frames.end();
-  const Outcome<std::string> written = started ? writer.finish() : Outcome<std::string>(Failure{error});
+  const Outcome<std::string> written =
+      writer.is_started ? writer.process.finish() : Outcome<std::string>(Failure{writer.error});
   if (written) {
     run.unsaved.store(false);
     run.part.remove_run();
@@ -176,6 +183,8 @@ std::string second_place(const std::string& path) {
 void reduce_and_write(Recorder& run) {
   const SignalBlocked no_sigpipe(SIGPIPE);  // a writer that dies must not take the application with it
   const World world(run.rank, run.ranks);
+  const std::string path = expand_output(run.settings.output, run.ranks, timestamp_of(run.start_time.tv_sec));
+  Writer writer(world, path);  // before merging, since it takes as long to load HDF5
   const Agreement agreement = check_agreement(world, run, settled_segments(run));
   const RunEnd end{.exit_state = "finalized",
                    .disagreement = agreement.disagreement,
@@ -189,12 +198,13 @@ void reduce_and_write(Recorder& run) {
   RunFacts facts = run.facts();
   if (!agreement.counters) facts.counter = "none";
 
-  const std::string path = expand_output(run.settings.output, run.ranks, timestamp_of(run.start_time.tv_sec));
-  const auto write_there = [&](const std::string& where) {
-    return write_to(where, world, facts, figures, end, owned, run);
-  };
-  const Outcome<std::string> first = write_there(path);
-  const Outcome<std::string> written = first ? first : write_there(second_place(path));
+  const auto write = [&](Writer& by) { return write_with(by, world, facts, figures, end, owned, run); };
+  const Outcome<std::string> first = write(writer);
+  Outcome<std::string> written = first;
+  if (!first) {
+    Writer second(world, second_place(path));
+    written = write(second);
+  }
   if (!world.is_root()) return;
   if (!written) return complain(first.failure().message);
   if (!first) {
