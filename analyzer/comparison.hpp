@@ -30,7 +30,7 @@ std::vector<GroupPair> match_groups(const Profile& a, const Grouping& groups_a, 
 /// Whether a pair is large enough on both sides to be judged.
 bool is_judged(const GroupPair& pair, const Grouping& groups_a, const Grouping& groups_b);
 
-/// What continuous interference cost run a against run b, in seconds (seed 002, section 3: "the amount of time the
+/// What continuous interference cost run a against run b, in seconds (the paper, section 3: "the amount of time the
 /// medians are displaced"): sum over the judged pairs of n_a (median_a - median_b). Negative if b was slower.
 double median_displacement_seconds(const Profile& a, const Grouping& groups_a, const Profile& b,
                                    const Grouping& groups_b, const std::vector<GroupPair>& pairs);

@@ -20,7 +20,7 @@ struct Composition {
   double unjudged_seconds = 0.0;     // their durations
 };
 
-/// Composes runs of the same work, `files[i]` being the name of `runs[i]` (seed 002, section 5: "composite performance
+/// Composes runs of the same work, `files[i]` being the name of `runs[i]` (the paper, section 5: "composite performance
 /// profiles"). The least disturbed run is the skeleton. Where its segment is disturbed, by the threshold of the least
 /// displaced run that has the group, it takes the times of an undisturbed segment of the group from any run; these are
 /// drawn evenly over the durations of all that there are, so that the law of undisturbed durations is kept. Fails,
