@@ -54,13 +54,13 @@ struct ComparedRun {
   Analysis analysis;             // by the default method
   double shared_percent = 0.0;   // of its segments, one for one, whose counts and call site the other run has too
   double matched_percent = 0.0;  // of its run time, in matched groups
-  /// What the baselines of its judged pairs are displaced by: sum of n (baseline - baseline of the other run), by the
-  /// default method. Negative: the other run was slower.
-  double displacement_seconds = 0.0;
+  /// What its baselines are above the other run's: sum over the judged pairs of n (baseline - baseline of the other
+  /// run), by the default method. Negative: the other run was slower.
+  double baseline_rise_seconds = 0.0;
 
   /// What some segments took beyond their baselines, and the baselines beyond the other run's.
   double disturbed_seconds() const {
-    return analysis.result().excess_seconds + (displacement_seconds > 0.0 ? displacement_seconds : 0.0);
+    return analysis.result().excess_seconds + (baseline_rise_seconds > 0.0 ? baseline_rise_seconds : 0.0);
   }
   double disturbed_percent() const {
     return analysis.run_time_seconds > 0.0 ? 100.0 * disturbed_seconds() / analysis.run_time_seconds : 0.0;

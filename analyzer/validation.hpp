@@ -1,5 +1,5 @@
-// How near the estimates come to what is measured: the plan of an evaluation after the paper, section 3, for any program
-// and machine, and the figures that come out of it.
+// How near the estimates come to what is measured: the plan of an evaluation after the paper, section 3, for any
+// program and machine, and the figures that come out of it.
 #pragma once
 
 #include <array>
