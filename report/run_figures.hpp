@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/overview.hpp"
@@ -15,6 +16,7 @@ std::string light_figure(const MethodResult& result);
 std::string lost_figure(const Attribution& attribution);
 
 /// Durations of segments along the run, disturbed ones marked.
+inline constexpr std::string_view timeline_label = "Durations of segments along the run, disturbed ones marked";
 std::string timeline_figure(const Overview& overview);
 
 /// Which ranks the others were held up by, and when.

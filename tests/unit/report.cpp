@@ -112,7 +112,7 @@ TEST(ReportText, SaysWhereTheExcessWent) {
       << text;
   EXPECT_NE(text.find("held up by      rank 1 on right 100 %\n"), std::string::npos) << text;
   EXPECT_NE(text.find("segments        100 %  100 of 1.00 s to allreduce@app+0x10\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("50 % of it off the CPU, 7 preemptions, stolen by the hypervisor\n                    5.00 s\n"),
+  EXPECT_NE(text.find("50 % of it off the CPU, 7 preemptions, stolen by the\n                    hypervisor 5.00 s\n"),
             std::string::npos)
       << text;
 }
