@@ -10,10 +10,6 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   const unitOf = (value) => value >= 1 || value === 0 ? [1, "s"] : value >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
   const inWords = (value, [scale, unit] = unitOf(value)) => parseFloat((value * scale).toPrecision(4)) + " " + unit;
   const shownRange = () => plot ? { min: plot.scales.x.min, max: plot.scales.x.max } : whole;
-  const show = (min, max) => plot.setScale("x", {
-    min: Math.max(whole.min, Math.min(min, whole.max - (max - min))),
-    max: Math.min(whole.max, Math.max(max, whole.min + (max - min))),
-  });
 
   // As in the still figure: a stroke from the shortest to the longest of a moment, a triangle above the disturbed one.
   const marks = (draw) => (chart, series, first, last) => {
@@ -79,16 +75,17 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   zoomable.hidden = false;
   still.style.display = "none";
   draw();
-  // How the shown range moves: its middle, in its own width, and by what the width is multiplied.
-  const moves = { earlier: [-0.5, 1], later: [0.5, 1], closer: [0, 0.5], wider: [0, 2] };
+  // By how much of its width the shown range moves, and by what its width is multiplied.
+  const moves = { earlier: [-0.5, 1], later: [0.5, 1], closer: [0, 0.5], wider: [0, 2], whole: [0, Infinity] };
   for (const button of zoomable.querySelectorAll("button")) {
     button.addEventListener("click", () => {
-      if (button.value === "whole") return show(whole.min, whole.max);
       const { min, max } = shownRange();
       const [step, factor] = moves[button.value];
+      const width = factor * (max - min);
       const middle = (min + max) / 2 + step * (max - min);
-      const half = Math.min(factor * (max - min), whole.max - whole.min) / 2;
-      show(middle - half, middle + half);
+      if (width >= whole.max - whole.min) return plot.setScale("x", whole);
+      const from = Math.max(whole.min, Math.min(middle - width / 2, whole.max - width));
+      plot.setScale("x", { min: from, max: from + width });
     });
   }
   new ResizeObserver(() => { if (place.clientWidth && place.clientWidth !== plot.width) draw(); }).observe(place);
