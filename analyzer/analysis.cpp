@@ -87,9 +87,9 @@ std::vector<std::future<RunEstimate>> start_estimates(const JudgedDurations& jud
 }
 
 // From the order of the judged groups back to the order of time; nothing where no group is judged.
-std::vector<double> by_segment(const Grouping& grouping, const std::vector<JudgedGroup>& judged,
-                               const std::vector<double>& values) {
-  std::vector<double> result(grouping.groups.of.size(), 0.0);
+std::vector<float> by_segment(const Grouping& grouping, const std::vector<JudgedGroup>& judged,
+                              const std::vector<float>& values) {
+  std::vector<float> result(grouping.groups.of.size(), 0.0F);
   auto value = values.begin();
   for (const JudgedGroup& group : judged) {
     for (const std::uint32_t segment : grouping.members(group.group)) result[segment] = *value++;

@@ -52,7 +52,7 @@ struct Analysis {
   double segment_rate_hz = 0.0;
   std::vector<MethodResult> methods;  // in the order of estimators.hpp
   std::size_t chosen = 0;             // the method that speaks for the run
-  std::vector<double> excess;         // (segments) s by that method, may be negative; 0 where it is not judged
+  std::vector<float> excess;          // (segments) s by that method, may be negative; 0 where it is not judged
   Attribution attribution;            // of that excess
   double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict

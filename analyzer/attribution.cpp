@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <future>
 #include <map>
 #include <numeric>
 #include <span>
@@ -57,13 +59,13 @@ struct GroupTimes {
 };
 
 // Largest distance from nothing of the quarter of the group's excess that is nearest to it.
-double most_of_usual(std::span<const std::uint32_t> members, const std::vector<double>& excess) {
-  std::vector<double> distances;
+double most_of_usual(std::span<const std::uint32_t> members, const std::vector<float>& excess) {
+  std::vector<float> distances;
   distances.reserve(members.size());
   for (const std::uint32_t segment : members) distances.push_back(std::abs(excess[segment]));
   const auto last = static_cast<std::size_t>(usual_share * static_cast<double>(members.size() - 1));
   std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(last), distances.end());
-  return distances[last];
+  return static_cast<double>(distances[last]);
 }
 
 // How far a segment's parts are beyond the usual ones, in the direction of its excess, and no more than the excess in
@@ -89,21 +91,22 @@ void largest_first(std::vector<Share>& shares) {
 
 // All groups at once, segment after segment: by groups, each would reach through all columns on its own.
 std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& grouping,
-                                        const std::vector<double>& excess) {
+                                        const std::vector<float>& excess) {
   std::vector<GroupTimes> groups(grouping.groups.count);
   const std::vector<std::uint32_t>& group_of = grouping.groups.of;
   for (std::size_t segment = 0; segment < excess.size(); ++segment) {
     GroupTimes& group = groups[group_of[segment]];
-    group.seconds += excess[segment];
-    group.durations += static_cast<double>(profile.duration[segment]) - excess[segment];
-    group.has_excess = group.has_excess || excess[segment] != 0.0;
+    const double seconds = static_cast<double>(excess[segment]);
+    group.seconds += seconds;
+    group.durations += static_cast<double>(profile.duration[segment]) - seconds;
+    group.has_excess = group.has_excess || seconds != 0.0;
   }
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
     if (groups[group].has_excess) groups[group].most_of_usual = most_of_usual(grouping.members(group), excess);
   }
   for (std::size_t segment = 0; segment < excess.size(); ++segment) {
     GroupTimes& group = groups[group_of[segment]];
-    if (!group.has_excess || std::abs(excess[segment]) > group.most_of_usual) continue;
+    if (!group.has_excess || std::abs(static_cast<double>(excess[segment])) > group.most_of_usual) continue;
     const Parts parts = parts_of(profile, segment);
     for (std::size_t part = 0; part < part_count; ++part) group.usual[part] += parts[part];
     group.usual_off_cpu += off_cpu(profile, segment);
@@ -120,7 +123,7 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
 // Divides the excess among kinds, on the account of each segment's rank: first what each segment explains by itself,
 // which tells what is typical of its group, and then the rest.
 void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::vector<GroupTimes>& groups,
-                        const std::vector<double>& excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
+                        const std::vector<float>& excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
   const auto add = [](RankShare& rank, const Parts& parts, double seconds) {
     for (std::size_t part = 0; part < part_count; ++part) {
       rank.kinds[static_cast<std::size_t>(kind_of(part))] += parts[part] * seconds;
@@ -128,7 +131,7 @@ void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::v
   };
   std::vector<double> unexplained(excess.size(), 0.0);
   for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    const double seconds = excess[segment];
+    const double seconds = static_cast<double>(excess[segment]);
     if (seconds == 0.0) continue;
     GroupTimes& group = groups[grouping.groups.of[segment]];
     RankShare& rank = by_rank[profile.last_rank[segment]];
@@ -153,47 +156,57 @@ void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::v
 }
 
 // The run in equal windows of time; a segment's excess is spread evenly over its duration.
-void divide_time(const Profile& profile, const std::vector<double>& excess, Attribution& attribution) {
+struct Windows {
+  std::array<double, window_count> seconds{};  // of excess
+  double length = 0.0;                         // s
+};
+
+Windows divide_time(const Profile& profile, const std::vector<float>& excess) {
+  Windows windows;
   double end = 0.0;
   for (const float duration : profile.duration) end += static_cast<double>(duration);
-  const double length = end / static_cast<double>(window_count);
+  const double length = windows.length = end / static_cast<double>(window_count);
   const auto window_at = [length](double time) {
     return length > 0.0 ? std::min(static_cast<std::size_t>(time / length), window_count - 1) : std::size_t{0};
   };
-  attribution.window_seconds = length;
   double begin = 0.0;
   std::size_t first = 0;  // window in which the segment begins: where the one before it ended
   for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
     const double duration = static_cast<double>(profile.duration[segment]);
     const double stop = begin + duration;
     const std::size_t last = window_at(stop);
-    if (excess[segment] != 0.0) {
-      double left = excess[segment];
+    if (const double seconds = static_cast<double>(excess[segment]); seconds != 0.0) {
+      double left = seconds;
       double from = begin;
       for (std::size_t window = first; window < last; ++window) {
         const double until = static_cast<double>(window + 1) * length;
-        const double share = excess[segment] * (until - from) / duration;
-        attribution.windows[window] += share;
+        const double share = seconds * (until - from) / duration;
+        windows.seconds[window] += share;
         left -= share;
         from = until;
       }
-      attribution.windows[last] += left;
+      windows.seconds[last] += left;
     }
     begin = stop;
     first = last;
   }
+  return windows;
 }
 
 }  // namespace
 
-Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<double>& excess) {
+Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess) {
   Attribution attribution;
   std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
   double off_cpu_seconds = 0.0;
+  // Beside the others, which it shares nothing with.
+  std::future<Windows> windows = std::async(std::launch::async, divide_time, std::cref(profile), std::cref(excess));
   std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
-  divide_time(profile, excess, attribution);
   divide_among_ranks(profile, grouping, groups, excess, by_rank, off_cpu_seconds);
+  const Windows divided = windows.get();
+  attribution.windows = divided.seconds;
+  attribution.window_seconds = divided.length;
   for (std::uint32_t number = 0; number < grouping.groups.count; ++number) {
     const GroupTimes& group = groups[number];
     if (!group.has_excess) continue;

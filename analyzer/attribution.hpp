@@ -63,6 +63,6 @@ struct Attribution {
 /// group, or more, whose excess is nearest to nothing. Where a segment's excess is larger than what its times are
 /// beyond the usual ones, as where even the least disturbed segments are disturbed, the rest goes where the group's
 /// went. `excess`: (segments).
-Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<double>& excess);
+Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
 
 }  // namespace halcyon

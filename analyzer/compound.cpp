@@ -148,7 +148,7 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
 // the jitter is mostly jitter, and counts less. The excess of each segment is written to `excess`, unless that is
 // empty; the durations add up to `seconds`.
 GroupEstimate excess_of(Recorded durations, const std::optional<Durations>& drift, double seconds, double added,
-                        double jitter, std::span<double> excess) {
+                        double jitter, std::span<float> excess) {
   GroupEstimate estimate;
   added = std::min(added, 1.0);  // what calls took is known to a few thousandths
   estimate.baseline = seconds / static_cast<double>(durations.size()) * (1.0 - added);
@@ -158,12 +158,12 @@ GroupEstimate excess_of(Recorded durations, const std::optional<Durations>& drif
     const double factor = drift ? (*drift)[static_cast<Eigen::Index>(i)] : 1.0;
     const double above = static_cast<double>(durations[i]) - estimate.baseline * factor;
     const double part = above > 0.0 ? above * above / (above + 2.0 * jitter) : 0.0;
-    if (!excess.empty()) excess[i] = part;
+    if (!excess.empty()) excess[i] = static_cast<float>(part);
     sum += part;
   }
   if (!(sum > 0.0)) return estimate;
   estimate.excess_seconds = added * seconds;
-  for (double& part : excess) part *= estimate.excess_seconds / sum;
+  for (float& part : excess) part = static_cast<float>(static_cast<double>(part) * estimate.excess_seconds / sum);
   return estimate;
 }
 
@@ -215,7 +215,7 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
   run.groups.resize(judged.groups());
   if (detail == Detail::segments) run.excess.resize(judged.durations.size());
   const auto excess_of_group = [&](std::size_t group) {
-    return run.excess.empty() ? std::span<double>()
+    return run.excess.empty() ? std::span<float>()
                               : std::span(run.excess).subspan(judged.begin[group], judged.size(group));
   };
   double fitted_seconds = 0.0;

@@ -93,7 +93,7 @@ RunEstimate group_by_group(const JudgedDurations& run, Detail detail) {
     estimate.groups.push_back({baseline.baseline, baseline.threshold, moments.back().excess});
     if (detail == Detail::groups) continue;
     for (const float duration : run.of(run.durations, group)) {
-      estimate.excess.push_back(baseline.excess_of(static_cast<double>(duration)));
+      estimate.excess.push_back(static_cast<float>(baseline.excess_of(static_cast<double>(duration))));
     }
   }
   estimate.excess_seconds = interval_by_delta_method(moments, run.run_time);

@@ -36,9 +36,9 @@ inline constexpr double interval_confidence = 0.90;
 /// What an estimator makes of a run.
 struct RunEstimate {
   std::vector<GroupEstimate> groups;
-  std::vector<double> excess;  // (segments, in the order of the judged durations) s; empty unless it was asked for
-  Interval excess_seconds;     // 90 %, of the sum over all groups
-  double slow_seconds = 0.0;   // of the interval's upper end: by slow changes, which are nobody's for sure
+  std::vector<float> excess;  // (segments, in the order of the judged durations) s; empty unless it was asked for
+  Interval excess_seconds;    // 90 %, of the sum over all groups
+  double slow_seconds = 0.0;  // of the interval's upper end: by slow changes, which are nobody's for sure
 };
 
 /// The middle value, or the mean of the two middle ones. Needs at least one value.

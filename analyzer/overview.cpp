@@ -135,7 +135,7 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
     GroupOverview& group = groups.emplace_back(GroupOverview{.judged = judged, .segments = members.size()});
     for (const std::uint32_t segment : members) {
       group.seconds += static_cast<double>(profile.duration[segment]);
-      group.excess_seconds += analysis.excess[segment];
+      group.excess_seconds += static_cast<double>(analysis.excess[segment]);
       if (is_disturbed(segment)) ++group.disturbed;
     }
   }

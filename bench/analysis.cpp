@@ -110,8 +110,8 @@ void estimating(benchmark::State& state, Growth growth, const Method* method) {
 void attributing(benchmark::State& state, Growth growth) {
   const Profile& profile = profile_of(state);
   const Grouping groups = group_segments(profile);
-  std::vector<double> excess;
-  for (const float duration : profile.duration) excess.push_back(0.2 * static_cast<double>(duration));
+  std::vector<float> excess;
+  for (const float duration : profile.duration) excess.push_back(0.2F * duration);
   for (auto _ : state) benchmark::DoNotOptimize(attribute(profile, groups, excess));
   growth(state);
 }

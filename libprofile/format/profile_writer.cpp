@@ -19,6 +19,8 @@ namespace {
 
 // Large enough that compression pays, small enough that a short run's file stays small.
 constexpr hsize_t chunk_elements = 16384;
+constexpr hsize_t least_compressed =
+    65536;                             // bytes; MPI_Finalize waits for smaller columns, and disks have room for them
 constexpr unsigned deflate_level = 1;  // higher levels cost several times as much for a few percent
 
 // Variable-length UTF-8: readers other than ours trip over fixed-length strings.
@@ -119,7 +121,9 @@ Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
     return cannot_write(path, error);
   }
   close(reachable);
-  state->file = hdf5::File(H5Fcreate(state->partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+  const hdf5::PropertyList access(H5Pcreate(H5P_FILE_ACCESS));
+  H5Pset_sieve_buf_size(access.get(), 4096);  // of each column that is not compressed; they are written whole
+  state->file = hdf5::File(H5Fcreate(state->partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
   if (!state->file) return cannot_write(path, errno);
   ProfileWriter writer(std::move(state));
   if (const Status status = writer.attribute("schema_version", std::int64_t{newest_schema_version}); !status) {
@@ -179,7 +183,7 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
                                                      : count;
     const hdf5::Dataspace space(H5Screate_simple(1, &column.length, nullptr));
     const hdf5::PropertyList layout(H5Pcreate(H5P_DATASET_CREATE));
-    if (column.length > 0 && type != ElementType::text) {
+    if (type != ElementType::text && column.length * size_of(type) > least_compressed) {
       const hsize_t chunk = std::min(column.length, chunk_elements);
       H5Pset_chunk(layout.get(), 1, &chunk);
       H5Pset_shuffle(layout.get());

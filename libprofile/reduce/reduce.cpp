@@ -103,22 +103,28 @@ void send_segments(const World& world, std::size_t segments, const OwnedSegments
   }
 }
 
-// The profile of the run in one file, by all ranks together. What the root gives back counts.
-Outcome<std::string> write_to(const std::string& path, const World& world, const RunFacts& facts,
-                              const std::vector<RankFigures>& figures, const RunEnd& end, const OwnedSegments& owned,
-                              bool with_injection) {
-  WriterProcess writer;
+// At the root; elsewhere nothing.
+struct Writer {
+  Writer(const World& world, const std::string& path) : is_started(world.is_root() && process.start(path, error)) {}
+
+  WriterProcess process;
   std::string error;
-  const bool started = world.is_root() && writer.start(path, error);
-  FrameWriter frames(writer.input());
+  bool is_started;
+};
+
+// The profile of the run in one file, by all ranks together. What the root gives back counts.
+Outcome<std::string> write_with(Writer& writer, const World& world, const RunFacts& facts,
+                                const std::vector<RankFigures>& figures, const RunEnd& end, const OwnedSegments& owned,
+                                bool with_injection) {
+  FrameWriter frames(writer.process.input());
   if (world.is_root()) send_facts(facts, figures, end, frames);
   if (end.segments > 0) {
     if (world.is_root()) send_bins(owned, frames);
     send_segments(world, end.segments, owned, with_injection, frames);
   }
-  if (!started) return Failure{error};
+  if (!writer.is_started) return Failure{writer.error};
   frames.end();
-  return writer.finish();
+  return writer.process.finish();
 }
 
 // Where a profile goes that its own place does not take: a full disk, a directory that is gone.
@@ -133,6 +139,8 @@ std::string second_place(const std::string& path) {
 void reduce_and_write(Recorder& run) {
   const SignalBlocked no_sigpipe(SIGPIPE);  // a writer that dies must not take the application with it
   const World world(run.rank, run.ranks);
+  const std::string path = expand_output(run.settings.output, run.ranks, timestamp_of(run.start_time.tv_sec));
+  Writer writer(world, path);  // before merging, since it takes as long to load HDF5
   const Agreement agreement = check_agreement(world, run);
   RunEnd end{.exit_state = "finalized",
              .disagreement = agreement.disagreement,
@@ -151,18 +159,21 @@ void reduce_and_write(Recorder& run) {
   RunFacts facts = run.facts();
   if (!agreement.counters) facts.counter = "none";
 
-  const std::string path = expand_output(run.settings.output, run.ranks, timestamp_of(run.start_time.tv_sec));
-  const auto write_there = [&](const std::string& where) {
-    return write_to(where, world, facts, figures, end, owned, run.segments->with_injection());
+  const auto write = [&](Writer& by) {
+    return write_with(by, world, facts, figures, end, owned, run.segments->with_injection());
   };
   const auto at_the_root = [&world](bool good) {
     std::vector<char> answer{good ? '\1' : '\0'};
     world.broadcast(answer);
     return answer.front() != '\0';
   };
-  const Outcome<std::string> first = write_there(path);
+  const Outcome<std::string> first = write(writer);
   const bool is_good = at_the_root(static_cast<bool>(first));
-  const Outcome<std::string> written = is_good ? first : write_there(second_place(path));
+  Outcome<std::string> written = first;
+  if (!is_good) {
+    Writer second(world, second_place(path));
+    written = write(second);
+  }
   if (is_good || at_the_root(static_cast<bool>(written))) {
     run.merging.store(false);
     run.part.remove();

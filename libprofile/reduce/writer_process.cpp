@@ -24,8 +24,7 @@ std::string writer_path() {
   const std::size_t slash = library.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : library.substr(0, slash);
   const std::string built = directory + "/../libexec/halcyon/halcyon-write";
-  return access(built.c_str(), X_OK) == 0 ? built
-                                          : directory + "/" HALCYON_LIBEXECDIR_FROM_PRELOADDIR "/halcyon-write";
+  return access(built.c_str(), X_OK) == 0 ? built : directory + "/" HALCYON_LIBEXECDIR_FROM_PRELOADDIR "/halcyon-write";
 }
 
 struct Launch {
@@ -132,14 +131,19 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
   output_ = from_writer[0];
   if (launch.error == 0) return true;
   error = "cannot start " + program + ": " + std::strerror(launch.error);
-  close(input_);
-  close(output_);
-  input_ = output_ = -1;  // these numbers are soon another file's
+  hang_up();
   return false;
 }
 
+void WriterProcess::hang_up() {
+  for (int* end : {&input_, &output_}) {
+    if (*end >= 0) close(*end);
+    *end = -1;  // soon another file's
+  }
+}
+
 Outcome<std::string> WriterProcess::finish() {
-  close(input_);
+  close(std::exchange(input_, -1));
   std::string answer;
   char piece[256];
   for (;;) {
@@ -148,7 +152,7 @@ Outcome<std::string> WriterProcess::finish() {
     if (got <= 0) break;
     answer.append(piece, static_cast<std::size_t>(got));
   }
-  close(output_);
+  hang_up();
   while (!answer.empty() && answer.back() == '\n') answer.pop_back();
   if (answer.rfind("ok: ", 0) == 0) return answer.substr(4);
   if (answer.rfind("error: ", 0) == 0) return Failure{answer.substr(7)};

@@ -11,6 +11,12 @@ namespace halcyon {
 /// meets a stranger.
 class WriterProcess {
  public:
+  WriterProcess() = default;
+  /// One that is not finished gives up.
+  ~WriterProcess() { hang_up(); }
+  WriterProcess(const WriterProcess&) = delete;
+  WriterProcess& operator=(const WriterProcess&) = delete;
+
   /// False if it cannot be started; `error` says why.
   bool start(const std::string& path, std::string& error);
   /// Where frames go.
@@ -19,6 +25,8 @@ class WriterProcess {
   Outcome<std::string> finish();
 
  private:
+  void hang_up();
+
   int input_ = -1;
   int output_ = -1;
 };

@@ -29,13 +29,15 @@ void delay(Profile& profile, std::size_t segment, float seconds, std::uint32_t r
 }
 
 // Whatever is beyond 10 ms, and what is less of it.
-std::vector<double> excess_of(const Profile& profile, double baseline = 0.010) {
-  std::vector<double> excess;
-  for (const float duration : profile.duration) excess.push_back(static_cast<double>(duration) - baseline);
+std::vector<float> excess_of(const Profile& profile, double baseline = 0.010) {
+  std::vector<float> excess;
+  for (const float duration : profile.duration) {
+    excess.push_back(static_cast<float>(static_cast<double>(duration) - baseline));
+  }
   return excess;
 }
 
-Attribution attribute(const Profile& profile, const std::vector<double>& excess) {
+Attribution attribute(const Profile& profile, const std::vector<float>& excess) {
   return halcyon::attribute(profile, group_segments(profile), excess);
 }
 
@@ -95,7 +97,7 @@ TEST(Attribution, AddsUpForAnyExcessEvenANegativeOne) {
     }
     column(profile, Feature::writes).index.push_back(static_cast<std::uint16_t>(i / 50));  // 40 groups
   }
-  const std::vector<double> excess = excess_of(profile);
+  const std::vector<float> excess = excess_of(profile);
   const Attribution attribution = attribute(profile, excess);
   EXPECT_EQ(attribution.groups.size(), most_groups_told);
   EXPECT_EQ(attribution.other_groups, 30u);
@@ -126,7 +128,7 @@ TEST(Attribution, OfAGroupWithoutAnUndisturbedSegmentFollowsWhatDiffers) {
   for (std::size_t i = 0; i < 100; ++i) {
     delay(profile, i, 0.005F * static_cast<float>(1 + delays(engine)), 1, TimeKind::point_to_point);
   }
-  const std::vector<double> excess = excess_of(profile);
+  const std::vector<float> excess = excess_of(profile);
   const Attribution attribution = attribute(profile, excess);
   expect_to_add_up(attribution, std::accumulate(excess.begin(), excess.end(), 0.0));
   EXPECT_GT(of(attribution, ExcessKind::point_to_point), 0.99 * attribution.seconds);
@@ -134,8 +136,8 @@ TEST(Attribution, OfAGroupWithoutAnUndisturbedSegmentFollowsWhatDiffers) {
 
 TEST(Attribution, WithoutAnythingThatDiffersIsComputation) {
   const Profile profile = plain_profile();
-  const Attribution attribution = attribute(profile, std::vector<double>(100, 0.001));
-  EXPECT_NEAR(of(attribution, ExcessKind::computation), 0.100, 1e-9);
+  const Attribution attribution = attribute(profile, std::vector<float>(100, 0.001F));
+  EXPECT_NEAR(of(attribution, ExcessKind::computation), 0.100, 1e-8);
 }
 
 TEST(Attribution, FallsIntoTheWindowsOfTimeInWhichItHappened) {
