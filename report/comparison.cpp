@@ -147,7 +147,7 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
   rows.push_back({"matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
                   fmt::format("{:.1f} %", run_b.matched_percent)});
   text += "\n" + table(rows) +
-          wrapped("displacement", fmt::format("medians of A above those of B: {}, {:.1f} % of the run time ({})",
+          wrapped("displacement", fmt::format("{}, {:.1f} % of A's run time: its medians less those of B ({})",
                                               seconds(comparison.displacement_seconds),
                                               percent_of_run_time(comparison.displacement_seconds, run_a),
                                               in_words(comparison.displacement_interval_seconds)));
