@@ -101,7 +101,7 @@ std::string man_page(const DescribedCommand& program, const DescribedCommand& co
   const bool is_program = &program == &command;
   const std::string name = page_name(program, command);
   std::string text = ".TH \"" + in_capitals(escaped(name)) + "\" 1 \"" + date + "\" \"" + program.name +
-                     " " HALCYON_VERSION "\" \"User Commands\"\n.ad l\n";
+                     " " HALCYON_VERSION "\" \"User Commands\"\n.ad l\n.nh\n";
   text += section("NAME", escaped(name) + " \\- " + escaped(as_phrase(command.description)) + "\n");
   text += section("SYNOPSIS", bold(program.name) + " " + (is_program ? "" : bold(command.name) + " ") +
                                   usage(command, bold, italic) + "\n");
