@@ -157,6 +157,8 @@ class HtmlReport(halcyon_test.Behaviour):
         self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".static").is_displayed())
 
     def drawn(self, browser):
+        # It is drawn anew when its place changes, as by a scroll bar; two frames later it is there.
+        browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         return browser.execute_script("return document.querySelector('.plot canvas').toDataURL()")
 
     def test_the_timeline_zooms_by_dragging_and_shows_the_whole_run_again(self):
