@@ -83,7 +83,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
       const [step, factor] = moves[button.value];
       const width = factor * (max - min);
       const middle = (min + max) / 2 + step * (max - min);
-      if (width >= whole.max - whole.min) return plot.setScale("x", whole);
+      if (width >= 0.999 * (whole.max - whole.min)) return plot.setScale("x", whole);
       const from = Math.max(whole.min, Math.min(middle - width / 2, whole.max - width));
       plot.setScale("x", { min: from, max: from + width });
     });
