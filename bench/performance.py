@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 """Writes docs/performance.md: what Halcyon costs, with the budget beside each figure, and how costs grow.
 
-usage: bench/performance.py [--pairs N]
+usage: bench/performance.py [--pairs N] [--beside NAME=LIBRARY ...]
 
 Takes some 25 minutes on a machine that has nothing else to do. What is compared is run by turns, recorded and not, in one
-session. Never passes or fails.
+session. Never passes or fails. The page's section on what is above its budget is written by hand, and stays as it is.
 """
 import argparse
 import json
@@ -26,6 +26,10 @@ HPCC = Program("hpcc", "HPCC 1.5, the packaged input on a grid of 1 × 2 ranks",
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 DILATED = [next(p for p in PROGRAMS if p.name == "melt"), next(p for p in PROGRAMS if p.name == "cg"), HPCC]
 REPEATS = 7
+WHY, GROWTH = "Above the budget, and why:", "## How costs grow"
+BESIDE = ("Preloaded into the same program, by turns. They do not do the same: mpiP counts and times calls by call site, IPM by call, "
+          "size and partner;\nHalcyon counts, times and sums volumes by segment, and a barrier ends one. Medians of "
+          f"{REPEATS} runs, each of which tells its least.")
 
 
 def say(text):
@@ -49,8 +53,14 @@ def calls(directory, what, count, ranks=1, **settings):
         settings = {"LD_PRELOAD": LIBRARY, "HALCYON_OUTPUT": profile, "HALCYON_BOUNDARY_RANKS": 1, **settings}
         for name, value in settings.items():
             words += ["-x", f"{name}={value}"]
-    finished = subprocess.run([*words, str(CALLS), what, str(count)], env=environment(), capture_output=True, text=True, check=True)
-    return json.loads(finished.stdout.splitlines()[-1])
+    return told_by([*words, str(CALLS), what, str(count)], directory)
+
+
+def told_by(command, directory):
+    """The line of JSON among whatever else the libraries print; what they write goes to the directory."""
+    finished = subprocess.run([str(word) for word in command], env=environment(), cwd=directory, capture_output=True,
+                              text=True, check=True)
+    return json.loads(next(line for line in finished.stdout.splitlines() if line.startswith('{"')))
 
 
 def added_by(directory, what, count, **settings):
@@ -77,6 +87,35 @@ def cost_of_calls(directory):
         plain, added, (low, high) = added_by(directory, kind, count, **settings)
         rows.append(row(f"added to {what}", f"{plain:.0f} ns", f"**{added:.0f} ns** ({low:.0f} to {high:.0f})", budget))
     return rows
+
+
+def beside(directory, libraries):
+    """What other tools' libraries add to the same calls, by turns with ours."""
+    halcyon = {"HALCYON_OUTPUT": directory / "beside.h5", "HALCYON_BOUNDARY_RANKS": 1, "HALCYON_COUNTER": "cpu"}
+    tools = [("nothing", None, {}), ("Halcyon, CPU time", LIBRARY, halcyon),
+             *((name, Path(library).resolve(), {"IPM_REPORT": "none"}) for name, library in libraries)]
+    took = {name: {"send": [], "segments": []} for name, _, _ in tools}
+    for _ in range(REPEATS):
+        for name, library, settings in tools:
+            say(f"beside: {name}")
+            for what, count in (("send", 1_000_000), ("segments", 300_000)):
+                (directory / "beside.h5").unlink(missing_ok=True)
+                preload = {} if library is None else {"LD_PRELOAD": library, **settings}
+                exported = [word for item in preload.items() for word in ("-x", f"{item[0]}={item[1]}")]
+                took[name][what].append(told_by(["mpirun", "-np", "1", *exported, CALLS, what, count], directory)["ns"])
+    plain = {what: statistics.median(ns) for what, ns in took["nothing"].items()}
+    lines = ["| preloaded | added to a point-to-point call, ns | to a barrier on one rank, ns |", "|---|---|---|"]
+    for name, _, _ in tools[1:]:
+        added = [statistics.median(took[name][what]) - plain[what] for what in ("send", "segments")]
+        lines.append(f"| {name} | {added[0]:.0f} | {added[1]:.0f} |")
+    return lines
+
+
+def why_above_budget():
+    """Of the page as it is."""
+    text = PAGE.read_text() if PAGE.exists() else ""
+    begin, end = text.find(WHY), text.find(GROWTH)
+    return text[begin:end].rstrip().split("\n") + [""] if 0 <= begin < end else []
 
 
 def dilation(directory, pairs):
@@ -178,7 +217,11 @@ def pieces():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--pairs", type=int, default=21, help="of whole programs")
-    pairs = parser.parse_args().pairs
+    parser.add_argument("--beside", action="append", default=[], metavar="NAME=LIBRARY",
+                        help="another tool's library, to be preloaded by turns with ours")
+    options = parser.parse_args()
+    pairs = options.pairs
+    others = [word.partition("=")[::2] for word in options.beside]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         table = cost_of_calls(directory) + dilation(directory, pairs) + memory(directory) + finalize(directory)
@@ -189,10 +232,11 @@ def main():
             "Recorded and unrecorded runs alternate within one session; a figure is the median, in brackets a 95 % interval of it that",
             "assumes no distribution. Google Benchmark measures the pieces.", "",
             "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, "",
-            "## How costs grow", "", "One rank, and more and more segments, each with its own amount of work:", "",
+            *why_above_budget(), GROWTH, "", "One rank, and more and more segments, each with its own amount of work:", "",
             *growth_with_segments(directory), "",
             f"More and more ranks of 100 000 segments each, on {machine().split()[0]} processors:", "",
             *growth_with_ranks(directory), "", "More and more segments in a profile:", "", *by_size, "",
+            *(["## Beside other tools", "", BESIDE, "", *beside(directory, others), ""] if others else []),
             "## The pieces", ""]
         for block in pieces():
             page += ["```", block, "```", ""]

@@ -63,11 +63,14 @@ class VerdictOnRealPrograms(halcyon_test.Behaviour):
         self.check(PACKAGED / "peptide", "in.peptide")
 
     def test_peptide_is_red_where_a_quarter_of_all_calls_is_delayed_and_no_segment_spared(self):
-        disturbed = self.lammps(PACKAGED / "peptide", "in.peptide", "disturbed",
-                                "--inject", "class=all,prob=0.26,mean=77us,sd=15us", INTM_SEED=SEED)
-        self.assertEqual(disturbed["verdict"], "red", disturbed)
-        self.assertEqual(disturbed["methods"]["paper"]["verdict"], "green", disturbed)
-        self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - 3.0, disturbed)
+        def check(attempt):
+            disturbed = self.lammps(PACKAGED / "peptide", "in.peptide", f"disturbed{attempt}",
+                                    "--inject", "class=all,prob=0.26,mean=77us,sd=15us", INTM_SEED=SEED)
+            self.assertEqual(disturbed["verdict"], "red", disturbed)
+            self.assertEqual(disturbed["methods"]["paper"]["verdict"], "green", disturbed)
+            self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - 3.0, disturbed)
+
+        self.check_left_alone(check)  # what others add comes by chance, and is seen by every method
 
     def test_crack_is_told_disturbed_from_quiet(self):
         self.check(PACKAGED / "crack", "in.crack", steps=15000)  # as packaged, a tenth of it is start-up
