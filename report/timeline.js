@@ -59,7 +59,8 @@ for (const timeline of document.querySelectorAll(".timeline")) {
       scales: { x: { time: false }, y: { distr: 3, range: (_, low, high) => [low / 2, high * 2] } },
       axes: [
         { ...axis, values: (chart, list) => list.map((mark) => inWords(mark, unitOf(chart.scales.x.max))) },
-        { ...axis, size: 74, splits: decades, filter: (_, list) => list, values: (_, list) => list.map((mark) => inWords(mark)) },
+        { ...axis, size: 74, splits: decades, filter: (_, list) => list,
+          values: (_, list) => list.map((mark) => inWords(mark)) },
       ],
       series: [
         { label: "from", value: common.value },

@@ -1,4 +1,4 @@
-"""What is printed is documented: every key and column in docs/json.md and docs/export.md, and every warning under its code.
+"""What is printed is documented: every key and column in docs/json.md and docs/export.md, every warning under its code.
 Links between pages lead somewhere."""
 import csv
 import io

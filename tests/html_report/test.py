@@ -184,7 +184,8 @@ class HtmlReport(halcyon_test.Behaviour):
                 ActionChains(browser).send_keys(Keys.TAB).perform()
                 if browser.switch_to.active_element.get_attribute("value") == value:
                     break
-            self.assertNotEqual(browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle"), "none")
+            outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+            self.assertNotEqual(outline, "none", "where the keys go is not to be seen")
             ActionChains(browser).send_keys(Keys.ENTER).perform()
             seen.append(self.drawn(browser))
 
