@@ -200,11 +200,11 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       double continuous_seconds = 0.0;
       for (std::size_t g = 0; g < judged.groups(); ++g) {
         const GroupEstimate& group = estimate.groups[g];
-        // What moves the median strikes nearly every segment (seed 002, section 2, "Separating ...").
-        const double displaced = static_cast<double>(judged.size(g)) *
-                                 (median_of_ascending(judged.of(judged.ascending, g)) - group.baseline);
+        // What moves the median strikes nearly every segment (the paper, section 2, "Separating ...").
+        const double risen = static_cast<double>(judged.size(g)) *
+                             (median_of_ascending(judged.of(judged.ascending, g)) - group.baseline);
         result.excess_seconds += group.excess_seconds;
-        continuous_seconds += std::clamp(displaced, 0.0, group.excess_seconds);
+        continuous_seconds += std::clamp(risen, 0.0, group.excess_seconds);
         if (!is_chosen) continue;
         analysis.judged[g].baseline_seconds = group.baseline;
         analysis.judged[g].threshold_seconds = group.threshold;

@@ -440,8 +440,8 @@ Comparison compare(const AnalyzedRun& run_a, const AnalyzedRun& run_b) {
     const MatchedGroup& group =
         comparison.groups.emplace_back(matched_group(a, comparison.a.analysis, b, comparison.b.analysis, pair));
     comparison.displacement_seconds += group.displacement_seconds;
-    comparison.a.displacement_seconds += static_cast<double>(group.a.segments) * (group.a.baseline - group.b.baseline);
-    comparison.b.displacement_seconds += static_cast<double>(group.b.segments) * (group.b.baseline - group.a.baseline);
+    comparison.a.baseline_rise_seconds += static_cast<double>(group.a.segments) * (group.a.baseline - group.b.baseline);
+    comparison.b.baseline_rise_seconds += static_cast<double>(group.b.segments) * (group.b.baseline - group.a.baseline);
     half_width_of_medians = std::hypot(half_width_of_medians, half_width(group.displacement_interval_seconds));
   }
   std::stable_sort(comparison.groups.begin(), comparison.groups.end(),

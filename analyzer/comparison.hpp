@@ -30,7 +30,7 @@ std::vector<GroupPair> match_groups(const Profile& a, const Grouping& groups_a, 
 /// Whether a pair is large enough on both sides to be judged.
 bool is_judged(const GroupPair& pair, const Grouping& groups_a, const Grouping& groups_b);
 
-/// What continuous interference cost run a against run b, in seconds (seed 002, section 3: "the amount of time the
+/// What continuous interference cost run a against run b, in seconds (the paper, section 3: "the amount of time the
 /// medians are displaced"): sum over the judged pairs of n_a (median_a - median_b). Negative if b was slower.
 double median_displacement_seconds(const Profile& a, const Grouping& groups_a, const Profile& b,
                                    const Grouping& groups_b, const std::vector<GroupPair>& pairs);
@@ -54,13 +54,13 @@ struct ComparedRun {
   Analysis analysis;             // by the default method
   double shared_percent = 0.0;   // of its segments, one for one, whose counts and call site the other run has too
   double matched_percent = 0.0;  // of its run time, in matched groups
-  /// What the baselines of its judged pairs are displaced by: sum of n (baseline - baseline of the other run), by the
-  /// default method. Negative: the other run was slower.
-  double displacement_seconds = 0.0;
+  /// What its baselines are above the other run's: sum over the judged pairs of n (baseline - baseline of the other
+  /// run), by the default method. Negative: the other run was slower.
+  double baseline_rise_seconds = 0.0;
 
   /// What some segments took beyond their baselines, and the baselines beyond the other run's.
   double disturbed_seconds() const {
-    return analysis.result().excess_seconds + (displacement_seconds > 0.0 ? displacement_seconds : 0.0);
+    return analysis.result().excess_seconds + (baseline_rise_seconds > 0.0 ? baseline_rise_seconds : 0.0);
   }
   double disturbed_percent() const {
     return analysis.run_time_seconds > 0.0 ? 100.0 * disturbed_seconds() / analysis.run_time_seconds : 0.0;

@@ -46,7 +46,7 @@ std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, 
   return std::nullopt;
 }
 
-// The run with the least excess and displacement, all against the first: they did the same work.
+// The run with the least excess and the lowest baselines, all against the first: they did the same work.
 Outcome<std::size_t> least_disturbed(const std::vector<AnalyzedRun>& runs, const std::vector<std::string>& files) {
   std::size_t least = 0;
   double least_seconds = runs.front().analysis.result().excess_seconds;
@@ -57,7 +57,7 @@ Outcome<std::size_t> least_disturbed(const std::vector<AnalyzedRun>& runs, const
       return Failure{fmt::format("{} did not do the same work as {}: {}: {} there, {} here [{}]", files[run],
                                  files.front(), difference.what, difference.in_a, difference.in_b, difference.code)};
     }
-    const double seconds = comparison.b.analysis.result().excess_seconds + comparison.b.displacement_seconds;
+    const double seconds = comparison.b.analysis.result().excess_seconds + comparison.b.baseline_rise_seconds;
     if (seconds < least_seconds) least = run;
     least_seconds = std::min(least_seconds, seconds);
   }
@@ -67,7 +67,7 @@ Outcome<std::size_t> least_disturbed(const std::vector<AnalyzedRun>& runs, const
 // The duration up to which a segment of the group is undisturbed.
 std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::vector<Counterpart>& counterparts,
                                    std::size_t members_of_skeleton, DurationLaws& laws) {
-  std::optional<GroupEstimate> least_displaced;
+  std::optional<GroupEstimate> lowest;
   std::vector<float> pooled;
   for (const Counterpart& counterpart : counterparts) {
     const std::vector<float> durations = durations_of(runs[counterpart.run], counterpart.members);
@@ -77,9 +77,9 @@ std::optional<double> threshold_of(const std::vector<Profile>& runs, const std::
       continue;
     }
     const GroupEstimate estimate = estimate_group(durations, laws);
-    if (!least_displaced || estimate.baseline < least_displaced->baseline) least_displaced = estimate;
+    if (!lowest || estimate.baseline < lowest->baseline) lowest = estimate;
   }
-  if (least_displaced) return least_displaced->threshold;
+  if (lowest) return lowest->threshold;
   if (pooled.size() < smallest_judged_group) return std::nullopt;
   return estimate_group(pooled, laws).threshold;
 }

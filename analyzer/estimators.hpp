@@ -16,7 +16,7 @@ class DurationLaws;
 using Durations = Eigen::ArrayXd;         // (segments of a group, in the order of time) seconds
 using Recorded = std::span<const float>;  // the same as it is in the profile; what has only this type is as large
 
-/// Of the undisturbed law, above the baseline: a longer segment is disturbed (seed 002: over 99.5 % confidence).
+/// Of the undisturbed law, above the baseline: a longer segment is disturbed (the paper: over 99.5 % confidence).
 inline constexpr double disturbed_beyond_spreads = 4.0;
 
 /// What an estimator makes of one group.
@@ -54,7 +54,7 @@ struct Baseline {
   double excess_of(double duration) const { return duration > threshold ? duration - counted_from : 0.0; }
 };
 
-/// Seed 002, section 2, "Estimating Interference": with m the median and MAD = median(|x - m|), a segment above
+/// The paper, section 2, "Estimating Interference": with m the median and MAD = median(|x - m|), a segment above
 /// t = m + 4 MAD is disturbed, and its excess is x - t.
 Baseline baseline_paper(Recorded ascending);
 

@@ -9,9 +9,9 @@
 
 namespace halcyon {
 
-/// Seed 002, section 2, "Clustering with Relative Distance": the threshold of its study.
+/// The paper, section 2, "Clustering with Relative Distance": the threshold of its study.
 inline constexpr double relative_distance_threshold = 0.1;
-/// Groups below this size are not judged (seed 002, section 2).
+/// Groups below this size are not judged (the paper, section 2).
 inline constexpr std::size_t smallest_judged_group = 5;
 
 /// Numbers from 0 to `count` - 1 given to segments; equal numbers belong together.
@@ -20,7 +20,7 @@ struct Partition {
   std::uint32_t count = 0;
 };
 
-/// |x - y| in units of the smaller (seed 002, section 2); from zero every other value is infinitely far. Not negative.
+/// |x - y| in units of the smaller (the paper, section 2); from zero every other value is infinitely far. Not negative.
 double relative_distance(double x, double y);
 
 /// Cuts ascending values where (x[i+1] - x[i]) / x[i] >= threshold. Returns the cluster of each value, counted from 0.

@@ -1,5 +1,5 @@
-// How near the estimates come to what is measured: the plan of an evaluation after seed 002, section 3, for any program
-// and machine, and the figures that come out of it.
+// How near the estimates come to what is measured: the plan of an evaluation after the paper, section 3, for any
+// program and machine, and the figures that come out of it.
 #pragma once
 
 #include <array>
@@ -104,7 +104,7 @@ struct ValidatedRun {
 /// of the machine, as delays take no CPU time. None where the profile's compute feature is not CPU time.
 std::optional<double> computing_seconds(const Profile& profile);
 
-/// 1 - |P(truth) - P(estimate)|, P the probability of a highly disturbed run (seed 002, section 3). Both in percent.
+/// 1 - |P(truth) - P(estimate)|, P the probability of a highly disturbed run (the paper, section 3). Both in percent.
 double soft_accuracy(double truth_percent, double estimate_percent);
 
 /// The value below which the share `p` of the values lies, linear between order statistics (Hyndman and Fan 1996, type

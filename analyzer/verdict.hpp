@@ -18,7 +18,7 @@ constexpr std::string_view name_of(Verdict verdict) {
   return "unknown";
 }
 
-/// Limits of the classes in percent of the disturbed run time (seed 002, section 3, "Evaluation Methodology").
+/// Limits of the classes in percent of the disturbed run time (the paper, section 3, "Evaluation Methodology").
 inline constexpr double green_below_percent = 7.5;
 inline constexpr double red_above_percent = 15.0;
 

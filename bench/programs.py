@@ -27,7 +27,7 @@ class Program:
 
 
 PROGRAMS = [
-    Program("melt", "LAMMPS, Lennard-Jones melt, `examples/lj.in`", lammps(SOURCE / "examples" / "lj.in")),
+    Program("melt", "LAMMPS, Lennard-Jones melt, `examples/lj.in`", lammps("lj.in"), SOURCE / "examples"),
     Program("peptide", "LAMMPS, packaged `peptide`, 900 steps", lammps("in.peptide"), PACKAGED / "peptide", (300, 900)),
     Program("crack", "LAMMPS, packaged `crack`, 20 000 steps", lammps("in.crack"), PACKAGED / "crack", (5000, 20000)),
     Program("shear", "LAMMPS, packaged `shear`, 6000 steps", lammps("in.shear"), PACKAGED / "shear", (3000, 6000)),

@@ -71,7 +71,7 @@ def photographed(page, picture, width):
         # The timeline is drawn anew when its place changes; two frames later it is there.
         browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         # No more colours: a third of the bytes, and no difference to be seen.
-        Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE).save(picture, optimize=True)
+        Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB").quantize(256, Image.Quantize.MEDIANCUT).save(picture, optimize=True)
         complaints = browser.get_log("browser")
         if complaints:
             sys.exit(f"the browser complains of {page}: {complaints}")

@@ -1,5 +1,7 @@
 #include "cli/command_line.hpp"
 
+#include "cli/describe/description.hpp"
+
 namespace halcyon::cli {
 
 std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
@@ -7,14 +9,18 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
                                         "halcyon");
   app->set_version_flag("--version", "halcyon " HALCYON_VERSION);
   app->require_subcommand(1);
-  app->get_formatter()->column_width(34);
+  app->formatter_fn([](const CLI::App* command, const std::string& name, CLI::AppFormatMode) {
+    return help_text(name, describe(*command));
+  });
   app->footer(
+      "Exit status: 0 done; 2 bad usage or file, or nothing could be measured; of run and exec otherwise the\n"
+      "program's; of report --fail-on also 3, worse than allowed, and 4, unknown.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
-      "  halcyon compare monday.h5 tuesday.h5        which of two runs is more disturbed\n"
+      "  halcyon compare monday.h5 tuesday.h5        which run is more disturbed\n"
       "  halcyon validate -o DIR -- mpirun -np 4 ./app\n"
-      "                                              how near its verdicts come to the truth, here\n"
+      "                                              how near the estimates come, here\n"
       "  halcyon COMMAND --help                      more of each command");
   add_run(*app, chosen);
   add_exec(*app, chosen);

@@ -1,4 +1,5 @@
-// The one definition of the command line: `halcyon` parses by it, and man pages and completions are written from it.
+// The one definition of the command line: `halcyon` parses by it, and help, man pages and completions are
+// written from it.
 #pragma once
 
 #include <CLI/CLI.hpp>

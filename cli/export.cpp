@@ -85,6 +85,7 @@ void add_export(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
   add_method_option(*command, options->method);
   command->footer(
+      "One of --perfetto, --openmetrics and --csv is to be given.\n"
       "Exit status: 0 written, 2 bad usage or file.\n"
       "Example: halcyon export --perfetto run.h5 -o run.json    and open it at ui.perfetto.dev");
   command->callback([options, &chosen] { chosen = [options] { return export_file(*options); }; });

@@ -17,7 +17,9 @@ void add_info(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<Options>();
   command->add_option("FILE", options->file, "Profile")->required();
   command->add_flag("--json", options->json, "As JSON");
-  command->footer("Example: halcyon info --json run.h5 | jq .totals.bytes_sent");
+  command->footer(
+      "Exit status: 0 shown, 2 bad usage or file.\n"
+      "Example: halcyon info --json run.h5 | jq .totals.bytes_sent");
   command->callback([options, &chosen] {
     chosen = [options] {
       const Outcome<Profile> profile = read_profile(options->file);

@@ -89,9 +89,10 @@ void add_rank_options(CLI::App& command, RankOptions& options) {
       ->type_name("FILE");
   add_recording_options(command, options);
   command
-      .add_option("--inject", options.inject,
-                  "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms[,ranks=0-3]"
-                  "[,after=2s][,until=9s][,every=1s,for=100ms]; may be repeated")
+      .add_option(
+          "--inject", options.inject,
+          "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms; then, as wanted and without "
+          "blanks, ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
       ->type_name("SPEC")
       ->expected(1)
       ->take_all()

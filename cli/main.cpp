@@ -25,15 +25,18 @@ int main(int argc, char** argv) {
   char** const dashes =
       launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
   if (dashes != end) program_arguments().assign(dashes + 1, end);
+  const bool is_known =
+      !app->get_subcommands([&](const CLI::App* command) { return command->get_name() == subcommand; }).empty();
+  const std::string see = " (see halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help)";
   try {
     app->parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& success) {
     return app->exit(success);
   } catch (const CLI::ExtrasError& error) {
-    if (!launches || dashes != end) return fail(std::string(error.what()) + " (see halcyon --help)");
-    return fail("the program and its launcher stand behind '--' (see halcyon " + std::string(subcommand) + " --help)");
+    return fail((launches && dashes == end ? "the program and its launcher stand behind '--'" : error.what()) + see);
   } catch (const CLI::ParseError& error) {
-    return fail(std::string(error.what()) + " (see halcyon --help)");
+    const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
+    return fail((is_other_word ? "there is no command '" + std::string(subcommand) + "'" : error.what()) + see);
   }
   try {
     return chosen();

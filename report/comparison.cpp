@@ -15,11 +15,23 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr std::size_t column_width = 26;
 constexpr std::size_t most_groups = 10;
 
-std::string line(std::string_view label, const std::string& a, const std::string& b) {
-  return fmt::format("  {:<{}}{:<{}}  {}\n", label, label_width, a, column_width - 2, b);
+/// A line for both runs.
+struct Row {
+  std::string_view label;
+  std::string a;
+  std::string b;
+};
+
+std::string table(const std::vector<Row>& rows) {
+  std::size_t width = 24;  // that the columns of most comparisons are at one place
+  for (const Row& row : rows) width = std::max(width, columns_of(row.a));
+  std::string text;
+  for (const Row& row : rows) {
+    text += fmt::format("  {:<{}}{:<{}}  {}\n", row.label, label_width, row.a, width, row.b);
+  }
+  return text;
 }
 
 std::string in_words(const Interval& interval) {
@@ -55,8 +67,8 @@ std::string verdict_words(const Analysis& analysis) {
   return fmt::format("{}, {:.1f} %", name_of(result.verdict), result.interference_percent);
 }
 
-std::string displacement_words(const ComparedRun& run) {
-  return run.displacement_seconds > 0.0 ? seconds(run.displacement_seconds) : "–";
+std::string baseline_rise_words(const ComparedRun& run) {
+  return run.baseline_rise_seconds > 0.0 ? seconds(run.baseline_rise_seconds) : "–";
 }
 
 std::string injected_words(const Analysis& analysis) {
@@ -68,18 +80,18 @@ std::string from_outside_words(const ComparedRun& run) {
 }
 
 std::string groups_text(const Comparison& comparison) {
-  std::string text = fmt::format("  {:>11} {:>11}  {:>11} {:>11}  {:>7} {:>7}  {}\n", "displaced", "±", "median of A",
-                                 "of B", "n of A", "of B", "segments that end at");
+  if (comparison.groups.empty()) return "";
+  std::string text = fmt::format("\n  {:>12} {:>10}  {:>11} {:>10}  {:>8}  {}\n", "displacement", "±", "median of A",
+                                 "of B", "segments", "that end at");
   const std::size_t shown = std::min(comparison.groups.size(), most_groups);
   for (std::size_t i = 0; i < shown; ++i) {
     const MatchedGroup& group = comparison.groups[i];
-    text += fmt::format("  {:>11} {:>11}  {:>11} {:>11}  {:>7} {:>7}  {}\n", seconds(group.displacement_seconds),
+    text += fmt::format("  {:>12} {:>10}  {:>11} {:>10}  {:>8}  {}\n", seconds(group.displacement_seconds),
                         seconds(group.displacement_interval_seconds.high - group.displacement_seconds),
-                        seconds(group.a.median), seconds(group.b.median), group.a.segments, group.b.segments,
-                        one_line(group.site));
+                        seconds(group.a.median), seconds(group.b.median), group.a.segments, one_line(group.site));
   }
   if (shown < comparison.groups.size()) {
-    text += fmt::format("  and {} less displaced\n", plural(comparison.groups.size() - shown, "group"));
+    text += fmt::format("  and {} of less displacement\n", plural(comparison.groups.size() - shown, "group"));
   }
   return text;
 }
@@ -88,7 +100,7 @@ ordered_json run_json(const ComparedFile& file, const ComparedRun& run, bool is_
   ordered_json json = report_json(file.name, file.profile, run.analysis);
   json["shared_percent"] = run.shared_percent;
   json["matched_percent"] = run.matched_percent;
-  json["displacement_seconds"] = is_same_work ? ordered_json(run.displacement_seconds) : ordered_json();
+  json["baseline_rise_seconds"] = is_same_work ? ordered_json(run.baseline_rise_seconds) : ordered_json();
   json["disturbed_seconds"] = is_same_work ? ordered_json(run.disturbed_seconds()) : ordered_json();
   json["disturbed_percent"] = is_same_work ? ordered_json(run.disturbed_percent()) : ordered_json();
   return json;
@@ -105,7 +117,7 @@ ordered_json interval_json(const Interval& interval) { return ordered_json::arra
 std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
   std::string text = comparison.difference
                          ? "OTHER WORK  The runs did not do the same work; their times are not compared.\n"
-                         : "SAME WORK  " + which_is_more_disturbed(a, b, comparison) + "\n";
+                         : filled("SAME WORK  ", 2, which_is_more_disturbed(a, b, comparison));
   text += wrapped("A", a.name) + wrapped("B", b.name);
   if (a.profile.command == b.profile.command) {
     text += wrapped("program", a.profile.command);
@@ -120,24 +132,26 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
 
   const ComparedRun& run_a = comparison.a;
   const ComparedRun& run_b = comparison.b;
-  text += "\n" + line("", "A", "B");
-  text += line("run time", seconds(run_a.analysis.run_time_seconds), seconds(run_b.analysis.run_time_seconds));
-  text += line("verdict", verdict_words(run_a.analysis), verdict_words(run_b.analysis));
+  std::vector<Row> rows{
+      {"", "A", "B"},
+      {"run time", seconds(run_a.analysis.run_time_seconds), seconds(run_b.analysis.run_time_seconds)},
+      {"verdict", verdict_words(run_a.analysis), verdict_words(run_b.analysis)}};
   if (run_a.analysis.injected_percent || run_b.analysis.injected_percent) {
-    text += line("injected", injected_words(run_a.analysis), injected_words(run_b.analysis));
+    rows.push_back({"injected", injected_words(run_a.analysis), injected_words(run_b.analysis)});
   }
-  if (comparison.difference) return text;
-  text +=
-      line("excess", seconds(run_a.analysis.result().excess_seconds), seconds(run_b.analysis.result().excess_seconds));
-  text += line("displaced", displacement_words(run_a), displacement_words(run_b));
-  text += line("from outside", from_outside_words(run_a), from_outside_words(run_b));
-  text += line("matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
-               fmt::format("{:.1f} %", run_b.matched_percent));
-  text += wrapped("medians of A", fmt::format("displaced against B by {}, {:.1f} % of the run time ({})",
+  if (comparison.difference) return text + "\n" + table(rows);
+  rows.push_back(
+      {"excess", seconds(run_a.analysis.result().excess_seconds), seconds(run_b.analysis.result().excess_seconds)});
+  rows.push_back({"baseline rise", baseline_rise_words(run_a), baseline_rise_words(run_b)});
+  rows.push_back({"from outside", from_outside_words(run_a), from_outside_words(run_b)});
+  rows.push_back({"matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
+                  fmt::format("{:.1f} %", run_b.matched_percent)});
+  text += "\n" + table(rows) +
+          wrapped("displacement", fmt::format("{}, {:.1f} % of A's run time: its medians less those of B ({})",
                                               seconds(comparison.displacement_seconds),
                                               percent_of_run_time(comparison.displacement_seconds, run_a),
                                               in_words(comparison.displacement_interval_seconds)));
-  return text + "\n" + groups_text(comparison);
+  return text + groups_text(comparison);
 }
 
 ordered_json comparison_json(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {

@@ -15,7 +15,7 @@ std::string composition_text(const std::string& file, const std::vector<Profile>
   for (std::size_t run = 0; run < runs.size(); ++run) {
     text += fmt::format("  {:<{}}{:>{}} of {}, ran {}{}\n", run == 0 ? "segments from" : "", label_width,
                         composition.given[run], digits, profile.composed_of[run], seconds(runs[run].run_time_seconds),
-                        run == composition.skeleton ? "; the sequence and all counts are its" : "");
+                        run == composition.skeleton ? "; sequence and counts are its" : "");
   }
   text += fmt::format("  {:<{}}{}\n", "replaced", label_width, plural(composition.replaced, "disturbed segment"));
   text += fmt::format(

@@ -39,14 +39,16 @@ std::string_view sign_of(Verdict verdict) {
   return "?";
 }
 
-std::string fact(std::string_view label, const std::string& content) {
-  return fmt::format("<div><dt>{}</dt><dd>{}</dd></div>\n", label, content);
+std::string fact(std::string_view label, const std::string& content, std::string_view classes = "") {
+  return fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n", classes, label, content);
 }
 
-std::string section(std::string_view title, std::string_view explanation, const std::string& content) {
+std::string section(std::string_view title, std::string_view explanation, const std::string& content,
+                    std::string_view heading = "h3") {
   if (content.empty()) return "";
-  return fmt::format("<section>\n<h3>{}</h3>\n{}{}</section>\n", title,
-                     explanation.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", explanation), content);
+  return fmt::format("<section>\n<{3}>{0}</{3}>\n{1}{2}</section>\n", title,
+                     explanation.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", explanation), content,
+                     heading);
 }
 
 std::string figure(std::string_view classes, const std::string& svg, const std::string& caption = "") {
@@ -59,10 +61,11 @@ std::string verdict_section(const RunOnPage& run) {
   const MethodResult& result = run.analysis.result();
   std::string content = fmt::format(
       "<div class=\"verdict {0}\"><span class=\"sign\" aria-hidden=\"true\">{1}</span>\n<div>"
-      "<p class=\"light\">{0}</p><p class=\"advice\">{2}</p></div></div>\n",
+      "<h3 class=\"light\">{0}</h3><p class=\"advice\">{2}</p></div></div>\n",
       name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
-    content += fmt::format("<p class=\"figures\">{}</p>\n", words(run.analysis.unknown->message));
+    content += fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n", words(run.analysis.unknown->message),
+                           svg::escaped(info_of_warning(run.analysis.unknown->code).remedy));
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
@@ -81,7 +84,7 @@ std::string facts_section(const RunOnPage& run) {
   const Profile& profile = run.profile;
   const Analysis& analysis = run.analysis;
   const std::vector<std::string> hosts = profile.hosts();
-  std::string facts = fact("program", "<code>" + words(profile.command) + "</code>");
+  std::string facts = fact("program", "<code>" + words(profile.command) + "</code>", "whole");
   facts += fact("ranks", fmt::format("{} on {}", profile.ranks,
                                      hosts.size() == 1 ? words(hosts.front()) : plural(hosts.size(), "host")));
   facts += fact("run time", seconds(analysis.run_time_seconds));
@@ -97,7 +100,8 @@ std::string facts_section(const RunOnPage& run) {
   }
   if (analysis.injected_percent) {
     facts += fact("injected",
-                  fmt::format("{:.1f} % by intM <code>{}</code>", *analysis.injected_percent, words(profile.inject)));
+                  fmt::format("{:.1f} % by intM <code>{}</code>", *analysis.injected_percent, words(profile.inject)),
+                  "wide");
   }
   return "<dl class=\"facts\">\n" + facts + "</dl>\n";
 }
@@ -107,7 +111,7 @@ std::string share_row(const std::string& name, double share, double total) {
   const double percent = total > 0.0 ? 100.0 * share / total : 0.0;
   return fmt::format(
       "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{:.0f} %</td>"
-      "<td class=\"bar\"><span style=\"width:{:.1f}%\"></span></td></tr>\n",
+      "<td class=\"bar\" aria-hidden=\"true\"><span style=\"width:{:.1f}%\"></span></td></tr>\n",
       name, seconds(share), percent, std::clamp(percent, 0.0, 100.0));
 }
 
@@ -148,7 +152,7 @@ std::string lost_section(const RunOnPage& run) {
   tables +=
       share_table("by the rank that held the others up",
                   share_rows(attribution.ranks, most_ranks_shown, total, "other rank", [&](const RankShare& share) {
-                    return fmt::format("{} on {}", share.rank, run.profile.rank_host[share.rank]);
+                    return fmt::format("rank {} on {}", share.rank, run.profile.rank_host[share.rank]);
                   }));
   if (attribution.hosts.size() > 1) {
     tables += share_table("by its host", share_rows(attribution.hosts, most_hosts_shown, total, "other host",
@@ -206,10 +210,15 @@ std::string timeline_section(const RunOnPage& run) {
   const std::string drawn = timeline_figure(run.overview);
   if (drawn.empty()) return "";
   const std::string interactive = fmt::format(
-      "<div class=\"zoomable\" hidden><div class=\"plot\"></div>\n<p class=\"soft\">Drag to zoom, double-click to see "
-      "the whole run. "
-      "<button type=\"button\">Whole run</button></p>\n<script type=\"application/json\">{}</script></div>\n",
-      timeline_data(run.overview));
+      "<div class=\"zoomable\" hidden><div class=\"plot\" role=\"img\" aria-label=\"{}\"></div>\n"
+      "<p class=\"soft\">Point at a moment to read it, drag to zoom. "
+      "<span class=\"buttons\"><button type=\"button\" value=\"earlier\">Earlier</button> "
+      "<button type=\"button\" value=\"later\">Later</button> "
+      "<button type=\"button\" value=\"closer\">Closer</button> "
+      "<button type=\"button\" value=\"wider\">Wider</button> "
+      "<button type=\"button\" value=\"whole\">Whole run</button></span></p>\n"
+      "<script type=\"application/json\">{}</script></div>\n",
+      timeline_label, timeline_data(run.overview));
   return section("Segments along the run",
                  "How long segments took, from when they began. <span class=\"key undisturbed\"></span> undisturbed or "
                  "not judged, "
@@ -331,7 +340,8 @@ std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<s
                      "class=\"number\">interference</th><th "
                      "scope=\"col\" class=\"number\">run time</th><th scope=\"col\" "
                      "class=\"number\">undisturbed</th></tr></thead>\n<tbody>" +
-                     rows + "</tbody></table></div>\n");
+                     rows + "</tbody></table></div>\n",
+                 "h2");
 }
 
 }  // namespace

@@ -89,6 +89,25 @@ std::string time_axis(const Scale& x, double run_seconds, double bottom) {
   return content;
 }
 
+// 0 and, from the largest down, counts of one digit followed by zeros, as far apart on the axis as letters need.
+template <class Height>
+std::vector<double> round_counts(std::uint64_t most, Height height) {
+  constexpr double least_distance = 26.0;
+  std::vector<double> counts;
+  double above = HUGE_VAL;
+  for (double power = std::pow(10.0, std::floor(std::log10(static_cast<double>(most)))); power >= 1.0; power /= 10.0) {
+    for (const double factor : {5.0, 2.0, 1.0}) {
+      const double value = factor * power;
+      if (value > static_cast<double>(most) || height(value) < least_distance) continue;
+      if (above - height(value) < least_distance) continue;
+      above = height(value);
+      counts.push_back(value);
+    }
+  }
+  counts.push_back(0.0);
+  return counts;
+}
+
 struct Mark {
   double value = 0.0;
   std::string_view classes;
@@ -98,7 +117,7 @@ struct Mark {
 // Counts are drawn by their square roots, so that a few disturbed segments are seen beside thousands that are not.
 std::string histogram_figure(const Histogram& histogram, std::string_view label, const std::vector<Mark>& marks) {
   constexpr double width = 520.0;
-  constexpr double left = 46.0;
+  constexpr double left = 54.0;
   constexpr double right = width - 12.0;
   constexpr double top = 40.0;
   constexpr double bottom = 196.0;
@@ -119,14 +138,15 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
   const DurationAxis x(from, to, histogram.logarithmic, left, right);
 
   std::string content;
-  for (const double count : ticks(0.0, std::sqrt(static_cast<double>(most)), 3)) {
-    const double value = std::round(count * count);
+  for (const double value : round_counts(most, [&](double value) { return bottom - y_of(value); })) {
     content += line(left, y_of(value), right, y_of(value), value == 0.0 ? "axis" : "grid");
     content += text(left - 6, y_of(value) + 4, "soft end", short_count(value));
   }
   for (const double value : x.marks()) {
+    const bool is_at_edge = x(value) > right - 14.0;  // where the letters would be cut off
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
-    content += text(x(value), bottom + 18, "soft middle", x.label(value));
+    content +=
+        text(is_at_edge ? width : x(value), bottom + 18, is_at_edge ? "soft end" : "soft middle", x.label(value));
   }
   std::string undisturbed;
   std::string disturbed;
@@ -147,7 +167,7 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
     content += line(x(mark.value), words + 4, x(mark.value), bottom, mark.classes);
     const bool is_right = x(mark.value) > 0.6 * width;
     content += text(x(mark.value) + (is_right ? -4 : 4), words, is_right ? "end" : "", mark.label);
-    words -= 16.0;
+    words -= 19.0;
   }
   return picture(width, bottom + 26.0, label, content);
 }
@@ -155,6 +175,7 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
 }  // namespace
 
 std::string light_figure(const MethodResult& result) {
+  if (result.verdict == Verdict::unknown) return "";
   constexpr double width = 560.0;
   constexpr double left = 10.0;
   constexpr double right = width - 10.0;
@@ -187,19 +208,14 @@ std::string light_figure(const MethodResult& result) {
                                    : "soft middle",
                     fmt::format("{:.3g} %", value));
   }
-  if (result.verdict != Verdict::unknown) {
-    const double middle = 0.5 * (top + bottom);
-    const Interval& interval = result.interval_percent;
-    content += line(x(interval.low), middle, x(interval.high), middle, "whisker");
-    for (const double edge : {interval.low, interval.high}) {
-      content += line(x(edge), middle - 6, x(edge), middle + 6, "whisker");
-    }
-    content += diamond(x(result.interference_percent), middle, 7.0, "point");
+  const double middle = 0.5 * (top + bottom);
+  const Interval& interval = result.interval_percent;
+  content += line(x(interval.low), middle, x(interval.high), middle, "whisker");
+  for (const double edge : {interval.low, interval.high}) {
+    content += line(x(edge), middle - 6, x(edge), middle + 6, "whisker");
   }
-  return picture(width, bottom + 26.0,
-                 result.verdict == Verdict::unknown ? "The scale of the traffic light; this run has no place on it."
-                                                    : with_interval(result) + " on the scale of the traffic light",
-                 content);
+  content += diamond(x(result.interference_percent), middle, 7.0, "point");
+  return picture(width, bottom + 26.0, with_interval(result) + " on the scale of the traffic light", content);
 }
 
 std::string timeline_figure(const Overview& overview) {
@@ -222,23 +238,26 @@ std::string timeline_figure(const Overview& overview) {
     content += line(along_left, y(value), along_right, y(value), "grid");
     content += text(along_left - 6, y(value) + 4, "soft end", y.label(value));
   }
+  // A few are to be seen, many to be told apart.
+  const bool are_few = overview.slots.size() < 200;
+  const double least_length = are_few ? 5.0 : 1.6;
   std::string undisturbed;
   std::string disturbed;
   for (const TimeSlot& slot : overview.slots) {
     const double at = x(slot.begin_seconds);
     if (slot.longest > 0.0F) {
-      const double high = y(static_cast<double>(slot.longest)) - 0.8;
-      undisturbed +=
-          fmt::format("M{:.1f} {:.1f}V{:.1f}", at, high, std::max(high + 1.6, y(static_cast<double>(slot.shortest))));
+      const double high = y(static_cast<double>(slot.longest)) - 0.5 * least_length;
+      undisturbed += fmt::format("M{:.1f} {:.1f}V{:.1f}", at, high,
+                                 std::max(high + least_length, y(static_cast<double>(slot.shortest))));
     }
     if (slot.longest_disturbed > 0.0F) {
       disturbed += fmt::format("M{:.1f} {:.1f}l3 -5h-6z", at, y(static_cast<double>(slot.longest_disturbed)));
     }
   }
-  content += path("undisturbed-line", undisturbed) + path("disturbed", disturbed);
+  content += path(are_few ? "undisturbed-line few" : "undisturbed-line", undisturbed) + path("disturbed", disturbed);
 
   content += time_axis(x, overview.seconds, bottom);
-  return picture(along_width, bottom + 26.0, "Durations of segments along the run, disturbed ones marked", content);
+  return picture(along_width, bottom + 26.0, timeline_label, content);
 }
 
 std::string lost_figure(const Attribution& attribution) {
@@ -298,10 +317,11 @@ std::string lateness_figure(const Overview& overview) {
   }
   content += time_axis(x, overview.seconds, bottom);
   double at = along_left;
-  content += text(at, bottom + 44, "soft", "seconds lost:");
+  content += text(at, bottom + 44, "soft", "time lost:");
   at += 104.0;
   for (int level = 1; level <= levels; ++level) {
     const double edge = most * level * level / (levels * levels);
+    content += rectangle(at, bottom + 33, 22, 13, "empty");  // as under the cells
     content += rectangle(at, bottom + 33, 22, 13, fmt::format("level level{}", level));
     content += text(at + 28, bottom + 44, "soft", "≤ " + short_seconds(std::stod(fmt::format("{:.2g}", edge))));
     at += 118.0;
@@ -352,6 +372,8 @@ std::string side_by_side_figure(const std::vector<RunOnFigure>& runs) {
     if (is_judged) {
       content += line(middle, y(std::min(end, run.result.interval_percent.low)), middle,
                       y(std::min(end, run.result.interval_percent.high)), "whisker");
+    } else {
+      content += text(middle, bottom - 8, "soft middle", "unknown");
     }
     content += text(middle, bottom + 18, "middle", run.label);
     content +=

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/overview.hpp"
@@ -15,17 +16,18 @@ std::string light_figure(const MethodResult& result);
 std::string lost_figure(const Attribution& attribution);
 
 /// Durations of segments along the run, disturbed ones marked.
+inline constexpr std::string_view timeline_label = "Durations of segments along the run, disturbed ones marked";
 std::string timeline_figure(const Overview& overview);
 
 /// Which ranks the others were held up by, and when.
 std::string lateness_figure(const Overview& overview);
 
-/// Durations of all segments together (seed 002, Fig. 1b).
+/// Durations of all segments together (the paper's Fig. 1b).
 std::string durations_figure(const Overview& overview);
-/// Durations of one group, with its baseline and its threshold (seed 002, Fig. 1c and 1d).
+/// Durations of one group, with its baseline and its threshold (the paper's Fig. 1c and 1d).
 std::string group_figure(const GroupOverview& group);
 
-/// Runs by their time, with what was estimated of each, over the bands of the classes (seed 002, Fig. 2).
+/// Runs by their time, with what was estimated of each, over the bands of the classes (the paper's Fig. 2).
 struct RunOnFigure {
   std::string label;
   double run_time_seconds = 0.0;

@@ -8,6 +8,7 @@
 #include "analyzer/background.hpp"
 #include "libprofile/format/outcome.hpp"
 #include "report/layout.hpp"
+#include "report/warnings.hpp"
 #include "report/where_it_went.hpp"
 #include "report/words.hpp"
 
@@ -61,6 +62,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
       fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
     text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
+    text += wrapped("what to do", std::string(info_of_warning(analysis.unknown->code).remedy));
   } else {
     text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));
     if (result.interference_percent >= least_split_percent) {

@@ -7,39 +7,68 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   const whole = { min: data[0][0], max: data[0][data[0].length - 1] };
   let plot = null;
 
-  const inWords = (value) => {
-    if (value == null) return "–";
-    const [scale, unit] = value >= 1 || value === 0 ? [1, "s"] : value >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
-    return parseFloat((value * scale).toPrecision(4)) + " " + unit;
-  };
+  const unitOf = (value) => value >= 1 || value === 0 ? [1, "s"] : value >= 1e-3 ? [1e3, "ms"] : [1e6, "µs"];
+  const inWords = (value, [scale, unit] = unitOf(value)) => parseFloat((value * scale).toPrecision(4)) + " " + unit;
   const shownRange = () => plot ? { min: plot.scales.x.min, max: plot.scales.x.max } : whole;
+
+  // As in the still figure: a stroke from the shortest to the longest of a moment, a triangle above the disturbed one.
+  const marks = (draw) => (chart, series, first, last) => {
+    const path = new Path2D();
+    for (let i = first; i <= last; ++i) {
+      if (data[series][i] == null) continue;
+      const y = (value) => chart.valToPos(value, "y", true);
+      draw(path, chart.valToPos(data[0][i], "x", true), y(data[series][i]), y(data[series - 1][i]));
+    }
+    return { stroke: path, fill: path };
+  };
+  const breadth = data[0].length < 200 ? 5 : 2;  // a few are to be seen, many to be told apart
+  const stroke = (path, x, longest, shortest) => {
+    path.moveTo(x, longest - breadth / 2 * devicePixelRatio);
+    path.lineTo(x, Math.max(shortest, longest + breadth / 2 * devicePixelRatio));
+  };
+  const triangle = (path, x, y) => {
+    const size = 4 * devicePixelRatio;
+    path.moveTo(x, y);
+    path.lineTo(x + size, y - 1.7 * size);
+    path.lineTo(x - size, y - 1.7 * size);
+    path.closePath();
+  };
+  // Powers of ten, and between few of them twice and five times these.
+  const decades = (_, __, low, high) => {
+    const list = [];
+    const factors = Math.log10(high / low) < 2 ? [1, 2, 5] : [1];
+    for (let power = Math.floor(Math.log10(low)); 10 ** power <= high; ++power) {
+      list.push(...factors.map((factor) => factor * 10 ** power).filter((mark) => mark >= low && mark <= high));
+    }
+    return list;
+  };
 
   const draw = () => {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
     const shown = shownRange();
     plot?.destroy();
-    const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line") }, ticks: { stroke: colour("--line") } };
-    const value = (_, v) => inWords(v);
-    const undisturbed = { stroke: colour("--undisturbed"), width: 2, value,
-      points: { show: true, size: 4, fill: colour("--undisturbed") } };
+    const grid = { stroke: colour("--line"), width: 1 };
+    const axis = { stroke: colour("--soft"), grid, ticks: grid };
+    const common = { points: { show: false }, value: (_, value) => value == null ? "–" : inWords(value) };
+    const undisturbed = { ...common, stroke: colour("--undisturbed"), width: breadth };
     plot = new uPlot({
       width: place.clientWidth,
       height: place.clientWidth < 600 ? 240 : 320,
       // Room beneath, so that what lies on the lower edge is seen.
       scales: { x: { time: false }, y: { distr: 3, range: (_, low, high) => [low / 2, high * 2] } },
       axes: [
-        { ...axis, values: (_, marks) => marks.map(inWords) },
-        { ...axis, size: 74, values: (_, marks) => marks.map((mark) => mark == null ? "" : inWords(mark)) },
+        { ...axis, values: (chart, list) => list.map((mark) => inWords(mark, unitOf(chart.scales.x.max))) },
+        { ...axis, size: 74, splits: decades, filter: (_, list) => list,
+          values: (_, list) => list.map((mark) => inWords(mark)) },
       ],
       series: [
-        { label: "from", value },
-        { label: "shortest undisturbed", ...undisturbed },
-        { label: "longest undisturbed", ...undisturbed },
-        { label: "longest disturbed", stroke: colour("--disturbed"), paths: () => null,
-          points: { show: true, size: 6, fill: colour("--disturbed") }, value },
+        { label: "from", value: common.value },
+        { ...undisturbed, label: "shortest undisturbed", paths: () => null },
+        { ...undisturbed, label: "longest undisturbed", paths: marks(stroke) },
+        { ...common, label: "longest disturbed", stroke: colour("--disturbed"), fill: colour("--disturbed"), width: 0,
+          paths: marks(triangle) },
       ],
-      bands: [{ series: [2, 1], fill: colour("--undisturbed") + "55" }],
     }, data, place);
     plot.setScale("x", shown);
   };
@@ -47,7 +76,19 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   zoomable.hidden = false;
   still.style.display = "none";
   draw();
-  zoomable.querySelector("button").addEventListener("click", () => plot.setScale("x", whole));
+  // By how much of its width the shown range moves, and by what its width is multiplied.
+  const moves = { earlier: [-0.5, 1], later: [0.5, 1], closer: [0, 0.5], wider: [0, 2], whole: [0, Infinity] };
+  for (const button of zoomable.querySelectorAll("button")) {
+    button.addEventListener("click", () => {
+      const { min, max } = shownRange();
+      const [step, factor] = moves[button.value];
+      const width = factor * (max - min);
+      const middle = (min + max) / 2 + step * (max - min);
+      if (width >= 0.999 * (whole.max - whole.min)) return plot.setScale("x", whole);
+      const from = Math.max(whole.min, Math.min(middle - width / 2, whole.max - width));
+      plot.setScale("x", { min: from, max: from + width });
+    });
+  }
   new ResizeObserver(() => { if (place.clientWidth && place.clientWidth !== plot.width) draw(); }).observe(place);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
 }

@@ -27,7 +27,7 @@ std::string validation_markdown(const ValidationSetting& setting, const Validati
 
 nlohmann::ordered_json validation_json(const ValidationSetting& setting, const Validation& validation);
 
-/// The class of an interference in the seed's words: low, medium or high.
+/// The class of an interference in the paper's words: low, medium or high.
 std::string_view class_of(double interference_percent);
 
 }  // namespace halcyon

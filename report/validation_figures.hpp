@@ -1,4 +1,4 @@
-// A validation in three figures, as SVG: those of seed 002, section 3.
+// A validation in three figures, as SVG: those of the paper, section 3.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace halcyon {
 
-/// Runs by their time, measured beside estimated interference, over the bands of the classes (seed: Fig. 2).
+/// Runs by their time, measured beside estimated interference, over the bands of the classes (the paper's Fig. 2).
 std::string runs_figure(const ValidationSetting& setting, const Validation& validation);
 
 /// The logistic function with the runs on it, and each run's two probabilities of being highly disturbed (Fig. 3).

@@ -45,17 +45,19 @@ std::string by_kind(const Attribution& attribution) {
 
 std::string by_rank(const Profile& profile, const Attribution& attribution) {
   Shares shares(attribution.seconds);
-  const std::size_t told = std::min(attribution.ranks.size(), most_ranks_told);
+  // A single one more takes no more room by its name.
+  const std::size_t all = attribution.ranks.size();
+  const std::size_t told = all <= most_ranks_told + 1 ? all : most_ranks_told;
   double others = 0.0;
-  for (std::size_t i = 0; i < attribution.ranks.size(); ++i) {
+  for (std::size_t i = 0; i < all; ++i) {
     const RankShare& share = attribution.ranks[i];
     if (i < told) {
-      shares.add(fmt::format("{} on {}", share.rank, profile.rank_host[share.rank]), share.seconds);
+      shares.add(fmt::format("rank {} on {}", share.rank, profile.rank_host[share.rank]), share.seconds);
     } else {
       others += share.seconds;
     }
   }
-  shares.add(plural(attribution.ranks.size() - told, "other"), others);
+  shares.add(plural(all - told, "other rank"), others);
   return shares.text();
 }
 
@@ -79,9 +81,32 @@ std::string over_time(const Attribution& attribution) {
   return fmt::format("{}  each {}, highest {}", line, seconds(attribution.window_seconds), seconds(most));
 }
 
-std::string of_group(const GroupShare& group, double total) {
-  return fmt::format("{:.0f} % in {} of {} to {}", 100.0 * group.seconds / total, plural(group.segments, "segment"),
-                     seconds(group.baseline_seconds), group.site);
+// The largest first: their shares, counts and durations, each in a column.
+std::string by_group(const Attribution& attribution) {
+  struct Columns {
+    std::string percent;
+    std::string count;
+    std::string duration;
+    std::string_view site;
+  };
+  std::vector<Columns> rows;
+  std::size_t count_width = 0;
+  std::size_t duration_width = 0;
+  for (const GroupShare& group : attribution.groups) {
+    if (rows.size() == most_groups_shown) break;
+    if (!rows.empty() && group.seconds < least_group_share * attribution.seconds) break;
+    rows.push_back({fmt::format("{:.0f} %", 100.0 * group.seconds / attribution.seconds),
+                    std::to_string(group.segments), seconds(group.baseline_seconds), group.site});
+    count_width = std::max(count_width, rows.back().count.size());
+    duration_width = std::max(duration_width, columns_of(rows.back().duration));
+  }
+  std::string text;
+  for (const Columns& row : rows) {
+    text += wrapped(text.empty() ? "  segments" : "",
+                    fmt::format("{:>{}}  {:>{}} of {:>{}} to {}", row.percent, rows.front().percent.size(), row.count,
+                                count_width, row.duration, duration_width, row.site));
+  }
+  return text;
 }
 
 }  // namespace
@@ -102,15 +127,12 @@ std::array<ExcessKind, excess_kind_count> largest_first(const SecondsByKind& sec
 std::string where_it_went_text(const Profile& profile, const Analysis& analysis) {
   const Attribution& attribution = analysis.attribution;
   if (analysis.result().verdict == Verdict::unknown || !is_worth_telling(analysis)) return {};
-  std::string text = wrapped("where it went", seconds(attribution.seconds) + ": " + by_kind(attribution));
-  text += wrapped("  held up by rank", by_rank(profile, attribution));
-  if (profile.hosts().size() > 1) text += wrapped("  host", by_host(attribution));
+  std::string text = wrapped("where it went", seconds(attribution.seconds));
+  text += wrapped("  by kind", by_kind(attribution));
+  text += wrapped("  held up by", by_rank(profile, attribution));
+  if (profile.hosts().size() > 1) text += wrapped("  by host", by_host(attribution));
   text += wrapped("  over time", over_time(attribution));
-  for (std::size_t i = 0; i < std::min(attribution.groups.size(), most_groups_shown); ++i) {
-    const GroupShare& group = attribution.groups[i];
-    if (i > 0 && group.seconds < least_group_share * attribution.seconds) break;
-    text += wrapped(i == 0 ? "  groups" : "", of_group(group, attribution.seconds));
-  }
+  text += by_group(attribution);
   const std::string evidence = evidence_words(profile, attribution);
   return evidence.empty() ? text : text + wrapped("  evidence", evidence);
 }

@@ -15,7 +15,7 @@ double sum(const std::vector<double>& values) { return std::accumulate(values.be
 }  // namespace
 
 std::string seconds(double value) {
-  const double size = std::abs(value);
+  const double size = 1.000005 * std::abs(value);  // what would be rounded to 1000.00 has the next unit
   if (size >= 100.0) return fmt::format("{:.1f} s", value);
   if (size >= 1.0) return fmt::format("{:.2f} s", value);
   if (size >= 1e-3) return fmt::format("{:.2f} ms", value * 1e3);

@@ -41,7 +41,10 @@ DescribedArgument argument_from(const CLI::Option& option) {
     std::replace(placeholder.begin(), placeholder.end(), ',', '|');
   } else if (range != std::string::npos) {
     placeholder = type.substr(0, colon);
-    argument.description += " (" + placeholder + type.substr(range) + ")";
+    const std::size_t begin = range + std::string_view(" in [").size();
+    const std::size_t between = type.find(" - ", begin);
+    argument.description += ", " + placeholder + " from " + type.substr(begin, between - begin) + " to " +
+                            type.substr(between + 3, type.find(']') - between - 3);
   }
   if (!option.nonpositional()) {
     const std::string name = option.get_name();
@@ -102,6 +105,23 @@ std::size_t typed_length(const std::string& alternative) {
   const auto capital = std::find_if(alternative.begin(), alternative.end(),
                                     [](char letter) { return std::isupper(static_cast<unsigned char>(letter)) != 0; });
   return static_cast<std::size_t>(capital - alternative.begin());
+}
+
+std::string usage(const DescribedCommand& command, const Spelling& typed, const Spelling& stands_for) {
+  std::string line;
+  const auto add = [&line](const std::string& word) { line += (line.empty() ? "" : " ") + word; };
+  const std::string options = "[" + stands_for("OPTION") + "]...";
+  if (!command.subcommands.empty()) return stands_for("COMMAND") + " " + options;
+  for (const DescribedArgument& option : command.options) {
+    if (option.required) add(typed(option.names.front()) + " " + stands_for(option.value.placeholder));
+  }
+  add(options);
+  for (const DescribedArgument& positional : command.positionals) {
+    const std::string word = stands_for(positional.names.front()) + (positional.repeatable ? "..." : "");
+    add(positional.required ? word : "[" + word + "]");
+  }
+  if (command.starts_a_program) add(typed("--") + " " + stands_for("COMMAND") + " [" + stands_for("ARGUMENT") + "]...");
+  return line;
 }
 
 DescribedCommand describe(const CLI::App& command) {

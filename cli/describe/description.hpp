@@ -1,8 +1,9 @@
-// What man pages and completions say of a command, read out of its definition.
+// What help, man pages and completions say of a command, read out of its definition.
 #pragma once
 
 #include <CLI/CLI.hpp>
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,13 @@ DescribedCommand describe(const CLI::App& command);
 std::vector<std::string> alternatives(const std::string& placeholder);
 /// How much of an alternative is typed as it is: all of `auto`, `papi:` of `papi:EVENT`, nothing of `FILE`.
 std::size_t typed_length(const std::string& alternative);
+
+/// What stands behind the command's name: its words as `typed` and `stands_for` spell them.
+using Spelling = std::function<std::string(const std::string&)>;
+std::string usage(const DescribedCommand& command, const Spelling& typed, const Spelling& stands_for);
+
+/// What --help prints of the command that is called by this name.
+std::string help_text(const std::string& name, const DescribedCommand& command);
 
 /// The files' contents.
 std::string man_page(const DescribedCommand& program, const DescribedCommand& command, const std::string& date);

@@ -40,21 +40,6 @@ std::string placeholder(const std::string& text) {
 
 std::string as_sentence(const std::string& text) { return text.ends_with('.') ? text : text + "."; }
 
-std::string usage(const DescribedCommand& command) {
-  std::string line;
-  const auto add = [&line](const std::string& word) { line += (line.empty() ? "" : " ") + word; };
-  for (const DescribedArgument& option : command.options) {
-    if (option.required) add(bold(option.names.front()) + " " + placeholder(option.value.placeholder));
-  }
-  add("[" + italic("OPTION") + "]...");
-  for (const DescribedArgument& positional : command.positionals) {
-    const std::string word = italic(positional.names.front()) + (positional.repeatable ? "..." : "");
-    add(positional.required ? word : "[" + word + "]");
-  }
-  if (command.starts_a_program) add(bold("--") + " " + italic("COMMAND") + " [" + italic("ARGUMENT") + "]...");
-  return line;
-}
-
 std::string arguments(const std::vector<DescribedArgument>& list) {
   std::string text;
   for (const DescribedArgument& argument : list) {
@@ -116,15 +101,10 @@ std::string man_page(const DescribedCommand& program, const DescribedCommand& co
   const bool is_program = &program == &command;
   const std::string name = page_name(program, command);
   std::string text = ".TH \"" + in_capitals(escaped(name)) + "\" 1 \"" + date + "\" \"" + program.name +
-                     " " HALCYON_VERSION "\" \"User Commands\"\n.ad l\n";
+                     " " HALCYON_VERSION "\" \"User Commands\"\n.ad l\n.nh\n";
   text += section("NAME", escaped(name) + " \\- " + escaped(as_phrase(command.description)) + "\n");
-  std::string synopsis = bold(program.name) + " ";
-  if (is_program) {
-    synopsis += italic("COMMAND") + " [" + italic("OPTION") + "]...\n";
-  } else {
-    synopsis += bold(command.name) + " " + usage(command) + "\n";
-  }
-  text += section("SYNOPSIS", synopsis);
+  text += section("SYNOPSIS", bold(program.name) + " " + (is_program ? "" : bold(command.name) + " ") +
+                                  usage(command, bold, italic) + "\n");
   text += section("DESCRIPTION", escaped(as_sentence(command.description)) + "\n" +
                                      (command.notes.prose.empty() ? "" : ".PP\n" + lines(command.notes.prose)));
   std::string commands;

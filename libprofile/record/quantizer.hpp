@@ -11,14 +11,14 @@
 
 namespace halcyon {
 
-/// (larger - smaller) / smaller, the seed's relative distance between two magnitudes. Zero is infinitely far from
+/// (larger - smaller) / smaller, the paper's relative distance between two magnitudes. Zero is infinitely far from
 /// everything else, so that "none" and "some" never share a bin.
 inline double relative_distance(double smaller, double larger) {
   if (smaller == larger) return 0.0;
   return smaller > 0.0 ? (larger - smaller) / smaller : std::numeric_limits<double>::infinity();
 }
 
-/// Bins for a stream of non-negative values (seed 002, section 2, "Profiling Methodology"). A new value opens a bin;
+/// Bins for a stream of non-negative values (the paper, section 2, "Profiling Methodology"). A new value opens a bin;
 /// when all bins are taken the two that are nearest by relative distance merge into their weighted mean. A bin is named
 /// by a slot that stays valid until a merge gives it away, so that who stored slots only has to follow the reported
 /// merges. Cost of an insertion: O(log Capacity) for a known value, O(Capacity) for a new one, whatever went before.

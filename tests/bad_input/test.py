@@ -98,7 +98,8 @@ class BadInput(halcyon_test.Behaviour):
     def test_a_bad_option_is_named(self):
         self.check_refused(self.halcyon("report", "--fail-on", "blue", "x.h5"), "--fail-on")
         self.check_refused(self.halcyon("report", "--method", "magic", "x.h5"), "--method")
-        self.check_refused(self.halcyon("nonsense"))
+        self.check_refused(self.halcyon("report"), "FILE", "halcyon report --help")
+        self.check_refused(self.halcyon("nonsense"), "nonsense", "halcyon --help")
         self.check_refused(self.halcyon())
 
     def test_a_bad_spec_is_refused_before_anything_runs(self):

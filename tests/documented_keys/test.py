@@ -1,4 +1,5 @@
-"""What is printed is documented: every key and column in docs/json.md and docs/export.md, and every warning under its code."""
+"""What is printed is documented: every key and column in docs/json.md and docs/export.md, every warning under its code.
+Links between pages lead somewhere."""
 import csv
 import io
 import json
@@ -107,6 +108,36 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertIn("wide-interval", given)
         self.assertEqual(given, known)
         self.assertEqual(given, headings)
+
+    def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it(self):
+        def without_code(text):
+            return re.sub(r"`[^`\n]*`", "", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S))
+
+        def anchors(page):
+            headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.M | re.S), re.M)
+            return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+        checked = 0
+        for page in [SOURCE / "README.md", SOURCE / "CONTRIBUTING.md", *(SOURCE / "docs").glob("*.md")]:
+            for target in re.findall(r"\]\(([^)]+)\)", without_code(page.read_text())):
+                if re.match(r"https?:", target):
+                    continue
+                name, _, anchor = target.partition("#")
+                linked = page.parent / name if name else page
+                with self.subTest(page=page.name, target=target):
+                    self.assertTrue(linked.is_file())
+                    if anchor:
+                        self.assertIn(anchor, anchors(linked))
+                checked += 1
+        self.assertGreater(checked, 50)
+
+    def test_the_tree_that_contributing_shows_is_the_tree(self):
+        shown = re.search(r"^```\n(libprofile/.*?)^```", (SOURCE / "CONTRIBUTING.md").read_text(), re.M | re.S)[1]
+        named = re.findall(r"^([\w.]+)/", shown, re.M)
+        versioned = self.run_command(["git", "-C", SOURCE, "ls-tree", "-d", "--name-only", "HEAD"])
+        if versioned.status != 0:
+            self.skipTest("no git repository")
+        self.assertEqual(sorted(named), sorted(versioned.output.split()))
 
 
 if __name__ == "__main__":

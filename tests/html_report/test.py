@@ -14,6 +14,7 @@ try:
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
 except ImportError:
     webdriver = None
 DRIVER = Path("/usr/bin/chromedriver")
@@ -156,6 +157,8 @@ class HtmlReport(halcyon_test.Behaviour):
         self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".static").is_displayed())
 
     def drawn(self, browser):
+        # It is drawn anew when its place changes, as by a scroll bar; two frames later it is there.
+        browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         return browser.execute_script("return document.querySelector('.plot canvas').toDataURL()")
 
     def test_the_timeline_zooms_by_dragging_and_shows_the_whole_run_again(self):
@@ -168,9 +171,41 @@ class HtmlReport(halcyon_test.Behaviour):
             120, 0).release().perform()
         zoomed = self.drawn(browser)
         self.assertNotEqual(whole, zoomed)
-        browser.find_element(By.CSS_SELECTOR, ".zoomable button").click()
+        browser.find_element(By.CSS_SELECTOR, ".zoomable button[value=whole]").click()
         self.assertEqual(self.drawn(browser), whole)
         self.assertEqual(browser.get_log("browser"), [])
+
+    def test_the_timeline_moves_and_zooms_by_keys_alone(self):
+        browser = self.opened(self.page_of(self.disturbed()))
+        seen = [self.drawn(browser)]
+
+        def press(value):
+            for _ in range(20):
+                ActionChains(browser).send_keys(Keys.TAB).perform()
+                if browser.switch_to.active_element.get_attribute("value") == value:
+                    break
+            outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
+            self.assertNotEqual(outline, "none", "where the keys go is not to be seen")
+            ActionChains(browser).send_keys(Keys.ENTER).perform()
+            seen.append(self.drawn(browser))
+
+        for value in ("closer", "later", "earlier", "wider"):
+            press(value)
+        whole, closer, later, earlier, wider = seen
+        self.assertEqual(len({whole, closer, later}), 3)
+        self.assertNotEqual(earlier, later)
+        self.assertEqual(wider, whole)
+        self.assertEqual(browser.get_log("browser"), [])
+
+    def test_headings_are_in_order_and_figures_have_words_for_who_cannot_see_them(self):
+        for page in (self.page_of(self.disturbed()), self.page_of(self.few_segments(), self.disturbed())):
+            browser = self.opened(page)
+            levels = [int(heading.tag_name[1]) for heading in browser.find_elements(By.CSS_SELECTOR, "h1, h2, h3, h4")]
+            self.assertEqual(levels[0], 1)
+            self.assertTrue(all(below <= above + 1 for above, below in zip(levels, levels[1:])), levels)
+            for figure in browser.find_elements(By.CSS_SELECTOR, "svg, .plot"):
+                self.assertEqual(figure.get_attribute("role"), "img")
+                self.assertTrue(figure.get_attribute("aria-label"))
 
     def test_without_javascript_the_figure_stands_still_in_its_place(self):
         browser = self.opened(self.page_of(self.disturbed()), javascript=False)

@@ -35,11 +35,11 @@ class ManualAndCompletions(halcyon_test.Behaviour):
         return finished.output
 
     def options_of(self, *command):
-        return re.findall(r"^(?:  ){1,2}(?:-\w,)?(--[\w-]+)", self.check(self.halcyon(*command, "--help")), re.M)
+        return re.findall(r"^  (?:    |-\w, )(--[\w-]+)", self.check(self.halcyon(*command, "--help")), re.M)
 
     def subcommands(self):
         """With their options, as --help tells them."""
-        listed = self.check(self.halcyon("--help")).partition("Subcommands:\n")[2].partition("\n\n")[0]
+        listed = self.check(self.halcyon("--help")).partition("Commands:\n")[2].partition("\n\n")[0]
         names = re.findall(r"^  ([a-z]+) ", listed, re.M)
         self.assertIn("run", names)
         return {name: self.options_of(name) for name in names}

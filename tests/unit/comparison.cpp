@@ -177,11 +177,12 @@ TEST(Comparison, SeesADelayOfEverySegmentThatOneRunCannotSee) {
   EXPECT_EQ(turned.more_disturbed(), &turned.b);
 }
 
-TEST(Comparison, AddsARunsOwnExcessToItsDisplacement) {
+TEST(Comparison, AddsARunsOwnExcessToTheRiseOfItsBaselines) {
   Profile slow = run_of(1.2);
   slow.duration[50] += 30.0F;
   slow.run_time_seconds += 30.0;
   const Comparison comparison = compare(slow, run_of(1.0));
+  EXPECT_NEAR(comparison.a.baseline_rise_seconds, 20.0, 0.2);
   EXPECT_NEAR(comparison.a.disturbed_seconds(), 50.0, 0.2);
 }
 

@@ -100,12 +100,12 @@ TEST(Composition, KeepsTheLawOfUndisturbedDurations) {
   EXPECT_NEAR(sum / 30.0, 1.005, 0.0005);
 }
 
-TEST(Composition, TakesADisplacedGroupFromTheLeastDisplacedRun) {
-  Profile displaced = disturbed_run(0, 0);
+TEST(Composition, TakesASlowerGroupFromTheRunWithTheLowestBaseline) {
+  Profile slower = disturbed_run(0, 0);
   Profile delayed = disturbed_run(0, 30);
-  for (float& seconds : displaced.duration) seconds += 1.0F;
-  displaced.run_time_seconds += 100.0;
-  const Composition composition = composed({displaced, delayed});
+  for (float& seconds : slower.duration) seconds += 1.0F;
+  slower.run_time_seconds += 100.0;
+  const Composition composition = composed({slower, delayed});
   EXPECT_EQ(composition.replaced, 100u);
   EXPECT_EQ(composition.given[1], 100u);
   EXPECT_NEAR(composition.profile.run_time_seconds, 100.5, 0.1);

@@ -6,7 +6,8 @@ namespace {
 
 using namespace halcyon;
 
-// Seed 002, section 3: "the probabilities at interference magnitudes of 7.5%, 11.25%, and 15% are 0.21, 0.5, and 0.79".
+// The paper, section 3: "the probabilities at interference magnitudes of 7.5%, 11.25%, and 15% are 0.21, 0.5, and
+// 0.79".
 TEST(ProbabilityHigh, HasTheValuesOfTheSeed) {
   EXPECT_NEAR(probability_high(7.5), 0.21, 0.005);
   EXPECT_DOUBLE_EQ(probability_high(11.25), 0.5);
