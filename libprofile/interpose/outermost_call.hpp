@@ -1,6 +1,8 @@
 // Whose call it is: the application's, or one that MPI or another tool makes inside the application's.
 #pragma once
 
+#include <atomic>
+
 namespace halcyon {
 
 /// Who has called an exported wrapper: the wrapper's canonical frame address (DWARF 5, 6.4), and where it returns to.
@@ -19,8 +21,9 @@ class OutermostCall {
  public:
   bool is_around(Caller caller) const { return __builtin_expect(call_.frame != nullptr, 0) && is_still_around(caller); }
   void begin(Caller caller) {
-    call_.frame = caller.frame;
     call_.site = caller.site;
+    std::atomic_signal_fence(std::memory_order_release);  // a signal's handler may call in between
+    call_.frame = caller.frame;
   }
   void end() { call_.frame = nullptr; }
 

@@ -192,10 +192,18 @@ void Recorder::look_at_system() {
 }
 
 std::uint8_t Recorder::site_index(const void* address, Boundary boundary) {
-  for (std::size_t i = 0; i < sites.size(); ++i) {
-    if (sites[i].address == address && sites[i].boundary == boundary) return static_cast<std::uint8_t>(i);
+  const auto place_of = [this, boundary](const void* site) {
+    const auto known = std::find_if(sites.begin(), sites.end(), [=](const CallSite& place) {
+      return place.address == site && place.boundary == boundary;
+    });
+    return static_cast<std::size_t>(known - sites.begin());
+  };
+  std::size_t place = place_of(address);
+  if (place == sites.size() && sites.size() + boundary_names.size() >= most_sites) {
+    address = nullptr;  // the last places are for all further sites of a kind together
+    place = place_of(address);
   }
-  if (sites.size() == most_sites) return most_sites - 1;  // from here on, sites share the last place
+  if (place < sites.size()) return static_cast<std::uint8_t>(place);
   sites.push_back({address, boundary, text_of(address, boundary)});
   return static_cast<std::uint8_t>(sites.size() - 1);
 }

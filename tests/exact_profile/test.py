@@ -7,6 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from halcyon_test import EXAMPLES, IS_MPICH, TOTALS, needed_by, only_open_mpi, wrapped_functions
+from halcyon_test import PROGRAMS as PROGRAMS_OF_TESTS
 
 # Wrapped, but not called by every_call.
 NOT_CALLED = {
@@ -52,6 +53,14 @@ class ExactProfile(halcyon_test.Behaviour):
     @unittest.skipUnless(IS_MPICH, "Open MPI 4 has no functions of large counts")
     def test_functions_of_large_counts_did_what_their_own_account_says(self):
         self.check(3, "every_call_large")
+
+    def test_more_call_sites_than_there_are_places_keep_their_kind(self):
+        sites = self.record(2, [PROGRAMS_OF_TESTS / "many_sites"]).sites()
+        self.assertEqual([site[0] for site in sites], 2 * (300 * ["barrier"] + ["allreduce"]) + ["finalize"])
+        self.assertEqual(sites[:301], sites[301:602])
+        known = {site for site in sites if site[2]}
+        self.assertGreater(len(known), 240)
+        self.assertEqual(set(sites) - known, {("barrier", "", ""), ("allreduce", "", ""), ("finalize", "", "")})
 
     def test_every_call_calls_every_function_that_is_wrapped(self):
         wrapped = wrapped_functions()
