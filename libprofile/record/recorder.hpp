@@ -214,6 +214,7 @@ inline std::uint64_t thread_cpu_time() { return nanoseconds_of(CLOCK_THREAD_CPUT
 
 [[gnu::always_inline]] inline void Recorder::end_computation(ThreadState& thread, Ticks entry) const {
   const Ticks on_cpu = thread.cpu.on_cpu(entry - thread.last_exit, cpu_clock_use, thread_cpu_time);
+  thread.last_exit = entry;  // for a call that is left without our knowing
   if (counter.kind() == Counter::Kind::cpu) {
     thread.work += on_cpu.count;
   } else if (counter.kind() == Counter::Kind::papi) {
