@@ -76,7 +76,8 @@ namespace {
 
 using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
 
-int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), Caller caller, MPI_Request* request, MPI_Status* status) {
+[[gnu::always_inline]] inline int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), Caller caller,
+                                                MPI_Request* request, MPI_Status* status) {
   Call call(CallClass::p2p, caller);
   if (!call.records()) return next(request, status);
   if (nothing_pending()) {
@@ -111,8 +112,8 @@ int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), Caller caller, MPI_Req
 
 // Most of what polls ask, they ask in vain. What is known of the request is looked up before only where another thread
 // may be given its handle meanwhile.
-int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller, MPI_Request* request, int* flag,
-                  MPI_Status* status) {
+[[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
+                                                MPI_Request* request, int* flag, MPI_Status* status) {
   Call call(CallClass::poll, caller);
   if (!call.records()) return next(request, flag, status);
   MPI_Status own;

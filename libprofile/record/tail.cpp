@@ -96,10 +96,12 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
       facts.closed_blocks > part.blocks_within()) {
     throw std::runtime_error("it tells of segments that it does not have");
   }
+  const bool has_segments = facts.closed_blocks + facts.open_segments > 0;
+  if (has_segments && facts.sites == 0) throw std::runtime_error("it has segments without call sites");
   std::array<RankQuantizer, feature_count> quantizers;
   for (RankQuantizer& quantizer : quantizers) {
     const auto size = in.get<std::uint32_t>();
-    if (size == 0 && facts.closed_blocks + facts.open_segments > 0) {
+    if (has_segments && size == 0) {
       throw std::runtime_error("it has segments without bins");
     }
     double last = -1.0;
