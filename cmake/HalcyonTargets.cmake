@@ -94,7 +94,12 @@ function(halcyon_preload_library base tool)
     target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
     # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
     # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
-    set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS -fno-exceptions)
+    set(wrapper_options -fno-exceptions)
+    if(HALCYON_SANITIZE_PRELOADED MATCHES "address")
+      # A frame that is left so keeps the sanitizer's marks on the stack, where the next one finds them.
+      list(APPEND wrapper_options --param=asan-stack=0)
+    endif()
+    set_source_files_properties(${wrappers} PROPERTIES COMPILE_OPTIONS "${wrapper_options}")
     target_link_options(${name} PRIVATE -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL -Wl,-z,defs
       -Wl,--version-script=${interpose}/preload.map -Wl,-z,now)
     set_target_properties(${name} PROPERTIES EXPORT_NAME ${tool}${suffix})
