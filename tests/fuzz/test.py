@@ -16,7 +16,7 @@ from halcyon_test import BUILD, SOURCE
 
 FUZZ_BUILD = BUILD / "fuzz"
 CORPUS = Path(__file__).resolve().parent / "corpus"
-SECONDS = int(os.environ.get("HALCYON_FUZZ_SECONDS", "20"))
+SECONDS = int(os.environ.get("HALCYON_FUZZ_SECONDS", "10"))
 MOST_MEGABYTES = 2048  # of one process, sanitizers included
 SEED = 1  # what the tests find is found again; longer runs by hand draw their own
 SLOWEST_INPUT = 120  # seconds, under sanitizers on a busy machine
