@@ -11,22 +11,14 @@
 
 #include "analyzer/analysis.hpp"
 #include "analyzer/validation.hpp"
+#include "bench/laws.hpp"
 #include "tests/truth/truth.hpp"
 
 namespace {
 
 using namespace halcyon;
 
-// A law to draw cases from. All quantities but the one that the table is about are drawn anew for each case.
-struct Draw {
-  std::mt19937_64 random;
-  double uniform(double low, double high) { return std::uniform_real_distribution<>(low, high)(random); }
-  double log_uniform(double low, double high) { return std::exp(uniform(std::log(low), std::log(high))); }
-  template <class T, std::size_t count>
-  T one_of(const T (&values)[count]) {
-    return values[std::uniform_int_distribution<std::size_t>(0, count - 1)(random)];
-  }
-};
+using bench::Draw;
 
 truth::Run drawn_run(Draw& draw) {
   using truth::DelayLaw, truth::JitterLaw;
@@ -144,27 +136,24 @@ void add(Tally& score, const Analysis& analysis, std::size_t method, double trut
   score.estimate.push_back(result.interference_percent);
 }
 
-}  // namespace
+double seconds_analyzing = 0.0;
+std::size_t analyses = 0;
 
-int main(int argc, char** argv) {
-  CLI::App app{"Accuracy of the estimators on synthetic runs, as Markdown."};
-  std::size_t cases = 200;
-  std::uint64_t seed = 2018;
-  app.add_option("--cases", cases, "Runs of each kind")->capture_default_str();
-  app.add_option("--seed", seed, "Of the draws")->capture_default_str();
-  CLI11_PARSE(app, argc, argv);
+Analysis timed_analysis(const Profile& profile) {
+  const auto began = std::chrono::steady_clock::now();
+  Analysis analysis = analyze(profile, methods.front().name);
+  seconds_analyzing += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  ++analyses;
+  return analysis;
+}
 
-  double seconds = 0.0;
-  std::size_t analyses = 0;
+void print_tables(std::uint64_t seed, std::size_t cases) {
   for (const Table& table : tables(seed, cases)) {
     std::vector<Tally> scores(methods.size());
     std::vector<double> truths;
     for (const truth::Run& run : table.runs) {
       const truth::Truth truth = truth::make_truth(run);
-      const auto began = std::chrono::steady_clock::now();
-      const Analysis analysis = analyze(truth.profile, methods.front().name);
-      seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-      ++analyses;
+      const Analysis analysis = timed_analysis(truth.profile);
       truths.push_back(truth.interference_percent);
       for (std::size_t m = 0; m < methods.size(); ++m) add(scores[m], analysis, m, truth.interference_percent);
     }
@@ -188,5 +177,96 @@ int main(int argc, char** argv) {
     }
     std::fflush(stdout);
   }
-  fmt::print("\n{} analyses took {:.0f} ms each.\n", analyses, 1e3 * seconds / static_cast<double>(analyses));
+}
+
+// What the default method says of runs of one law, or of many.
+struct LawTally {
+  std::vector<double> truth, error, accuracy, width;  // error and accuracy of judged runs
+  std::size_t runs = 0, judged = 0, held = 0;
+  std::size_t undisturbed = 0, undisturbed_red = 0;
+  std::size_t truly_red = 0, truly_red_green = 0;
+
+  void add(const Analysis& analysis, double true_percent) {
+    const MethodResult& result = analysis.result();
+    const Interval& interval = result.interval_percent;
+    ++runs;
+    truth.push_back(true_percent);
+    width.push_back(interval.high - interval.low);
+    held += interval.low - shown_precision <= true_percent && true_percent <= interval.high + shown_precision ? 1 : 0;
+    const bool is_undisturbed = true_percent <= 0.0;
+    const bool is_truly_red = verdict_of(true_percent) == Verdict::red;
+    undisturbed += is_undisturbed ? 1 : 0;
+    truly_red += is_truly_red ? 1 : 0;
+    undisturbed_red += is_undisturbed && result.verdict == Verdict::red ? 1 : 0;
+    truly_red_green += is_truly_red && result.verdict == Verdict::green ? 1 : 0;
+    if (result.verdict == Verdict::unknown) return;
+    ++judged;
+    error.push_back(std::abs(true_percent - result.interference_percent));
+    accuracy.push_back(soft_accuracy(true_percent, result.interference_percent));
+  }
+
+  void print(std::string_view name) const {
+    fmt::print(
+        "| {} | {:.0f}–{:.0f} | {:.3f} / {:.3f} / {:.3f} | {:.1f} / {:.1f} / {:.1f} | {:.0f} | {} of {} | {} of {} | "
+        "{:.0f} | {:.1f} |\n",
+        name, order_statistic(truth, 0.0), order_statistic(truth, 1.0), order_statistic(accuracy, 0.5),
+        order_statistic(accuracy, 0.05), order_statistic(accuracy, 0.0), order_statistic(error, 0.5),
+        order_statistic(error, 0.9), order_statistic(error, 1.0),
+        100.0 * static_cast<double>(judged) / static_cast<double>(runs), undisturbed_red, undisturbed, truly_red_green,
+        truly_red, 100.0 * static_cast<double>(held) / static_cast<double>(runs), order_statistic(width, 0.5));
+    std::fflush(stdout);
+  }
+};
+
+void print_laws(const std::vector<bench::Law>& laws, std::uint64_t seed, std::size_t cases, std::FILE* csv) {
+  fmt::print(
+      "\n| law | true % | accuracy: median / 5th percentile / least | error pp: median / 90th / most | judged % | red "
+      "though undisturbed | green though red | interval holds % | its width pp, median |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
+  LawTally all;
+  Draw draw{std::mt19937_64(seed)};
+  for (const bench::Law& law : laws) {
+    LawTally tally;
+    for (std::size_t i = 0; i < cases; ++i) {
+      const truth::Run run = law.draw(draw);
+      const truth::Truth truth = truth::make_truth(run);
+      const Analysis analysis = timed_analysis(truth.profile);
+      tally.add(analysis, truth.interference_percent);
+      all.add(analysis, truth.interference_percent);
+      if (csv == nullptr) continue;
+      fmt::print(csv, "\"{}\",{},{:.3f},{},{}", law.name, i, truth.interference_percent,
+                 name_of(analysis.result().verdict), run.jitter);
+      for (const MethodResult& method : analysis.methods) {
+        fmt::print(csv, ",{:.3f},{:.3f},{:.3f}", method.interference_percent, method.interval_percent.low,
+                   method.interval_percent.high);
+      }
+      fmt::print(csv, "\n");
+    }
+    tally.print(law.name);
+  }
+  all.print("**all**");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Accuracy of the estimators on synthetic runs, as Markdown."};
+  std::size_t cases = 200;
+  std::uint64_t seed = 2018;
+  std::string set = "tables";
+  std::string csv_file;
+  app.add_option("--cases", cases, "Runs of each kind")->capture_default_str();
+  app.add_option("--seed", seed, "Of the draws")->capture_default_str();
+  app.add_option("--set", set, "What to draw: the tables of all methods, or the laws (bench/laws.hpp)")
+      ->check(CLI::IsMember({"tables", "laws", "calibration"}))
+      ->capture_default_str();
+  app.add_option("--csv", csv_file, "Of laws: every run and estimate, for a closer look");
+  CLI11_PARSE(app, argc, argv);
+
+  std::FILE* const csv = csv_file.empty() ? nullptr : std::fopen(csv_file.c_str(), "w");
+  if (set == "tables") print_tables(seed, cases);
+  if (set == "laws") print_laws(bench::reported_laws, seed, cases, csv);
+  if (set == "calibration") print_laws(bench::calibration_laws, seed, cases, csv);
+  if (csv != nullptr) std::fclose(csv);
+  fmt::print("\n{} analyses took {:.0f} ms each.\n", analyses, 1e3 * seconds_analyzing / static_cast<double>(analyses));
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <numbers>
 #include <random>
 #include <string>
 
@@ -14,10 +14,9 @@ namespace {
 using Random = std::mt19937_64;
 
 constexpr double rank_share_of_jitter = 0.25;
-constexpr double normal_delay_deviation = 0.2;  // of the mean
-constexpr double lognormal_delay_sigma = 1.0;
-constexpr double pareto_exponent = 1.5;
 constexpr double longest_pareto = 50.0;  // means
+constexpr std::size_t most_bins = 512;   // of the compute feature, as a profile has
+constexpr std::size_t wander_steps = 200;
 
 // A factor of mean 1.
 double jitter_factor(JitterLaw law, double deviation, Random& random) {
@@ -25,32 +24,158 @@ double jitter_factor(JitterLaw law, double deviation, Random& random) {
   const double variance = deviation * deviation;
   switch (law) {
     case JitterLaw::none: return 1.0;
-    case JitterLaw::normal: return 1.0 + deviation * std::normal_distribution<>()(random);
+    case JitterLaw::normal: return std::max(0.05, 1.0 + deviation * std::normal_distribution<>()(random));
     case JitterLaw::lognormal: {
       const double log_variance = std::log1p(variance);
       return std::exp(std::normal_distribution<>(-0.5 * log_variance, std::sqrt(log_variance))(random));
     }
     case JitterLaw::gamma: return std::gamma_distribution<>(1.0 / variance, variance)(random);
+    case JitterLaw::uniform: return 1.0 + deviation * std::sqrt(3.0) * std::uniform_real_distribution<>(-1, 1)(random);
+    case JitterLaw::weibull: {
+      const double shape = std::pow(deviation, -1.086);  // within 1 % for shapes from 1 to 10, usual in reliability
+      return std::weibull_distribution<>(shape, 1.0 / std::tgamma(1.0 + 1.0 / shape))(random);
+    }
+    case JitterLaw::triangular: {
+      std::uniform_real_distribution<> part(-1.0, 1.0);
+      return 1.0 + deviation * std::sqrt(1.5) * (part(random) + part(random));
+    }
+    case JitterLaw::logistic: {
+      const double p = std::uniform_real_distribution<>(1e-9, 1.0)(random);
+      return std::max(0.05, 1.0 + deviation * std::sqrt(3.0) / std::numbers::pi * std::log(p / (1.0 - p)));
+    }
   }
   return 1.0;
 }
 
 // A delay of mean 1.
-double delay(DelayLaw law, Random& random) {
+double delay(DelayLaw law, double parameter, Random& random) {
+  const auto usual = [parameter](double value) { return parameter > 0.0 ? parameter : value; };
   switch (law) {
-    case DelayLaw::normal: return std::max(0.0, 1.0 + normal_delay_deviation * std::normal_distribution<>()(random));
+    case DelayLaw::normal: return std::max(0.0, 1.0 + usual(0.2) * std::normal_distribution<>()(random));
     case DelayLaw::exponential: return std::exponential_distribution<>()(random);
     case DelayLaw::lognormal: {
-      const double sigma = lognormal_delay_sigma;
+      const double sigma = usual(1.0);
       return std::exp(std::normal_distribution<>(-0.5 * sigma * sigma, sigma)(random));
     }
     case DelayLaw::pareto: {
-      const double shortest = (pareto_exponent - 1.0) / pareto_exponent;
+      const double exponent = usual(1.5);
+      const double shortest = (exponent - 1.0) / exponent;
       const double above = 1.0 - std::uniform_real_distribution<>()(random);
-      return std::min(shortest * std::pow(above, -1.0 / pareto_exponent), longest_pareto);
+      return std::min(shortest * std::pow(above, -1.0 / exponent), longest_pareto);
     }
+    case DelayLaw::proportional:
+    case DelayLaw::uniform: return std::uniform_real_distribution<>(0.0, 2.0)(random);
+    case DelayLaw::weibull: {
+      const double shape = usual(1.5);
+      return std::weibull_distribution<>(shape, 1.0 / std::tgamma(1.0 + 1.0 / shape))(random);
+    }
+    case DelayLaw::gamma: return std::gamma_distribution<>(usual(3.0), 1.0 / usual(3.0))(random);
+    case DelayLaw::two_point: return std::uniform_real_distribution<>()(random) < 0.8 ? 0.5 : 3.0;
   }
   return 1.0;
+}
+
+// How much work each segment of a phase has, in units of the phase's: the program's own.
+class Work {
+ public:
+  explicit Work(const Variation& variation) : variation_(variation) {}
+
+  double next(std::size_t segment, Random& random) {
+    const double place = static_cast<double>(segment % variation_.period) / static_cast<double>(variation_.period);
+    std::uniform_real_distribution<> either_way(-1.0, 1.0);
+    switch (variation_.pattern) {
+      case Variation::Pattern::none: return 1.0;
+      case Variation::Pattern::random: return 1.0 + variation_.spread * either_way(random);
+      case Variation::Pattern::sawtooth: return 1.0 + variation_.spread * (2.0 * place - 1.0);
+      case Variation::Pattern::every_so_often: return segment % variation_.period == 0 ? 1.0 + variation_.spread : 1.0;
+      case Variation::Pattern::walk:
+        walked_ = std::clamp(walked_ + either_way(random) / std::sqrt(static_cast<double>(wander_steps)), -1.0, 1.0);
+        return 1.0 + variation_.spread * walked_;
+    }
+    return 1.0;
+  }
+  double duration_of(double work) const {
+    const double above = work - 1.0;
+    return 1.0 + (1.0 - variation_.fixed) * (above + variation_.curvature * above * above);
+  }
+
+ private:
+  Variation variation_;
+  double walked_ = 0.0;
+};
+
+// How much more slowly the machine computes, in the order of time.
+class SlowMachine {
+ public:
+  SlowMachine(const Speed& speed, double run_seconds, Random& random) : speed_(speed), run_seconds_(run_seconds) {
+    phase_ = std::uniform_real_distribution<>()(random);
+    is_slow_ = std::uniform_real_distribution<>()(random) < speed.slow_share;
+    until_ = dwell(random);
+  }
+
+  double at(double seconds, Random& random) {
+    const double period = 2.0 * speed_.dwell_seconds;
+    switch (speed_.pattern) {
+      case Speed::Pattern::constant: return 1.0;
+      case Speed::Pattern::random_switching:
+        while (seconds >= until_) {
+          is_slow_ = !is_slow_;
+          until_ += dwell(random);
+        }
+        return is_slow_ ? speed_.factor : 1.0;
+      case Speed::Pattern::periodic_switching: {
+        const double place = seconds / period + phase_;
+        return place - std::floor(place) < speed_.slow_share ? speed_.factor : 1.0;
+      }
+      case Speed::Pattern::wave:
+        return 1.0 +
+               (speed_.factor - 1.0) * 0.5 * (1.0 + std::sin(2.0 * std::numbers::pi * (seconds / period + phase_)));
+      case Speed::Pattern::walk:
+        while (seconds >= stepped_) {
+          stepped_ += run_seconds_ / static_cast<double>(wander_steps);
+          walked_ = std::abs(walked_ + std::normal_distribution<>(0.0, 0.1)(random));
+          if (walked_ > 1.0) walked_ = 2.0 - walked_;
+        }
+        return 1.0 + (speed_.factor - 1.0) * walked_;
+    }
+    return 1.0;
+  }
+
+ private:
+  double dwell(Random& random) const {
+    const double share = is_slow_ ? speed_.slow_share : 1.0 - speed_.slow_share;
+    return std::exponential_distribution<>(1.0 / (2.0 * share * speed_.dwell_seconds))(random);
+  }
+
+  Speed speed_;
+  double run_seconds_;
+  double phase_ = 0.0;
+  bool is_slow_ = false;
+  double until_ = 0.0;
+  double stepped_ = 0.0;
+  double walked_ = 0.5;
+};
+
+// Bins of a compute feature as the recorder makes them, at most so many.
+void put_into_bins(const std::vector<double>& values, FeatureColumn& column) {
+  std::vector<double> ascending = values;
+  std::sort(ascending.begin(), ascending.end());
+  ascending.erase(std::unique(ascending.begin(), ascending.end()), ascending.end());
+  column.bins.clear();
+  if (ascending.size() <= most_bins) {
+    column.bins = ascending;
+  } else {
+    // Relative distances are what counts, so that bins are alike in them.
+    const double step = std::log(ascending.back() / ascending.front()) / static_cast<double>(most_bins - 1);
+    for (std::size_t bin = 0; bin < most_bins; ++bin) {
+      column.bins.push_back(ascending.front() * std::exp(step * static_cast<double>(bin)));
+    }
+  }
+  for (const double value : values) {
+    auto above = std::lower_bound(column.bins.begin(), column.bins.end(), value);
+    if (above == column.bins.end() || (above != column.bins.begin() && value - above[-1] < *above - value)) --above;
+    column.index.push_back(static_cast<std::uint16_t>(above - column.bins.begin()));
+  }
 }
 
 // What one rank loses in a segment.
@@ -87,39 +212,67 @@ Truth make_truth(const Run& run) {
   std::uniform_real_distribution<> phase_of_burst(0.0, 1.0);
   const double period = static_cast<double>(run.burst_segments) / run.exposed;
   const double first_burst = phase_of_burst(random) * period;
-  std::uniform_int_distribution<int> any_rank(0, run.ranks - 1);
+  const int struck_ranks = run.disturbed_ranks > 0 ? run.disturbed_ranks : run.ranks;
+  std::uniform_int_distribution<int> any_rank(0, struck_ranks - 1);
   std::vector<double> imbalance(static_cast<std::size_t>(run.ranks), 1.0);
   std::bernoulli_distribution strikes_a_call(run.in_calls);
   std::exponential_distribution<> slack(1.0);
   std::vector<Delayed> delays;
   testing::column(profile, Feature::sends_nonblocking).bins = {static_cast<double>(run.calls)};
   testing::column(profile, Feature::compute).bins = work_bins;
+  if (run.counter == Counter::instructions) profile.counter = "papi:PAPI_TOT_INS";
+
+  // Draws of their own, so that what they are for changes no run without it.
+  Random of_work(run.seed + 1);
+  Random of_speed(run.seed + 2);
+  Random of_counter(run.seed + 3);
+  std::vector<Work> works(run.phases.size(), Work(run.variation));
+  std::vector<std::size_t> done(run.phases.size(), 0);
+  SlowMachine machine(run.speed, mean_seconds * static_cast<double>(run.segments), of_speed);
+  std::bernoulli_distribution is_other(run.other_kind.share);
+  std::vector<double> counted;
+  double wandered = 0.0;
+
   double seconds = 0.0;
   for (std::size_t segment = 0; segment < run.segments; ++segment) {
     const std::size_t phase = iteration[segment % iteration.size()];
     const double progress = static_cast<double>(segment) / static_cast<double>(run.segments);
-    const double base = run.phases[phase].seconds * (1.0 + run.phases[phase].growth * progress) *
-                        jitter_factor(run.jitter_law, run.jitter, random);
-    double undisturbed = base;
+    const double amount = works[phase].next(done[phase]++, of_work);
+    const double other = is_other(of_work) ? 1.0 + run.other_kind.longer : 1.0;
+    double jitter = 0.0;
+    if (run.jitter_correlation > 0.0) {
+      const double fresh = std::sqrt(1.0 - run.jitter_correlation * run.jitter_correlation);
+      wandered = run.jitter_correlation * wandered + fresh * std::normal_distribution<>()(random);
+      jitter = std::exp(run.jitter * wandered);
+    } else {
+      jitter = jitter_factor(run.jitter_law, run.jitter, random);
+    }
+    const double at_full_speed = run.phases[phase].seconds * (1.0 + run.phases[phase].growth * progress) *
+                                 works[phase].duration_of(amount) * other * jitter;
+    const double slowed = progress < run.disturbed_from ? 1.0 : machine.at(seconds, of_speed);
+    const double base = at_full_speed * slowed;
+    double slowest_imbalance = 1.0;
     if (run.ranks > 1 && run.jitter > 0.0) {
       for (double& factor : imbalance) {
         factor = jitter_factor(run.jitter_law, rank_share_of_jitter * run.jitter, random);
       }
-      undisturbed = base * *std::max_element(imbalance.begin(), imbalance.end());
+      slowest_imbalance = *std::max_element(imbalance.begin(), imbalance.end());
     }
     const double waits = run.slack > 0.0 ? run.slack * base * slack(random) : 0.0;
-    undisturbed += waits;
+    const double undisturbed = at_full_speed * slowest_imbalance + waits;
 
     delays.clear();
     const bool exposed =
-        run.exposed >= 1.0 || std::fmod(static_cast<double>(segment) + first_burst, period) < period * run.exposed;
+        progress >= run.disturbed_from &&
+        (run.exposed >= 1.0 || std::fmod(static_cast<double>(segment) + first_burst, period) < period * run.exposed);
     if (run.hits > 0.0 && exposed) {
       // Longer segments are struck more often: disturbance goes by time.
       const double hits = run.hits / run.exposed * run.phases[phase].seconds / mean_seconds;
       const int count = std::poisson_distribution<>(hits)(random);
       for (int i = 0; i < count; ++i) {
         const int rank = any_rank(random);
-        const double length = mean_delay * delay(run.delay_law, random);
+        double length = mean_delay * delay(run.delay_law, run.delay_parameter, random);
+        if (run.delay_law == DelayLaw::proportional) length *= base / mean_seconds;
         const auto known =
             std::find_if(delays.begin(), delays.end(), [rank](const Delayed& d) { return d.rank == rank; });
         Delayed& delayed = known != delays.end() ? *known : delays.emplace_back(Delayed{.rank = rank});
@@ -127,7 +280,8 @@ Truth make_truth(const Run& run) {
         if (run.in_calls > 0.0 && strikes_a_call(random)) delayed.in_calls += length;
       }
     }
-    double duration = undisturbed;
+    const double without_delays = base * slowest_imbalance + waits;
+    double duration = without_delays;
     double in_calls = 0.0;
     std::uint32_t last = 0;
     for (const Delayed& delayed : delays) {
@@ -138,16 +292,24 @@ Truth make_truth(const Run& run) {
         last = static_cast<std::uint32_t>(delayed.rank);
       }
     }
-    profile.calls_beyond_usual[segment] = static_cast<float>(waits + std::min(in_calls, duration - undisturbed));
+    profile.calls_beyond_usual[segment] = static_cast<float>(waits + std::min(in_calls, duration - without_delays));
     profile.duration[segment] = static_cast<float>(duration);
     profile.last_rank[segment] = last;
-    if (run.phases.size() > 1) {
-      profile.site.push_back(static_cast<std::uint16_t>(phase));
-      testing::column(profile, Feature::compute).index.push_back(static_cast<std::uint16_t>(phase));
+    if (run.phases.size() > 1) profile.site.push_back(static_cast<std::uint16_t>(phase));
+    if (run.counter == Counter::simple) {
+      if (run.phases.size() > 1) {
+        testing::column(profile, Feature::compute).index.push_back(static_cast<std::uint16_t>(phase));
+      }
+    } else {
+      const double seen = run.phases[phase].seconds * (1.0 + run.phases[phase].growth * progress) *
+                          (run.variation.is_counted ? amount : 1.0);
+      const double noise = 1.0 + run.counter_noise * std::normal_distribution<>()(of_counter);
+      counted.push_back(1e9 * noise * (run.counter == Counter::instructions ? seen : base));
     }
     seconds += duration;
     truth.excess_seconds += duration - undisturbed;
   }
+  if (!counted.empty()) put_into_bins(counted, testing::column(profile, Feature::compute));
   profile.run_time_seconds = seconds;
   profile.rank_run_time.assign(static_cast<std::size_t>(run.ranks), seconds);
   truth.interference_percent = 100.0 * truth.excess_seconds / seconds;

@@ -9,16 +9,48 @@
 
 namespace halcyon::truth {
 
-/// How the work of a segment varies by itself.
-enum class JitterLaw { none, normal, lognormal, gamma };
-/// How long one delay is. Pareto has the exponent 1.5 and is cut at 50 times its mean.
-enum class DelayLaw { normal, exponential, lognormal, pareto };
+/// How the duration of a segment varies by itself. `shape` of a Weibull law follows from the deviation.
+enum class JitterLaw { none, normal, lognormal, gamma, uniform, weibull, triangular, logistic };
+/// How long one delay is: a law of mean 1. Its parameter is Run::delay_parameter, 0 for what is usual: the relative
+/// standard deviation of normal (0.2), sigma of lognormal (1), exponent of Pareto (1.5; cut at 50 means), shape of
+/// Weibull (1.5) and gamma (3). `two_point` is 0.5 or 3, `proportional` is uniform times the segment's duration.
+enum class DelayLaw { normal, exponential, lognormal, pareto, uniform, weibull, gamma, two_point, proportional };
 
 /// Segments that do the same work, ended at the same place of the program.
 struct Phase {
   std::size_t share = 1;  // segments of an iteration
   double seconds = 1e-3;  // of a segment, undisturbed, at the start
   double growth = 0.0;    // of the work over the whole run: 0.2 ends a fifth longer than it began
+};
+
+/// What the compute feature counts. Simple: one value a phase, and none of what varies. CPU time follows the speed of
+/// the machine and the jitter of computation, as it does where memory is shared.
+enum class Counter { simple, instructions, cpu_time };
+
+/// Work that differs within a phase: the program's own.
+struct Variation {
+  enum class Pattern { none, random, sawtooth, every_so_often, walk };
+  Pattern pattern = Pattern::none;
+  double spread = 0.0;      // +- of the work; of every_so_often how much longer
+  std::size_t period = 50;  // segments, of patterns that come again
+  bool is_counted = true;   // by the compute feature
+  double fixed = 0.0;       // share of the duration that does not follow the work
+  double curvature = 0.0;   // of the duration as a function of the work
+};
+
+/// Segments of another kind of work, at random, with equal features.
+struct OtherKind {
+  double share = 0.0;
+  double longer = 0.0;
+};
+
+/// A machine that computes more slowly at times.
+struct Speed {
+  enum class Pattern { constant, random_switching, periodic_switching, wave, walk };
+  Pattern pattern = Pattern::constant;
+  double factor = 1.0;         // durations at the slow speed
+  double dwell_seconds = 1.0;  // at one speed, on average; of a wave half its length
+  double slow_share = 0.5;     // of the time
 };
 
 struct Run {
@@ -28,14 +60,23 @@ struct Run {
   JitterLaw jitter_law = JitterLaw::none;
   double jitter =
       0.0;  // standard deviation, of the undisturbed duration; on several ranks a quarter of it varies by rank
+  double jitter_correlation = 0.0;  // of one segment's jitter with the next one's
   DelayLaw delay_law = DelayLaw::exponential;
+  double delay_parameter = 0.0;
   double hits = 0.0;                 // delays a segment, on average over the run and added up over ranks
   double slowdown = 0.0;             // excess over duration that is aimed at; what overlaps on different ranks is lost
   double exposed = 1.0;              // share of the time in which delays come at all
   std::size_t burst_segments = 100;  // in a row, where only a share is exposed
+  double disturbed_from = 0.0;       // share of the run before which nothing comes from outside
+  int disturbed_ranks = 0;           // that delays strike; 0: all
   std::uint64_t calls = 0;           // MPI operations of a segment
   double in_calls = 0.0;             // share of the delays that strike calls, and are recorded there
   double slack = 0.0;                // what calls take beyond the usual undisturbed, at random, of the duration
+  Counter counter = Counter::simple;
+  double counter_noise = 0.002;  // relative standard deviation of what is counted
+  Variation variation;
+  OtherKind other_kind;
+  Speed speed;
   std::uint64_t seed = 1;
 };
 
@@ -46,7 +87,7 @@ struct Truth {
 };
 
 /// A segment takes what its slowest rank takes; its excess is what it takes longer than the same segment without
-/// delays.
+/// delays and at the full speed of the machine.
 Truth make_truth(const Run& run);
 
 }  // namespace halcyon::truth
