@@ -60,17 +60,26 @@ std::vector<float> seconds_of(const std::vector<float>& column, std::span<const 
 
 JudgedDurations judged_durations(const Profile& profile, const Grouping& grouping,
                                  const std::vector<JudgedGroup>& judged) {
-  JudgedDurations run{.run_time = profile.run_time_seconds};
+  JudgedDurations run{.run_time = profile.run_time_seconds, .work_is_time = profile.counter == "cpu"};
+  const FeatureColumn& compute = profile.features[index_of(Feature::compute)];
+  const bool counts_work = compute.bins.size() > 1;
   std::size_t segments = 0;
   for (const JudgedGroup& group : judged) segments += grouping.members(group.group).size();
   run.durations.reserve(segments);
   run.ascending.reserve(segments);
   if (!profile.calls_beyond_usual.empty()) run.beyond_usual.reserve(segments);
+  if (counts_work) run.work.reserve(segments);
   for (const JudgedGroup& group : judged) {
     const std::span<const std::uint32_t> members = grouping.members(group.group);
     std::vector<float> beyond_usual;
     if (!profile.calls_beyond_usual.empty()) beyond_usual = seconds_of(profile.calls_beyond_usual, members);
-    add_group(run, seconds_of(profile.duration, members), beyond_usual, calls_of(profile, members.front()));
+    std::vector<float> work;
+    if (counts_work) {
+      for (const std::uint32_t segment : members)
+        work.push_back(static_cast<float>(compute.bins[compute.bin_of(segment)]));
+    }
+    const std::vector<float> durations = seconds_of(profile.duration, members);
+    add_group(run, {durations, beyond_usual, work, calls_of(profile, members.front())});
   }
   return run;
 }

@@ -1,6 +1,7 @@
 // The method `compound`: what calls took beyond the usual, and laws fitted to the rest of what segments took.
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -8,6 +9,8 @@
 #include "analyzer/compound_poisson.hpp"
 #include "analyzer/drift.hpp"
 #include "analyzer/estimators.hpp"
+#include "analyzer/parabola.hpp"
+#include "analyzer/work_model.hpp"
 
 namespace halcyon {
 namespace {
@@ -57,21 +60,25 @@ Selection select(const JudgedDurations& run, const std::vector<double>& seconds)
   return selection;
 }
 
-// A fitted group, without its drift: what is usual adds up with what calls took beyond it. Seconds of a segment, on
-// average.
+// A fitted group, its segments brought to the same work: what is usual adds up with what calls took beyond it. Seconds
+// of a segment, on average.
 struct Level {
-  std::optional<Durations> drift;  // factors
+  std::optional<Durations> factors;  // (segments) by which baselines differ, mean 1: work, drift
   double mean = 0.0;
   double usual = 0.0;
-  double raised = 0.0;  // what slow changes added; not in `usual`
+  double raised = 0.0;   // what slow changes added; not in `usual`
+  double drifted = 0.0;  // what drift added to its lowest; in `usual`
+  double far_out = 0.0;  // by which rare segments, far from the others, are longer; in `usual`
   double beyond_usual = 0.0;
+  double own_waiting = 0.0;               // of that, what the program's own may be at most
   double variance_beyond_usual = 0.0;     // s^2
   std::vector<Explanation> explanations;  // of what is usual
 };
 
-constexpr double usual_slack = 0.01;  // of the duration: what calls may take beyond the usual undisturbed
-constexpr double missed = 0.03;       // of what calls took beyond the usual: delays too short to be told from it
-constexpr double least_usual = 1e-3;  // of the duration
+constexpr double most_own_waiting = 0.06;  // of the duration: what calls may take beyond the usual undisturbed
+constexpr double sure_own_waiting = 0.01;  // of it: so little is not even told from none
+constexpr double missed = 0.03;            // of what calls took beyond the usual: delays too short to be told from it
+constexpr double least_usual = 1e-3;       // of the duration
 
 // How much of what calls took beyond the usual the segment took longer: the slope of durations on it, or 1 where this
 // is not less for sure. Less of it is on the critical path where a rank that is late anyway has delays, or where
@@ -116,21 +123,59 @@ double share_on_critical_path(const Durations& durations, const Durations& beyon
   return std::clamp(slope + for_sure * error, 0.0, 1.0);
 }
 
+// Segments that are far from the rest and rare are delayed, whatever law the rest follows: by how much, on average over
+// all.
+double far_out_of(const Durations& durations) {
+  constexpr double far = 8.0;   // spreads above the median
+  constexpr double rare = 0.1;  // of the segments
+  constexpr double quartile_of_normal = 0.6745;
+  const double middle = median(durations);
+  const double spread = (middle - lower_quartile(durations)) / quartile_of_normal;
+  const double limit = middle + far * std::max(spread, least_usual * middle);
+  const Durations beyond = (durations > limit).select(durations - middle, 0.0);
+  const auto count = static_cast<double>((beyond > 0.0).count());
+  return count <= rare * static_cast<double>(durations.size()) ? beyond.mean() : 0.0;
+}
+
+// Waiting that comes in all segments alike may be the program's own; what strikes some of them is not.
+double own_waiting_of(const Durations& beyond, double mean) {
+  // Of an exponential law, which waiting for the last of many ranks resembles, the mean is 1.44 medians.
+  constexpr double mean_by_median = 1.0 / std::numbers::ln2;
+  const double common = 1.5 * mean_by_median * std::max(0.0, median(beyond));
+  return std::clamp(common, sure_own_waiting * mean, most_own_waiting * mean);
+}
+
+// Prior density of jitter of 5 to 20 % against that of less. CPU time shows jitter of computation, which is most of it;
+// instructions do not.
+constexpr double wide_jitter_of_time = 0.003;
+constexpr double wide_jitter_unseen = 0.1;
+
 Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws) {
   const auto seconds = [&](const std::vector<float>& column) {
     const Recorded values = run.of(column, group);
     return Eigen::Map<const Eigen::ArrayXf>(values.data(), static_cast<Eigen::Index>(values.size())).cast<double>();
   };
   Durations usual = seconds(run.durations);
-  Level level{.drift = drift_of(usual)};
-  if (level.drift) usual /= *level.drift;
+  Level level;
+  const auto divide_by = [&](std::optional<Durations> factors) {
+    if (!factors) return;
+    usual /= *factors;
+    level.factors = level.factors ? *level.factors * *factors : std::move(*factors);
+  };
+  if (!run.work.empty()) divide_by(work_factors(usual, seconds(run.work)));
+  if (std::optional<Durations> drift = drift_of(usual)) {
+    level.drifted = 1.0 - drift->minCoeff();
+    divide_by(std::move(drift));
+  }
   level.mean = usual.mean();
+  level.drifted *= level.mean;
   if (!run.beyond_usual.empty()) {
     Durations beyond = seconds(run.beyond_usual);
-    if (level.drift) beyond /= *level.drift;
+    if (level.factors) beyond /= *level.factors;
     beyond *= share_on_critical_path(usual, beyond);
     level.beyond_usual = beyond.mean();
     level.variance_beyond_usual = (beyond - level.beyond_usual).square().mean();
+    level.own_waiting = own_waiting_of(beyond, level.mean);
     usual = (usual - beyond).max(least_usual * usual);
   }
   // A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
@@ -140,14 +185,15 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
   }
   usual = usual.max(least_usual * level.mean);
   level.usual = usual.mean();
-  level.explanations = explain(usual, laws);
+  level.far_out = far_out_of(usual);
+  level.explanations = explain(usual, laws, run.work_is_time ? wide_jitter_of_time : wide_jitter_unseen);
   return level;
 }
 
 // What lies above the baseline that leaves the share `added` of the group's time, in proportion; what is no larger than
 // the jitter is mostly jitter, and counts less. The excess of each segment is written to `excess`, unless that is
 // empty; the durations add up to `seconds`.
-GroupEstimate excess_of(Recorded durations, const std::optional<Durations>& drift, double seconds, double added,
+GroupEstimate excess_of(Recorded durations, const std::optional<Durations>& factors, double seconds, double added,
                         double jitter, std::span<float> excess) {
   GroupEstimate estimate;
   added = std::min(added, 1.0);  // what calls took is known to a few thousandths
@@ -155,7 +201,7 @@ GroupEstimate excess_of(Recorded durations, const std::optional<Durations>& drif
   estimate.threshold = estimate.baseline + disturbed_beyond_spreads * jitter;
   double sum = 0.0;
   for (std::size_t i = 0; i < durations.size(); ++i) {
-    const double factor = drift ? (*drift)[static_cast<Eigen::Index>(i)] : 1.0;
+    const double factor = factors ? (*factors)[static_cast<Eigen::Index>(i)] : 1.0;
     const double above = static_cast<double>(durations[i]) - estimate.baseline * factor;
     const double part = above > 0.0 ? above * above / (above + 2.0 * jitter) : 0.0;
     if (!excess.empty()) excess[i] = static_cast<float>(part);
@@ -174,7 +220,8 @@ AddedTime added_to_calls(const Level& level, double calls) {
   // that is counted there may be one that waits for it.
   const double beyond = level.beyond_usual;
   const double random = std::min(beyond, std::sqrt(2.0 * std::max(calls, 1.0) * level.variance_beyond_usual));
-  return {.low = std::max(0.0, random - usual_slack * level.mean), .median = random, .high = beyond * (1.0 + missed)};
+  const double least = std::max(0.0, random - level.own_waiting);
+  return {.low = least, .median = 0.5 * (least + random), .high = beyond * (1.0 + missed)};
 }
 
 // Added to what is usual, and beyond it, of each fitted group. What is unknown of one, above all how single delays are
@@ -186,12 +233,12 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
   share_between_groups(explanations, calls, telling);
   std::vector<AddedTime> added;
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    added.push_back(added_time(explanations[i], levels[i].usual));
+    added.push_back(added_time(explanations[i], levels[i].usual, levels[i].far_out));
     const AddedTime to_calls = added_to_calls(levels[i], calls[i]);
     // What is slow may be the program's own, and is not called interference; but it may be.
     added[i].low += to_calls.low;
     added[i].median += to_calls.median;
-    added[i].high += to_calls.high + levels[i].raised;
+    added[i].high += to_calls.high + levels[i].raised + levels[i].drifted;
   }
   return added;
 }
@@ -223,7 +270,7 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
   for (std::size_t i = 0; i < selection.fitted; ++i) {
     const std::size_t g = selection.by_time[i];
     const double segments = seconds[g] / levels[i].mean;
-    run.groups[g] = excess_of(judged.of(judged.durations, g), levels[i].drift, seconds[g],
+    run.groups[g] = excess_of(judged.of(judged.durations, g), levels[i].factors, seconds[g],
                               added[i].median / levels[i].mean, added[i].jitter, excess_of_group(g));
     // What is unknown of one group is unknown of all.
     run.excess_seconds.low += segments * added[i].low;
@@ -254,7 +301,7 @@ RunEstimate estimate_compound(const JudgedDurations& judged, Detail detail) {
 
 GroupEstimate estimate_group(Recorded durations, DurationLaws& laws) {
   JudgedDurations run;
-  add_group(run, durations, {}, 0.0);
+  add_group(run, {.durations = durations});
   return estimate_with(run, laws, Detail::groups).groups.front();
 }
 

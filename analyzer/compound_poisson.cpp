@@ -6,87 +6,14 @@
 #include <numbers>
 #include <tuple>
 
-#include "analyzer/sorting.hpp"
+#include "analyzer/cells.hpp"
+#include "analyzer/other_work.hpp"
 
 namespace halcyon {
 namespace {
 
-// -- the counts that a law is fitted to
-
-constexpr double counted_share = 0.97;  // of the segments; longer ones count as "longer"
-constexpr double middle_step = 0.023;   // of the group in a cell
-constexpr double first_share = 0.0025;  // in the first cell, growing to a middle one's share
-constexpr double tail_growth = 1.45;
-constexpr double resolution = 2e-4;  // of the duration: clocks, and the cost of recording, are not finer
-constexpr double core_share = 0.2;   // the densest part of the group, in which jitter rules
-constexpr double longest_in_cores = 100.0;
-
-struct Cells {
-  std::vector<double> edges;   // s
-  std::vector<double> counts;  // one more than edges: the last counts what is longer
-  double segments = 0.0;
-  double mean = 0.0;    // s
-  double finest = 0.0;  // s, what can be told apart
-  double low = 0.0;     // s, a tenth is shorter
-  double middle = 0.0;  // s
-};
-
-Cells cells_of(const Durations& durations) {
-  std::vector<double> sorted(durations.data(), durations.data() + durations.size());
-  sort_ascending(sorted);
-  const std::size_t size = sorted.size();
-  Cells cells;
-  cells.segments = static_cast<double>(size);
-  cells.mean = durations.mean();
-  cells.low = sorted[size / 10];
-  cells.middle = sorted[size / 2];
-  cells.finest = resolution * cells.middle;
-
-  const std::size_t held = std::max<std::size_t>(2, static_cast<std::size_t>(core_share * cells.segments));
-  const double shortest = sorted[0];
-  double core = sorted[size - 1] - shortest;
-  double core_begin = shortest;
-  for (std::size_t i = 0; i + held < size; ++i) {
-    if (sorted[i + held] - sorted[i] < core) {
-      core = sorted[i + held] - sorted[i];
-      core_begin = sorted[i];
-    }
-  }
-  const double longest = core_begin + longest_in_cores * std::max(core, 2.0 * cells.finest);
-
-  std::vector<double> shares;
-  for (double share = first_share; share < 2.0 * middle_step; share *= tail_growth) shares.push_back(share);
-  for (double share = 2.0 * middle_step; share <= counted_share; share += middle_step) shares.push_back(share);
-  double last = 0.0;
-  for (const double share : shares) {
-    const auto index = static_cast<std::size_t>(std::lround(share * cells.segments));
-    if (index < 1 || index >= size) continue;
-    const double edge = std::min(0.5 * (sorted[index - 1] + sorted[index]), longest);
-    last = edge;
-    if (cells.edges.empty() || edge - cells.edges.back() >= cells.finest) cells.edges.push_back(edge);
-    if (edge == longest) break;
-  }
-  // Where all durations are as good as equal, that nothing much is longer is what is known.
-  if (!cells.edges.empty()) cells.edges.back() = std::max(cells.edges.back(), last);
-  if (cells.edges.empty()) cells.edges.push_back(sorted[size - 1]);
-  // That nothing is shorter than the first ones is known too.
-  const double first_width = std::max(cells.edges.front() - shortest, 2.0 * cells.finest);
-  cells.edges.insert(cells.edges.begin(), shortest - first_width);
-
-  auto from = sorted.begin();
-  for (const double edge : cells.edges) {
-    const auto to = std::partition_point(from, sorted.end(), [edge](double duration) { return duration <= edge; });
-    cells.counts.push_back(static_cast<double>(to - from));
-    from = to;
-  }
-  cells.counts.push_back(static_cast<double>(sorted.end() - from));
-  return cells;
-}
-
 // -- the fit of one shape
 
-constexpr double full_weight_segments = 700.0;  // beyond, further segments add less and less
-constexpr double most_jitter = 0.045;           // of the duration: all up to here is usual, much more is not
 constexpr double stray_share = 0.002;  // of the segments, anywhere: other work that came into the group must not decide
 constexpr int most_steps = 25;
 constexpr double hopeless = 60.0;  // nats behind the best after some steps
@@ -109,7 +36,14 @@ struct Derivatives {
   std::array<double, 3> information{};
 };
 
-Derivatives log_posterior(const DurationLaw& law, const Cells& cells, double temper, double baseline, double scale) {
+struct Setting {
+  double temper;
+  JitterPrior jitter;
+};
+
+Derivatives log_posterior(const DurationLaw& law, const Cells& cells, const Setting& setting, double baseline,
+                          double scale) {
+  const double temper = setting.temper;
   Derivatives result;
   if (baseline <= 0.0) return result;
   result.value = 0.0;
@@ -137,14 +71,12 @@ Derivatives log_posterior(const DurationLaw& law, const Cells& cells, double tem
     left = right;
     left_z = right_z;
   }
-  // The jitter's prior density is flat and falls as exp(-(c / most_jitter)^4 / 2).
-  const double jitter = scale / (baseline * most_jitter);
-  const double unusual = std::pow(jitter, 4.0);
+  const JitterPrior::Point prior = setting.jitter.at(scale / baseline);
   // The larger a share of the time came from outside, the rarer: its density falls linearly to none at all of it.
-  result.value += std::log(jitter) - 0.5 * unusual + std::log(baseline / cells.mean);
-  result.gradient[0] += 2.0 * unusual / baseline;
-  result.gradient[1] += 1.0 - 2.0 * unusual;
-  result.information[2] += 8.0 * unusual;
+  result.value += std::log(scale / baseline) + prior.log_density + std::log(baseline / cells.mean);
+  result.gradient[0] -= prior.slope / baseline;
+  result.gradient[1] += 1.0 + prior.slope;
+  result.information[2] += prior.curvature;
   return result;
 }
 
@@ -157,10 +89,10 @@ Start rough_start(const DurationLaw& law, const Cells& cells) {
 }
 
 // Levenberg and Marquardt's method with the expected information.
-Fit fit_shape(const DurationLaw& law, const Cells& cells, double temper, double best_so_far, Start start) {
+Fit fit_shape(const DurationLaw& law, const Cells& cells, const Setting& setting, double best_so_far, Start start) {
   double scale = start.scale;
   double baseline = start.baseline;
-  Derivatives now = log_posterior(law, cells, temper, baseline, scale);
+  Derivatives now = log_posterior(law, cells, setting, baseline, scale);
   double damping = 1e-3;
   for (int step = 0; step < most_steps && damping < 1e5; ++step) {
     const double a = now.information[0] * (1.0 + damping) + 1e-12 / (scale * scale);
@@ -175,7 +107,7 @@ Fit fit_shape(const DurationLaw& law, const Cells& cells, double temper, double 
     const double grow = (a * now.gradient[1] - b * now.gradient[0]) / determinant;
     const double next_scale = std::max(cells.finest, scale * std::exp(std::clamp(grow, -0.7, 0.7)));
     const double next_baseline = baseline + std::clamp(move, -3.0 * scale, 3.0 * scale);
-    const Derivatives next = log_posterior(law, cells, temper, next_baseline, next_scale);
+    const Derivatives next = log_posterior(law, cells, setting, next_baseline, next_scale);
     if (next.value <= now.value) {
       damping = std::max(8.0 * damping, 1e-2);
       continue;
@@ -203,7 +135,6 @@ constexpr int delays_count = 24;
 constexpr double delays_first = 0.2;
 constexpr double delays_ratio = 1.35;
 constexpr int stride = 3;  // of the first look
-constexpr std::array jitters{Jitter::normal, Jitter::skewed, Jitter::bounded, Jitter::spiked};
 constexpr std::array<double, 2> exposures{1.0, 0.3};
 
 constexpr double promising = 14.0;          // nats behind the best at the first look
@@ -234,6 +165,7 @@ bool is_distinct(const Place& place) {
 // Log prior density. Few groups are undisturbed: no machine is silent. Hits and lengths of delays are of any order of
 // magnitude, all alike, but such regular disturbance that nearly all segments are struck often is rarer.
 constexpr double undisturbed_prior = 0.03;
+constexpr double other_work_prior = 0.03;  // that a group has two kinds of work which no feature tells apart
 constexpr double bursts_prior = 0.3;
 constexpr double many_hits = 4.0;
 constexpr double wide_law_prior = 0.25;  // against laws that vary as delays usually do
@@ -282,9 +214,9 @@ bool adds_time(const DurationShape& shape) { return shape.hits > 0.0 || shape.ji
 // Fits shapes to one group and keeps what came of them.
 class Search {
  public:
-  Search(const Durations& durations, DurationLaws& laws)
+  Search(const Durations& durations, DurationLaws& laws, double wide_jitter)
       : cells_(cells_of(durations)),
-        temper_(full_weight_segments / (full_weight_segments + cells_.segments)),
+        setting_{temper_of(cells_), {wide_jitter}},
         laws_(laws),
         lattice_(distinct_places()) {}
 
@@ -310,7 +242,7 @@ class Search {
   };
 
   Fit fit(const DurationShape& shape, double prior, Start start) {
-    Fit result = fit_shape(laws_.get(shape), cells_, temper_, best_, start);
+    Fit result = fit_shape(laws_.get(shape), cells_, setting_, best_, start);
     result.evidence += prior;
     best_ = std::max(best_, result.evidence);
     fits_.emplace_back(shape, result);
@@ -362,15 +294,21 @@ class Search {
       if (fit.evidence < best_ - negligible) continue;
       // What was added is the mean duration less b (1 + mean jitter of these very segments), which no estimate
       // of b can beat: the variance of an efficient estimate beside it is the difference of theirs (Hausman 1978).
-      const double of_mean_jitter = fit.scale * fit.scale / (temper_ * cells_.segments);
+      const double of_mean_jitter = fit.scale * fit.scale / (setting_.temper * cells_.segments);
       const double deviation = adds_time(shape) ? std::sqrt(std::max(0.0, fit.variance - of_mean_jitter)) : 0.0;
       result.push_back({shape, fit.baseline, fit.scale, deviation, fit.evidence - best_});
+    }
+    if (const std::optional<OtherWork> other = fit_other_work(cells_, setting_.jitter)) {
+      result.push_back({.shape = {},
+                        .baseline = other->baseline,
+                        .scale = other->scale,
+                        .evidence = other->evidence + std::log(other_work_prior) - best_});
     }
     return result;
   }
 
   Cells cells_;
-  double temper_;
+  Setting setting_;
   DurationLaws& laws_;
   const std::vector<Place>& lattice_;
   double best_ = -1e300;
@@ -474,8 +412,8 @@ constexpr std::array<double, 9> normal_values{-1.593, -0.967, -0.589, -0.282, 0.
 
 }  // namespace
 
-std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws) {
-  return Search(durations, laws).run();
+std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws, double wide_jitter) {
+  return Search(durations, laws, wide_jitter).run();
 }
 
 void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<double>& calls,
@@ -493,7 +431,7 @@ void share_between_groups(std::vector<std::vector<Explanation>>& groups, const s
   }
 }
 
-AddedTime added_time(const std::vector<Explanation>& explanations, double mean_duration) {
+AddedTime added_time(const std::vector<Explanation>& explanations, double mean_duration, double far_out) {
   struct Weighted {
     double seconds;
     double weight;
@@ -512,12 +450,12 @@ AddedTime added_time(const std::vector<Explanation>& explanations, double mean_d
     const double weight = std::exp(item.evidence - best);
     total += weight;
     if (!adds_time(item.shape)) {
-      values.push_back({0.0, weight});
+      values.push_back({far_out, weight});
       continue;
     }
     for (const double normal : normal_values) {
       const double seconds = mean_duration - item.baseline + item.deviation * normal;
-      values.push_back({std::max(0.0, seconds), weight / normal_values.size()});
+      values.push_back({std::max(far_out, seconds), weight / normal_values.size()});
     }
   }
   std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.seconds < b.seconds; });

@@ -27,7 +27,9 @@ struct Explanation {
 /// between order statistics and integrated over by Laplace's method; the shapes' weights are their posterior
 /// probabilities. The likelihood is tempered, so that no number of segments makes a law that is only
 /// nearly right look certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114, 2019).
-std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws);
+///
+/// `wide_jitter`: the prior density of jitter of 5 to 20 % against that of less.
+std::vector<Explanation> explain(const Durations& durations, DurationLaws& laws, double wide_jitter);
 
 /// Disturbance does not know groups: how long a delay lasts is the same for all, and how often one comes in a second,
 /// or in a call, nearly so. Multiplies each group's evidence by what the groups in `telling` say to its explanations.
@@ -42,6 +44,7 @@ struct AddedTime {
   double high = 0.0;    // s, 5 % lie above
   double jitter = 0.0;  // s, standard deviation of undisturbed durations by the most probable law
 };
-AddedTime added_time(const std::vector<Explanation>& explanations, double mean_duration);
+/// `far_out`: what delays added at least, whatever the law, s of a segment on average.
+AddedTime added_time(const std::vector<Explanation>& explanations, double mean_duration, double far_out = 0.0);
 
 }  // namespace halcyon

@@ -1,14 +1,13 @@
 #include "analyzer/drift.hpp"
 
-#include <Eigen/QR>
-
 #include <algorithm>
 #include <boost/math/distributions/chi_squared.hpp>
-#include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <vector>
+
+#include "analyzer/parabola.hpp"
 
 namespace halcyon {
 namespace {
@@ -18,15 +17,8 @@ constexpr Eigen::Index fewest_blocks = 6;     // three of them fix a parabola
 constexpr Eigen::Index most_blocks = 24;
 constexpr double least_explained = 0.8;  // of the variance between blocks
 constexpr double significance = 1e-3;
-constexpr Eigen::Index coefficients = 3;
 constexpr double most_spread = 1.25;      // of raised levels against others, both relative
 constexpr double most_von_neumann = 1.0;  // of squared steps over squared deviations; 2 where order means nothing
-
-double lower_quartile(Durations block) {
-  double* const quarter = block.data() + block.size() / 4;
-  std::nth_element(block.data(), quarter, block.data() + block.size());
-  return *quarter;
-}
 
 double residual_of_best_step(const Durations& levels) {
   double best = (levels - levels.mean()).square().sum();
@@ -78,32 +70,18 @@ double sampling_variance(const Durations& spreads, Eigen::Index size) {
   return 1.857 * deviation * deviation * static_cast<double>(spreads.size()) / static_cast<double>(size);
 }
 
-Eigen::MatrixXd parabola_at(const Durations& times) {
-  Eigen::MatrixXd design(times.size(), coefficients);
-  design << Durations::Ones(times.size()), times, times.square();
-  return design;
-}
-
 }  // namespace
 
 std::optional<Durations> drift_of(const Durations& durations) {
   const std::optional<Blocks> blocks = blocks_of(durations);
   if (!blocks || durations.minCoeff() <= 0.0) return std::nullopt;
   const Durations levels = blocks->levels.log();
-  const Eigen::VectorXd parabola = parabola_at(blocks->times).colPivHouseholderQr().solve(levels.matrix());
-  const double residual = (parabola_at(blocks->times) * parabola - levels.matrix()).squaredNorm();
-  const double variation = (levels - levels.mean()).square().sum();
-  if (variation <= 0.0 || residual > (1.0 - least_explained) * variation) return std::nullopt;
-  if (residual > 0.0) {
-    const double explained = (variation - residual) / static_cast<double>(coefficients - 1);
-    const double left = residual / static_cast<double>(levels.size() - coefficients);
-    const boost::math::fisher_f law(static_cast<double>(coefficients - 1),
-                                    static_cast<double>(levels.size() - coefficients));
-    if (boost::math::cdf(boost::math::complement(law, explained / left)) > significance) return std::nullopt;
-  }
-  if (residual >= residual_of_best_step(levels)) return std::nullopt;
+  const Parabola parabola = fit_parabola(blocks->times, levels);
+  if (parabola.residual > (1.0 - least_explained) * parabola.variation) return std::nullopt;
+  if (!parabola.is_significant(levels.size(), significance)) return std::nullopt;
+  if (parabola.residual >= residual_of_best_step(levels)) return std::nullopt;
 
-  const Durations drift = (parabola_at(Durations::LinSpaced(durations.size(), -1.0, 1.0)) * parabola).array().exp();
+  const Durations drift = parabola.at(Durations::LinSpaced(durations.size(), -1.0, 1.0)).exp();
   return drift / drift.mean();
 }
 

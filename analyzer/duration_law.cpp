@@ -20,9 +20,8 @@ constexpr double coarse_step = 4.0;
 constexpr double damping_over_table = 20.0;
 // Cells cannot show a narrower jitter than this many of their widths without ringing.
 constexpr double least_jitter_steps = 0.6;
-constexpr double jitter_skewness = 0.12;  // of lognormal jitter of 4 %, or gamma jitter of 6 %
-constexpr double spiked_share = 0.04;     // of the segments
-constexpr int spike_lengths = 10;         // from 1 to 512 standard deviations of the jitter, each twice the one before
+constexpr double spiked_share = 0.04;  // of the segments
+constexpr int spike_lengths = 10;      // from 1 to 512 standard deviations of the jitter, each twice the one before
 constexpr double fine_end = first_edge + fine_step * (cells - 64);
 
 // Steps in probability of the power law's mixture, and how many decades of its tail they cover.
@@ -73,15 +72,21 @@ std::vector<Complex> arguments(double step) {
   return u;
 }
 
+// A gamma law of mean 0 and deviation 1.
+Complex gamma_jitter(double skewness, Complex u) {
+  const double shape = 4.0 / (skewness * skewness);
+  const Complex scaled = 0.5 * skewness * u;
+  return std::exp(shape * (scaled - std::log(1.0 + scaled)));
+}
+
 // Of mean 0.
 Complex jitter_transform(Jitter jitter, double deviation, Complex u) {
   switch (jitter) {
     case Jitter::normal: return std::exp(0.5 * deviation * deviation * u * u);
-    case Jitter::skewed: {
-      const double shape = 4.0 / (jitter_skewness * jitter_skewness);
-      const double scale = 0.5 * deviation * jitter_skewness;
-      return std::exp(shape * (scale * u - std::log(1.0 + scale * u)));
-    }
+    case Jitter::skewed: return gamma_jitter(0.12, deviation * u);         // lognormal of 4 %, gamma of 6 %
+    case Jitter::lopsided: return gamma_jitter(0.35, deviation * u);       // lognormal of 12 %, gamma of 18 %
+    case Jitter::very_lopsided: return gamma_jitter(0.65, deviation * u);  // lognormal of 22 %
+    case Jitter::left_skewed: return gamma_jitter(0.5, -deviation * u);    // Weibull of 15 %
     case Jitter::bounded: {
       const Complex half_width = std::sqrt(3.0) * deviation * u;
       return std::sinh(half_width) / half_width;

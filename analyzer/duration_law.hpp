@@ -31,9 +31,12 @@ inline constexpr std::array<DelayLaw, 9> delay_laws{{{DelayFamily::gamma, 64.0},
 /// E exp(-u D) of a delay D of mean 1, for each u.
 std::vector<std::complex<double>> laplace_transform(const DelayLaw& law, const std::vector<std::complex<double>>& u);
 
-/// How durations vary beside the delays that the law counts: as usual, with a longer right side (gamma, lognormal),
-/// within limits (uniform), or as usual with a few segments in a hundred delayed by something else, for any time.
-enum class Jitter { normal, skewed, bounded, spiked };
+/// How durations vary beside the delays that the law counts: as usual; with a longer right side, as narrow or wide laws
+/// of gamma or lognormal have it; with a longer left side (Weibull); within limits (uniform); or as usual with a few
+/// segments in a hundred delayed by something else, for any time.
+enum class Jitter { normal, skewed, lopsided, very_lopsided, left_skewed, bounded, spiked };
+inline constexpr std::array jitters{Jitter::normal,      Jitter::skewed,  Jitter::lopsided, Jitter::very_lopsided,
+                                    Jitter::left_skewed, Jitter::bounded, Jitter::spiked};
 
 /// Lengths are in standard deviations of the jitter, and the undisturbed duration is at 0.
 struct DurationShape {

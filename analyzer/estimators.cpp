@@ -145,13 +145,17 @@ Baseline baseline_mode(Recorded ascending) {
   return {.baseline = baseline, .threshold = baseline + disturbed_beyond_spreads * spread, .counted_from = baseline};
 }
 
-void add_group(JudgedDurations& run, Recorded durations, Recorded beyond_usual, double calls) {
-  run.durations.insert(run.durations.end(), durations.begin(), durations.end());
-  run.ascending.insert(run.ascending.end(), durations.begin(), durations.end());
-  sort_ascending(std::span(run.ascending).last(durations.size()));
-  run.beyond_usual.insert(run.beyond_usual.end(), beyond_usual.begin(), beyond_usual.end());
+void add_group(JudgedDurations& run, const RecordedGroup& group) {
+  const auto append = [](std::vector<float>& column, Recorded values) {
+    column.insert(column.end(), values.begin(), values.end());
+  };
+  append(run.durations, group.durations);
+  append(run.ascending, group.durations);
+  sort_ascending(std::span(run.ascending).last(group.durations.size()));
+  append(run.beyond_usual, group.beyond_usual);
+  append(run.work, group.work);
   run.begin.push_back(run.durations.size());
-  run.calls.push_back(calls);
+  run.calls.push_back(group.calls);
 }
 
 }  // namespace halcyon

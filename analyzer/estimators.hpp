@@ -67,9 +67,12 @@ struct JudgedDurations {
   std::vector<float> durations;       // (segments) s, each group in the order of time
   std::vector<float> ascending;       // (segments) s, the same, each group by itself in ascending order
   std::vector<float> beyond_usual;    // (segments) s that calls took beyond what is usual; empty where not recorded
+  std::vector<float> work;            // (segments) the compute feature; empty where none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
   std::vector<double> calls;  // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
   double run_time = 0.0;      // s
+  // Whether the work was counted in CPU time, which varies with durations themselves, not by a hardware counter.
+  bool work_is_time = false;
 
   std::size_t groups() const { return calls.size(); }
   std::size_t size(std::size_t group) const { return begin[group + 1] - begin[group]; }
@@ -78,8 +81,14 @@ struct JudgedDurations {
   }
 };
 
-/// `beyond_usual` is empty where it was not recorded, of no group then.
-void add_group(JudgedDurations& run, Recorded durations, Recorded beyond_usual, double calls);
+/// What was recorded of a group. `beyond_usual` and `work` are empty where they were not, of no group then.
+struct RecordedGroup {
+  Recorded durations;
+  Recorded beyond_usual;
+  Recorded work;
+  double calls = 0.0;
+};
+void add_group(JudgedDurations& run, const RecordedGroup& group);
 
 /// What is asked of an estimator; the excess of each segment takes as much memory as the durations.
 enum class Detail { groups, segments };

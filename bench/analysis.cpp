@@ -101,7 +101,7 @@ void estimating(benchmark::State& state, Growth growth, const Method* method) {
   JudgedDurations judged{.run_time = profile.run_time_seconds};
   for (std::uint32_t group = 0; group < groups.groups.count; ++group) {
     const std::vector<float> durations = durations_of(profile, groups.members(group));
-    if (durations.size() >= smallest_judged_group) add_group(judged, durations, {}, 0.0);
+    if (durations.size() >= smallest_judged_group) add_group(judged, {.durations = durations});
   }
   for (auto _ : state) benchmark::DoNotOptimize(method->estimate(judged, Detail::segments));
   growth(state);

@@ -23,7 +23,7 @@ Durations durations_of_run(const truth::Truth& truth) {
 RunEstimate estimate_compound(const Durations& durations) {
   const Eigen::ArrayXf recorded = durations.cast<float>();
   JudgedDurations run{.run_time = durations.sum()};
-  add_group(run, {recorded.data(), static_cast<std::size_t>(recorded.size())}, {}, 0.0);
+  add_group(run, {.durations = {recorded.data(), static_cast<std::size_t>(recorded.size())}});
   return halcyon::estimate_compound(run, Detail::segments);
 }
 
@@ -165,7 +165,7 @@ TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
   std::vector<std::vector<Explanation>> explanations;
   for (std::size_t g = 0; g < 2; ++g) {
     groups[g] = Eigen::Map<const Durations>(values[g].data(), static_cast<Eigen::Index>(values[g].size()));
-    explanations.push_back(explain(groups[g], laws));
+    explanations.push_back(explain(groups[g], laws, 0.01));
   }
   const AddedTime alone = added_time(explanations[1], groups[1].mean());
   share_between_groups(explanations, {0.0, 0.0}, {0, 1});

@@ -20,7 +20,7 @@ Durations of(std::initializer_list<double> values) {
 // One judged group of a run.
 JudgedDurations run_of(const std::vector<float>& durations) {
   JudgedDurations run{.run_time = std::accumulate(durations.begin(), durations.end(), 0.0)};
-  add_group(run, durations, {}, 0.0);
+  add_group(run, {.durations = durations});
   return run;
 }
 
