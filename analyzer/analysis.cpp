@@ -61,8 +61,9 @@ std::vector<float> seconds_of(const std::vector<float>& column, std::span<const 
 JudgedDurations judged_durations(const Profile& profile, const Grouping& grouping,
                                  const std::vector<JudgedGroup>& judged) {
   JudgedDurations run{.run_time = profile.run_time_seconds, .work_is_time = profile.counter == "cpu"};
-  const FeatureColumn& compute = profile.features[index_of(Feature::compute)];
+  const FeatureColumn& compute = work_of(profile, grouping);
   const bool counts_work = compute.bins.size() > 1;
+  if (grouping.speeds) run.slow_factor = grouping.speeds->factor;
   std::size_t segments = 0;
   for (const JudgedGroup& group : judged) segments += grouping.members(group.group).size();
   run.durations.reserve(segments);
@@ -77,6 +78,9 @@ JudgedDurations judged_durations(const Profile& profile, const Grouping& groupin
     if (counts_work) {
       for (const std::uint32_t segment : members)
         work.push_back(static_cast<float>(compute.bins[compute.bin_of(segment)]));
+    }
+    if (grouping.speeds) {
+      for (const std::uint32_t segment : members) run.slow.push_back(grouping.speeds->slow[segment]);
     }
     const std::vector<float> durations = seconds_of(profile.duration, members);
     add_group(run, {durations, beyond_usual, work, calls_of(profile, members.front())});
@@ -207,13 +211,12 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
         return 100.0 * std::clamp(seconds / profile.run_time_seconds, 0.0, 1.0);
       };
       double continuous_seconds = 0.0;
+      double speed_seconds = 0.0;
       for (std::size_t g = 0; g < judged.groups(); ++g) {
         const GroupEstimate& group = estimate.groups[g];
-        // What moves the median strikes nearly every segment (the paper, section 2, "Separating ...").
-        const double risen = static_cast<double>(judged.size(g)) *
-                             (median_of_ascending(judged.of(judged.ascending, g)) - group.baseline);
         result.excess_seconds += group.excess_seconds;
-        continuous_seconds += std::clamp(risen, 0.0, group.excess_seconds);
+        continuous_seconds += group.continuous_seconds;
+        speed_seconds += group.speed_seconds;
         if (!is_chosen) continue;
         analysis.judged[g].baseline_seconds = group.baseline;
         analysis.judged[g].threshold_seconds = group.threshold;
@@ -221,6 +224,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       if (is_chosen) analysis.excess = by_segment(grouping, analysis.judged, estimate.excess);
       result.interference_percent = percent(result.excess_seconds);
       result.continuous_percent = percent(continuous_seconds);
+      result.speed_percent = percent(speed_seconds);
       if (is_chosen) analysis.slow_percent = percent(estimate.slow_seconds);
       result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};
     }

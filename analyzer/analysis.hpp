@@ -28,8 +28,10 @@ struct MethodResult {
   std::string_view name;
   double excess_seconds = 0.0;
   double interference_percent = 0.0;  // of the whole, disturbed run time
-  double continuous_percent =
-      0.0;                    // part of the interference that strikes nearly all segments; the rest is instantaneous
+  // Parts of the interference: what strikes nearly all segments, and what a slower machine cost at times; the rest is
+  // instantaneous.
+  double continuous_percent = 0.0;
+  double speed_percent = 0.0;
   Interval interval_percent;  // 90 %
   double probability_high = 0.0;
   Verdict verdict = Verdict::unknown;

@@ -65,6 +65,9 @@ Selection select(const JudgedDurations& run, const std::vector<double>& seconds)
 struct Level {
   std::optional<Durations> factors;  // (segments) by which baselines differ, mean 1: work, drift
   double mean = 0.0;
+  double at_full_speed = 0.0;  // the mean
+  double median_at_full_speed = 0.0;
+  double slowness = 1.0;  // durations on average, in units of those at full speed
   double usual = 0.0;
   double raised = 0.0;   // what slow changes added; not in `usual`
   double drifted = 0.0;  // what drift added to its lowest; in `usual`
@@ -75,10 +78,11 @@ struct Level {
   std::vector<Explanation> explanations;  // of what is usual
 };
 
-constexpr double most_own_waiting = 0.06;  // of the duration: what calls may take beyond the usual undisturbed
-constexpr double sure_own_waiting = 0.01;  // of it: so little is not even told from none
-constexpr double missed = 0.03;            // of what calls took beyond the usual: delays too short to be told from it
-constexpr double least_usual = 1e-3;       // of the duration
+constexpr double most_own_waiting = 0.06;     // of the duration: what calls may take beyond the usual undisturbed
+constexpr double sure_own_waiting = 0.01;     // of it: so little is not even told from none
+constexpr double likely_own_waiting = 0.012;  // of it
+constexpr double missed = 0.03;       // of what calls took beyond the usual: delays too short to be told from it
+constexpr double least_usual = 1e-3;  // of the duration
 
 // How much of what calls took beyond the usual the segment took longer: the slope of durations on it, or 1 where this
 // is not less for sure. Less of it is on the critical path where a rank that is late anyway has delays, or where
@@ -156,6 +160,14 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
     return Eigen::Map<const Eigen::ArrayXf>(values.data(), static_cast<Eigen::Index>(values.size())).cast<double>();
   };
   Durations usual = seconds(run.durations);
+  Durations slowness = Durations::Ones(usual.size());
+  if (!run.slow.empty()) {
+    const auto slow = run.slow.begin() + static_cast<std::ptrdiff_t>(run.begin[group]);
+    for (Eigen::Index i = 0; i < usual.size(); ++i) {
+      if (slow[i] != 0) slowness[i] = run.slow_factor;
+    }
+    usual /= slowness;
+  }
   Level level;
   const auto divide_by = [&](std::optional<Durations> factors) {
     if (!factors) return;
@@ -167,15 +179,19 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
     level.drifted = 1.0 - drift->minCoeff();
     divide_by(std::move(drift));
   }
-  level.mean = usual.mean();
-  level.drifted *= level.mean;
+  level.mean = (usual * slowness).mean();
+  level.at_full_speed = usual.mean();
+  level.median_at_full_speed = median(usual);
+  level.slowness = slowness.mean();
+  level.drifted *= level.at_full_speed;
   if (!run.beyond_usual.empty()) {
     Durations beyond = seconds(run.beyond_usual);
+    beyond /= slowness;
     if (level.factors) beyond /= *level.factors;
     beyond *= share_on_critical_path(usual, beyond);
     level.beyond_usual = beyond.mean();
     level.variance_beyond_usual = (beyond - level.beyond_usual).square().mean();
-    level.own_waiting = own_waiting_of(beyond, level.mean);
+    level.own_waiting = own_waiting_of(beyond, level.at_full_speed);
     usual = (usual - beyond).max(least_usual * usual);
   }
   // A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
@@ -183,7 +199,7 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
     level.raised = raised->mean();
     usual -= *raised;
   }
-  usual = usual.max(least_usual * level.mean);
+  usual = usual.max(least_usual * level.at_full_speed);
   level.usual = usual.mean();
   level.far_out = far_out_of(usual);
   level.explanations = explain(usual, laws, run.work_is_time ? wide_jitter_of_time : wide_jitter_unseen);
@@ -221,7 +237,8 @@ AddedTime added_to_calls(const Level& level, double calls) {
   const double beyond = level.beyond_usual;
   const double random = std::min(beyond, std::sqrt(2.0 * std::max(calls, 1.0) * level.variance_beyond_usual));
   const double least = std::max(0.0, random - level.own_waiting);
-  return {.low = least, .median = 0.5 * (least + random), .high = beyond * (1.0 + missed)};
+  const double likely = random - std::min({0.5 * random, level.own_waiting, likely_own_waiting * level.at_full_speed});
+  return {.low = least, .median = likely, .high = beyond * (1.0 + missed)};
 }
 
 // Added to what is usual, and beyond it, of each fitted group. What is unknown of one, above all how single delays are
@@ -235,10 +252,12 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
   for (std::size_t i = 0; i < levels.size(); ++i) {
     added.push_back(added_time(explanations[i], levels[i].usual, levels[i].far_out));
     const AddedTime to_calls = added_to_calls(levels[i], calls[i]);
-    // What is slow may be the program's own, and is not called interference; but it may be.
-    added[i].low += to_calls.low;
-    added[i].median += to_calls.median;
-    added[i].high += to_calls.high + levels[i].raised + levels[i].drifted;
+    // What is slow may be the program's own, and is not called interference; but it may be. What a slow machine cost
+    // is.
+    const double slowed = levels[i].mean - levels[i].at_full_speed;
+    added[i].low += to_calls.low + slowed;
+    added[i].median += to_calls.median + slowed;
+    added[i].high += to_calls.high + slowed + levels[i].raised + levels[i].drifted;
   }
   return added;
 }
@@ -272,6 +291,11 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
     const double segments = seconds[g] / levels[i].mean;
     run.groups[g] = excess_of(judged.of(judged.durations, g), levels[i].factors, seconds[g],
                               added[i].median / levels[i].mean, added[i].jitter, excess_of_group(g));
+    GroupEstimate& group = run.groups[g];
+    const auto size = static_cast<double>(judged.size(g));
+    group.speed_seconds = std::min(group.excess_seconds, size * group.baseline * (levels[i].slowness - 1.0));
+    group.continuous_seconds =
+        continuous_of(size, levels[i].median_at_full_speed, group.baseline, group.excess_seconds - group.speed_seconds);
     // What is unknown of one group is unknown of all.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
@@ -283,6 +307,9 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
     const std::size_t g = selection.by_time[i];
     run.groups[g] = excess_of(judged.of(judged.durations, g), std::nullopt, seconds[g], added_seconds / fitted_seconds,
                               0.0, excess_of_group(g));
+    run.groups[g].continuous_seconds =
+        continuous_of(static_cast<double>(judged.size(g)), median_of_ascending(judged.of(judged.ascending, g)),
+                      run.groups[g].baseline, run.groups[g].excess_seconds);
   }
   if (fitted_seconds > 0.0) {
     const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);

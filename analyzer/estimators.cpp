@@ -90,7 +90,13 @@ RunEstimate group_by_group(const JudgedDurations& run, Detail detail) {
   for (std::size_t group = 0; group < run.groups(); ++group) {
     const Baseline baseline = baseline_of(run.of(run.ascending, group));
     moments.push_back(moments_of(run.of(run.durations, group), baseline));
-    estimate.groups.push_back({baseline.baseline, baseline.threshold, moments.back().excess});
+    const double excess = moments.back().excess;
+    estimate.groups.push_back({.baseline = baseline.baseline,
+                               .threshold = baseline.threshold,
+                               .excess_seconds = excess,
+                               .continuous_seconds = continuous_of(static_cast<double>(run.size(group)),
+                                                                   median_of_ascending(run.of(run.ascending, group)),
+                                                                   baseline.baseline, excess)});
     if (detail == Detail::groups) continue;
     for (const float duration : run.of(run.durations, group)) {
       estimate.excess.push_back(static_cast<float>(baseline.excess_of(static_cast<double>(duration))));
@@ -143,6 +149,10 @@ Baseline baseline_mode(Recorded ascending) {
   const Recorded below(ascending.begin(), end);
   const double spread = below.empty() ? 0.0 : normal_consistency * (baseline - median_of_ascending(below));
   return {.baseline = baseline, .threshold = baseline + disturbed_beyond_spreads * spread, .counted_from = baseline};
+}
+
+double continuous_of(double segments, double median, double baseline, double excess_seconds) {
+  return std::clamp(segments * (median - baseline), 0.0, std::max(0.0, excess_seconds));
 }
 
 void add_group(JudgedDurations& run, const RecordedGroup& group) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,7 +25,13 @@ struct GroupEstimate {
   double baseline = 0.0;   // s, undisturbed duration of a segment
   double threshold = 0.0;  // s, a longer segment is disturbed
   double excess_seconds = 0.0;
+  double continuous_seconds = 0.0;  // of the excess: strikes nearly all segments
+  double speed_seconds = 0.0;       // of the excess: the machine computed more slowly
 };
+
+/// What moves the median strikes nearly every segment (the paper, section 2, "Separating Instantaneous Interference
+/// from Continuous Interference").
+double continuous_of(double segments, double median, double baseline, double excess_seconds);
 
 struct Interval {
   double low = 0.0;
@@ -69,8 +76,10 @@ struct JudgedDurations {
   std::vector<float> beyond_usual;    // (segments) s that calls took beyond what is usual; empty where not recorded
   std::vector<float> work;            // (segments) the compute feature; empty where none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
-  std::vector<double> calls;  // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
-  double run_time = 0.0;      // s
+  std::vector<double> calls;       // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
+  std::vector<std::uint8_t> slow;  // (segments) 1 where the machine was slow; empty where it had one speed
+  double slow_factor = 1.0;        // durations there, in units of those at full speed
+  double run_time = 0.0;           // s
   // Whether the work was counted in CPU time, which varies with durations themselves, not by a hardware counter.
   bool work_is_time = false;
 

@@ -1,10 +1,13 @@
 #include "analyzer/grouping.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <utility>
+
+#include "analyzer/work_model.hpp"
 
 namespace halcyon {
 namespace {
@@ -202,10 +205,17 @@ std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
   return result;
 }
 
-Grouping group_segments(const Profile& profile) {
+namespace {
+
+// Groups by signature and, unless it is null, by work.
+Grouping group_by(const Profile& profile, const FeatureColumn* work) {
   std::vector<const Bins*> columns;
-  for (const FeatureColumn& column : profile.features) {
-    if (!column.index.empty()) columns.push_back(&column.index);
+  const auto column_of = [&](const FeatureInfo& info) {
+    return info.kind == FeatureKind::work ? work : &profile.features[index_of(info.feature)];
+  };
+  for (const FeatureInfo& info : features) {
+    const FeatureColumn* column = column_of(info);
+    if (column != nullptr && !column->index.empty()) columns.push_back(&column->index);
   }
   if (!profile.site.empty()) columns.push_back(&profile.site);
   Rows rows = rows_of(profile.segments, columns);
@@ -213,8 +223,8 @@ Grouping group_segments(const Profile& profile) {
   Partition partition{.of = std::vector<std::uint32_t>(rows.first.size(), 0), .count = rows.first.empty() ? 0U : 1U};
   const auto refine_by = [&](FeatureKind kind, Compare compare) {
     for (const FeatureInfo& info : features) {
-      const FeatureColumn& column = profile.features[index_of(info.feature)];
-      if (info.kind == kind) refine(partition, rows, column.index, column.bins, compare);
+      const FeatureColumn* column = column_of(info);
+      if (info.kind == kind && column != nullptr) refine(partition, rows, column->index, column->bins, compare);
     }
   };
   Grouping grouping;
@@ -241,6 +251,95 @@ Grouping group_segments(const Profile& profile) {
     group = partition.of[group];
     grouping.by_group[end[group]++] = static_cast<std::uint32_t>(segment);
   }
+  return grouping;
+}
+
+// The durations of all segments; those of the same group, and of the same work in it, can be compared.
+Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) {
+  Comparable run{.durations = profile.duration, .kind_of = grouping.groups.of, .kinds = grouping.groups.count};
+  const FeatureColumn& work = work_of(profile, grouping);
+  if (work.index.empty()) return run;
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    const std::span<const std::uint32_t> members = grouping.members(group);
+    Durations durations(static_cast<Eigen::Index>(members.size()));
+    Durations amounts(durations.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
+      amounts[static_cast<Eigen::Index>(i)] = work.bins[work.index[members[i]]];
+    }
+    const std::optional<Durations> factors = work_factors(durations, amounts);
+    if (!factors) continue;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      run.durations[members[i]] /= static_cast<float>((*factors)[static_cast<Eigen::Index>(i)]);
+    }
+  }
+  return run;
+}
+
+// By what factor CPU time was longer where the machine was slow: the median over kinds.
+double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const Speeds& speeds) {
+  std::vector<std::array<std::vector<double>, 2>> times(run.kinds);
+  for (std::size_t i = 0; i < run.kind_of.size(); ++i) {
+    times[run.kind_of[i]][speeds.slow[i]].push_back(work.bins[work.bin_of(i)]);
+  }
+  std::vector<double> factors;
+  for (auto& [fast, slow] : times) {
+    if (fast.size() < smallest_judged_group || slow.size() < smallest_judged_group) continue;
+    const auto middle = [](std::vector<double>& values) {
+      const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+      std::nth_element(values.begin(), half, values.end());
+      return *half;
+    };
+    if (const double at_full_speed = middle(fast); at_full_speed > 0.0) factors.push_back(middle(slow) / at_full_speed);
+  }
+  if (factors.empty()) return 1.0;
+  const auto half = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
+  std::nth_element(factors.begin(), half, factors.end());
+  return *half;
+}
+
+FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double factor) {
+  FeatureColumn result{.bins = work.bins, .reduced = work.reduced};
+  for (const double value : work.bins) result.bins.push_back(value / factor);
+  result.index.resize(speeds.slow.size());
+  for (std::size_t i = 0; i < speeds.slow.size(); ++i) {
+    const std::size_t of_slow = speeds.slow[i] != 0 ? work.bins.size() : 0;
+    result.index[i] = static_cast<std::uint16_t>(work.bin_of(i) + of_slow);
+  }
+  return result;
+}
+
+// Another core or clock rate makes work slower by so much; more is other work.
+constexpr double most_slower = 2.2;
+// Of the speed's factor, in logarithms: CPU time follows it, or does not.
+constexpr double follows = 0.5;
+
+}  // namespace
+
+const FeatureColumn& work_of(const Profile& profile, const Grouping& grouping) {
+  return grouping.work.bins.empty() ? profile.features[index_of(Feature::compute)] : grouping.work;
+}
+
+Grouping group_segments(const Profile& profile) {
+  const FeatureColumn& work = profile.features[index_of(Feature::compute)];
+  Grouping grouping = group_by(profile, &work);
+  if (profile.counter != "cpu" || work.index.empty()) {
+    grouping.speeds = find_speeds(comparable_by_work(profile, grouping), most_slower);
+    return grouping;
+  }
+  // The same signature may be other work, or the same at another speed: the order of time tells.
+  const Grouping by_signature = group_by(profile, nullptr);
+  const Comparable run{
+      .durations = profile.duration, .kind_of = by_signature.groups.of, .kinds = by_signature.groups.count};
+  std::optional<Speeds> speeds = find_speeds(run, most_slower);
+  if (!speeds) return grouping;
+  const double slower = slower_cpu_time(work, run, *speeds);
+  if (std::log(slower) > follows * std::log(speeds->factor)) {
+    FeatureColumn corrected = at_full_speed(work, *speeds, slower);
+    grouping = group_by(profile, &corrected);
+    grouping.work = std::move(corrected);
+  }
+  grouping.speeds = std::move(speeds);
   return grouping;
 }
 

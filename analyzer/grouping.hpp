@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "analyzer/speeds.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
@@ -43,12 +45,18 @@ struct Grouping {
   std::vector<std::uint32_t> cluster_of;  // (groups) the cluster that each is part of
   std::vector<std::uint32_t> by_group;    // (segments) those of group 0, of group 1 and so on, each in order of time
   std::vector<std::size_t> begin{0};      // (groups + 1) where in by_group the segments of each begin
+  std::optional<Speeds> speeds;           // of the machine, where it switched between two
+  FeatureColumn work;  // the compute feature at the machine's full speed, where CPU time followed the speed; else empty
 
   std::span<const std::uint32_t> members(std::uint32_t group) const {
     return std::span(by_group).subspan(begin[group], begin[group + 1] - begin[group]);
   }
 };
 
+/// CPU time follows the speed of the machine: where that switched between two, the work is what it was at full speed.
 Grouping group_segments(const Profile& profile);
+
+/// What segments did, as they were grouped.
+const FeatureColumn& work_of(const Profile& profile, const Grouping& grouping);
 
 }  // namespace halcyon
