@@ -69,9 +69,10 @@ struct Level {
   double median_at_full_speed = 0.0;
   double slowness = 1.0;  // durations on average, in units of those at full speed
   double usual = 0.0;
-  double raised = 0.0;   // what slow changes added; not in `usual`
-  double drifted = 0.0;  // what drift added to its lowest; in `usual`
-  double far_out = 0.0;  // by which rare segments, far from the others, are longer; in `usual`
+  double raised = 0.0;             // what slow changes added; not in `usual`
+  double raised_by_machine = 0.0;  // of that, with the same work
+  double drifted = 0.0;            // what drift added to its lowest; in `usual`
+  double far_out = 0.0;            // by which rare segments, far from the others, are longer; in `usual`
   double beyond_usual = 0.0;
   double own_waiting = 0.0;               // of that, what the program's own may be at most
   double variance_beyond_usual = 0.0;     // s^2
@@ -174,7 +175,14 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
     usual /= *factors;
     level.factors = level.factors ? *level.factors * *factors : std::move(*factors);
   };
+  const bool knows_work = !run.work.empty() && !run.work_is_time;
   if (!run.work.empty()) divide_by(work_factors(usual, seconds(run.work)));
+  // CPU time that goes up and down slowly may be more work, or a slower machine.
+  if (level.factors && run.work_is_time) {
+    if (const std::optional<Durations> raised = raised_levels_of(*level.factors)) {
+      level.raised = raised->mean() * usual.mean();
+    }
+  }
   if (std::optional<Durations> drift = drift_of(usual)) {
     level.drifted = 1.0 - drift->minCoeff();
     divide_by(std::move(drift));
@@ -196,7 +204,8 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
   }
   // A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
   if (const std::optional<Durations> raised = raised_levels_of(usual)) {
-    level.raised = raised->mean();
+    level.raised += raised->mean();
+    if (knows_work) level.raised_by_machine = raised->mean();
     usual -= *raised;
   }
   usual = usual.max(least_usual * level.at_full_speed);
@@ -252,11 +261,11 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
   for (std::size_t i = 0; i < levels.size(); ++i) {
     added.push_back(added_time(explanations[i], levels[i].usual, levels[i].far_out));
     const AddedTime to_calls = added_to_calls(levels[i], calls[i]);
-    // What is slow may be the program's own, and is not called interference; but it may be. What a slow machine cost
-    // is.
+    // What changes slowly may be the program's own, or the machine's. Where the work is known not to have changed, and
+    // durations go up and down, it is the machine's.
     const double slowed = levels[i].mean - levels[i].at_full_speed;
     added[i].low += to_calls.low + slowed;
-    added[i].median += to_calls.median + slowed;
+    added[i].median += to_calls.median + slowed + levels[i].raised_by_machine;
     added[i].high += to_calls.high + slowed + levels[i].raised + levels[i].drifted;
   }
   return added;
@@ -293,13 +302,14 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
                               added[i].median / levels[i].mean, added[i].jitter, excess_of_group(g));
     GroupEstimate& group = run.groups[g];
     const auto size = static_cast<double>(judged.size(g));
-    group.speed_seconds = std::min(group.excess_seconds, size * group.baseline * (levels[i].slowness - 1.0));
+    group.speed_seconds = std::min(group.excess_seconds,
+                                   size * (group.baseline * (levels[i].slowness - 1.0) + levels[i].raised_by_machine));
     group.continuous_seconds =
         continuous_of(size, levels[i].median_at_full_speed, group.baseline, group.excess_seconds - group.speed_seconds);
     // What is unknown of one group is unknown of all.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
-    run.slow_seconds += segments * levels[i].raised;
+    run.slow_seconds += segments * (levels[i].raised - levels[i].raised_by_machine);
     added_seconds += segments * added[i].median;
     fitted_seconds += seconds[g];
   }

@@ -14,7 +14,8 @@ namespace {
 
 constexpr Eigen::Index fewest_in_block = 15;  // for a lower quartile worth its name
 constexpr Eigen::Index fewest_blocks = 6;     // three of them fix a parabola
-constexpr Eigen::Index most_blocks = 24;
+constexpr Eigen::Index blocks_of_drift = 24;
+constexpr Eigen::Index blocks_of_changes = 48;
 constexpr double least_explained = 0.8;  // of the variance between blocks
 constexpr double significance = 1e-3;
 constexpr double most_spread = 1.25;      // of raised levels against others, both relative
@@ -38,7 +39,7 @@ struct Blocks {
   Durations times;   // of their middles, from -1 to 1
 };
 
-std::optional<Blocks> blocks_of(const Durations& durations) {
+std::optional<Blocks> blocks_of(const Durations& durations, Eigen::Index most_blocks) {
   const Eigen::Index size = durations.size();
   const Eigen::Index count = std::min(most_blocks, size / fewest_in_block);
   if (count < fewest_blocks) return std::nullopt;
@@ -73,7 +74,7 @@ double sampling_variance(const Durations& spreads, Eigen::Index size) {
 }  // namespace
 
 std::optional<Durations> drift_of(const Durations& durations) {
-  const std::optional<Blocks> blocks = blocks_of(durations);
+  const std::optional<Blocks> blocks = blocks_of(durations, blocks_of_drift);
   if (!blocks || durations.minCoeff() <= 0.0) return std::nullopt;
   const Durations levels = blocks->levels.log();
   const Parabola parabola = fit_parabola(blocks->times, levels);
@@ -86,7 +87,7 @@ std::optional<Durations> drift_of(const Durations& durations) {
 }
 
 std::optional<Durations> raised_levels_of(const Durations& durations) {
-  const std::optional<Blocks> blocks = blocks_of(durations);
+  const std::optional<Blocks> blocks = blocks_of(durations, blocks_of_changes);
   if (!blocks) return std::nullopt;
   const Durations& levels = blocks->levels;
   const Eigen::Index count = levels.size();
