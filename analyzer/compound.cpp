@@ -7,6 +7,7 @@
 #include <span>
 
 #include "analyzer/compound_poisson.hpp"
+#include "analyzer/discrepancy.hpp"
 #include "analyzer/drift.hpp"
 #include "analyzer/estimators.hpp"
 #include "analyzer/parabola.hpp"
@@ -178,11 +179,7 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
   const bool knows_work = !run.work.empty() && !run.work_is_time;
   if (!run.work.empty()) divide_by(work_factors(usual, seconds(run.work)));
   // CPU time that goes up and down slowly may be more work, or a slower machine.
-  if (level.factors && run.work_is_time) {
-    if (const std::optional<Durations> raised = raised_levels_of(*level.factors)) {
-      level.raised = raised->mean() * usual.mean();
-    }
-  }
+  if (level.factors && run.work_is_time) level.raised = slow_rise_of(*level.factors) * usual.mean();
   if (std::optional<Durations> drift = drift_of(usual)) {
     level.drifted = 1.0 - drift->minCoeff();
     divide_by(std::move(drift));
@@ -325,6 +322,9 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
     const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
     run.excess_seconds.low *= all_seconds / fitted_seconds;
     run.excess_seconds.high *= all_seconds / fitted_seconds;
+    double excess = 0.0;
+    for (const GroupEstimate& group : run.groups) excess += group.excess_seconds;
+    run.excess_seconds = with_discrepancy(run.excess_seconds, excess, judged.run_time);
   }
   return run;
 }

@@ -71,6 +71,21 @@ double sampling_variance(const Durations& spreads, Eigen::Index size) {
   return 1.857 * deviation * deviation * static_cast<double>(spreads.size()) / static_cast<double>(size);
 }
 
+// Slowly, and not in one step.
+bool change_slowly(const Durations& levels) {
+  const Eigen::Index count = levels.size();
+  const double variation = (levels - levels.mean()).square().sum();
+  const double steps = (levels.tail(count - 1) - levels.head(count - 1)).square().sum();
+  if (variation <= 0.0 || steps > most_von_neumann * variation) return false;
+  return residual_of_best_step(levels) > (1.0 - least_explained) * variation;
+}
+
+double lowest_of(Durations levels) {
+  double* const tenth = levels.data() + levels.size() / 10;
+  std::nth_element(levels.data(), tenth, levels.data() + levels.size());
+  return *tenth;
+}
+
 }  // namespace
 
 std::optional<Durations> drift_of(const Durations& durations) {
@@ -88,13 +103,10 @@ std::optional<Durations> drift_of(const Durations& durations) {
 
 std::optional<Durations> raised_levels_of(const Durations& durations) {
   const std::optional<Blocks> blocks = blocks_of(durations, blocks_of_changes);
-  if (!blocks) return std::nullopt;
+  if (!blocks || !change_slowly(blocks->levels)) return std::nullopt;
   const Durations& levels = blocks->levels;
   const Eigen::Index count = levels.size();
   const double variation = (levels - levels.mean()).square().sum();
-  const double steps = (levels.tail(count - 1) - levels.head(count - 1)).square().sum();
-  if (variation <= 0.0 || steps > most_von_neumann * variation) return std::nullopt;
-  if (residual_of_best_step(levels) <= (1.0 - least_explained) * variation) return std::nullopt;
   // Levels of blocks that are all alike vary by their sampling error.
   const boost::math::chi_squared law(static_cast<double>(count - 1));
   const Durations spreads = spreads_of(durations, count);
@@ -102,11 +114,9 @@ std::optional<Durations> raised_levels_of(const Durations& durations) {
       variation / std::max(sampling_variance(spreads, durations.size()), std::numeric_limits<double>::min());
   if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return std::nullopt;
 
-  Durations sorted = levels;
-  std::sort(sorted.data(), sorted.data() + count);
-  if (sorted[0] <= 0.0) return std::nullopt;  // segments that take no time have no relative spread
-  const double lowest = sorted[count / 10];
-  const double middle = 0.5 * (lowest + sorted[count - 1]);
+  if (levels.minCoeff() <= 0.0) return std::nullopt;  // segments that take no time have no relative spread
+  const double lowest = lowest_of(levels);
+  const double middle = 0.5 * (lowest + levels.maxCoeff());
   const auto spread_where = [&](bool is_raised) {
     std::vector<double> relative;
     for (Eigen::Index block = 0; block < count; ++block) {
@@ -122,6 +132,13 @@ std::optional<Durations> raised_levels_of(const Durations& durations) {
     raised.segment(from, to - from) = std::max(0.0, levels[block] - lowest);
   }
   return raised;
+}
+
+double slow_rise_of(const Durations& factors) {
+  const std::optional<Blocks> blocks = blocks_of(factors, blocks_of_changes);
+  if (!blocks || !change_slowly(blocks->levels)) return 0.0;
+  const double lowest = lowest_of(blocks->levels);
+  return (blocks->levels - lowest).max(0.0).mean() / lowest;
 }
 
 }  // namespace halcyon

@@ -25,4 +25,8 @@ std::optional<Durations> drift_of(const Durations& durations);
 /// durations vary the more, and what begins once and stays is one step: such levels are left as they are.
 std::optional<Durations> raised_levels_of(const Durations& durations);
 
+/// How far the factors of a group's work (work_model.hpp) are above their lowest, on average over the run, in units of
+/// the lowest; 0 where they do not change slowly. Counted in CPU time, this may be more work or a slower machine.
+double slow_rise_of(const Durations& factors);
+
 }  // namespace halcyon
