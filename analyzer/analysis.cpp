@@ -63,7 +63,11 @@ JudgedDurations judged_durations(const Profile& profile, const Grouping& groupin
   JudgedDurations run{.run_time = profile.run_time_seconds, .work_is_time = profile.counter == "cpu"};
   const FeatureColumn& compute = work_of(profile, grouping);
   const bool counts_work = compute.bins.size() > 1;
-  if (grouping.speeds) run.slow_factor = grouping.speeds->factor;
+  run.perhaps_slow_seconds = grouping.perhaps_slow_seconds;
+  if (grouping.speeds) {
+    run.slow_factor = grouping.speeds->factor;
+    run.changed_once = grouping.speeds->changed_once;
+  }
   std::size_t segments = 0;
   for (const JudgedGroup& group : judged) segments += grouping.members(group.group).size();
   run.durations.reserve(segments);

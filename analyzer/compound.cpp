@@ -250,7 +250,7 @@ AddedTime added_to_calls(const Level& level, double calls) {
 // Added to what is usual, and beyond it, of each fitted group. What is unknown of one, above all how single delays are
 // distributed, is unknown of the other: the ends of their intervals add up.
 std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<double>& calls,
-                                const std::vector<std::size_t>& telling) {
+                                const std::vector<std::size_t>& telling, bool changed_once) {
   std::vector<std::vector<Explanation>> explanations;
   for (Level& level : levels) explanations.push_back(std::move(level.explanations));
   share_between_groups(explanations, calls, telling);
@@ -261,7 +261,7 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
     // What changes slowly may be the program's own, or the machine's. Where the work is known not to have changed, and
     // durations go up and down, it is the machine's.
     const double slowed = levels[i].mean - levels[i].at_full_speed;
-    added[i].low += to_calls.low + slowed;
+    added[i].low += to_calls.low + (changed_once ? 0.0 : slowed);
     added[i].median += to_calls.median + slowed + levels[i].raised_by_machine;
     added[i].high += to_calls.high + slowed + levels[i].raised + levels[i].drifted;
   }
@@ -281,7 +281,7 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
     levels.push_back(level_of(judged, selection.by_time[i], laws));
     calls.push_back(judged.calls[selection.by_time[i]]);
   }
-  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling);
+  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, judged.changed_once);
 
   RunEstimate run;
   run.groups.resize(judged.groups());
@@ -306,7 +306,7 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
     // What is unknown of one group is unknown of all.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
-    run.slow_seconds += segments * (levels[i].raised - levels[i].raised_by_machine);
+    run.slow_seconds += segments * (levels[i].raised - levels[i].raised_by_machine + levels[i].drifted);
     added_seconds += segments * added[i].median;
     fitted_seconds += seconds[g];
   }
@@ -324,6 +324,8 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
     run.excess_seconds.high *= all_seconds / fitted_seconds;
     double excess = 0.0;
     for (const GroupEstimate& group : run.groups) excess += group.excess_seconds;
+    run.excess_seconds.high += judged.perhaps_slow_seconds;
+    run.slow_seconds += judged.perhaps_slow_seconds;
     run.excess_seconds = with_discrepancy(run.excess_seconds, excess, judged.run_time);
   }
   return run;

@@ -79,7 +79,9 @@ struct JudgedDurations {
   std::vector<double> calls;       // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
   std::vector<std::uint8_t> slow;  // (segments) 1 where the machine was slow; empty where it had one speed
   double slow_factor = 1.0;        // durations there, in units of those at full speed
-  double run_time = 0.0;           // s
+  bool changed_once = false;       // the speed, which may be another phase of the program
+  double perhaps_slow_seconds = 0.0;  // that a slower machine may have cost beside, or other work
+  double run_time = 0.0;              // s
   // Whether the work was counted in CPU time, which varies with durations themselves, not by a hardware counter.
   bool work_is_time = false;
 

@@ -334,7 +334,15 @@ Grouping group_segments(const Profile& profile) {
   std::optional<Speeds> speeds = find_speeds(run, most_slower);
   if (!speeds) return grouping;
   const double slower = slower_cpu_time(work, run, *speeds);
-  if (std::log(slower) > follows * std::log(speeds->factor)) {
+  const bool follows_speed = std::log(slower) > follows * std::log(speeds->factor);
+  if (follows_speed && speeds->changed_once) {
+    for (std::size_t i = 0; i < profile.duration.size(); ++i) {
+      if (speeds->slow[i] == 0) continue;
+      grouping.perhaps_slow_seconds += static_cast<double>(profile.duration[i]) * (1.0 - 1.0 / speeds->factor);
+    }
+    return grouping;
+  }
+  if (follows_speed) {
     FeatureColumn corrected = at_full_speed(work, *speeds, slower);
     grouping = group_by(profile, &corrected);
     grouping.work = std::move(corrected);

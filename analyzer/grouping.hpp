@@ -46,6 +46,8 @@ struct Grouping {
   std::vector<std::uint32_t> by_group;    // (segments) those of group 0, of group 1 and so on, each in order of time
   std::vector<std::size_t> begin{0};      // (groups + 1) where in by_group the segments of each begin
   std::optional<Speeds> speeds;           // of the machine, where it switched between two
+  // s that a slower machine may have cost, or other work: CPU time follows either, and it changed once.
+  double perhaps_slow_seconds = 0.0;
   FeatureColumn work;  // the compute feature at the machine's full speed, where CPU time followed the speed; else empty
 
   std::span<const std::uint32_t> members(std::uint32_t group) const {

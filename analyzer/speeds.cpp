@@ -128,11 +128,8 @@ void find_levels(const Steps& steps, Model& model) {
   model.width = std::max(1e-4, std::sqrt(squares / static_cast<double>(steps.size())));
 }
 
-Model fitted(const Steps& steps, Order order, double log_factor) {
-  Steps sorted = steps;
-  const auto low = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 6);
-  std::nth_element(sorted.begin(), low, sorted.end());
-  Model model{.level = {*low, *low + log_factor}, .width = std::max(0.005, 0.3 * log_factor)};
+Model fitted(const Steps& steps, Order order, double low, double log_factor) {
+  Model model{.level = {low, low + log_factor}, .width = std::max(0.005, 0.3 * log_factor)};
   double before = -1e300;
   for (int round = 0; round < most_rounds; ++round) {
     find_states(steps, order, model);
@@ -144,11 +141,17 @@ Model fitted(const Steps& steps, Order order, double log_factor) {
 }
 
 Model best_of(const Steps& steps, Order order) {
+  Steps sorted = steps;
+  std::sort(sorted.begin(), sorted.end());
+  const double rarely_slow = sorted[sorted.size() / 6];
+  const double mostly_slow = sorted[2 * sorted.size() / 3];
   Model best;
-  for (const double factor : {1.08, 1.25, 1.6}) {
-    Model model = fitted(steps, order, std::log(factor));
-    if (model.level[0] > model.level[1]) continue;
-    if (model.log_likelihood > best.log_likelihood) best = std::move(model);
+  for (const double factor : {1.1, 1.4}) {
+    for (const double low : {rarely_slow, mostly_slow - std::log(factor)}) {
+      Model model = fitted(steps, order, low, std::log(factor));
+      if (model.level[0] > model.level[1]) continue;
+      if (model.log_likelihood > best.log_likelihood) best = std::move(model);
+    }
   }
   return best;
 }
@@ -258,33 +261,44 @@ bool are_two_speeds(const Steps& steps, const Model& chain, std::size_t per_step
   const double dwell = 1.0 / std::max(chain.leaves[0], chain.leaves[1]);
   if (dwell < least_dwell) return false;
   const std::array<std::vector<double>, 2> stays = stays_of(chain);
-  if (stays[0].empty() && stays[1].empty()) return false;  // begins once and stays: it may be another phase
   if (is_regular(stays[0], per_step) && is_regular(stays[1], per_step)) return false;
   return share_in_between(steps, chain, dwell) <= most_in_between;
+}
+
+// Whether values beyond a limit come next to each other more often than in any order.
+bool come_together(const Steps& values, double limit, bool above) {
+  constexpr double sure = 4.5;  // standard errors
+  constexpr double fewest = 8.0;
+  double beyond = 0.0;
+  double together = 0.0;
+  bool before = false;
+  for (const double value : values) {
+    const bool now = above ? value > limit : value < limit;
+    beyond += now ? 1.0 : 0.0;
+    together += now && before ? 1.0 : 0.0;
+    before = now;
+  }
+  const double expected = beyond * beyond / static_cast<double>(values.size());
+  return together >= fewest && together - expected > sure * std::sqrt(expected);
 }
 
 // Whether what comes next is like what came before, over stretches of any length that levels may last: cheap to ask,
 // and where not, there are no levels.
 bool depends_on_order(const Steps& steps) {
-  constexpr double sure = 3.5;  // standard errors of a correlation
-  for (std::size_t length = 1; steps.size() / length >= 16; length *= 4) {
+  for (std::size_t length = 1; steps.size() / length >= 32; length *= 4) {
     Steps medians;
     for (std::size_t from = 0; from + length <= steps.size(); from += length) {
       Steps stretch(steps.begin() + static_cast<std::ptrdiff_t>(from),
                     steps.begin() + static_cast<std::ptrdiff_t>(from + length));
       medians.push_back(median_in_place(stretch));
     }
-    // Of the signs, so that a few long delays decide nothing.
     Steps sorted = medians;
-    const double middle = median_in_place(sorted);
-    double alike = 0.0;
-    double pairs = 0.0;
-    for (std::size_t i = 1; i < medians.size(); ++i) {
-      if (medians[i] == middle || medians[i - 1] == middle) continue;
-      alike += (medians[i] > middle) == (medians[i - 1] > middle) ? 1.0 : -1.0;
-      pairs += 1.0;
+    std::sort(sorted.begin(), sorted.end());
+    for (const double share : {0.5, 0.2, 0.05}) {
+      const auto rank = static_cast<std::size_t>(share * static_cast<double>(sorted.size()));
+      if (come_together(medians, sorted[sorted.size() - 1 - rank], true)) return true;
+      if (come_together(medians, sorted[rank], false)) return true;
     }
-    if (alike > sure * std::sqrt(pairs)) return true;
   }
   return false;
 }
@@ -309,6 +323,8 @@ std::optional<Speeds> find_speeds(const Comparable& run, double most_factor) {
 
   Speeds speeds{.factor = std::exp(chain.level[1] - chain.level[0]),
                 .slow = std::vector<std::uint8_t>(run.durations.size(), 0)};
+  const std::array<std::vector<double>, 2> stays = stays_of(chain);
+  speeds.changed_once = stays[0].empty() && stays[1].empty();
   std::size_t at = 0;
   for (std::size_t segment = 0; segment < run.durations.size(); ++segment) {
     // What is not compared is as fast as what came before it.

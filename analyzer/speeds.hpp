@@ -11,6 +11,7 @@ namespace halcyon {
 struct Speeds {
   double factor = 1.0;             // durations at the slow speed, in units of those at the full one
   std::vector<std::uint8_t> slow;  // (segments) 1 where the machine was slow
+  bool changed_once = false;       // and stayed so: another phase of the program may look like that
 };
 
 /// Segments and their durations, brought to the same work as far as that is known.
