@@ -25,6 +25,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_run(*app, chosen);
   add_exec(*app, chosen);
   add_validate(*app, chosen);
+  add_disturb(*app, chosen);
   add_report(*app, chosen);
   add_info(*app, chosen);
   add_compare(*app, chosen);
@@ -35,7 +36,8 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
 }
 
 bool starts_a_program(std::string_view subcommand) {
-  return subcommand == "run" || subcommand == "exec" || subcommand == "validate";
+  return subcommand == "run" || subcommand == "exec" || subcommand == "validate" ||
+         subcommand == "disturb";
 }
 
 }  // namespace halcyon::cli
