@@ -131,7 +131,7 @@ ordered_json run_json(const ValidationSetting& setting, const Validation& valida
   json["hits_per_segment"] = injected ? ordered_json(run.plan.hits_per_segment) : ordered_json();
   json["spec"] = injected ? ordered_json(setting.specs[i]) : ordered_json();
   const bool disturbed = run.plan.kind == RunKind::disturbed;
-  json["seed"] = injected || disturbed ? ordered_json(run.plan.seed) : ordered_json();
+  json["seed"] = injected ? ordered_json(run.plan.seed) : ordered_json();
   json["disturber"] = disturbed ? ordered_json(kind_cell(setting, run.plan)) : ordered_json();
   json["disturbance"] = disturbed ? ordered_json(setting.disturbances[i]) : ordered_json();
   json["middle_seconds"] = run.middle_seconds;
@@ -262,7 +262,7 @@ std::string validation_text(const ValidationSetting& setting, const Validation& 
                         of(summary.accuracy, 0.0, 2), of(summary.difference_points, 0.5, 1),
                         of(summary.difference_points, 0.9, 1), fmt::format("{} of {}", summary.covered, judged));
   }
-  text += fmt::format("\n  {:>3}  {:<27}{:>8}  {:>13}  {:>20}\n", "run", "", "time s", "truth %",
+  text += fmt::format("\n  {:>3}  {:<29}{:>8}  {:>12}  {:>19}\n", "run", "", "time s", "truth %",
                       fmt::format("{} %", methods.front().name));
   for (const std::size_t i : in_table_order(validation)) {
     const ValidatedRun& run = validation.runs[i];
@@ -270,7 +270,7 @@ std::string validation_text(const ValidationSetting& setting, const Validation& 
         run.plan.kind == RunKind::injected
             ? fmt::format("{:.0f} % in {:.2g} hits a segment", run.plan.target_percent, run.plan.hits_per_segment)
             : kind_cell(setting, run.plan);
-    text += fmt::format("  {:>3}  {:<27}{:>8.2f}  {:>13}  {:>20}\n", i + 1, what, run.run_time_seconds,
+    text += fmt::format("  {:>3}  {:<29}{:>8.2f}  {:>12}  {:>19}\n", i + 1, what, run.run_time_seconds,
                         truth_cell(run.truth(Truth::paired)), estimate_cell(run.methods.front()));
   }
   return text;
@@ -284,6 +284,8 @@ ordered_json validation_json(const ValidationSetting& setting, const Validation&
   json["counter"] = setting.counter;
   json["levels"] = setting.request.levels;
   json["runs_per_level"] = setting.request.runs;
+  const auto is_hog = [](const std::string& disturber) { return disturber.starts_with("cpu:"); };
+  json["hog_runs"] = setting.request.runs * std::count_if(setting.disturbers.begin(), setting.disturbers.end(), is_hog);
   json["disturbers"] = setting.disturbers;
   json["seed"] = setting.request.seed;
   json["calibration"] = {{"run_time_seconds", setting.calibration.run_time_seconds},

@@ -54,10 +54,10 @@ class Validate(halcyon_test.Behaviour):
         self.assertLessEqual(used, styled, path)
 
     def check_results(self, results):
-        self.assertEqual(list(results), ["command", "ranks", "hosts", "counter", "levels", "runs_per_level", "disturbers", "seed",
+        self.assertEqual(list(results), ["command", "ranks", "hosts", "counter", "levels", "runs_per_level", "hog_runs", "disturbers", "seed",
                                          "calibration", "ended_early", "fastest_run", "background_percent",
                                          "paired_at_equal_speed", "valid", "noise", "methods", "runs"])
-        self.assertEqual(results["disturbers"], [DISTURBER])
+        self.assertEqual((results["disturbers"], results["hog_runs"]), ([DISTURBER], 1))
         self.assertEqual(results["noise"]["quiet_runs"], 5)
         self.assertEqual(results["valid"], results["noise"]["objection"] is None)
         # Each of three solves makes one Allreduce, then 50 times the five calls of the exchange and two Allreduces, on
