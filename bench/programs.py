@@ -46,9 +46,11 @@ FURTHER_PROGRAMS = [
             SOURCE / "examples"),
 ]
 
-# Each in bursts, in part of the run and throughout. The network's runs are on two hosts, and take longer.
-DISTURBERS = [f"{kind}:{when}" for kind in ("cpu", "memory", "disk", "network")
-              for when in ("periodic:1s,1s", "bursts", "part", "throughout")]
+# Each in bursts, in part of the run and throughout. Where the network is among them all runs are on two hosts: a series of
+# its own.
+SCHEDULES = ("periodic:1s,1s", "bursts", "part", "throughout")
+DISTURBERS = {"on one host": [f"{kind}:{when}" for kind in ("cpu", "memory", "disk") for when in SCHEDULES],
+              "on two hosts": [f"network:{when}" for when in SCHEDULES]}
 
 
 def environment():
