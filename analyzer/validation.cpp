@@ -218,7 +218,8 @@ std::vector<std::optional<double>> truths_by_pairs(const std::vector<ValidatedRu
   return percents;
 }
 
-// Standard deviation of what the quiet runs' truth is said to be; it should be the same for all.
+// Standard deviation of what quiet runs are said to have taken beyond the quiet time, as the logarithm of the ratio: as
+// much longer as shorter counts alike. It should be the same for all.
 struct Spread {
   std::size_t runs = 0;
   double deviation = 0.0;  // none of less than `fewest_for_spread` runs
@@ -238,7 +239,8 @@ Spread spread_of(const std::vector<double>& values) {
 Spread spread_of_quiet(const std::vector<ValidatedRun>& runs, const std::vector<std::optional<double>>& percents) {
   std::vector<double> of_quiet;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (is_quiet(runs[i]) && percents[i]) of_quiet.push_back(*percents[i]);
+    if (is_quiet(runs[i]) && percents[i] && *percents[i] < 100.0)
+      of_quiet.push_back(-std::log1p(-*percents[i] / 100.0));
   }
   return spread_of(of_quiet);
 }
@@ -249,16 +251,16 @@ double degrees_of_freedom(const Spread& spread) { return static_cast<double>(spr
 
 void set_truths(std::vector<ValidatedRun>& runs, Truth truth, const std::vector<std::optional<double>>& percents) {
   const Spread spread = spread_of_quiet(runs, percents);
-  std::optional<double> of_quiet_run;
+  std::optional<double> of_quiet_time;  // as a share of it
   if (spread.runs >= fewest_for_spread) {
     const boost::math::students_t law(degrees_of_freedom(spread));
-    of_quiet_run = spread.deviation * boost::math::quantile(boost::math::complement(law, upper_tail));
+    of_quiet_time = spread.deviation * boost::math::quantile(boost::math::complement(law, upper_tail));
   }
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (!percents[i]) continue;
     KnownTruth known{.percent = *percents[i]};
     // A share of the quiet time is a smaller share of a longer run.
-    if (of_quiet_run) known.uncertainty_points = *of_quiet_run * (1.0 - *percents[i] / 100.0);
+    if (of_quiet_time) known.uncertainty_points = *of_quiet_time * std::abs(100.0 - *percents[i]);
     runs[i].truths[index_of(truth)] = known;
   }
 }
