@@ -254,8 +254,10 @@ std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<Pl
     setting.specs.push_back(recording.spec);
     setting.disturbances.push_back(recorded->disturbance);
     setting.profiles.push_back(profile_name(recording));
-    if (i + 1 == first_quiet_runs && !options.anyway && objection_to(summarise(runs).noise)) {
-      setting.ended_early = "this machine is too noisy to validate on; make it quiet, or measure with --anyway";
+    const bool is_time_to_look = i + 1 == first_quiet_runs && !options.anyway;
+    if (const auto objection = is_time_to_look ? objection_to(summarise(runs).noise) : std::nullopt) {
+      setting.ended_early = "this machine is too noisy to validate on: " + *objection +
+                            "; leave the machine to the program, or measure with --anyway";
       stop.too_noisy = true;
       break;
     }
@@ -423,7 +425,7 @@ void add_validate(CLI::App& app, Action& chosen) {
   add_recording_options(*command, options->recording);
   command->footer(
       "Runs the launch command behind '--' quietly and with more and more injected delays, and compares what is\n"
-      "measured with what Halcyon estimates from each run alone. Takes some 30 runs, 10 of them quiet: each other run "
+      "measured with what Halcyon estimates from each run alone. Takes some 30 runs, 11 of them quiet: each other run "
       "is\n"
       "held against the quiet ones before and after it.\n" +
       std::string(disturber_help) +
