@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +16,8 @@ namespace halcyon {
 
 // ---- the plan
 
-enum class RunKind : std::uint8_t { quiet, injected, hog };
+/// Quiet, with delays injected, or beside a disturber.
+enum class RunKind : std::uint8_t { quiet, injected, disturbed };
 std::string_view name_of(RunKind kind);
 
 /// What must be known of a program before delays can be chosen for it.
@@ -29,9 +31,9 @@ struct Calibration {
 };
 
 struct PlanRequest {
-  int levels = 0;  // of disturbance, "quiet" included; at least 2
-  int runs = 0;    // of each level
-  int hogs = 0;    // runs beside a CPU hog
+  int levels = 0;      // of injected disturbance, "quiet" included
+  int runs = 0;        // of each injected level, and beside each disturber
+  int disturbers = 0;  // kinds of them
   std::uint64_t seed = 0;
 };
 
@@ -42,7 +44,8 @@ struct PlannedRun {
   double probability = 0.0;       // of a call to be delayed
   double delay_seconds = 0.0;     // mean of a delay
   double deviation_seconds = 0.0;
-  std::uint64_t seed = 0;  // of the injector, another one for each run
+  int disturber = -1;      // beside which it runs, of those that were asked for
+  std::uint64_t seed = 0;  // of the injector or the disturber's bursts, another one for each run
 };
 
 inline constexpr double most_target_percent = 45.0;
@@ -58,10 +61,15 @@ double target_of_level(int level, int injected_levels);
 /// segment on different ranks overlap.
 double critical_hits(double hits, int ranks);
 
-/// The runs in the order in which they are to be made: `runs` rounds, each of every level once, shuffled, so that drift
-/// of the machine meets all levels alike. Hits per segment lie on a logarithmic scale in `runs` bands; each level has
-/// one run in each band, each band each level once, and none of the values occurs twice. Hits that would need delays
-/// below the shortest, or more than half of the calls, are cut down to what can be had.
+/// Quiet runs that come first, to see whether the machine can be validated on.
+inline constexpr std::size_t first_quiet_runs = 3;
+
+/// The runs in the order in which they are to be made. Those with delays or disturbers come in `runs` rounds, each of
+/// every level and every disturber once, shuffled, so that drift of the machine meets all alike. Every two of them lie
+/// between quiet runs (A B B A B B A ...), so that each has quiet neighbours before and after it. Hits per segment lie
+/// on a logarithmic scale in `runs` bands; each level has one run in each band, each band each level once, and none of
+/// the values occurs twice. Hits that would need delays below the shortest, or more than half of the calls, are cut
+/// down to what can be had.
 std::vector<PlannedRun> plan_runs(const Calibration& calibration, const PlanRequest& request);
 
 // ---- the results
@@ -72,32 +80,41 @@ enum class Truth : std::uint8_t {
   without_displacement,  // less what the medians of its groups are displaced by: continuous interference
   with_background,       // T_fastest less what the background, measured around it, took of it
   at_equal_speed,  // with times in units of the CPU time that the run computed for: as if all had run at one speed
+  paired,          // against what its quiet neighbours took, in place of the fastest: see summarise()
 };
 struct TruthInfo {
   std::string_view name;   // in JSON
   std::string_view label;  // in tables and figures
 };
-inline constexpr std::array<TruthInfo, 4> truth_infos{{{"measured", "measured"},
+inline constexpr std::array<TruthInfo, 5> truth_infos{{{"measured", "measured"},
                                                        {"without_displacement", "without displacement"},
                                                        {"with_background", "with background"},
-                                                       {"at_equal_speed", "at equal speed"}}};
+                                                       {"at_equal_speed", "at equal speed"},
+                                                       {"paired", "by pairs"}}};
 inline constexpr std::size_t truth_count = truth_infos.size();
 constexpr std::size_t index_of(Truth truth) { return static_cast<std::size_t>(truth); }
 constexpr const TruthInfo& info_of(Truth truth) { return truth_infos[index_of(truth)]; }
 
+/// What a run's truth is known to be, and how well.
+struct KnownTruth {
+  double percent = 0.0;
+  std::optional<double> uncertainty_points;  // half of a 90 % interval; none where too few runs were quiet
+};
+
 struct ValidatedRun {
   PlannedRun plan;
+  double middle_seconds = 0.0;  // of the run, since the series began
   double run_time_seconds = 0.0;
   double displacement_seconds = 0.0;  // of its groups' medians against the fastest run
   double coverage_percent = 0.0;
   std::uint64_t segments = 0;
   std::optional<double> injected_percent;
   std::optional<Background> background;
-  std::optional<double> computing_seconds;                         // see computing_seconds()
-  std::vector<MethodResult> methods;                               // in the order of estimators.hpp
-  std::array<std::optional<double>, truth_count> truth_percent{};  // filled by summarise()
+  std::optional<double> computing_seconds;                      // see computing_seconds()
+  std::vector<MethodResult> methods;                            // in the order of estimators.hpp
+  std::array<std::optional<KnownTruth>, truth_count> truths{};  // filled by summarise()
 
-  const std::optional<double>& truth(Truth which) const { return truth_percent[index_of(which)]; }
+  const std::optional<KnownTruth>& truth(Truth which) const { return truths[index_of(which)]; }
 };
 
 /// CPU time of the run's computation, the median over ranks added up over segments: in runs of the same work the speed
@@ -116,6 +133,7 @@ struct Score {
   double accuracy = 0.0;
   double difference_points = 0.0;  // |truth - estimate|
   bool covered = false;            // the 90 % interval holds the truth
+  bool reached = false;            // or comes as near to it as the truth is known
 };
 /// None where the method gave no verdict, or the truth is not known.
 std::optional<Score> score_of(const ValidatedRun& run, std::size_t method, Truth truth);
@@ -127,13 +145,32 @@ struct MethodSummary {
   std::vector<double> accuracy;           // (judged runs)
   std::vector<double> difference_points;  // (judged runs)
   std::size_t covered = 0;                // judged runs whose interval holds the truth
+  std::size_t reached = 0;                // or comes as near to it as the truth is known
 };
+
+/// How noisy the machine was by itself, as its quiet runs show.
+struct Noise {
+  std::size_t quiet_runs = 0;
+  std::optional<double> background_percent;  // median over them
+  // A 90 % interval of how well a quiet run's truth by pairs is known, in points either way: few runs tell it roughly.
+  std::optional<Interval> uncertainty_points;
+};
+
+/// Beyond, the truth cannot tell a green run from a red one.
+inline constexpr double most_uncertainty_points = red_above_percent - green_below_percent;
+/// Beyond, fixed work alone loses what makes a run red.
+inline constexpr double most_background_percent = red_above_percent;
+
+/// Why nothing can be validated on such a machine, if that is beyond doubt.
+std::optional<std::string> objection_to(const Noise& noise);
 
 struct Validation {
   std::vector<ValidatedRun> runs;            // in the order in which they were made
   std::size_t fastest = 0;                   // of them
-  std::optional<double> background_percent;  // median over the runs without a hog
-  std::vector<MethodSummary> summaries;      // method by method, truth by truth; truths that are not known are left out
+  std::optional<double> background_percent;  // median over the runs without a disturber
+  bool paired_at_equal_speed = false;        // times by pairs are in units of the background's quantum
+  Noise noise;
+  std::vector<MethodSummary> summaries;  // method by method, truth by truth; truths that are not known are left out
 
   std::vector<Truth> known_truths() const;  // of any run
 };
@@ -141,7 +178,10 @@ struct Validation {
 /// The run that took the least time. Needs at least one.
 std::size_t fastest_of(const std::vector<ValidatedRun>& runs);
 
-/// Fills in the truths and sums up. Needs displacements against the fastest run, and at least one run.
+/// Fills in the truths and sums up. Needs displacements against the fastest run, and at least one run. By pairs, a run
+/// is held against its nearest quiet neighbours before and after it, interpolated to its own middle, so that drift of
+/// the machine cancels to first order; times are in units of the background's quantum where quiet runs agree better so.
+/// How well a truth is known is what it varies by among the quiet runs, for which it should be the same.
 Validation summarise(std::vector<ValidatedRun> runs);
 
 }  // namespace halcyon

@@ -10,6 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1]
 BUILD = SOURCE / "build" / "release"
 PACKAGED = Path("/usr/share/lammps/examples")
 RANKS = 2
+PYTHON = "/usr/bin/python3"  # the one that has Debian's modules
 
 
 def lammps(script):
@@ -33,6 +34,23 @@ PROGRAMS = [
     Program("shear", "LAMMPS, packaged `shear`, 6000 steps", lammps("in.shear"), PACKAGED / "shear", (3000, 6000)),
     Program("cg", "conjugate gradients on three grids, `examples/cg.cpp`", [str(BUILD / "examples" / "cg")]),
 ]
+
+# Not used to build the estimator: nothing of it was chosen by how these come out.
+FURTHER_PROGRAMS = [
+    Program("stencil", "7-point stencil larger than the caches, `examples/stencil.cpp`", [str(BUILD / "examples" / "stencil")]),
+    Program("checkpoint", "writes with fsync and MPI-IO, `examples/checkpoint.cpp`", [str(BUILD / "examples" / "checkpoint")]),
+    Program("power", "power method in Python, arrays, `examples/power.py`", [PYTHON, str(BUILD / "examples" / "power.py")]),
+    Program("objects", "power method in Python, pickled objects, `examples/power.py`",
+            [PYTHON, str(BUILD / "examples" / "power.py"), "600", "objects"]),
+    Program("abinit", "ABINIT, two atoms of silicon over bands, `examples/si.abi` (Debian: abinit)", ["abinit", "si.abi"],
+            SOURCE / "examples"),
+]
+
+# Each in bursts, in part of the run and throughout. Where the network is among them all runs are on two hosts: a series of
+# its own.
+SCHEDULES = ("periodic:1s,1s", "bursts", "part", "throughout")
+DISTURBERS = {"on one host": [f"{kind}:{when}" for kind in ("cpu", "memory", "disk") for when in SCHEDULES],
+              "on two hosts": [f"network:{when}" for when in SCHEDULES]}
 
 
 def environment():

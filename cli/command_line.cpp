@@ -14,7 +14,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   });
   app->footer(
       "Exit status: 0 done; 2 bad usage or file, or nothing could be measured; of run and exec otherwise the\n"
-      "program's; of report --fail-on also 3, worse than allowed, and 4, unknown.\n"
+      "program's; of report --fail-on also 3, worse than allowed, and 4, unknown; of validate 5, a machine too noisy.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
@@ -25,6 +25,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_run(*app, chosen);
   add_exec(*app, chosen);
   add_validate(*app, chosen);
+  add_disturb(*app, chosen);
   add_report(*app, chosen);
   add_info(*app, chosen);
   add_compare(*app, chosen);
@@ -35,7 +36,9 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
 }
 
 bool starts_a_program(std::string_view subcommand) {
-  return subcommand == "run" || subcommand == "exec" || subcommand == "validate";
+  return subcommand == "run" || subcommand == "exec" || subcommand == "validate" || subcommand == "disturb";
 }
+
+bool may_lack_a_program(std::string_view subcommand) { return subcommand == "disturb"; }
 
 }  // namespace halcyon::cli

@@ -16,5 +16,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen);
 
 /// Whether what stands behind the first "--" of this subcommand is a program to start.
 bool starts_a_program(std::string_view subcommand);
+/// Whether it does something without one, too.
+bool may_lack_a_program(std::string_view subcommand);
 
 }  // namespace halcyon::cli

@@ -18,7 +18,7 @@
 namespace halcyon::cli {
 
 /// The design's statuses; `run` and `exec` otherwise give back the program's own.
-enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4 };
+enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4, too_noisy = 5 };
 
 /// A line for who watches. A terminal that has gone, or a full disk behind standard error, ends nothing.
 inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", one_line(message).c_str()); }
@@ -50,6 +50,11 @@ Status write_file(const std::string& file, const std::string& text);
 /// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
 
+/// Why the text names no disturber and schedule, if so; else empty.
+std::string objection_to_disturber(const std::string& text);
+/// What KIND:WHEN may be, for the help of `disturb` and `validate`.
+extern const char* const disturber_help;
+
 /// What `recover` and `run` say of a profile that is recovered.
 std::string recovered_line(const Recovered& recovered);
 /// Of the one run whose parts are in the directory, which are removed when their profile is written. Nothing if that
@@ -61,6 +66,7 @@ using Action = std::function<int()>;
 void add_run(CLI::App& app, Action& chosen);
 void add_exec(CLI::App& app, Action& chosen);
 void add_validate(CLI::App& app, Action& chosen);
+void add_disturb(CLI::App& app, Action& chosen);
 void add_report(CLI::App& app, Action& chosen);
 void add_info(CLI::App& app, Action& chosen);
 void add_compare(CLI::App& app, Action& chosen);

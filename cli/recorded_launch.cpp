@@ -137,7 +137,9 @@ Outcome<LaunchCommand> prepared(const LaunchRequest& request, const Environment&
   environment.emplace_back("HALCYON_ALL_RANKS", "1");
   if (!request.options.inject.empty()) environment.emplace_back("INTM_SEED", request.injection_seed);
   environment.insert(environment.end(), of_this_run.begin(), of_this_run.end());
-  return with_recorder(request.launcher, request.command, *preload, environment);
+  LaunchCommand command = with_recorder(request.launcher, request.command, *preload, environment);
+  command.words.insert(command.words.begin(), request.prefix.begin(), request.prefix.end());
+  return command;
 }
 
 }  // namespace
@@ -146,6 +148,10 @@ Outcome<std::string> command_line(const LaunchRequest& request) {
   const Outcome<LaunchCommand> command = prepared(request, {});
   if (!command) return command.failure();
   return quoted(spelt_out(*command));
+}
+
+Outcome<LaunchEnd> run_to_end(const std::vector<std::string>& command) {
+  return run_to_end(LaunchCommand{.words = command}, -1);
 }
 
 Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request) {

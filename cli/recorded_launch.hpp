@@ -11,6 +11,7 @@
 namespace halcyon::cli {
 
 struct LaunchRequest {
+  std::vector<std::string> prefix;   // words before the command, as `nsenter` has them; mostly none
   std::vector<std::string> command;  // mpirun and all behind it
   Launcher launcher;
   RankOptions options;         // with an absolute output
@@ -29,6 +30,9 @@ inline constexpr const char* no_profile_written =
 
 /// Runs to the end, and passes on signals meanwhile. A failure is one of ours, before anything was started.
 Outcome<LaunchEnd> launch_recorded(const LaunchRequest& request);
+
+/// The command as it is, with nothing recorded.
+Outcome<LaunchEnd> run_to_end(const std::vector<std::string>& command);
 
 /// The same command for a shell, less what tells this process and no other which profile was written.
 Outcome<std::string> command_line(const LaunchRequest& request);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -17,7 +18,8 @@
 #include "analyzer/estimators.hpp"
 #include "analyzer/validation.hpp"
 #include "cli/commands.hpp"
-#include "cli/hog.hpp"
+#include "cli/disturbers/disturber.hpp"
+#include "cli/disturbers/two_hosts.hpp"
 #include "cli/progress.hpp"
 #include "cli/recorded_launch.hpp"
 #include "intm/spec.hpp"
@@ -36,39 +38,53 @@ struct Options {
   Launcher launcher;
   RankOptions recording{.background = "1"};
   std::string call_class = "all";
-  PlanRequest plan{.levels = 6, .runs = 3, .hogs = 0, .seed = 1};
+  PlanRequest plan{.levels = 6, .runs = 3, .disturbers = 0, .seed = 1};
+  std::vector<std::string> disturb;       // as given
+  std::vector<DisturberSpec> disturbers;  // the same, read
+  std::shared_ptr<TwoHosts> hosts;        // on which all runs are, where the network is disturbed
+  bool anyway = false;
 };
 
 // What stopped the series, beside the sentence that is an outcome's failure.
 struct Stop {
   std::string log;  // of the program, if it failed
   int signal = 0;   // that ended it
+  bool too_noisy = false;
 };
 
 struct Recording {
   std::string name;  // of profile and log
   std::string spec;  // empty: nothing is injected
   std::uint64_t seed = 0;
-  bool hog = false;
+  const DisturberSpec* disturber = nullptr;
+  DisturbedRun disturbed{};  // for it
   bool background = true;
+};
+
+struct Recorded {
+  Profile profile;
+  std::string disturbance;  // what the disturber did
 };
 
 std::string profile_name(const Recording& recording) { return recording.name + ".h5"; }
 
-Outcome<Profile> record(const Options& options, const Recording& recording, Stop& stop) {
+Outcome<Recorded> record(const Options& options, const Recording& recording, Stop& stop) {
   LaunchRequest request{.command = program_arguments(), .launcher = options.launcher, .options = options.recording};
+  if (options.hosts) request.prefix = options.hosts->launch_prefix();
   request.options.output = (options.directory / profile_name(recording)).string();
   if (!recording.background) request.options.background = "0";
   if (!recording.spec.empty()) request.options.inject = {recording.spec};
   request.injection_seed = std::to_string(recording.seed);
   request.log = (options.directory / (recording.name + ".log")).string();
 
-  std::optional<CpuHog> hog;
-  if (recording.hog && !hog.emplace().started()) {
-    return Failure{std::string("cannot start the CPU hog: ") + std::strerror(errno)};
+  std::optional<Disturber> disturber;
+  if (recording.disturber != nullptr) {
+    Outcome<Disturber> started = Disturber::start(*recording.disturber, recording.disturbed);
+    if (!started) return Failure{recording.name + ": " + started.failure().message};
+    disturber.emplace(std::move(*started));
   }
   const Outcome<LaunchEnd> end = launch_recorded(request);
-  hog.reset();
+  const Outcome<DisturberWork> work = disturber ? disturber->end() : Outcome<DisturberWork>(DisturberWork{});
   if (!end) return end.failure();
   if (end->signal != 0) {
     stop.signal = end->signal;
@@ -80,27 +96,31 @@ Outcome<Profile> record(const Options& options, const Recording& recording, Stop
     return Failure{recording.name + (end->status != 0 ? " " : ": ") + why + " (" + quoted(request.command) +
                    "; its output is " + request.log + ")"};
   }
-  return read_profile(*end->profile);
+  if (!work) return Failure{recording.name + ": " + text_of(*recording.disturber) + ": " + work.failure().message};
+  Outcome<Profile> profile = read_profile(*end->profile);
+  if (!profile) return profile.failure();
+  return Recorded{std::move(*profile), disturber ? text_of(*work, recording.disturber->kind) : std::string()};
 }
 
 Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, Stop& stop) {
   tell("two runs for calibration");
   const auto began = std::chrono::steady_clock::now();
-  const Outcome<Profile> quiet = record(options, {.name = "calibration-quiet", .background = false}, stop);
-  if (!quiet) return quiet.failure();
+  const Outcome<Recorded> recorded = record(options, {.name = "calibration-quiet", .background = false}, stop);
+  if (!recorded) return recorded.failure();
+  const Profile* const quiet = &recorded->profile;
   launch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (quiet->segments <= 1) {
     return Failure{"this program cannot be validated: " + analyze(*quiet, methods.front().name).unknown->message};
   }
   constexpr double seconds_of_a_call = 1e-6;
-  const Outcome<Profile> counting = record(options,
-                                           {.name = "calibration-calls",
-                                            .spec = "class=" + options.call_class + ",prob=1,mean=1us,sd=0us",
-                                            .seed = options.plan.seed,
-                                            .background = false},
-                                           stop);
+  const Outcome<Recorded> counting = record(options,
+                                            {.name = "calibration-calls",
+                                             .spec = "class=" + options.call_class + ",prob=1,mean=1us,sd=0us",
+                                             .seed = options.plan.seed,
+                                             .background = false},
+                                            stop);
   if (!counting) return counting.failure();
-  const std::vector<float>& requested = counting->injected.requested;
+  const std::vector<float>& requested = counting->profile.injected.requested;
   const double calls = std::accumulate(requested.begin(), requested.end(), 0.0) / seconds_of_a_call;
   if (calls < 1.0) {
     return Failure{"--class " + options.call_class + " meets no call of this program between its boundaries"};
@@ -114,14 +134,20 @@ std::string spec_of(const Options& options, const PlannedRun& run) {
                      run.delay_seconds * 1e6, run.deviation_seconds * 1e6);
 }
 
-std::string description(const PlannedRun& run) {
+const DisturberSpec* disturber_of(const Options& options, const PlannedRun& run) {
+  return run.kind == RunKind::disturbed ? &options.disturbers[static_cast<std::size_t>(run.disturber)] : nullptr;
+}
+
+std::string description(const Options& options, const PlannedRun& run) {
+  if (const DisturberSpec* disturber = disturber_of(options, run)) return text_of(*disturber);
   if (run.kind != RunKind::injected) return std::string(name_of(run.kind));
   return fmt::format("{:.0f} % in {:.2g} hits a segment", run.target_percent, run.hits_per_segment);
 }
 
-ValidatedRun facts_of(const PlannedRun& planned, const Profile& profile) {
+ValidatedRun facts_of(const PlannedRun& planned, double middle_seconds, const Profile& profile) {
   const Analysis analysis = analyze(profile, methods.front().name);
   return {.plan = planned,
+          .middle_seconds = middle_seconds,
           .run_time_seconds = analysis.run_time_seconds,
           .coverage_percent = analysis.coverage_percent,
           .segments = analysis.segments,
@@ -178,37 +204,63 @@ bool did_the_same_work(const Profile& profile, const Calibration& calibration) {
   return std::abs(static_cast<double>(profile.segments) - usual) <= most_difference_of_segments * usual;
 }
 
+// Where a run lies in the time that its launch command takes, as the quiet run for calibration had it.
+DisturbedRun expected_run(const Options& options, const PlannedRun& planned, const Calibration& calibration,
+                          double launch_seconds) {
+  double background_seconds = 0.0;
+  parse_background(options.recording.background, background_seconds);
+  return {.begins_in_seconds = std::max(0.0, launch_seconds - calibration.run_time_seconds) + 0.5 * background_seconds,
+          .seconds = calibration.run_time_seconds,
+          .seed = planned.seed,
+          .hosts = options.hosts.get()};
+}
+
 // The runs of the plan, up to one that fails; what is the same for all of them, what belongs to each, and why the
 // series ended early goes into `setting`.
-std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<PlannedRun>& plan,
+std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<PlannedRun>& plan, double launch_seconds,
                                     const std::vector<double>& expected, ValidationSetting& setting, Stop& stop) {
   std::vector<ValidatedRun> runs;
   const std::size_t digits = std::to_string(plan.size()).size();
   const Progress progress(expected);
+  const auto series_began = std::chrono::steady_clock::now();
+  const auto seconds_so_far = [series_began] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - series_began).count();
+  };
   for (std::size_t i = 0; i < plan.size(); ++i) {
-    progress.begin(i, description(plan[i]));
+    progress.begin(i, description(options, plan[i]));
     const Recording recording{.name = fmt::format("run-{:0{}}", i + 1, digits),
                               .spec = spec_of(options, plan[i]),
                               .seed = plan[i].seed,
-                              .hog = plan[i].kind == RunKind::hog};
-    const Outcome<Profile> profile = record(options, recording, stop);
-    if (!profile) {
-      setting.ended_early = profile.failure().message;
+                              .disturber = disturber_of(options, plan[i]),
+                              .disturbed = expected_run(options, plan[i], setting.calibration, launch_seconds)};
+    const double began = seconds_so_far();
+    const Outcome<Recorded> recorded = record(options, recording, stop);
+    if (!recorded) {
+      setting.ended_early = recorded.failure().message;
       break;
     }
-    if (!did_the_same_work(*profile, setting.calibration)) {
+    const Profile& profile = recorded->profile;
+    if (!did_the_same_work(profile, setting.calibration)) {
       setting.ended_early = fmt::format(
           "{} had {} segments, and the run for calibration {}: the program must do the same work each "
           "time; does it go on from files of its last run?",
-          recording.name, profile->segments, setting.calibration.segments);
+          recording.name, profile.segments, setting.calibration.segments);
       break;
     }
-    runs.push_back(facts_of(plan[i], *profile));
-    setting.ranks = profile->ranks;
-    setting.hosts = profile->hosts();
-    setting.counter = profile->counter;
+    runs.push_back(facts_of(plan[i], 0.5 * (began + seconds_so_far()), profile));
+    setting.ranks = profile.ranks;
+    setting.hosts = profile.hosts();
+    setting.counter = profile.counter;
     setting.specs.push_back(recording.spec);
+    setting.disturbances.push_back(recorded->disturbance);
     setting.profiles.push_back(profile_name(recording));
+    const bool is_time_to_look = i + 1 == first_quiet_runs && !options.anyway;
+    if (const auto objection = is_time_to_look ? objection_to(summarise(runs).noise) : std::nullopt) {
+      setting.ended_early = "this machine is too noisy to validate on: " + *objection +
+                            "; leave the machine to the program, or measure with --anyway";
+      stop.too_noisy = true;
+      break;
+    }
   }
   return runs;
 }
@@ -227,7 +279,8 @@ Outcome<Results> measure(const Options& options, Stop& stop) {
 
   Results results{
       .setting = {.command = quoted(program_arguments()), .request = options.plan, .calibration = *calibration}};
-  std::vector<ValidatedRun> runs = make_runs(options, plan, expected, results.setting, stop);
+  for (const DisturberSpec& disturber : options.disturbers) results.setting.disturbers.push_back(text_of(disturber));
+  std::vector<ValidatedRun> runs = make_runs(options, plan, launch_seconds, expected, results.setting, stop);
   if (runs.empty()) return Failure{results.setting.ended_early};
   if (const Status status = add_displacements(options, results.setting.profiles, runs); !status) {
     return status.failure();
@@ -275,15 +328,18 @@ Status write_results(const Options& options, const Results& results) {
   const std::array figures{std::pair("runs.svg", runs_figure(setting, validation)),
                            std::pair("probability.svg", probability_figure(setting, validation)),
                            std::pair("accuracy.svg", accuracy_figure(setting, validation))};
-  if (Status printed = print_result(validation_markdown(setting, validation), validation_json(setting, validation),
+  if (Status printed = print_result(validation_text(setting, validation), validation_json(setting, validation),
                                     file("validation.json"));
       !printed) {
     return printed;
   }
+  if (Status tables = write_file(file("validation.md"), validation_markdown(setting, validation)); !tables) {
+    return tables;
+  }
   for (const auto& [name, text] : figures) {
     if (Status drawn = write_file(file(name), text); !drawn) return drawn;
   }
-  tell("profiles, validation.json and figures are in " + options.directory.string());
+  tell("profiles, validation.json, tables (validation.md) and figures are in " + options.directory.string());
   return Done{};
 }
 
@@ -293,6 +349,22 @@ int validate(Options options) {
   const Outcome<Launcher> launcher = launcher_of(launch);
   if (!launcher) return fail(launcher.failure().message);
   options.launcher = *launcher;
+  if (options.plan.levels < 2 && options.disturb.empty()) {
+    return fail("--levels 1 has quiet runs only, and needs --disturb");
+  }
+  for (const std::string& text : options.disturb) options.disturbers.push_back(*parse_disturber(text));
+  options.plan.disturbers = static_cast<int>(options.disturbers.size());
+  const bool disturbs_network =
+      std::any_of(options.disturbers.begin(), options.disturbers.end(),
+                  [](const DisturberSpec& disturber) { return disturber.kind == DisturberKind::network; });
+  if (disturbs_network) {
+    if (options.launcher.kind != Launcher::Kind::open_mpi) {
+      return fail("--disturb network: the launch command must be Open MPI's mpirun, for its ranks to be on two hosts");
+    }
+    Outcome<TwoHosts> made = TwoHosts::make();
+    if (!made) return fail("--disturb network: " + made.failure().message);
+    options.hosts = std::make_shared<TwoHosts>(std::move(*made));
+  }
   if (const std::optional<std::string> objection = objection_to(options.directory)) return fail(*objection);
   options.directory = fs::absolute(options.directory).lexically_normal();
 
@@ -306,12 +378,17 @@ int validate(Options options) {
     if (!stop.log.empty()) show_end_of(stop.log);
     fail(failure);
     if (stop.signal != 0) {
+      options.hosts.reset();
       std::signal(stop.signal, SIG_DFL);
       std::raise(stop.signal);
     }
-    return bad_usage_or_file;
+    return stop.too_noisy ? too_noisy : bad_usage_or_file;
   }
-  return written ? passed : bad_usage_or_file;
+  if (!written) return bad_usage_or_file;
+  const std::optional<std::string> objection = objection_to(results->validation.noise);
+  if (!objection) return passed;
+  tell("not valid: " + *objection);
+  return options.anyway ? passed : too_noisy;
 }
 
 }  // namespace
@@ -322,15 +399,19 @@ void add_validate(CLI::App& app, Action& chosen) {
   command->add_option("-o,--output", options->directory, "New or empty directory for all results")
       ->type_name("DIR")
       ->required();
-  command->add_option("--levels", options->plan.levels, "Levels of disturbance, 'quiet' included. Default: 6")
-      ->type_name("N")
-      ->check(CLI::Range(2, 1000));
-  command->add_option("--runs", options->plan.runs, "Runs of each level. Default: 3")
+  command->add_option("--levels", options->plan.levels, "Levels of injected disturbance, 'quiet' included. Default: 6")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
-  command->add_option("--hog", options->plan.hogs, "More runs, beside a CPU hog on a core of this node. Default: 0")
+  command->add_option("--runs", options->plan.runs, "Runs of each level and beside each disturber. Default: 3")
       ->type_name("N")
-      ->check(CLI::Range(0, 1000));
+      ->check(CLI::Range(1, 1000));
+  command
+      ->add_option("--disturb", options->disturb,
+                   "More runs beside a real disturber: KIND or KIND:WHEN, see below; may be repeated")
+      ->type_name("cpu|memory|disk|network")
+      ->expected(1)
+      ->take_all()
+      ->check(objection_to_disturber);
   command->add_option("--class", options->call_class, "Calls to delay. Default: all")
       ->type_name("p2p|collective|mpiio|posixio|all")
       ->check([](const std::string& text) {
@@ -340,12 +421,20 @@ void add_validate(CLI::App& app, Action& chosen) {
       });
   command->add_option("--seed", options->plan.seed, "Of order and injection, for the same series again. Default: 1")
       ->type_name("N");
+  command->add_flag("--anyway", options->anyway, "Go on where the machine is too noisy; the result says so");
   add_recording_options(*command, options->recording);
   command->footer(
       "Runs the launch command behind '--' quietly and with more and more injected delays, and compares what is\n"
-      "measured with what Halcyon estimates from each run alone. Takes some 20 runs.\n"
-      "Exit status: 0 all made; 2 bad usage, or a run failed: what was made until then is evaluated.\n"
-      "Example: halcyon validate -o validation -- mpirun -np 4 ./app input");
+      "measured with what Halcyon estimates from each run alone. Takes some 30 runs, 11 of them quiet: each other run "
+      "is\n"
+      "held against the quiet ones before and after it.\n" +
+      std::string(disturber_help) +
+      "Exit status: 0 all made; 2 bad usage, or a run failed: what was made until then is evaluated; 5 the machine is\n"
+      "too noisy to validate on.\n"
+      "Examples:\n"
+      "  halcyon validate -o validation -- mpirun -np 4 ./app input\n"
+      "  halcyon validate -o validation --levels 1 --disturb memory:periodic --disturb disk:bursts -- \\\n"
+      "    mpirun -np 4 ./app input");
   command->callback([options, &chosen] { chosen = [options] { return validate(*options); }; });
 }
 

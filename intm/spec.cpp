@@ -18,22 +18,6 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-/// 5ms, 0.3s, 200us, 50ns -> nanoseconds.
-std::optional<double> parse_time(std::string_view text) {
-  struct Unit {
-    std::string_view name;
-    double nanoseconds;
-  };
-  constexpr Unit units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  constexpr double longest = 1e15;  // eleven days: beyond it is a slip of the pen
-  for (const Unit& unit : units) {
-    if (text.size() <= unit.name.size() || text.substr(text.size() - unit.name.size()) != unit.name) continue;
-    const std::optional<double> value = parse_number(text.substr(0, text.size() - unit.name.size()));
-    if (value && *value * unit.nanoseconds <= longest) return *value * unit.nanoseconds;
-  }
-  return std::nullopt;
-}
-
 std::optional<int> parse_rank(std::string_view text) {
   int rank = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
@@ -66,6 +50,21 @@ unsigned parse_class(std::string_view text) {
 }
 
 }  // namespace
+
+std::optional<double> parse_time(std::string_view text) {
+  struct Unit {
+    std::string_view name;
+    double nanoseconds;
+  };
+  constexpr Unit units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+  constexpr double longest = 1e15;  // eleven days: beyond it is a slip of the pen
+  for (const Unit& unit : units) {
+    if (text.size() <= unit.name.size() || text.substr(text.size() - unit.name.size()) != unit.name) continue;
+    const std::optional<double> value = parse_number(text.substr(0, text.size() - unit.name.size()));
+    if (value && *value * unit.nanoseconds <= longest) return *value * unit.nanoseconds;
+  }
+  return std::nullopt;
+}
 
 bool InjectionSpec::concerns(int rank) const {
   return ranks.empty() ||

@@ -41,6 +41,9 @@ struct InjectionSpec {
   bool active_at(std::uint64_t nanoseconds_since_init) const;
 };
 
+/// Nanoseconds of a time such as 5ms, 0.3s, 200us or 50ns.
+std::optional<double> parse_time(std::string_view text);
+
 /// Reads `class=...,prob=...,mean=...,sd=...[,ranks=0-3][,after=2s][,until=9s][,every=1s,for=100ms]`.
 Outcome<InjectionSpec> parse_spec(std::string_view text);
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analyzer/estimators.hpp"
+#include "report/layout.hpp"
 
 namespace halcyon {
 namespace {
@@ -19,7 +21,18 @@ std::string head(const std::vector<std::string>& cells) {
   return line + "\n";
 }
 
-std::string percent(const std::optional<double>& value) { return value ? fmt::format("{:.1f}", *value) : "–"; }
+constexpr const char* not_known = "–";
+
+std::string truth_cell(const std::optional<KnownTruth>& truth) {
+  if (!truth) return not_known;
+  if (!truth->uncertainty_points) return fmt::format("{:.1f}", truth->percent);
+  return fmt::format("{:.1f} ± {:.1f}", truth->percent, *truth->uncertainty_points);
+}
+
+std::string kind_cell(const ValidationSetting& setting, const PlannedRun& run) {
+  if (run.kind != RunKind::disturbed) return std::string(name_of(run.kind));
+  return setting.disturbers[static_cast<std::size_t>(run.disturber)];
+}
 
 std::string estimate_cell(const MethodResult& result) {
   if (result.verdict == Verdict::unknown) return "unknown";
@@ -31,10 +44,10 @@ std::string classes_cell(const ValidatedRun& run) {
   const MethodResult& result = run.methods.front();
   const std::string_view estimated =
       result.verdict == Verdict::unknown ? "unknown" : class_of(result.interference_percent);
-  return fmt::format("{} / {}", class_of(*run.truth(Truth::measured)), estimated);
+  return fmt::format("{} / {}", class_of(run.truth(Truth::measured)->percent), estimated);
 }
 
-// Quiet runs first, then by target, then those beside a hog; in each, the longest first.
+// Quiet runs first, then by target, then those beside each disturber; in each, the longest first.
 std::vector<std::size_t> in_table_order(const Validation& validation) {
   std::vector<std::size_t> order(validation.runs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -43,12 +56,13 @@ std::vector<std::size_t> in_table_order(const Validation& validation) {
     const ValidatedRun& y = validation.runs[b];
     if (x.plan.kind != y.plan.kind) return x.plan.kind < y.plan.kind;
     if (x.plan.target_percent != y.plan.target_percent) return x.plan.target_percent < y.plan.target_percent;
+    if (x.plan.disturber != y.plan.disturber) return x.plan.disturber < y.plan.disturber;
     return x.run_time_seconds > y.run_time_seconds;
   });
   return order;
 }
 
-std::string runs_table(const Validation& validation) {
+std::string runs_table(const ValidationSetting& setting, const Validation& validation) {
   const bool with_background = validation.background_percent.has_value();
   std::vector<std::string> cells{"run", "", "target %", "hits / segment", "time s"};
   const std::vector<Truth> known = validation.known_truths();
@@ -63,20 +77,20 @@ std::string runs_table(const Validation& validation) {
   for (const std::size_t i : in_table_order(validation)) {
     const ValidatedRun& run = validation.runs[i];
     const bool injected = run.plan.kind == RunKind::injected;
-    cells = {std::to_string(i + 1), std::string(name_of(run.plan.kind)),
-             injected ? fmt::format("{:.1f}", run.plan.target_percent) : "–",
-             injected ? fmt::format("{:.2g}", run.plan.hits_per_segment) : "–",
+    cells = {std::to_string(i + 1), kind_cell(setting, run.plan),
+             injected ? fmt::format("{:.1f}", run.plan.target_percent) : not_known,
+             injected ? fmt::format("{:.2g}", run.plan.hits_per_segment) : not_known,
              fmt::format("{:.2f}", run.run_time_seconds)};
-    for (const Truth truth : known) cells.push_back(percent(run.truth(truth)));
+    for (const Truth truth : known) cells.push_back(truth_cell(run.truth(truth)));
     for (const MethodResult& result : run.methods) cells.push_back(estimate_cell(result));
     const std::optional<Score> score = score_of(run, 0, Truth::measured);
-    cells.insert(cells.end(), {classes_cell(run), score ? fmt::format("{:.2f}", score->accuracy) : "–"});
-    if (with_speed) cells.push_back(run.computing_seconds ? fmt::format("{:.2f}", *run.computing_seconds) : "–");
+    cells.insert(cells.end(), {classes_cell(run), score ? fmt::format("{:.2f}", score->accuracy) : not_known});
+    if (with_speed) cells.push_back(run.computing_seconds ? fmt::format("{:.2f}", *run.computing_seconds) : not_known);
     if (with_background) {
       cells.push_back(
           run.background ? fmt::format("{:.1f} / {:.1f}", run.background->before_percent, run.background->after_percent)
-                         : "–");
-      cells.push_back(run.background ? fmt::format("{:.1f}", run.background->quantum_seconds * 1e6) : "–");
+                         : not_known);
+      cells.push_back(run.background ? fmt::format("{:.1f}", run.background->quantum_seconds * 1e6) : not_known);
     }
     table += row(cells);
   }
@@ -85,17 +99,19 @@ std::string runs_table(const Validation& validation) {
 
 std::string summary_table(const Validation& validation) {
   std::string table = head({"method", "against", "judged", "accuracy median", "min", "p5", "difference pp median",
-                            "p90", "in the 90 % interval"});
+                            "p90", "in the 90 % interval", "or as near as truth is known"});
   for (const MethodSummary& summary : validation.summaries) {
     const std::size_t judged = summary.accuracy.size();
     std::vector<std::string> cells{fmt::format("`{}`", summary.method), std::string(info_of(summary.truth).label),
                                    fmt::format("{} of {}", judged, validation.runs.size())};
     if (judged == 0) {
-      cells.insert(cells.end(), 6, "–");
+      cells.insert(cells.end(), 7, not_known);
     } else {
       for (const double p : {0.5, 0.0, 0.05}) cells.push_back(fmt::format("{:.3f}", quantile(summary.accuracy, p)));
       for (const double p : {0.5, 0.9}) cells.push_back(fmt::format("{:.1f}", quantile(summary.difference_points, p)));
-      cells.push_back(fmt::format("{} of {}", summary.covered, judged));
+      for (const std::size_t held : {summary.covered, summary.reached}) {
+        cells.push_back(fmt::format("{} of {}", held, judged));
+      }
     }
     table += row(cells);
   }
@@ -114,7 +130,11 @@ ordered_json run_json(const ValidationSetting& setting, const Validation& valida
   json["target_percent"] = injected ? ordered_json(run.plan.target_percent) : ordered_json();
   json["hits_per_segment"] = injected ? ordered_json(run.plan.hits_per_segment) : ordered_json();
   json["spec"] = injected ? ordered_json(setting.specs[i]) : ordered_json();
+  const bool disturbed = run.plan.kind == RunKind::disturbed;
   json["seed"] = injected ? ordered_json(run.plan.seed) : ordered_json();
+  json["disturber"] = disturbed ? ordered_json(kind_cell(setting, run.plan)) : ordered_json();
+  json["disturbance"] = disturbed ? ordered_json(setting.disturbances[i]) : ordered_json();
+  json["middle_seconds"] = run.middle_seconds;
   json["run_time_seconds"] = run.run_time_seconds;
   json["segments"] = run.segments;
   json["computing_seconds"] = or_null(run.computing_seconds);
@@ -122,9 +142,12 @@ ordered_json run_json(const ValidationSetting& setting, const Validation& valida
   json["injected_percent"] = or_null(run.injected_percent);
   json["displacement_seconds"] = run.displacement_seconds;
   for (std::size_t truth = 0; truth < truth_count; ++truth) {
-    const std::optional<double>& percent = run.truth_percent[truth];
+    const std::optional<KnownTruth>& known = run.truths[truth];
     json["truths"][std::string(truth_infos[truth].name)] =
-        percent ? ordered_json{{"percent", *percent}, {"class", class_of(*percent)}} : ordered_json();
+        known ? ordered_json{{"percent", known->percent},
+                             {"class", class_of(known->percent)},
+                             {"uncertainty_points", or_null(known->uncertainty_points)}}
+              : ordered_json();
   }
   json["background_before_percent"] = run.background ? ordered_json(run.background->before_percent) : ordered_json();
   json["background_after_percent"] = run.background ? ordered_json(run.background->after_percent) : ordered_json();
@@ -141,7 +164,8 @@ ordered_json run_json(const ValidationSetting& setting, const Validation& valida
       entry["against"][std::string(truth_infos[truth].name)] =
           score ? ordered_json{{"accuracy", score->accuracy},
                                {"difference_points", score->difference_points},
-                               {"in_interval", score->covered}}
+                               {"in_interval", score->covered},
+                               {"in_interval_as_known", score->reached}}
                 : ordered_json();
     }
   }
@@ -160,10 +184,27 @@ ordered_json summary_json(const MethodSummary& summary, std::size_t runs) {
       {"median", of(summary.accuracy, 0.5)}, {"min", of(summary.accuracy, 0.0)}, {"p5", of(summary.accuracy, 0.05)}};
   json["difference_points"] = {{"median", of(summary.difference_points, 0.5)},
                                {"p90", of(summary.difference_points, 0.9)}};
-  json["interval_coverage_percent"] =
-      judged > 0 ? ordered_json(100.0 * static_cast<double>(summary.covered) / static_cast<double>(judged))
-                 : ordered_json();
+  const auto share = [judged](std::size_t held) {
+    return judged > 0 ? ordered_json(100.0 * static_cast<double>(held) / static_cast<double>(judged)) : ordered_json();
+  };
+  json["interval_coverage_percent"] = share(summary.covered);
+  json["interval_coverage_as_known_percent"] = share(summary.reached);
   return json;
+}
+
+// By pairs, which is what stands first.
+std::string how_truth_is_known(const Validation& validation) {
+  const Noise& noise = validation.noise;
+  if (!noise.uncertainty_points) {
+    return fmt::format("How well truth is known cannot be told from {} quiet runs.", noise.quiet_runs);
+  }
+  return fmt::format(
+      "Truth by pairs{} is known to some {:.1f} points: quiet runs differ from their quiet neighbours that much in "
+      "nine "
+      "of ten cases ({:.1f} to {:.1f}, as there are {} of them).",
+      validation.paired_at_equal_speed ? ", at equal speed," : "",
+      std::sqrt(noise.uncertainty_points->low * noise.uncertainty_points->high), noise.uncertainty_points->low,
+      noise.uncertainty_points->high, noise.quiet_runs);
 }
 
 }  // namespace
@@ -183,11 +224,56 @@ std::string validation_markdown(const ValidationSetting& setting, const Validati
   std::string text =
       fmt::format("`{}`: {} runs, {} ranks on {}, counter {}. The fastest is run {} ({}, {:.2f} s).", setting.command,
                   validation.runs.size(), setting.ranks, fmt::join(setting.hosts, " "), setting.counter,
-                  validation.fastest + 1, name_of(fastest.plan.kind), fastest.run_time_seconds);
+                  validation.fastest + 1, kind_cell(setting, fastest.plan), fastest.run_time_seconds);
   if (validation.background_percent) {
     text += fmt::format(" The machine's background is {:.1f} %.", *validation.background_percent);
   }
-  return text + "\n\n" + summary_table(validation) + "\n" + runs_table(validation);
+  text += " " + how_truth_is_known(validation);
+  if (const std::optional<std::string> objection = objection_to(validation.noise)) {
+    text += fmt::format(" **Not valid: {}.**", *objection);
+  }
+  return text + "\n\n" + summary_table(validation) + "\n" + runs_table(setting, validation);
+}
+
+std::string validation_text(const ValidationSetting& setting, const Validation& validation) {
+  std::string text = wrapped("program", setting.command);
+  text += wrapped(
+      "runs", fmt::format("{}, of which {} quiet; {} ranks on {}, counter {}", validation.runs.size(),
+                          validation.noise.quiet_runs, setting.ranks, fmt::join(setting.hosts, " "), setting.counter));
+  if (validation.background_percent) {
+    text += wrapped("background", fmt::format("{:.1f} %", *validation.background_percent));
+  }
+  text += wrapped("truth", how_truth_is_known(validation));
+  if (const std::optional<std::string> objection = objection_to(validation.noise)) {
+    text += wrapped("NOT VALID", *objection);
+  }
+  text += fmt::format("\n  {:<10}{:>10}{:>12}{:>10}{:>14}{:>10}{:>12}\n", "method", "judged", "accuracy", "",
+                      "off, points", "", "in 90 %");
+  text += fmt::format("  {:<10}{:>10}{:>12}{:>10}{:>14}{:>10}{:>12}\n", "", "", "median", "least", "median", "p90",
+                      "interval");
+  for (const MethodSummary& summary : validation.summaries) {
+    if (summary.truth != Truth::paired) continue;
+    const std::size_t judged = summary.accuracy.size();
+    const auto of = [judged](const std::vector<double>& values, double p, int digits) {
+      return judged > 0 ? fmt::format("{:.{}f}", quantile(values, p), digits) : std::string(not_known);
+    };
+    text += fmt::format("  {:<10}{:>10}{:>12}{:>10}{:>14}{:>10}{:>12}\n", summary.method,
+                        fmt::format("{} of {}", judged, validation.runs.size()), of(summary.accuracy, 0.5, 3),
+                        of(summary.accuracy, 0.0, 2), of(summary.difference_points, 0.5, 1),
+                        of(summary.difference_points, 0.9, 1), fmt::format("{} of {}", summary.covered, judged));
+  }
+  text += fmt::format("\n  {:>3}  {:<29}{:>8}  {:>12}  {:>19}\n", "run", "", "time s", "truth %",
+                      fmt::format("{} %", methods.front().name));
+  for (const std::size_t i : in_table_order(validation)) {
+    const ValidatedRun& run = validation.runs[i];
+    const std::string what =
+        run.plan.kind == RunKind::injected
+            ? fmt::format("{:.0f} % in {:.2g} hits a segment", run.plan.target_percent, run.plan.hits_per_segment)
+            : kind_cell(setting, run.plan);
+    text += fmt::format("  {:>3}  {:<29}{:>8.2f}  {:>12}  {:>19}\n", i + 1, what, run.run_time_seconds,
+                        truth_cell(run.truth(Truth::paired)), estimate_cell(run.methods.front()));
+  }
+  return text;
 }
 
 ordered_json validation_json(const ValidationSetting& setting, const Validation& validation) {
@@ -198,7 +284,9 @@ ordered_json validation_json(const ValidationSetting& setting, const Validation&
   json["counter"] = setting.counter;
   json["levels"] = setting.request.levels;
   json["runs_per_level"] = setting.request.runs;
-  json["hog_runs"] = setting.request.hogs;
+  const auto is_hog = [](const std::string& disturber) { return disturber.starts_with("cpu:"); };
+  json["hog_runs"] = setting.request.runs * std::count_if(setting.disturbers.begin(), setting.disturbers.end(), is_hog);
+  json["disturbers"] = setting.disturbers;
   json["seed"] = setting.request.seed;
   json["calibration"] = {{"run_time_seconds", setting.calibration.run_time_seconds},
                          {"segments", setting.calibration.segments},
@@ -207,6 +295,17 @@ ordered_json validation_json(const ValidationSetting& setting, const Validation&
   json["ended_early"] = setting.ended_early.empty() ? ordered_json() : ordered_json(setting.ended_early);
   json["fastest_run"] = validation.fastest + 1;
   json["background_percent"] = or_null(validation.background_percent);
+  json["paired_at_equal_speed"] = validation.paired_at_equal_speed;
+  const Noise& noise = validation.noise;
+  const std::optional<std::string> objection = objection_to(noise);
+  json["valid"] = !objection;
+  json["noise"] = {
+      {"quiet_runs", noise.quiet_runs},
+      {"background_percent", or_null(noise.background_percent)},
+      {"uncertainty_interval_points",
+       noise.uncertainty_points ? ordered_json({noise.uncertainty_points->low, noise.uncertainty_points->high})
+                                : ordered_json()},
+      {"objection", objection ? ordered_json(*objection) : ordered_json()}};
   json["methods"] = ordered_json::object();
   for (const MethodSummary& summary : validation.summaries) {
     json["methods"][std::string(summary.method)][std::string(info_of(summary.truth).name)] =

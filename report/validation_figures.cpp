@@ -25,7 +25,7 @@ constexpr std::string_view style = R"(  <style>
     .measured{fill:#0072b2} .background{fill:#0072b2;fill-opacity:.35} .estimated{fill:#e69f00} .unjudged{fill:none;stroke:#e69f00;stroke-dasharray:3 2}
     .whisker{stroke:#1b1f24;fill:none} .displaced{fill:#fff;stroke:#1b1f24;stroke-width:1.2}
     .curve{stroke:#1b1f24;stroke-width:1.6;fill:none} .gap{stroke:#8c959f;stroke-width:2;fill:none}
-    .truth0{fill:#0072b2} .truth1{fill:#56b4e9} .truth2{fill:#cc79a7} .truth3{fill:#009e73}
+    .truth0{fill:#0072b2} .truth1{fill:#56b4e9} .truth2{fill:#cc79a7} .truth3{fill:#009e73} .truth4{fill:#d55e00}
     .box{fill-opacity:.30;stroke-width:1.2} .median{stroke:#1b1f24;stroke-width:2.4} .dot{fill-opacity:.55}
   </style>
 )";
@@ -67,15 +67,20 @@ bool is_judged(const ValidatedRun& run) { return run.methods.front().verdict != 
 double largest_percent(const Validation& validation) {
   double largest = 20.0;  // all three classes are seen
   for (const ValidatedRun& run : validation.runs) {
-    for (const std::optional<double>& truth : run.truth_percent) largest = std::max(largest, truth.value_or(0.0));
+    for (const std::optional<KnownTruth>& truth : run.truths) {
+      if (truth) largest = std::max(largest, truth->percent);
+    }
     largest = std::max(
         {largest, run.methods.front().interference_percent, std::min(run.methods.front().interval_percent.high, 60.0)});
   }
   return std::min(100.0, nice_end(largest));
 }
 
-std::string what_of(const PlannedRun& run) {
-  return run.kind == RunKind::injected ? fmt::format("{:.2g}", run.hits_per_segment) : std::string(name_of(run.kind));
+std::string what_of(const ValidationSetting& setting, const PlannedRun& run) {
+  if (run.kind == RunKind::injected) return fmt::format("{:.2g}", run.hits_per_segment);
+  if (run.kind == RunKind::quiet) return std::string(name_of(run.kind));
+  const std::string& disturber = setting.disturbers[static_cast<std::size_t>(run.disturber)];
+  return disturber.substr(0, disturber.find(':'));  // there is room for no more
 }
 
 std::string legend_of_runs(double x, double y, std::string_view method) {
@@ -116,9 +121,10 @@ std::string runs_figure(const ValidationSetting& setting, const Validation& vali
     const ValidatedRun& run = validation.runs[i];
     const MethodResult& result = run.methods.front();
     const double middle = x + 0.5 * slot;
-    const double measured = shown(*run.truth(Truth::measured));
-    const double with_background = shown(run.truth(Truth::with_background).value_or(measured));
-    const double displaced = shown(*run.truth(Truth::without_displacement));
+    const double measured = shown(run.truth(Truth::measured)->percent);
+    const std::optional<KnownTruth>& beside_background = run.truth(Truth::with_background);
+    const double with_background = beside_background ? shown(beside_background->percent) : measured;
+    const double displaced = shown(run.truth(Truth::without_displacement)->percent);
     const double estimated = shown(result.interference_percent);
     content += rectangle(middle - bar - 1, y(measured), bar, bottom - y(measured), "measured");
     content += rectangle(middle - bar - 1, y(with_background), bar, y(measured) - y(with_background), "background");
@@ -130,7 +136,7 @@ std::string runs_figure(const ValidationSetting& setting, const Validation& vali
       content += line(at, y(shown(result.interval_percent.low)), at, y(shown(result.interval_percent.high)), "whisker");
     }
     content += text(middle, bottom + 18, "soft small middle", fmt::format("{:.3g}", run.run_time_seconds));
-    content += text(middle, bottom + 36, "soft small middle", what_of(run.plan));
+    content += text(middle, bottom + 36, "soft small middle", what_of(setting, run.plan));
     x += slot;
   }
   content += text(left - 8, bottom + 18, "soft small end", "time s");
@@ -191,7 +197,7 @@ std::string probability_figure(const ValidationSetting& setting, const Validatio
   const Scale place{-0.5, static_cast<double>(order.size()) - 0.5, second, edge};
   for (std::size_t i = 0; i < order.size(); ++i) {
     const ValidatedRun& run = validation.runs[order[i]];
-    const double measured = *run.truth(Truth::measured);
+    const double measured = run.truth(Truth::measured)->percent;
     const double estimated = run.methods.front().interference_percent;
     const double at = place(static_cast<double>(i));
     content += circle(x(shown(measured)), y(probability_high(shown(measured))), 4.5, "measured dot");
@@ -277,7 +283,7 @@ std::string accuracy_figure(const ValidationSetting& setting, const Validation& 
   for (const Truth truth : validation.known_truths()) {
     content += rectangle(x, 66, 12, 12, fmt::format("truth{}", index_of(truth)));
     content += text(x + 18, 77, "", info_of(truth).label);
-    x += 195.0;
+    x += 185.0;
   }
   content += panel_of_boxes({"Accuracy, 1 − |P(measured) − P(estimated)|",
                              60.0,

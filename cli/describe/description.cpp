@@ -120,7 +120,8 @@ std::string usage(const DescribedCommand& command, const Spelling& typed, const 
     const std::string word = stands_for(positional.names.front()) + (positional.repeatable ? "..." : "");
     add(positional.required ? word : "[" + word + "]");
   }
-  if (command.starts_a_program) add(typed("--") + " " + stands_for("COMMAND") + " [" + stands_for("ARGUMENT") + "]...");
+  const std::string program = typed("--") + " " + stands_for("COMMAND") + " [" + stands_for("ARGUMENT") + "]...";
+  if (command.starts_a_program) add(command.may_lack_a_program ? "[" + program + "]" : program);
   return line;
 }
 
@@ -128,7 +129,8 @@ DescribedCommand describe(const CLI::App& command) {
   DescribedCommand described{.name = command.get_name(),
                              .description = command.get_description(),
                              .notes = notes_from(command.get_footer()),
-                             .starts_a_program = starts_a_program(command.get_name())};
+                             .starts_a_program = starts_a_program(command.get_name()),
+                             .may_lack_a_program = may_lack_a_program(command.get_name())};
   add_parts(command, described);
   return described;
 }

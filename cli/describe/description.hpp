@@ -40,6 +40,7 @@ struct DescribedCommand {
   std::vector<DescribedArgument> positionals;
   DescribedNotes notes;
   bool starts_a_program = false;  ///< which stands behind "--"
+  bool may_lack_a_program = false;
   std::vector<DescribedCommand> subcommands;
 };
 

@@ -145,6 +145,14 @@ class Behaviour(unittest.TestCase):
         """The `halcyon` command."""
         return self.run_command([HALCYON, *words], **environment)
 
+    def check_nothing_runs_on(self):
+        """No process has the test's directory in its command line. The kernel ends a child with its parent, but need not have
+        done so yet."""
+        end = time.monotonic() + TIME_LIMIT
+        while processes_that_name(str(self.directory)) and time.monotonic() < end:
+            pass
+        self.assertEqual(processes_that_name(str(self.directory)), [])
+
     def report(self, file):
         """What `halcyon report` says of a profile, as JSON."""
         finished = self.halcyon("report", "--json", "-", file)
@@ -225,6 +233,18 @@ def clean_environment():
     of_family = ({"PYTHONPATH": str(SOURCE / "tests" / "support" / "mpich")} if IS_MPICH else
                  {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
     return {**{name: value for name, value in os.environ.items() if not name.startswith(ours)}, **of_family}
+
+
+def processes_that_name(text):
+    """Processes, this one aside, with the text in their command line; a forked child keeps its parent's."""
+    found = []
+    for directory in Path("/proc").glob("[0-9]*"):
+        try:
+            if int(directory.name) != os.getpid() and text in (directory / "cmdline").read_text():
+                found.append(int(directory.name))
+        except OSError:
+            pass  # it has ended
+    return found
 
 
 def foreign_cpu_seconds():

@@ -1,11 +1,9 @@
 """`halcyon validate`: runs quietly and disturbed, and what was measured beside what was estimated."""
 import json
-import os
 import re
 import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree
 from pathlib import Path
 
@@ -15,19 +13,8 @@ from halcyon_test import EXAMPLES, HALCYON, PYTHON
 
 PROGRAM = EXAMPLES / "cg"
 LAUNCH = ("mpirun", "--oversubscribe", "-np", "2")
-TRUTHS = ["measured", "without_displacement", "with_background", "at_equal_speed"]
-
-
-def processes_that_name(text):
-    """Processes, this one aside, with the text in their command line; a forked child keeps its parent's."""
-    found = []
-    for directory in Path("/proc").glob("[0-9]*"):
-        try:
-            if int(directory.name) != os.getpid() and text in (directory / "cmdline").read_text():
-                found.append(directory.name)
-        except OSError:
-            pass  # it has ended
-    return found
+TRUTHS = ["measured", "without_displacement", "with_background", "at_equal_speed", "paired"]
+DISTURBER = "cpu:bursts:200ms,200ms"
 
 
 class Validate(halcyon_test.Behaviour):
@@ -42,19 +29,22 @@ class Validate(halcyon_test.Behaviour):
             self.assertIn(str(name), finished.errors)
 
     def test_everything_that_it_promises_is_there_and_fits_together(self):
-        finished = self.validate("--levels", "3", "--runs", "1", "--hog", "1", "--background", "0.1", "--seed", "5")
+        finished = self.validate("--levels", "3", "--runs", "1", "--disturb", DISTURBER, "--background", "0.1", "--seed", "5",
+                                 "--anyway")
         self.assertEqual(finished.status, 0, finished)
         out = self.directory / "out"
         self.assertEqual({path.name for path in out.iterdir()},
-                         {f"{run}.{kind}" for run in ("calibration-quiet", "calibration-calls", "run-1", "run-2", "run-3", "run-4")
-                          for kind in ("h5", "log")} | {"validation.json", "runs.svg", "probability.svg", "accuracy.svg"})
+                         {f"{run}.{kind}" for run in ("calibration-quiet", "calibration-calls", *(f"run-{i}" for i in range(1, 9)))
+                          for kind in ("h5", "log")} |
+                         {"validation.json", "validation.md", "runs.svg", "probability.svg", "accuracy.svg"})
         for figure in out.glob("*.svg"):
             self.check_figure(figure)
         results = json.loads((out / "validation.json").read_text())
         self.check_results(results)
         self.check_runs(results["runs"])
-        self.check_table(finished.output, results)
-        self.assertEqual(processes_that_name(str(self.directory)), [])
+        self.check_table((out / "validation.md").read_text(), results)
+        self.check_text(finished.output, results)
+        self.check_nothing_runs_on()
 
     def check_figure(self, path):
         root = xml.etree.ElementTree.parse(path).getroot()
@@ -64,8 +54,12 @@ class Validate(halcyon_test.Behaviour):
         self.assertLessEqual(used, styled, path)
 
     def check_results(self, results):
-        self.assertEqual(list(results), ["command", "ranks", "hosts", "counter", "levels", "runs_per_level", "hog_runs", "seed",
-                                         "calibration", "ended_early", "fastest_run", "background_percent", "methods", "runs"])
+        self.assertEqual(list(results), ["command", "ranks", "hosts", "counter", "levels", "runs_per_level", "hog_runs", "disturbers", "seed",
+                                         "calibration", "ended_early", "fastest_run", "background_percent",
+                                         "paired_at_equal_speed", "valid", "noise", "methods", "runs"])
+        self.assertEqual((results["disturbers"], results["hog_runs"]), ([DISTURBER], 1))
+        self.assertEqual(results["noise"]["quiet_runs"], 5)
+        self.assertEqual(results["valid"], results["noise"]["objection"] is None)
         # Each of three solves makes one Allreduce, then 50 times the five calls of the exchange and two Allreduces, on
         # either rank.
         calibration = results["calibration"]
@@ -77,10 +71,13 @@ class Validate(halcyon_test.Behaviour):
             self.assertEqual(list(method), TRUTHS)
             for summary in method.values():
                 self.assertEqual(list(summary), ["judged", "judged_percent", "accuracy", "difference_points",
-                                                 "interval_coverage_percent"])
+                                                 "interval_coverage_percent", "interval_coverage_as_known_percent"])
 
     def check_runs(self, runs):
-        self.assertEqual(sorted(run["kind"] for run in runs), ["hog", "injected", "injected", "quiet"])
+        kinds = [run["kind"] for run in runs]
+        self.assertEqual([kind == "quiet" for kind in kinds], [True, True, True, False, False, True, False, True])
+        self.assertEqual(sorted(kinds), ["disturbed", "injected", "injected"] + 5 * ["quiet"])
+        self.check_pairs(runs)
         least = min(run["run_time_seconds"] for run in runs)
         for number, run in enumerate(runs, 1):
             profile = halcyon_test.Profile(self.directory / "out" / f"run-{number}.h5")
@@ -97,6 +94,23 @@ class Validate(halcyon_test.Behaviour):
                 self.assertGreater(run["injected_percent"], 0)
             else:
                 self.assertEqual((profile.attributes["inject"], run["spec"], run["injected_percent"]), ("", None, None))
+            self.assertEqual(run["disturber"], DISTURBER if run["kind"] == "disturbed" else None)
+            self.assertEqual("of CPU time" in str(run["disturbance"]), run["kind"] == "disturbed")
+
+    def check_pairs(self, runs):
+        """The truth of the last but one, which lies between two quiet runs, in seconds or in quanta."""
+        before, run, after = runs[-3:]
+        place = ((run["middle_seconds"] - before["middle_seconds"]) / (after["middle_seconds"] - before["middle_seconds"]))
+        self.assertTrue(0 < place < 1)
+
+        def percent(time):
+            quiet = time(before) + place * (time(after) - time(before))
+            return round(100 * (1 - quiet / time(run)), 6)
+
+        truth = run["truths"]["paired"]
+        self.assertIn(round(truth["percent"], 6), (percent(lambda run: run["run_time_seconds"]),
+                                                   percent(lambda run: run["run_time_seconds"] / run["quantum_seconds"])))
+        self.assertGreater(truth["uncertainty_points"], 0)
 
     def check_table(self, table, results):
         rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")]
@@ -106,8 +120,17 @@ class Validate(halcyon_test.Behaviour):
                          [name for name in methods for _ in TRUTHS])
         runs = rows[2 + len(TRUTHS) * len(methods):]
         self.assertEqual(runs[0][0], "run")
-        self.assertEqual(sorted(int(row[0]) for row in runs[2:]), [1, 2, 3, 4])
+        self.assertEqual(sorted(int(row[0]) for row in runs[2:]), list(range(1, 9)))
         self.assertEqual({len(row) for row in runs}, {len(runs[0])})
+
+    def check_text(self, text, results):
+        """What is printed has a line for each method and for each run, and fits a terminal."""
+        first = [line.split()[0] for line in text.splitlines() if line.strip()]
+        for name in [*results["methods"], *map(str, range(1, 9))]:
+            self.assertEqual(first.count(name), 1, text)
+        self.assertIn(DISTURBER, text)
+        # The command has the test's directory in it, in one word.
+        self.assertLessEqual(max(len(line) for line in text.splitlines() if str(PROGRAM) not in line), 80, text)
 
     def test_a_directory_with_something_in_it_is_left_alone(self):
         (self.directory / "out").mkdir()
@@ -125,7 +148,10 @@ class Validate(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("validate", "-o", "out"), "no launch command")
         self.check_refused(self.halcyon("validate", "--", *LAUNCH, PROGRAM), "--output")
         self.check_refused(self.halcyon("validate", "-o", "out", "--", "echo", "ran"), "echo")
-        self.check_refused(self.validate("--levels", "1"), "--levels")
+        self.check_refused(self.validate("--levels", "0"), "--levels")
+        self.check_refused(self.validate("--levels", "1"), "--levels", "--disturb")
+        self.check_refused(self.validate("--disturb", "gpu"), "--disturb", "gpu", "memory")
+        self.check_refused(self.validate("--disturb", "cpu:never"), "--disturb", "never", "periodic")
         self.check_refused(self.validate("--class", "disk"), "--class", "disk")
         self.check_refused(self.validate("--class", "all,sd=1us"), "--class", "sd=1us")
         self.check_refused(self.halcyon("validate", "-o", "", "--", *LAUNCH, PROGRAM), "-o")
@@ -171,21 +197,52 @@ class Validate(halcyon_test.Behaviour):
         self.assertEqual((finished.status, finished.output), (2, ""), finished)
         self.assertIn("--class mpiio", finished.errors.splitlines()[-1])
 
-    def test_an_interrupted_series_leaves_no_hog_behind(self):
-        command = [HALCYON, "validate", "-o", self.directory / "out", "--levels", "2", "--runs", "1", "--hog", "5",
-                   "--", *LAUNCH, PROGRAM, "1"]
+    def series_that_takes_other_times(self, *options):
+        """Of a program that takes from hardly anything to a second, by turns."""
+        code = ("from mpi4py import MPI; import time; world = MPI.COMM_WORLD; made = open('made', 'a+');"
+                "world.rank == 0 and made.write('x'); made.flush(); run = world.bcast(made.tell());"
+                "[(time.sleep(0.02 * (run % 3)), world.Barrier()) for i in range(60)]")
+        finished = self.validate("--levels", "2", "--runs", "1", "--background", "0", *options, program=(PYTHON, "-c", code))
+        results = json.loads((self.directory / "out" / "validation.json").read_text())
+        self.assertFalse(results["valid"])
+        self.assertIn("quiet runs differ", results["noise"]["objection"])
+        self.assertIn("NOT VALID", finished.output)
+        return finished, results
+
+    def test_a_machine_that_is_too_noisy_is_told_so_instead_of_measured(self):
+        finished, results = self.series_that_takes_other_times()
+        self.assertEqual(finished.status, 5, finished)
+        self.assertEqual([run["kind"] for run in results["runs"]], 3 * ["quiet"])
+        for words in ("too noisy", results["noise"]["objection"]):
+            self.assertIn(words, results["ended_early"])
+        self.assertIn("--anyway", finished.errors.splitlines()[-1])
+
+    def test_it_is_measured_anyway_where_that_is_wanted(self):
+        finished, results = self.series_that_takes_other_times("--anyway")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual((len(results["runs"]), results["ended_early"]), (5, None))
+        self.assertIn("not valid", finished.errors.splitlines()[-1])
+
+    def test_a_series_is_of_disturbers_alone_where_that_is_wanted(self):
+        finished = self.validate("--levels", "1", "--runs", "1", "--disturb", "memory:periodic:50ms,50ms", "--disturb",
+                                 "disk:part", "--background", "0", "--anyway")
+        self.assertEqual(finished.status, 0, finished)
+        runs = json.loads((self.directory / "out" / "validation.json").read_text())["runs"]
+        self.assertEqual(sorted(run["disturber"] for run in runs if run["kind"] == "disturbed"),
+                         ["disk:part:25%..75%", "memory:periodic:50ms,50ms"])
+
+    def test_an_interrupted_series_leaves_no_disturber_behind(self):
+        command = [HALCYON, "validate", "-o", self.directory / "out", "--levels", "1", "--runs", "5", "--disturb", "cpu",
+                   "--anyway", "--", *LAUNCH, PROGRAM, "1"]
         with subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True, cwd=self.directory,
                               stdin=subprocess.DEVNULL, env=halcyon_test.clean_environment()) as running:
             for line in running.stderr:
-                if "(hog)" in line:
+                if "(cpu:throughout)" in line:
                     break
             running.send_signal(signal.SIGTERM)
             rest = running.stderr.read()
             self.assertEqual(running.wait(halcyon_test.TIME_LIMIT), -signal.SIGTERM, rest)
-        end = time.monotonic() + halcyon_test.TIME_LIMIT
-        while processes_that_name(str(self.directory)) and time.monotonic() < end:
-            pass  # the kernel ends the hog with its parent, but need not have done so yet
-        self.assertEqual(processes_that_name(str(self.directory)), [])
+        self.check_nothing_runs_on()
 
 
 if __name__ == "__main__":
