@@ -156,7 +156,10 @@ int import_known(const Options& options, const KnownBefore& known) {
   if (text.size() > most_bytes_to_import) return fail(file + " is larger than any export");
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   const auto is_list = [&json](const char* name) { return json.contains(name) && json[name].is_array(); };
-  if (!json.is_object() || json.value("kind", nlohmann::ordered_json()) != "halcyon baselines" || !is_list("works") ||
+  const auto is = [&json](const char* name, const nlohmann::ordered_json& value) {
+    return json.contains(name) && json[name] == value;
+  };
+  if (!json.is_object() || !is("kind", "halcyon baselines") || !is("version", export_version) || !is_list("works") ||
       !is_list("hosts")) {
     return fail(file + " is not what halcyon baselines export writes");
   }

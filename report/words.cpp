@@ -68,7 +68,9 @@ std::string known_runs_words(const Profile& profile) {
       fmt::format("the best of {} known {} of this work", known.runs, known.runs == 1 ? "run" : "runs");
   const std::string interval =
       fmt::format("(90 % interval {:.1f} to {:.1f} %)", percent(known.low_seconds), percent(known.high_seconds));
-  if (known.low_seconds <= 0.0 && known.high_seconds >= 0.0) {
+  constexpr double least_told_percent = 0.1;
+  const bool may_be_none = known.low_seconds <= 0.0 && known.high_seconds >= 0.0;
+  if (may_be_none || std::abs(displacement) < least_told_percent) {
     return fmt::format("as fast as {}, {:+.1f} % {}", of, displacement, interval);
   }
   return fmt::format("{} than {} by {:.1f} % of its time {}", displacement > 0.0 ? "slower" : "faster", of,

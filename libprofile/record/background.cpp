@@ -24,7 +24,7 @@ FixedWork measure_fixed_work(const Clock& clock, Ticks budget) {
   if (budget.count == 0) return {};
   std::uint64_t state = 1;
   Repetitions quanta = repeat(
-      clock, budget, [] {},
+      clock, budget, 1, [] {},
       [&state] {
         state = work(state);
         asm volatile("" : "+r"(state));  // or the work would be left out, as nobody needs its result

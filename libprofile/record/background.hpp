@@ -29,9 +29,10 @@ struct Repetitions {
   double mean() const { return static_cast<double>(sum.count) / static_cast<double>(times.size()); }
 };
 
-/// Repeats `work` for as long as `budget`; what `prepare` does before each is not in its time.
+/// Repeats `work` for as long as `budget`, and so many times at least: who loses the core for longer than the budget
+/// has an undisturbed time then, too. What `prepare` does before each is not in its time.
 template <class Prepare, class Work>
-Repetitions repeat(const Clock& clock, Ticks budget, Prepare prepare, Work work) {
+Repetitions repeat(const Clock& clock, Ticks budget, std::size_t least, Prepare prepare, Work work) {
   constexpr std::size_t most = std::size_t{1} << 20;
   Repetitions repetitions;
   const Ticks began = clock.now();
@@ -45,7 +46,7 @@ Repetitions repeat(const Clock& clock, Ticks budget, Prepare prepare, Work work)
     repetitions.sum += took;
     repetitions.times.push_back(
         static_cast<std::uint32_t>(std::min<std::uint64_t>(took.count, std::numeric_limits<std::uint32_t>::max())));
-  } while (budget > end - began && repetitions.times.size() < most);
+  } while (repetitions.times.size() < least || (budget > end - began && repetitions.times.size() < most));
   return repetitions;
 }
 

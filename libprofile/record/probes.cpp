@@ -17,6 +17,7 @@ namespace {
 constexpr double registers_ms = 1.0;
 constexpr double l2_ms = 1.0;
 constexpr double memory_ms = 2.0;
+constexpr std::size_t least_repetitions = 16;
 constexpr int steps_in_registers = 16384;
 constexpr int loads_from_l2 = 2048;
 constexpr int loads_from_memory = 128;
@@ -112,7 +113,7 @@ ProbeTimes measure_probes(const Clock& clock, double nanoseconds_per_tick) {
   ProbeTimes measured;
   const auto probe = [&](Probe which, double milliseconds, double units, auto prepare, auto work) {
     const Ticks budget{static_cast<std::uint64_t>(milliseconds * 1e6 / nanoseconds_per_tick)};
-    const Repetitions repetitions = repeat(clock, budget, prepare, work);
+    const Repetitions repetitions = repeat(clock, budget, least_repetitions, prepare, work);
     const double seconds = nanoseconds_per_tick * 1e-9 / units;
     const double least = *std::min_element(repetitions.times.begin(), repetitions.times.end());
     measured[index_of(which)] = {least * seconds, repetitions.mean() * seconds};

@@ -12,14 +12,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from halcyon_test import EXAMPLES, HALCYON, LAUNCH
 
-PROGRAM = [EXAMPLES / "halo_c", "2000"]
+PROGRAM = [EXAMPLES / "halo_c", "400"]
 NAME = r"[0-9a-f]{16}"
 
 
 class KnownRuns(halcyon_test.Behaviour):
 
     def run_of(self, file, *options, program=PROGRAM, **environment):
-        finished = self.halcyon("run", "-o", file, *options, "--", *LAUNCH, "-np", "2", *program, **environment)
+        # Without a counter no group hangs on what others do to CPU time while the test runs.
+        finished = self.halcyon("run", "-o", file, "--counter", "none", *options, "--", *LAUNCH, "-np", "2", *program, **environment)
         self.assertEqual(finished.status, 0, finished)
         return finished
 
@@ -90,7 +91,7 @@ class KnownRuns(halcyon_test.Behaviour):
 
     def test_another_command_or_other_input_is_other_work(self):
         self.run_of("1.h5")
-        other = self.run_of("2.h5", program=[EXAMPLES / "halo_c", "2001"])
+        other = self.run_of("2.h5", program=[EXAMPLES / "halo_c", "401"])
         self.assertNotIn("known run", other.errors)
         self.assertIsNone(self.known_of("2.h5"))
         self.assertEqual(len(self.works()), 2)
@@ -120,7 +121,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.run_of("1.h5")
         [work] = self.works()
         listed = self.baselines("list")
-        self.assertIn("halo_c 2000", listed)
+        self.assertIn("halo_c 400", listed)
         [host] = re.findall(rf"^({NAME})  ", listed, re.M)
         self.assertIn("best median", self.baselines("show", work))
         self.assertIn("registers", self.baselines("show", host))
@@ -282,12 +283,12 @@ class KnownRuns(halcyon_test.Behaviour):
                 with self.subTest(path=path, value=str(value)[:10]):
                     finished = self.import_of(damaged(path, value), XDG_STATE_HOME=elsewhere)
                     if finished.status == 0:  # there are texts of all kinds, and lists of none
-                        self.assertTrue(isinstance(value, str) is False and value == [], (path, value))
+                        self.assertEqual(value, [], path)
                         continue
                     self.assertEqual((finished.status, finished.output), (2, ""), finished)
                     self.assertEqual(len(finished.errors.splitlines()), 1, finished)
                     numbers += 1
-        self.assertGreater(numbers, 100)
+        self.assertGreater(numbers, 60)
         for text in ("", "{}", "[]", "null", "\x00", '{"kind": 7}', "[" * 100000):
             (self.directory / "imported.json").write_text(text)
             self.assertIn("export", self.refused("import", "imported.json", XDG_STATE_HOME=elsewhere))
