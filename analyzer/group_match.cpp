@@ -4,6 +4,8 @@
 #include <boost/math/distributions/binomial.hpp>
 #include <boost/math/distributions/normal.hpp>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <unordered_set>
 #include <utility>
@@ -51,14 +53,15 @@ struct Candidate {
 
 // Best first. A score prefers the pair that explains more segments, unless a nearer one explains nearly as many: were
 // it nearness alone, a few stray segments would take the partner of a large group that a disturbed run has slowed down.
-void match_alike(const std::vector<Described>& alike, bool by_cpu_time, std::vector<GroupPair>& pairs) {
+// `speed`: how much more CPU time all work of a took. Returns the sum of the scores.
+double match_alike(const std::vector<Described>& alike, bool by_cpu_time, double speed, std::vector<GroupPair>& pairs) {
   constexpr std::size_t compute = index_of(Feature::compute);
   std::vector<Candidate> candidates;
   for (const Described& x : alike) {
     if (!x.of_a) continue;
     for (const Described& y : alike) {
       if (y.of_a) continue;
-      double distance = relative_distance(x.what->ranges[compute].median, y.what->ranges[compute].median);
+      double distance = relative_distance(x.what->ranges[compute].median, speed * y.what->ranges[compute].median);
       if (by_cpu_time &&
           relative_distance(x.what->ranges[compute].median + cold_start_nanoseconds,
                             y.what->ranges[compute].median + cold_start_nanoseconds) > most_growth_of_cpu_time) {
@@ -77,6 +80,7 @@ void match_alike(const std::vector<Described>& alike, bool by_cpu_time, std::vec
     if (x.score != y.score) return x.score > y.score;
     return std::pair(x.pair.a, x.pair.b) < std::pair(y.pair.a, y.pair.b);
   });
+  double sum = 0.0;
   std::unordered_set<std::uint32_t> taken_of_a;
   std::unordered_set<std::uint32_t> taken_of_b;
   for (const Candidate& candidate : candidates) {
@@ -84,7 +88,32 @@ void match_alike(const std::vector<Described>& alike, bool by_cpu_time, std::vec
     taken_of_a.insert(candidate.pair.a);
     taken_of_b.insert(candidate.pair.b);
     pairs.push_back(candidate.pair);
+    sum += candidate.score;
   }
+  return sum;
+}
+
+// Speeds that a machine may have slowed all work down by, as the largest groups that may be the same suggest: 1, if
+// none.
+std::vector<double> possible_speeds(const std::vector<std::vector<Described>>& parts) {
+  constexpr std::size_t most_speeds = 32;
+  constexpr std::size_t compute = index_of(Feature::compute);
+  std::vector<std::pair<std::size_t, double>> found;  // segments that suggest it
+  for (const std::vector<Described>& part : parts) {
+    for (const Described& x : part) {
+      for (const Described& y : part) {
+        const double of_x = x.what->ranges[compute].median;
+        const double of_y = y.what->ranges[compute].median;
+        if (!x.of_a || y.of_a || relative_distance(of_x, of_y) > most_growth_of_cpu_time) continue;
+        if (of_x > cold_start_nanoseconds)
+          found.emplace_back(std::min(x.what->segments, y.what->segments), of_x / of_y);
+      }
+    }
+  }
+  std::sort(found.begin(), found.end(), std::greater<>());
+  std::vector<double> speeds{1.0};
+  for (std::size_t i = 0; i < std::min(found.size(), most_speeds); ++i) speeds.push_back(found[i].second);
+  return speeds;
 }
 
 }  // namespace
@@ -146,7 +175,7 @@ std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::sp
   std::map<Signature, std::vector<Described>> by_signature;
   for (std::uint32_t i = 0; i < a.size(); ++i) by_signature[a[i].signature].push_back({true, i, &a[i]});
   for (std::uint32_t i = 0; i < b.size(); ++i) by_signature[b[i].signature].push_back({false, i, &b[i]});
-  std::vector<GroupPair> pairs;
+  std::vector<std::vector<Described>> alike;
   for (auto& [signature, descriptions] : by_signature) {
     std::vector<std::vector<Described>> parts{std::move(descriptions)};
     for (const FeatureInfo& info : features) {
@@ -159,7 +188,20 @@ std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::sp
       }
       parts = std::move(finer);
     }
-    for (const std::vector<Described>& part : parts) match_alike(part, by_cpu_time, pairs);
+    std::move(parts.begin(), parts.end(), std::back_inserter(alike));
+  }
+  // A slowed machine takes more CPU time for all work. Were each group to look for the nearest by itself, light work of
+  // a slow run would be taken for heavy work of a fast one.
+  constexpr double noticeably_more = 1.05;
+  std::vector<GroupPair> pairs;
+  double best = 0.0;
+  for (const double speed : by_cpu_time ? possible_speeds(alike) : std::vector<double>{1.0}) {
+    std::vector<GroupPair> others;
+    double sum = 0.0;
+    for (const std::vector<Described>& part : alike) sum += match_alike(part, by_cpu_time, speed, others);
+    if (sum <= noticeably_more * best) continue;
+    best = sum;
+    pairs = std::move(others);
   }
   std::sort(pairs.begin(), pairs.end(), [](const GroupPair& x, const GroupPair& y) { return x.a < y.a; });
   return pairs;

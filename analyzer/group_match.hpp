@@ -54,7 +54,8 @@ struct GroupPair {
 };
 
 /// Pairs of groups that agree in all counts and in the text of their call site, and whose volumes and compute feature
-/// are alike by relative distance. CPU time, which itself grows where a machine is disturbed, may differ up to twofold.
+/// are alike by relative distance. CPU time, which itself grows where a machine is disturbed, may differ up to twofold;
+/// where all of it differs by a common factor, distances are those from that factor.
 /// Where several would do, pairs of the most segments and the nearest medians come first. Each group is in at most one
 /// pair; ascending in `a`.
 std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::span<const GroupDescription> b,

@@ -42,6 +42,8 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "instantaneous_percent",
                                                      "continuous_percent",
                                                      "background_percent",
+                                                     "known_runs",
+                                                     "probes",
                                                      "method",
                                                      "methods",
                                                      "breakdown",
