@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/analysis.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {
@@ -136,6 +137,20 @@ TEST(KnownRuns, InWhichAGroupIsCutInTwoAreNotTakenForFasterOnes) {
   ASSERT_EQ(known.groups.size(), 1u);
   EXPECT_EQ(known.groups[0].best_median, known_of(whole).groups[0].best_median);
   EXPECT_NEAR(displacement(whole, known)->displacement_seconds, 0.0, 1e-9);
+}
+
+TEST(KnownRuns, FarBelowARunAreAWarning) {
+  const auto is_warned_of = [](double displacement, double low) {
+    Profile profile = uniform_profile(100, 1.0);
+    profile.known_runs = KnownRuns{2, displacement, low, displacement + 1.0, 100.0};
+    const std::vector<Warning> warnings = analyze(profile, "paper").warnings;
+    return std::any_of(warnings.begin(), warnings.end(),
+                       [](const Warning& warning) { return warning.code == "slower-than-known"; });
+  };
+  EXPECT_TRUE(is_warned_of(10.0, 9.0));
+  EXPECT_FALSE(is_warned_of(10.0, -1.0));
+  EXPECT_FALSE(is_warned_of(2.0, 1.0));
+  EXPECT_FALSE(is_warned_of(-10.0, -11.0));
 }
 
 TEST(KnownRuns, LearnOnlyFromWholeUndisturbedRuns) {
