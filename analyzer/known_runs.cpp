@@ -122,13 +122,9 @@ Circumstances circumstances_of(const Profile& profile) {
   return {profile.command, profile.ranks, profile.hosts().size(), cpus, profile.mpi, profile.counter};
 }
 
-std::string objection_to_knowing(const Profile& profile, bool has_medians) {
-  if (!profile.composed_of.empty()) return "it is composed of several runs";
-  if (profile.exit_state != "finalized") return "it did not reach MPI_Finalize";
-  if (!profile.inject.empty()) return "delays were injected into it";
-  if (!has_medians) return "too little of it repeats";
-  if (profile.rank_cpu.empty()) return "it does not tell its processors";
-  return "";
+bool is_learnt_from(const Profile& profile, bool has_medians) {
+  return has_medians && profile.exit_state == "finalized" && profile.composed_of.empty() && profile.inject.empty() &&
+         !profile.rank_cpu.empty();
 }
 
 std::optional<KnownRuns> displacement_from(const Profile& profile, const Grouping& grouping, const KnownWork& known) {

@@ -44,9 +44,9 @@ struct KnownWork {
   std::vector<KnownGroup> groups;
 };
 
-/// Why nothing is learnt from a run: it was no whole one, was composed, was disturbed on purpose, or too little of it
-/// repeats. Empty if something is.
-std::string objection_to_knowing(const Profile& profile, bool has_medians);
+/// Whether something is learnt from a run of which enough repeats to have medians: not if it was no whole one, was
+/// composed, or was disturbed on purpose.
+bool is_learnt_from(const Profile& profile, bool has_medians);
 
 /// By the test of `compare` (comparison.hpp): nine tenths of the judged segments of either have one of the same
 /// signature in the other, and half of the run time lies in matched groups. None: it is other work.

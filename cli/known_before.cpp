@@ -145,7 +145,7 @@ Status KnownBefore::learn(const Profile& profile, const Grouping& grouping, bool
   std::optional<KnownWork> before = work_named(name);
   const bool is_known =
       before && before->circumstances == circumstances && displacement_from(profile, grouping, *before);
-  if (!objection_to_knowing(profile, has_medians).empty()) {
+  if (!is_learnt_from(profile, has_medians)) {
     if (is_known) works_.touch(name);
     return Done{};
   }

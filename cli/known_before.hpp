@@ -18,7 +18,6 @@ class KnownBefore {
  public:
   static Outcome<KnownBefore> open(RecordStore::Use use);
 
-  /// A record that is damaged is told of, once for all of them, and taken for none.
   struct NamedWork {
     std::string name;
     std::int64_t used = 0;
@@ -29,6 +28,7 @@ class KnownBefore {
     std::int64_t used = 0;
     KnownHost host;
   };
+  /// The last used first. Of damaged records, which are taken for none, the first one is told of.
   std::vector<NamedWork> works() const;
   std::vector<NamedHost> hosts() const;
 

@@ -61,7 +61,6 @@ class RecordStore {
   bool remove(const std::string& name) const;
 
   const std::string& path() const { return path_; }
-  const RecordLimits& limits() const { return limits_; }
 
  private:
   RecordStore(Descriptor directory, std::string path, RecordLimits limits)

@@ -154,17 +154,17 @@ TEST(KnownRuns, FarBelowARunAreAWarning) {
 }
 
 TEST(KnownRuns, LearnOnlyFromWholeUndisturbedRuns) {
-  const auto objection = [](void (*change)(Profile&), bool has_medians = true) {
+  const auto learnt = [](void (*change)(Profile&), bool has_medians = true) {
     Profile profile = run_of(1.0);
     change(profile);
-    return objection_to_knowing(profile, has_medians);
+    return is_learnt_from(profile, has_medians);
   };
-  EXPECT_EQ(objection([](Profile&) {}), "");
-  EXPECT_NE(objection([](Profile&) {}, false), "");
-  EXPECT_NE(objection([](Profile& profile) { profile.exit_state = "aborted"; }), "");
-  EXPECT_NE(objection([](Profile& profile) { profile.inject = "class=all"; }), "");
-  EXPECT_NE(objection([](Profile& profile) { profile.composed_of = {"a.h5"}; }), "");
-  EXPECT_NE(objection([](Profile& profile) { profile.rank_cpu.clear(); }), "");
+  EXPECT_TRUE(learnt([](Profile&) {}));
+  EXPECT_FALSE(learnt([](Profile&) {}, false));
+  EXPECT_FALSE(learnt([](Profile& profile) { profile.exit_state = "aborted"; }));
+  EXPECT_FALSE(learnt([](Profile& profile) { profile.inject = "class=all"; }));
+  EXPECT_FALSE(learnt([](Profile& profile) { profile.composed_of = {"a.h5"}; }));
+  EXPECT_FALSE(learnt([](Profile& profile) { profile.rank_cpu.clear(); }));
 }
 
 TEST(KnownRuns, AreOfTheSameCircumstances) {
