@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <future>
+#include <initializer_list>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -118,6 +119,24 @@ bool spans_all_classes(const Interval& percent) {
   return verdict_of(percent.low) == Verdict::green && verdict_of(percent.high) == Verdict::red;
 }
 
+// Percent of the best known of a host, below which a probe is worth a warning; the best of a few milliseconds hardly
+// scatters by half of that.
+constexpr double least_speed_percent = 85.0;
+
+// The slowest of some probes, if it is slow.
+std::optional<std::string> slow_words(const Analysis& analysis, std::initializer_list<Probe> probes) {
+  std::optional<std::string> words;
+  double slowest = least_speed_percent;
+  for (const Probe probe : probes) {
+    const std::optional<ProbeDisplacement>& displacement = analysis.probes[index_of(probe)];
+    if (!displacement || displacement->speed_percent() >= slowest) continue;
+    slowest = displacement->speed_percent();
+    words = fmt::format("{} on {} had {:.0f} % of the best known speed, before and after the run",
+                        probe_infos[index_of(probe)].words, displacement->host, slowest);
+  }
+  return words;
+}
+
 void add_warnings(const Profile& profile, Analysis& analysis) {
   if (analysis.unknown) analysis.warnings.push_back(*analysis.unknown);
   const auto warn = [&analysis](const char* code, std::string message) {
@@ -159,6 +178,21 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
         fmt::format("segments of the same work became slower and faster again in the course of the run, by {:.1f} % of "
                     "its time: the machine's speed, or the program's own; the interval holds it, the number does not",
                     analysis.slow_percent));
+  }
+  if (const std::optional<KnownRuns>& known = analysis.known_runs; known && profile.run_time_seconds > 0.0) {
+    const double percent = 100.0 * known->displacement_seconds / profile.run_time_seconds;
+    if (percent > noticeable_slow_changes_percent && known->low_seconds > 0.0) {
+      warn("slower-than-known",
+           fmt::format(
+               "{:.1f} % of the time lies above the best medians of {} known {} of this work: whatever slowed all "
+               "of it down evenly",
+               percent, known->runs, known->runs == 1 ? "run" : "runs"));
+    }
+  }
+  if (const auto words = slow_words(analysis, {Probe::registers})) warn("slow-registers", *words);
+  if (const auto words = slow_words(analysis, {Probe::l2})) warn("slow-l2", *words);
+  if (const auto words = slow_words(analysis, {Probe::memory_latency, Probe::memory_bandwidth})) {
+    warn("slow-memory", *words);
   }
   if (profile.counter == "none" && profile.segments > 1) {
     warn("no-counter", "without a compute feature, segments of different work may share a group");
@@ -250,6 +284,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     for (const float seconds : profile.injected.critical) critical += static_cast<double>(seconds);
     analysis.injected_percent = 100.0 * critical / profile.run_time_seconds;
   }
+  analysis.known_runs = profile.known_runs;
+  analysis.probes = probe_displacement(profile);
   add_warnings(profile, analysis);
   return analysis;
 }

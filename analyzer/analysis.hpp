@@ -10,6 +10,7 @@
 #include "analyzer/attribution.hpp"
 #include "analyzer/estimators.hpp"
 #include "analyzer/grouping.hpp"
+#include "analyzer/probes.hpp"
 #include "analyzer/verdict.hpp"
 #include "libprofile/format/profile.hpp"
 
@@ -60,6 +61,8 @@ struct Analysis {
   std::optional<Warning> unknown;     // why there is no verdict
   std::vector<JudgedGroup> judged;    // ascending
   std::optional<double> injected_percent;
+  std::optional<KnownRuns> known_runs;  // not in the excess
+  ProbeDisplacements probes;            // nor is this
   std::vector<Warning> warnings;
 
   const MethodResult& result() const { return methods[chosen]; }

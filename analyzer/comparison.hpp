@@ -9,21 +9,13 @@
 #include <vector>
 
 #include "analyzer/analysis.hpp"
+#include "analyzer/group_match.hpp"
 #include "analyzer/grouping.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
 
-/// Numbers of two groups, one of each run, that did the same work.
-struct GroupPair {
-  std::uint32_t a = 0;
-  std::uint32_t b = 0;
-};
-
-/// Pairs of groups that agree in all counts and in the text of their call site, and whose volumes and compute feature
-/// are alike by relative distance. CPU time, which itself grows where a machine is disturbed, may differ up to twofold.
-/// Where several would do, pairs of the most segments and the nearest medians come first. Each group is in at most one
-/// pair; ascending in `a`.
+/// The pairs of two runs (group_match.hpp).
 std::vector<GroupPair> match_groups(const Profile& a, const Grouping& groups_a, const Profile& b,
                                     const Grouping& groups_b);
 

@@ -32,6 +32,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_compose(*app, chosen);
   add_recover(*app, chosen);
   add_export(*app, chosen);
+  add_baselines(*app, chosen);
   return app;
 }
 

@@ -73,5 +73,6 @@ void add_compare(CLI::App& app, Action& chosen);
 void add_compose(CLI::App& app, Action& chosen);
 void add_recover(CLI::App& app, Action& chosen);
 void add_export(CLI::App& app, Action& chosen);
+void add_baselines(CLI::App& app, Action& chosen);
 
 }  // namespace halcyon::cli

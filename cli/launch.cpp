@@ -79,6 +79,8 @@ void add_recording_options(CLI::App& command, RankOptions& options) {
                    ? std::string()
                    : fmt::format("'{}' is not a number of seconds up to {:.0f}", text, longest_background_seconds);
       });
+  command.add_flag("--no-probes", options.no_probes,
+                   "Do not spend some milliseconds before and after the run on measuring the machine's speed");
 }
 
 void add_rank_options(CLI::App& command, RankOptions& options) {
@@ -142,6 +144,7 @@ Environment rank_environment(const RankOptions& options) {
   add("HALCYON_MEMORY", options.memory);
   add("HALCYON_SPILL", options.spill);
   add("HALCYON_BACKGROUND", options.background);
+  add("HALCYON_PROBES", options.no_probes ? "off" : "");
   std::string specs;
   for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
   add("INTM_SPEC", specs);

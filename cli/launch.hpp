@@ -20,6 +20,7 @@ struct RankOptions {
   std::string memory;
   std::string background;
   std::string spill;
+  bool no_probes = false;
   std::vector<std::string> inject;
 };
 void add_rank_options(CLI::App& command, RankOptions& options);

@@ -20,6 +20,7 @@ struct Options {
   std::string html;
   std::string method{methods.front().name};
   std::string fail_on;
+  bool no_baseline = false;
 };
 
 // Worse first; an unknown verdict passes only if nobody asked.
@@ -28,6 +29,11 @@ int status_for(Verdict verdict, const std::string& fail_on) {
   if (verdict == Verdict::unknown) return unknown_verdict;
   const bool worse = verdict == Verdict::red || (verdict == Verdict::yellow && fail_on == "yellow");
   return worse ? worse_than_allowed : passed;
+}
+
+void forget_earlier_runs(Profile& profile) {
+  profile.known_runs.reset();
+  for (ProbeColumns& probe : profile.probes) probe.known.clear();
 }
 
 int report(const Options& options) {
@@ -48,6 +54,7 @@ int report(const Options& options) {
     Outcome<Profile> profile = read_profile(file, Columns::analyzed);
     show_step("");
     if (!profile) return fail(profile.failure().message);
+    if (options.no_baseline) forget_earlier_runs(*profile);
     show_step("analyzing " + file);
     const Grouping grouping = group_segments(*profile);
     Analysis analysis = analyze(*profile, grouping, options.method);
@@ -83,6 +90,8 @@ void add_report(CLI::App& app, Action& chosen) {
       ->type_name("FILE|-");
   add_method_option(*command, options->method);
   add_html_option(*command, options->html);
+  command->add_flag("--no-baseline", options->no_baseline,
+                    "Leave out what was known of earlier runs when the run was judged");
   command->add_option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
       ->check(CLI::IsMember({"yellow", "red"}));
   command->footer(

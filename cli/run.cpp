@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -10,10 +11,13 @@
 
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
+#include "cli/known_before.hpp"
 #include "cli/recorded_launch.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "libprofile/format/profile_writer.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "report/html.hpp"
+#include "report/words.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -23,6 +27,7 @@ namespace fs = std::filesystem;
 struct Options {
   RankOptions ranks;
   std::string html;
+  bool no_baseline = false;
   bool is_dry = false;
 };
 
@@ -37,6 +42,30 @@ std::string shown_path(const std::string& path) {
 std::string injection_seed() {
   const char* given = std::getenv("INTM_SEED");
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
+}
+
+std::optional<KnownBefore> open_known(std::string& complaint) {
+  Outcome<KnownBefore> known = KnownBefore::open(RecordStore::Use::writes);
+  if (known) return std::move(*known);
+  complaint = "no baseline of this run is kept: " + known.failure().message;
+  return std::nullopt;
+}
+
+// What may be anything from green to red for the estimate has medians like any other.
+bool has_medians(const Analysis& analysis) { return !analysis.unknown || analysis.unknown->code == "wide-interval"; }
+
+// In the profile what was known, so that a later report says the same, and the run among what is known. What failed.
+std::string keep(const KnownBefore& known, const Profile& profile, const Grouping& grouping, const Analysis& analysis,
+                 const std::string& file) {
+  const bool knew_a_host = std::any_of(profile.probes.begin(), profile.probes.end(),
+                                       [](const ProbeColumns& probe) { return !probe.known.empty(); });
+  if (profile.known_runs || knew_a_host) {
+    if (const Status added = add_what_was_known(profile, file); !added) {
+      return "what was known of earlier runs is not in the profile: " + added.failure().message;
+    }
+  }
+  const Status learnt = known.learn(profile, grouping, has_medians(analysis));
+  return learnt ? std::string() : "no baseline of this run is kept: " + learnt.failure().message;
 }
 
 int run(const Options& options) {
@@ -87,9 +116,16 @@ int run(const Options& options) {
     return failed;
   }
   const Grouping grouping = group_segments(*profile);
+  std::string complaint;  // of what is kept of earlier runs: a report does not need it
+  std::optional<KnownBefore> known;
+  if (!options.no_baseline) known = open_known(complaint);
+  if (known) known->tell(*profile, grouping);
   Analysis analysis = analyze(*profile, grouping, methods.front().name);
-  std::fprintf(stderr, "halcyon: %s\nhalcyon: more by: halcyon report %s\n",
-               verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), quoted({shown_path(file)}).c_str());
+  std::fprintf(stderr, "halcyon: %s\n", verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str());
+  if (analysis.known_runs) tell(known_runs_words(*profile));
+  std::fprintf(stderr, "halcyon: more by: halcyon report %s\n", quoted({shown_path(file)}).c_str());
+  if (known) complaint = keep(*known, *profile, grouping, analysis, file);
+  if (!complaint.empty()) tell(complaint);
   if (!options.html.empty()) {
     const RunOnPage page = on_page(shown_path(file), std::move(*profile), grouping, std::move(analysis));
     if (const Status written = write_file(options.html, report_html({page})); !written) {
@@ -107,6 +143,8 @@ void add_run(CLI::App& app, Action& chosen) {
   auto options = std::make_shared<Options>();
   add_rank_options(*command, options->ranks);
   add_html_option(*command, options->html);
+  command->add_flag("--no-baseline", options->no_baseline,
+                    "Neither compare with earlier runs of this work, nor keep this one among them");
   command->add_flag("--dry-run", options->is_dry, "Print the command that would run, for a shell, and run nothing");
   command->footer(
       "The launch command stands behind '--'.\n"

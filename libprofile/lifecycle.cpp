@@ -295,6 +295,7 @@ void StartingRun::started() const noexcept try {
   run.noticeable_delay = {static_cast<std::uint64_t>(noticeable_ns * ticks_per_nanosecond)};
   run.clock_resolution = resolution_of(run.clock);
   run.background_before = run.measure_background();
+  run.probes_before = run.measure_probes();
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
@@ -324,6 +325,7 @@ void end_recording() noexcept try {
     if (recorder->part.is_open()) recorder->spill(part_is_running);
   }
   recorder->background_after = recorder->measure_background();
+  recorder->probes_after = recorder->measure_probes();
   reduce_and_write(*recorder);
   recorder->unsaved.store(false);
   release_signals();

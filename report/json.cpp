@@ -83,6 +83,31 @@ ordered_json breakdown_json(const Profile& profile, const Attribution& attributi
   return json;
 }
 
+ordered_json known_runs_json(const Profile& profile, const Analysis& analysis) {
+  if (!analysis.known_runs || !(profile.run_time_seconds > 0.0)) return {};
+  const KnownRuns& known = *analysis.known_runs;
+  const auto percent = [&profile](double seconds) { return 100.0 * seconds / profile.run_time_seconds; };
+  return {{"runs", known.runs},
+          {"displacement_percent", percent(known.displacement_seconds)},
+          {"interval", {percent(known.low_seconds), percent(known.high_seconds)}}};
+}
+
+// Of each host; null where nothing was probed.
+ordered_json probes_json(const Profile& profile) {
+  ordered_json json;
+  const std::vector<HostProbes> hosts = host_probes(profile);
+  for (const HostProbes& probes : hosts) {
+    ordered_json host{{"host", probes.host}, {"cpu", probes.cpu}};
+    for (const ProbeInfo& info : probe_infos) {
+      const std::size_t i = index_of(info.probe);
+      host[std::string(info.name)] = {{"seconds", known(probes.during[i], "s")},
+                                      {"speed_percent", known(100.0 * probes.known[i] / probes.during[i], "s")}};
+    }
+    json.push_back(std::move(host));
+  }
+  return json;
+}
+
 ordered_json methods_json(const Analysis& analysis) {
   ordered_json json = ordered_json::object();
   for (const MethodResult& method : analysis.methods) {
@@ -159,6 +184,10 @@ const std::vector<RunField>& run_fields() {
          const std::optional<Background> background = background_of(run.profile);
          return background ? ordered_json(background->percent()) : ordered_json();
        }},
+      {"known_runs", "", "how far its medians lie above the best of known runs",
+       [](Run run) { return known_runs_json(run.profile, run.analysis); }, a_list},
+      {"probes", "", "how fast the machine was around the run", [](Run run) { return probes_json(run.profile); },
+       a_list},
       {"method", "", "method that speaks for the run",
        [](Run run) { return ordered_json(run.analysis.result().name); }},
       {"methods", "", "what each method says", [](Run run) { return methods_json(run.analysis); }, a_list},

@@ -93,6 +93,8 @@ std::string report_text(const std::string& file, const Profile& profile, const A
         fmt::format("  {:<{}}{:.1f} % before and {:.1f} % after the run: what fixed work lost on the ranks' cores\n",
                     "background", label_width, background->before_percent, background->after_percent);
   }
+  if (analysis.known_runs) text += wrapped("known runs", known_runs_words(profile));
+  if (const std::string probes = probes_words(analysis); !probes.empty()) text += wrapped("machine", probes);
   if (analysis.injected_percent) {
     text += wrapped("injected",
                     fmt::format("{:.1f} % of the run time, by intM ({})", *analysis.injected_percent, profile.inject));

@@ -6,7 +6,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, 13> infos{{
+constexpr std::array<WarningInfo, 17> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise on their own, say how many ranks make a boundary "
      "with --boundary-ranks."},
@@ -31,6 +31,15 @@ constexpr std::array<WarningInfo, 13> infos{{
     {"slow-changes", Severity::limits,
      "Measure the machine's background (--background), or compare with another run: a clock rate that changes looks "
      "like this."},
+    {"slower-than-known", Severity::limits,
+     "Other work on the same hosts, or a slower clock, slows a run down evenly: measure again, on other hosts if need "
+     "be. Where the program or its input changed, halcyon baselines forget."},
+    {"slow-registers", Severity::limits,
+     "The cores ran below their best clock, or shared it with other work: see that nothing else runs there."},
+    {"slow-l2", Severity::limits,
+     "The cores ran below their best clock, or shared their caches with other work: see that nothing else runs there."},
+    {"slow-memory", Severity::limits,
+     "Other work used the memory of this host: see that nothing else runs there, or measure again elsewhere."},
     {"no-counter", Severity::limits, "Record with --counter auto, so that different work is told apart."},
 }};
 

@@ -58,6 +58,35 @@ std::string_view words_of(ExcessKind kind) {
   return "file I/O";
 }
 
+std::string known_runs_words(const Profile& profile) {
+  const KnownRuns& known = *profile.known_runs;
+  const auto percent = [&profile](double seconds_more) {
+    return profile.run_time_seconds > 0.0 ? 100.0 * seconds_more / profile.run_time_seconds : 0.0;
+  };
+  const double displacement = percent(known.displacement_seconds);
+  const std::string of =
+      fmt::format("the best of {} known {} of this work", known.runs, known.runs == 1 ? "run" : "runs");
+  const std::string interval =
+      fmt::format("(90 % interval {:.1f} to {:.1f} %)", percent(known.low_seconds), percent(known.high_seconds));
+  constexpr double least_told_percent = 0.1;
+  const bool may_be_none = known.low_seconds <= 0.0 && known.high_seconds >= 0.0;
+  if (may_be_none || std::abs(displacement) < least_told_percent) {
+    return fmt::format("as fast as {}, {:+.1f} % {}", of, displacement, interval);
+  }
+  return fmt::format("{} than {} by {:.1f} % of its time {}", displacement > 0.0 ? "slower" : "faster", of,
+                     std::abs(displacement), interval);
+}
+
+std::string probes_words(const Analysis& analysis) {
+  std::string text;
+  for (const ProbeInfo& info : probe_infos) {
+    if (const std::optional<ProbeDisplacement>& displacement = analysis.probes[index_of(info.probe)]) {
+      text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", info.words, displacement->speed_percent());
+    }
+  }
+  return text.empty() ? text : text + " of the best speed known here";
+}
+
 std::string evidence_words(const Profile& profile, const Attribution& attribution) {
   std::string text;
   const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };

@@ -27,6 +27,11 @@ std::string with_interval(const MethodResult& result);
 
 std::string_view words_of(ExcessKind kind);
 
+/// How the run compares with earlier ones, which must be known.
+std::string known_runs_words(const Profile& profile);
+/// The machine's speeds in percent of the best known; empty where none is.
+std::string probes_words(const Analysis& analysis);
+
 /// What the operating system saw; nothing of what it does not count or what did not happen.
 std::string evidence_words(const Profile& profile, const Attribution& attribution);
 

@@ -7,7 +7,7 @@ namespace {
 constexpr const char* before = R"(# bash completion for halcyon; generated from the definition of its command line.
 
 _halcyon() {
-  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= i
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= inner= i
   COMPREPLY=()
   # --option=value comes as three words.
   if [[ $word == = ]]; then
@@ -27,7 +27,12 @@ _halcyon() {
       fi
       return
     fi
-    [[ -z $command && ${COMP_WORDS[i]} != -* ]] && command=${COMP_WORDS[i]}
+    [[ ${COMP_WORDS[i]} == -* ]] && continue
+    if [[ -z $command ]]; then
+      command=${COMP_WORDS[i]}
+    elif [[ -z $inner ]]; then
+      inner=${COMP_WORDS[i]}
+    fi
   done
 )";
 
@@ -66,6 +71,16 @@ std::string option_words(const DescribedCommand& command) {
 }
 
 std::string of_command(const DescribedCommand& command) {
+  if (!command.subcommands.empty()) {
+    std::string names;
+    std::string inner;
+    for (const DescribedCommand& subcommand : command.subcommands) {
+      names += " " + subcommand.name;
+      inner += of_command(subcommand);
+    }
+    return "    " + command.name + ")\n    case $inner in\n    '') _halcyon_complete \"$word\" ''" + names +
+           option_words(command) + " ;;\n" + inner + "    esac\n    ;;\n";
+  }
   std::string text = "    " + command.name + ")\n      case $previous in\n";
   for (const DescribedArgument& option : command.options) {
     if (option.value.placeholder.empty()) continue;

@@ -1,4 +1,6 @@
 // Completion for fish: one `complete` an option.
+#include <algorithm>
+
 #include "cli/describe/description.hpp"
 
 namespace halcyon::cli {
@@ -55,6 +57,20 @@ std::string of_options(const DescribedCommand& command, const std::string& condi
   return text;
 }
 
+// What an inner command has beyond the one that it is part of.
+std::string of_inner(DescribedCommand inner, const std::string& condition, const DescribedCommand& outer) {
+  std::erase_if(inner.options, [&outer](const DescribedArgument& option) {
+    return std::any_of(outer.options.begin(), outer.options.end(),
+                       [&option](const DescribedArgument& other) { return other.names == option.names; });
+  });
+  std::string text = of_options(inner, condition);
+  for (const DescribedArgument& positional : inner.positionals) {
+    const std::string by = completed_by(positional.value);
+    if (!by.empty()) text += "complete -c halcyon -n " + in_quotes(condition) + by + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string fish_completion(const DescribedCommand& program) {
@@ -62,6 +78,17 @@ std::string fish_completion(const DescribedCommand& program) {
   for (const DescribedCommand& command : program.subcommands) {
     text += "\ncomplete -c halcyon -n __fish_use_subcommand -a " + command.name + " -d " +
             in_quotes(command.description) + "\n" + of_options(command, "__halcyon_before_dashes " + command.name);
+    std::string inner_names;
+    for (const DescribedCommand& inner : command.subcommands) inner_names += " " + inner.name;
+    for (const DescribedCommand& inner : command.subcommands) {
+      text +=
+          "complete -c halcyon -n " +
+          in_quotes("__halcyon_before_dashes " + command.name + "; and not __fish_seen_subcommand_from" + inner_names) +
+          " -a " + inner.name + " -d " + in_quotes(inner.description) + "\n" +
+          of_inner(inner,
+                   "__fish_seen_subcommand_from " + command.name + "; and __fish_seen_subcommand_from " + inner.name,
+                   command);
+    }
     for (const DescribedArgument& positional : command.positionals) {
       const std::string by = completed_by(positional.value);
       if (!by.empty())

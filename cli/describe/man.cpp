@@ -109,7 +109,10 @@ std::string man_page(const DescribedCommand& program, const DescribedCommand& co
                                      (command.notes.prose.empty() ? "" : ".PP\n" + lines(command.notes.prose)));
   std::string commands;
   for (const DescribedCommand& subcommand : command.subcommands) {
-    commands += ".TP\n" + bold(subcommand.name) + "\n" + escaped(as_sentence(subcommand.description)) + "\n";
+    // Those of the program have pages of their own.
+    const std::string rest = is_program ? "" : " " + usage(subcommand, bold, italic);
+    commands += ".TP\n" + bold(subcommand.name) + rest + "\n" + escaped(as_sentence(subcommand.description)) + "\n";
+    if (!is_program) commands += ".RS\n" + arguments(subcommand.positionals) + arguments(subcommand.options) + ".RE\n";
   }
   text += section("COMMANDS", commands);
   text += section("ARGUMENTS", arguments(command.positionals));

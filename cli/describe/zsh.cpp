@@ -1,4 +1,6 @@
 // Completion for zsh, by its _arguments.
+#include <algorithm>
+
 #include "cli/describe/description.hpp"
 
 namespace halcyon::cli {
@@ -59,6 +61,19 @@ std::string arguments(const DescribedCommand& command) {
   std::string text;
   for (const DescribedArgument& option : command.options) text += " \\\n        " + specification(option);
   int place = 0;
+  if (!command.subcommands.empty()) {
+    std::string names;
+    for (const DescribedCommand& subcommand : command.subcommands) {
+      names += (names.empty() ? "" : " ") + subcommand.name;
+      for (const DescribedArgument& option : subcommand.options) {
+        const auto is_known = [&option](const DescribedArgument& other) { return other.names == option.names; };
+        if (std::none_of(command.options.begin(), command.options.end(), is_known)) {
+          text += " \\\n        " + specification(option);
+        }
+      }
+    }
+    text += " \\\n        '1:command:(" + names + ")' '*:FILE:_files'";
+  }
   for (const DescribedArgument& positional : command.positionals) {
     const std::string where = positional.repeatable ? "*" : std::to_string(++place);
     text += " \\\n        '" + where + action(positional.value) + "'";

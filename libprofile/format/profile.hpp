@@ -3,15 +3,17 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "libprofile/format/evidence.hpp"
 #include "libprofile/format/features.hpp"
+#include "libprofile/format/probes.hpp"
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 3;
+inline constexpr int newest_schema_version = 4;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -34,6 +36,25 @@ struct InjectedTruth {
 struct FixedWorkTimes {
   std::vector<double> quantum;  // (ranks) s, 1 % quantile
   std::vector<double> mean;     // (ranks) s
+};
+
+/// What a probe of the machine took; all empty where it was not measured.
+struct ProbeColumns {
+  // (ranks) s each; NaN where it could not be measured
+  std::vector<double> best_before;
+  std::vector<double> mean_before;
+  std::vector<double> best_after;
+  std::vector<double> mean_after;
+  std::vector<double> known;  // the best that was known of the rank's host when the run was judged
+};
+
+/// How far the medians of the run's groups lay above the best of earlier runs of the same work when it was judged.
+struct KnownRuns {
+  std::uint64_t runs = 0;  // earlier ones
+  double displacement_seconds = 0.0;
+  double low_seconds = 0.0;  // its 90 % interval
+  double high_seconds = 0.0;
+  double matched_seconds = 0.0;  // of the run time, in groups that earlier runs had, too
 };
 
 struct Profile {
@@ -61,11 +82,15 @@ struct Profile {
   // per rank
   std::vector<std::string> rank_host;                            // (ranks)
   std::vector<double> rank_run_time;                             // (ranks) s; NaN of a rank that left nothing
+  std::vector<std::string> rank_cpu;                             // (ranks) model; empty in older profiles
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
   FixedWorkTimes background_before;                              // just before the run
   FixedWorkTimes background_after;                               // just after
+  std::array<ProbeColumns, probe_count> probes;                  // in the order of format/probes.hpp
   // (ranks) each, in the order of format/evidence.hpp; NaN where the kernel did not tell; empty in older profiles
   std::array<std::vector<double>, evidence_count> evidence;
+
+  std::optional<KnownRuns> known_runs;  // none where no run of the same work was known
 
   // per segment
   std::uint64_t segments = 0;

@@ -99,6 +99,7 @@ class Reader {
   }
 
   bool has_column(const std::string& name) const { return contents_.columns.count(name) != 0; }
+  bool has_attribute(std::string_view name) const { return contents_.attributes.count(name) != 0; }
 
  private:
   const Frame* find_attribute(const char* name, bool needed) {
@@ -259,6 +260,34 @@ void read_background(Reader& reader, Profile& profile) {
   profile.background_after = {seconds(2), seconds(3)};
 }
 
+void read_probes(Reader& reader, Profile& profile) {
+  const auto ranks = static_cast<std::uint64_t>(profile.ranks);
+  profile.rank_cpu = reader.texts("rank_cpu", ranks, false);
+  for (const ProbeInfo& info : probe_infos) {
+    for_each_column(info, profile.probes[index_of(info.probe)],
+                    [&](const std::string& name, std::vector<double>& values) {
+                      values = reader.column<double>(name, ranks, false);
+                      if (!are_unknown_or_possible(values, most_seconds)) {
+                        reader.refuse("column " + name + " has impossible values");
+                      }
+                    });
+  }
+}
+
+void read_known_runs(Reader& reader, Profile& profile) {
+  if (!reader.has_attribute(known_runs_name)) return;
+  std::array<double, known_runs_seconds_names.size()> seconds{};
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    seconds[i] = reader.real(known_runs_seconds_names[i]);
+    if (!is_possible(std::abs(seconds[i]), most_seconds)) {
+      reader.refuse(std::string("impossible ") + known_runs_seconds_names[i]);
+    }
+  }
+  const std::int64_t runs = reader.integer(known_runs_name);
+  if (runs < 1 || !(seconds[1] <= seconds[2]) || !(seconds[3] >= 0.0)) reader.refuse("impossible known runs");
+  profile.known_runs = KnownRuns{static_cast<std::uint64_t>(runs), seconds[0], seconds[1], seconds[2], seconds[3]};
+}
+
 }  // namespace
 
 Outcome<Profile> read_profile(const std::string& path, Columns columns) {
@@ -290,6 +319,8 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
     reader.refuse("column rank_run_time has impossible values");
   }
   read_background(reader, profile);
+  read_probes(reader, profile);
+  read_known_runs(reader, profile);
   read_evidence(reader, profile);
   read_features(reader, profile);
   read_segments(reader, profile, columns);

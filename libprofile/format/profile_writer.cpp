@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <vector>
 
@@ -44,6 +46,14 @@ bool set_text(hid_t object, std::string_view name, std::string_view value) {
   return set_attribute(object, name, text_type().get(), static_cast<const void*>(&pointer));
 }
 
+template <class Put>
+void for_each_attribute(const KnownRuns& known, Put put) {
+  put(known_runs_name, static_cast<std::int64_t>(known.runs));
+  const std::array<double, known_runs_seconds_names.size()> seconds{known.displacement_seconds, known.low_seconds,
+                                                                    known.high_seconds, known.matched_seconds};
+  for (std::size_t i = 0; i < seconds.size(); ++i) put(known_runs_seconds_names[i], seconds[i]);
+}
+
 // What failed last in HDF5 is a matter of errno more often than of its own stack.
 Failure cannot_write(const std::string& path, int error) {
   return {"cannot write " + path + (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
@@ -58,6 +68,24 @@ std::string numbered(const std::string& path, int number) {
   return path.substr(0, at) + "-" + std::to_string(number) + path.substr(at);
 }
 
+// A hidden neighbour of the file.
+std::string partial_name(const std::string& path) {
+  const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
+  return path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".partial";
+}
+
+// A dimension without values of its own, in the convention that netCDF readers know; as it is in a file that has it.
+hdf5::Dataset dimension_of(hid_t file, const std::string& name, hsize_t length) {
+  if (H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0) return hdf5::Dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT));
+  const hdf5::Dataspace space(H5Screate_simple(1, &length, nullptr));
+  hdf5::Dataset dataset(
+      H5Dcreate2(file, name.c_str(), H5T_NATIVE_UINT8, space.get(), H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
+  char label[80];
+  std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10llu",
+                static_cast<unsigned long long>(length));
+  return dataset && H5DSset_scale(dataset.get(), label) >= 0 ? std::move(dataset) : hdf5::Dataset();
+}
+
 }  // namespace
 
 struct ProfileWriter::State {
@@ -70,6 +98,7 @@ struct ProfileWriter::State {
 
   std::string path;
   std::string partial;
+  bool replaces = false;  // the file that has its name
   hdf5::File file;
   hsize_t segments = 0;
   hsize_t ranks = 0;
@@ -86,6 +115,11 @@ struct ProfileWriter::State {
 };
 
 Outcome<std::string> ProfileWriter::State::give_name() {
+  if (replaces) {
+    if (rename(partial.c_str(), path.c_str()) != 0) return cannot_write(path, errno);
+    partial.clear();
+    return path;
+  }
   constexpr int most_names = 1000;
   for (int number = 1; number <= most_names; ++number) {
     const std::string name = numbered(path, number);
@@ -111,9 +145,7 @@ Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
   hdf5::prepare();
   auto state = std::make_unique<State>();
   state->path = path;
-  const std::size_t slash = path.rfind('/');
-  const std::size_t name = slash == std::string::npos ? 0 : slash + 1;
-  state->partial = path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".partial";
+  state->partial = partial_name(path);
   const int reachable = open(state->partial.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0644);
   if (reachable < 0) {
     const int error = errno;
@@ -130,6 +162,21 @@ Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
     return status.failure();
   }
   return writer;
+}
+
+Outcome<ProfileWriter> ProfileWriter::amend(const std::string& path, std::uint64_t ranks) {
+  hdf5::prepare();
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->replaces = true;
+  state->ranks = ranks;
+  const std::string partial = partial_name(path);
+  std::error_code error;
+  if (!std::filesystem::copy_file(path, partial, error)) return cannot_write(path, error.value());
+  state->partial = partial;
+  state->file = hdf5::File(H5Fopen(partial.c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
+  if (!state->file) return cannot_write(path, errno);
+  return ProfileWriter(std::move(state));
 }
 
 Status ProfileWriter::attribute(std::string_view name, std::string_view value) {
@@ -225,14 +272,8 @@ Outcome<std::string> ProfileWriter::finish() {
     const std::string& dimension = column.variable->dimension;
     auto scale = dimensions.find(dimension);
     if (scale == dimensions.end()) {
-      // A dimension without values of its own, in the convention that netCDF readers know.
-      const hdf5::Dataspace space(H5Screate_simple(1, &column.length, nullptr));
-      hdf5::Dataset dataset(H5Dcreate2(state.file.get(), dimension.c_str(), H5T_NATIVE_UINT8, space.get(), H5P_DEFAULT,
-                                       H5P_DEFAULT, H5P_DEFAULT));
-      char label[80];
-      std::snprintf(label, sizeof label, "This is a netCDF dimension but not a netCDF variable.%10llu",
-                    static_cast<unsigned long long>(column.length));
-      if (!dataset || H5DSset_scale(dataset.get(), label) < 0) return cannot_write(state.path, errno);
+      hdf5::Dataset dataset = dimension_of(state.file.get(), dimension, column.length);
+      if (!dataset) return cannot_write(state.path, errno);
       scale = dimensions.emplace(dimension, std::move(dataset)).first;
     }
     if (H5DSattach_scale(column.dataset.get(), scale->second.get(), 0) < 0) return cannot_write(state.path, errno);
@@ -290,6 +331,7 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   put("run_time_seconds", profile.run_time_seconds);
   put("boundary_cost_seconds", profile.boundary_cost_seconds);
   put("clock_resolution_seconds", profile.clock_resolution_seconds);
+  if (profile.known_runs) for_each_attribute(*profile.known_runs, put);
 
   append_texts("rank_host", profile.rank_host);
   append("rank_run_time", profile.rank_run_time);
@@ -297,6 +339,10 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   append(std::string(background_names[1]), profile.background_before.mean);
   append(std::string(background_names[2]), profile.background_after.quantum);
   append(std::string(background_names[3]), profile.background_after.mean);
+  append_texts("rank_cpu", profile.rank_cpu);
+  for (const ProbeInfo& info : probe_infos) {
+    for_each_column(info, profile.probes[index_of(info.probe)], append);
+  }
   for (const EvidenceInfo& info : evidence_infos) {
     append(evidence_name(info), profile.evidence[index_of(info.evidence)]);
   }
@@ -323,6 +369,24 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   append("source", profile.source);
   if (!status) return status.failure();
   return writer->finish();
+}
+
+Status add_what_was_known(const Profile& profile, const std::string& path) {
+  Outcome<ProfileWriter> writer = ProfileWriter::amend(path, static_cast<std::uint64_t>(profile.ranks));
+  if (!writer) return writer.failure();
+  Status status = Done{};
+  if (profile.known_runs) {
+    for_each_attribute(*profile.known_runs, [&](std::string_view name, const auto& value) {
+      if (status) status = writer->attribute(name, value);
+    });
+  }
+  for (const ProbeInfo& info : probe_infos) {
+    const std::vector<double>& known = profile.probes[index_of(info.probe)].known;
+    if (status && !known.empty()) status = writer->append(probe_name(info, ProbeColumn::known), known);
+  }
+  if (!status) return status;
+  const Outcome<std::string> written = writer->finish();
+  return written ? Status(Done{}) : written.failure();
 }
 
 Outcome<std::string> write_profile_from_frames(int file, const std::string& path) {

@@ -17,6 +17,8 @@ namespace halcyon {
 class ProfileWriter {
  public:
   static Outcome<ProfileWriter> create(const std::string& path);
+  /// A copy of the profile at `path`, which takes its place when it is complete.
+  static Outcome<ProfileWriter> amend(const std::string& path, std::uint64_t ranks);
   ~ProfileWriter();
   ProfileWriter(ProfileWriter&&) noexcept;
   ProfileWriter& operator=(ProfileWriter&&) noexcept;
@@ -43,6 +45,10 @@ class ProfileWriter {
 
 /// All of a profile at once. Returns the name, as finish() does.
 Outcome<std::string> write_profile(const Profile& profile, const std::string& path);
+
+/// Adds to the file of a profile what was known of earlier runs and of its hosts when it was judged, so that it is
+/// judged alike wherever it is read.
+Status add_what_was_known(const Profile& profile, const std::string& path);
 
 /// Reads frames from `file` until the end frame and writes the profile that they carry.
 Outcome<std::string> write_profile_from_frames(int file, const std::string& path);

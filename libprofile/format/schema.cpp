@@ -25,6 +25,7 @@ std::vector<Variable> make_variables() {
       {"source", "segment", ElementType::u16, "1", "run whose times the segment has: index into composed_of"},
       {"composed_of", "run", ElementType::text, "", "profiles of the runs that this one is composed of"},
       {"rank_host", "rank", ElementType::text, "", "host of the rank"},
+      {"rank_cpu", "rank", ElementType::text, "", "model of the rank's processor"},
       {"rank_run_time", "rank", ElementType::f64, "s", "time from MPI_Init to MPI_Finalize"},
   };
   const auto add_background = [&variables](std::size_t which, const char* description) {
@@ -34,6 +35,15 @@ std::vector<Variable> make_variables() {
   add_background(1, "fixed work just before the run, mean of its time");
   add_background(2, "fixed work just after the run, 1 % quantile of its time");
   add_background(3, "fixed work just after the run, mean of its time");
+  for (const ProbeInfo& info : probe_infos) {
+    constexpr std::array<const char*, probe_column_names.size()> when{
+        ", best just before the run", ", mean just before the run", ", best just after the run",
+        ", mean just after the run", ", best that was known of the host when the run was judged"};
+    for (std::size_t i = 0; i < when.size(); ++i) {
+      variables.push_back({probe_name(info, static_cast<ProbeColumn>(i)), "rank", ElementType::f64, "s",
+                           std::string(info.description) + when[i]});
+    }
+  }
   for (const std::string_view kind : time_kind_names) {
     variables.push_back({last_rank_time_name(kind), "segment", ElementType::f32, "s",
                          "time in " + std::string(kind) + " calls of the rank that held the others up"});
@@ -59,6 +69,9 @@ std::vector<Variable> make_variables() {
 
 }  // namespace
 
+std::string probe_name(const ProbeInfo& info, ProbeColumn column) {
+  return "probe_" + std::string(info.name) + "_" + std::string(probe_column_names[static_cast<std::size_t>(column)]);
+}
 std::string bins_name(std::string_view feature) { return std::string(feature) + "_bins"; }
 std::string totals_name(std::string_view feature) { return "total_" + std::string(feature); }
 std::string last_rank_time_name(std::string_view kind) { return "last_rank_" + std::string(kind); }

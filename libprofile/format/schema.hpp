@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "libprofile/format/evidence.hpp"
+#include "libprofile/format/probes.hpp"
 #include "libprofile/format/stream.hpp"
 
 namespace halcyon {
@@ -32,6 +33,27 @@ const Variable* find_variable(std::string_view name);
 /// Over ranks: the 1 % quantile of the time of fixed work and its mean, before and after the run.
 inline constexpr std::array<std::string_view, 4> background_names{"background_quantum_before", "background_mean_before",
                                                                   "background_quantum_after", "background_mean_after"};
+
+/// How a run compares with earlier ones of the same work: attributes that are there together or not at all.
+inline constexpr const char* known_runs_name = "known_runs";
+inline constexpr std::array<const char*, 4> known_runs_seconds_names{
+    "known_runs_displacement_seconds", "known_runs_low_seconds", "known_runs_high_seconds",
+    "known_runs_matched_seconds"};
+
+/// Over ranks: what a probe took just before and just after the run, and the best that was known of the rank's host.
+enum class ProbeColumn : std::uint8_t { best_before, mean_before, best_after, mean_after, known };
+inline constexpr std::array<std::string_view, 5> probe_column_names{"best_before", "mean_before", "best_after",
+                                                                    "mean_after", "known"};
+std::string probe_name(const ProbeInfo& info, ProbeColumn column);
+/// Each column of one probe, with its name, in the order of ProbeColumn.
+template <class Columns, class Each>
+void for_each_column(const ProbeInfo& info, Columns& columns, Each each) {
+  each(probe_name(info, ProbeColumn::best_before), columns.best_before);
+  each(probe_name(info, ProbeColumn::mean_before), columns.mean_before);
+  each(probe_name(info, ProbeColumn::best_after), columns.best_after);
+  each(probe_name(info, ProbeColumn::mean_after), columns.mean_after);
+  each(probe_name(info, ProbeColumn::known), columns.known);
+}
 
 std::string bins_name(std::string_view feature);
 std::string totals_name(std::string_view feature);

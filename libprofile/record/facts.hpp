@@ -9,6 +9,7 @@
 
 #include "libprofile/format/evidence.hpp"
 #include "libprofile/format/features.hpp"
+#include "libprofile/format/probes.hpp"
 #include "libprofile/format/schema.hpp"
 
 namespace halcyon {
@@ -24,9 +25,13 @@ struct RunFacts {
   std::string inject;
 };
 
+/// The model of a processor, with the NUL that ends it.
+inline constexpr std::size_t most_cpu_text = 128;
+
 /// One rank's own figures, in seconds; sent and stored as they lie in memory.
 struct RankFigures {
-  std::array<char, 256> host;  // NUL-ended
+  std::array<char, 256> host;           // NUL-ended
+  std::array<char, most_cpu_text> cpu;  // NUL-ended
   double run_time;
   double boundary_cost;
   double clock_resolution;
@@ -34,6 +39,8 @@ struct RankFigures {
   std::uint64_t has_tsc;
   std::uint64_t dropped_segments;
   std::array<double, background_names.size()> background;  // of background_names
+  ProbeTimes probes_before;
+  ProbeTimes probes_after;
   std::array<std::uint64_t, feature_count> totals;
   EvidenceValues evidence;
 };

@@ -142,6 +142,10 @@ FixedWork Recorder::measure_background() const {
   return measure_fixed_work(clock, {static_cast<std::uint64_t>(ticks)});
 }
 
+ProbeTimes Recorder::measure_probes() const {
+  return settings.probes ? halcyon::measure_probes(clock, scale.nanoseconds_per_tick()) : ProbeTimes{};
+}
+
 bool Recorder::counts_as_boundary(MPI_Comm comm) const {
   const int enough = settings.boundary_ranks > 0 ? settings.boundary_ranks : ranks;
   int size = 0;
@@ -170,6 +174,7 @@ RankFigures Recorder::figures() const {
   const auto seconds = [=](double ticks) { return ticks * seconds_per_tick; };
   RankFigures known{};
   known.host = host_;
+  known.cpu = cpu_;
   known.run_time = seconds(static_cast<double>(elapsed().count));
   known.boundary_cost = seconds(static_cast<double>(boundary_cost.count));
   known.clock_resolution = seconds(static_cast<double>(clock_resolution.count));
@@ -178,6 +183,8 @@ RankFigures Recorder::figures() const {
   known.dropped_segments = segments->dropped();
   known.background = {seconds(background_before.quantum), seconds(background_before.mean),
                       seconds(background_after.quantum), seconds(background_after.mean)};
+  known.probes_before = probes_before;
+  known.probes_after = probes_after;
   known.totals = counted_;
   known.evidence = evidence_;
   return known;
@@ -285,6 +292,8 @@ void Recorder::place_part() {
   char name[MPI_MAX_PROCESSOR_NAME] = {};
   mpi.Get_processor_name(name, &length);
   std::copy_n(name, std::min(sizeof name, host_.size() - 1), host_.begin());
+  const std::string cpu = cpu_model();
+  std::copy_n(cpu.begin(), std::min(cpu.size(), cpu_.size() - 1), cpu_.begin());
   tail_.reset(new (std::nothrow) std::byte[most_in_tail]);
   if (tail_ == nullptr) return;
 

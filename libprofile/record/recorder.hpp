@@ -23,6 +23,7 @@
 #include "libprofile/record/cpu_account.hpp"
 #include "libprofile/record/facts.hpp"
 #include "libprofile/record/part_file.hpp"
+#include "libprofile/record/probes.hpp"
 #include "libprofile/record/requests.hpp"
 #include "libprofile/record/segment_store.hpp"
 #include "libprofile/record/system_totals.hpp"
@@ -65,6 +66,7 @@ struct Settings {
   int boundary_ranks = 0;  // 0: as many as the world has
   std::size_t memory_bytes = std::size_t{512} << 20;
   double background_seconds = 0.0;            // spent on measuring it, half before and half after the run
+  bool probes = true;                         // of the machine, just before and just after the run
   int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory ends
 };
 
@@ -130,6 +132,8 @@ class Recorder {
   Ticks clock_resolution;
   FixedWork background_before;
   FixedWork background_after;
+  ProbeTimes probes_before;
+  ProbeTimes probes_after;
   InjectedTotals injected_totals = nullptr;  // null: intM is not loaded
   std::string injected_spec;
 
@@ -158,6 +162,8 @@ class Recorder {
 
   /// Half of the time that the settings give to it.
   FixedWork measure_background() const;
+  /// Of nothing, where the settings want none.
+  ProbeTimes measure_probes() const;
 
   /// Opens the first segment, in the thread that has returned from MPI_Init.
   void open_first_segment(ThreadState& thread);
@@ -185,6 +191,7 @@ class Recorder {
   const ThreadState* last_closing_ = nullptr;
   Ticks next_spill_;
   std::array<char, 256> host_{};
+  std::array<char, most_cpu_text> cpu_{};
   EvidenceValues evidence_{};  // what has happened since the start, when it was last looked at
   std::unique_ptr<std::byte[]> tail_;
   bool has_receipt_ = false;

@@ -100,6 +100,9 @@ Settings settings_from_environment(std::string& complaint) {
       text != nullptr && !parse_background(text, settings.background_seconds)) {
     complaint = std::string("HALCYON_BACKGROUND=") + text + " is not a number of seconds up to 60; none is measured";
   }
+  if (const char* text = value_of("HALCYON_PROBES"); text != nullptr && !parse_probes(text, settings.probes)) {
+    complaint = std::string("HALCYON_PROBES=") + text + " is neither on nor off; the machine is probed";
+  }
   return settings;
 }
 

@@ -77,4 +77,11 @@ inline bool parse_background(std::string_view text, double& seconds) {
   return true;
 }
 
+/// Reads what HALCYON_PROBES asks for, which --no-probes sets to `off`; false for anything but `on` and `off`.
+inline bool parse_probes(std::string_view text, bool& probes) {
+  if (text != "on" && text != "off") return false;
+  probes = text == "on";
+  return true;
+}
+
 }  // namespace halcyon

@@ -91,6 +91,7 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   const auto facts = in.get<TailFacts>();
   read.figures = facts.figures;
   read.figures.host.back() = '\0';
+  read.figures.cpu.back() = '\0';
   read.end = static_cast<PartEnd>(facts.end);
   if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites ||
       facts.closed_blocks > part.blocks_within()) {

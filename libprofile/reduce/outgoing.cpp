@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <limits>
 #include <type_traits>
@@ -74,6 +75,23 @@ void send_facts(const RunFacts& facts, const std::vector<RankFigures>& figures, 
   send_column(frames, "rank_run_time", figures, [](const RankFigures& rank) { return rank.run_time; });
   for (std::size_t i = 0; has_background && i < background_names.size(); ++i) {
     send_column(frames, background_names[i], figures, [i](const RankFigures& rank) { return rank.background[i]; });
+  }
+  std::string cpus;
+  for (const RankFigures& rank : figures) cpus += std::string(rank.cpu.data()) + '\0';
+  frames.text_column("rank_cpu", cpus);
+  for (const ProbeInfo& info : probe_infos) {
+    const auto send = [&](ProbeColumn column, ProbeTimes RankFigures::*when, double ProbeTime::*time) {
+      const auto value = [&](const RankFigures& rank) { return (rank.*when)[index_of(info.probe)].*time; };
+      // Where none was measured there is no column.
+      if (std::any_of(figures.begin(), figures.end(),
+                      [&value](const RankFigures& rank) { return !std::isnan(value(rank)); })) {
+        send_column(frames, probe_name(info, column), figures, value);
+      }
+    };
+    send(ProbeColumn::best_before, &RankFigures::probes_before, &ProbeTime::best);
+    send(ProbeColumn::mean_before, &RankFigures::probes_before, &ProbeTime::mean);
+    send(ProbeColumn::best_after, &RankFigures::probes_after, &ProbeTime::best);
+    send(ProbeColumn::mean_after, &RankFigures::probes_after, &ProbeTime::mean);
   }
   for (const EvidenceInfo& info : evidence_infos) {
     send_column(frames, evidence_name(info), figures,

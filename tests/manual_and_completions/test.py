@@ -94,6 +94,15 @@ class ManualAndCompletions(halcyon_test.Behaviour):
             offered = self.completed_by_bash(f"halcyon {name} --")
             self.assertEqual([option for option in offered if option != "--"], sorted(options))
 
+    def test_commands_within_a_command_are_completed_and_in_its_page(self):
+        for line, offered in (("halcyon baselines ex", ["export"]), ("halcyon baselines forget --a", ["--all"]),
+                              ("halcyon baselines import s", ["second.h5", "sub"])):
+            self.assertEqual(self.completed_by_bash(line), offered)
+        text = self.check(self.run_command(["man", "-l", SHARE / "man/man1/halcyon-baselines.1"], MANWIDTH="200"))
+        for word in ("list", "show", "forget", "export", "import", "--all", "--output"):
+            self.assertRegex(text, rf"(?m)^ +(-\w, )?{word}\b")
+        self.assertIn("--all", self.check(self.halcyon("baselines", "forget", "--help")))
+
     def test_bash_completes_values(self):
         self.assertEqual(self.completed_by_bash("halcyon report --fail-on "), ["red", "yellow"])
         self.assertEqual(self.completed_by_bash("halcyon report --fail-on=y"), ["yellow"])

@@ -114,12 +114,17 @@ class Behaviour(unittest.TestCase):
     maxDiff = None
 
     def setUp(self):
-        self.directory = Path(tempfile.mkdtemp(prefix="halcyon-"))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        self.directory = self.scratch_directory()
+        self.state = self.scratch_directory()  # what is known of earlier runs: none of the tester's, none of another test's
+
+    def scratch_directory(self):
+        directory = Path(tempfile.mkdtemp(prefix="halcyon-"))
+        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
+        return directory
 
     def run_command(self, command, preload=False, **environment):
         """A command on its own, with or without the library preloaded into all of it."""
-        settings = {**clean_environment(), **environment}
+        settings = {**clean_environment(), "XDG_STATE_HOME": str(self.state), **environment}
         if preload:
             settings["LD_PRELOAD"] = str(LIBRARY)
         return Finished(subprocess.run([str(word) for word in command], cwd=self.directory, env=settings, text=True,
@@ -206,7 +211,8 @@ def real_run():
     with tempfile.TemporaryDirectory(prefix="halcyon-") as directory:
         subprocess.run([HALCYON, "run", "-o", "run.h5", "--background", "0.05", "--inject",
                         "class=p2p,prob=0.05,mean=0.1ms", "--", *LAUNCH, "-np", "2", EXAMPLES / "halo_c", "400"],
-                       cwd=directory, env={**clean_environment(), "INTM_SEED": "1"}, capture_output=True,
+                       cwd=directory, env={**clean_environment(), "INTM_SEED": "1", "XDG_STATE_HOME": directory},
+                       capture_output=True,
                        timeout=TIME_LIMIT, check=True)
         return (Path(directory) / "run.h5").read_bytes()
 

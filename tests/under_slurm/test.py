@@ -49,7 +49,7 @@ class UnderSlurm(halcyon_test.Behaviour):
 
     def started(self, *command):
         """The command, once its ranks have met their barriers."""
-        environment = {**halcyon_test.clean_environment(), **self.cluster.environment}
+        environment = {**halcyon_test.clean_environment(), "XDG_STATE_HOME": str(self.state), **self.cluster.environment}
         process = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=environment, text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate)

@@ -97,6 +97,14 @@ TEST(MatchedGroups, MatchThoughADisturbedRunsCpuTimeGrew) {
             (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}, {1, 1}}));
 }
 
+// Alone, the light work of the slow run is nearer to the heavy work of the fast one than to its own.
+TEST(MatchedGroups, MatchByTheSpeedThatAllWorkHasInCommon) {
+  EXPECT_EQ(matches(two_kinds(20, 1.62e6, 5.22e6), two_kinds(20, 0.9e6, 2.9e6)),
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}, {1, 1}}));
+  EXPECT_EQ(matches(two_kinds(20, 0.9e6, 2.9e6), two_kinds(20, 1.62e6, 5.22e6)),
+            (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}, {1, 1}}));
+}
+
 TEST(MatchedGroups, OfCpuTimeAreNotMoreThanTwiceApart) {
   EXPECT_EQ(matches(two_kinds(20, 1e6, 3e6), two_kinds(20, 1.1e6, 6.1e6)),
             (std::vector<std::pair<std::uint32_t, std::uint32_t>>{{0, 0}}));

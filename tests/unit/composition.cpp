@@ -74,6 +74,12 @@ TEST(Composition, SaysWhichRunGaveEachSegment) {
   EXPECT_EQ(composition.profile.source[0], 1u);
 }
 
+TEST(Composition, DoesNotClaimWhatWasKnownOfOneOfItsRuns) {
+  std::vector<Profile> runs{disturbed_run(10, 20), disturbed_run(50, 10)};
+  for (Profile& run : runs) run.known_runs = KnownRuns{.runs = 3};
+  EXPECT_FALSE(composed(runs).profile.known_runs);
+}
+
 TEST(Composition, TakesAllTimesOfASegmentTogether) {
   const Composition composition = composed({disturbed_run(10, 20), disturbed_run(50, 10)});
   for (std::size_t i = 0; i < 100; ++i) {

@@ -69,6 +69,9 @@ Profile rich_profile() {
   profile.inject = "class=all,prob=0.1,mean=1ms";
   profile.background_before = {{50e-6, 51e-6}, {52e-6, 53e-6}};
   profile.background_after = {{54e-6, 55e-6}, {56e-6, 57e-6}};
+  profile.rank_cpu = {"Some CPU", "Some CPU"};
+  profile.probes[index_of(Probe::l2)] = {{1e-9, 2e-9}, {1.5e-9, 2.5e-9}, {1e-9, 3e-9}, {2e-9, 4e-9}, {1e-9, 1e-9}};
+  profile.known_runs = KnownRuns{3, 1.5, -0.5, 2.0, 30.0};
   profile.last_rank_off_cpu[3] = 0.25F;
   profile.calls_beyond_usual[2] = 0.125F;
   profile.evidence[index_of(Evidence::involuntary_switches)] = {7.0, 9.0};
@@ -95,6 +98,17 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->hosts(), std::vector<std::string>{"host"});
   EXPECT_EQ(read->background_before.quantum, written.background_before.quantum);
   EXPECT_EQ(read->background_after.mean, written.background_after.mean);
+  EXPECT_EQ(read->rank_cpu, written.rank_cpu);
+  const ProbeColumns& probe = read->probes[index_of(Probe::l2)];
+  EXPECT_EQ(probe.best_before, (std::vector<double>{1e-9, 2e-9}));
+  EXPECT_EQ(probe.mean_before, (std::vector<double>{1.5e-9, 2.5e-9}));
+  EXPECT_EQ(probe.best_after, (std::vector<double>{1e-9, 3e-9}));
+  EXPECT_EQ(probe.mean_after, (std::vector<double>{2e-9, 4e-9}));
+  EXPECT_EQ(probe.known, (std::vector<double>{1e-9, 1e-9}));
+  EXPECT_TRUE(read->probes[index_of(Probe::registers)].best_before.empty());
+  ASSERT_TRUE(read->known_runs);
+  EXPECT_EQ(read->known_runs->runs, 3u);
+  EXPECT_EQ(read->known_runs->low_seconds, -0.5);
   EXPECT_EQ(read->last_rank_off_cpu, written.last_rank_off_cpu);
   EXPECT_EQ(read->calls_beyond_usual, written.calls_beyond_usual);
   EXPECT_EQ(read->evidence[index_of(Evidence::involuntary_switches)], (std::vector<double>{7.0, 9.0}));
@@ -126,6 +140,41 @@ TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   EXPECT_TRUE(read->calls_beyond_usual.empty());
   EXPECT_TRUE(read->by_host(Evidence::steal).empty());
   EXPECT_EQ(read->duration, older.duration);
+}
+
+TEST_F(ProfileFile, IsAmendedByWhatWasKnown) {
+  Profile profile = rich_profile();
+  profile.known_runs.reset();
+  profile.probes[index_of(Probe::l2)].known.clear();
+  ASSERT_TRUE(write_profile(profile, path()));
+  profile.known_runs = KnownRuns{2, 0.5, 0.25, 0.75, 20.0};
+  profile.probes[index_of(Probe::l2)].known = {3e-9, 4e-9};
+  const Status added = add_what_was_known(profile, path());
+  ASSERT_TRUE(added) << added.failure().message;
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  ASSERT_TRUE(read->known_runs);
+  EXPECT_EQ(read->known_runs->displacement_seconds, 0.5);
+  EXPECT_EQ(read->known_runs->matched_seconds, 20.0);
+  EXPECT_EQ(read->probes[index_of(Probe::l2)].known, (std::vector<double>{3e-9, 4e-9}));
+  EXPECT_EQ(read->duration, profile.duration);
+  EXPECT_EQ(read->rank_host, profile.rank_host);
+}
+
+TEST_F(ProfileFile, ThatIsNotThereCannotBeAmended) {
+  EXPECT_FALSE(add_what_was_known(rich_profile(), path()));
+  EXPECT_TRUE(fs::is_empty(fs::path(path()).parent_path()));
+}
+
+TEST_F(ProfileFile, WithImpossibleProbesOrKnownRunsIsRefused) {
+  Profile profile = uniform_profile(10, 1.0);
+  profile.probes[index_of(Probe::l2)].best_after = {-1.0, 1.0};
+  ASSERT_TRUE(write_profile(profile, path()));
+  EXPECT_FALSE(read_profile(path()));
+  profile = uniform_profile(10, 1.0);
+  profile.known_runs = KnownRuns{3, 1.0, 2.0, 0.5, 1.0};  // low above high
+  ASSERT_TRUE(write_profile(profile, path() + ".2"));
+  EXPECT_FALSE(read_profile(path() + ".2"));
 }
 
 TEST_F(ProfileFile, WithNegativeEvidenceIsRefused) {

@@ -42,6 +42,8 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "instantaneous_percent",
                                                      "continuous_percent",
                                                      "background_percent",
+                                                     "known_runs",
+                                                     "probes",
                                                      "method",
                                                      "methods",
                                                      "breakdown",
@@ -61,6 +63,33 @@ TEST(ReportJson, TellsTheBackgroundWhereItWasMeasured) {
   profile.background_after = {{47e-6, 46e-6}, {50e-6, 50e-6}};
   const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
   EXPECT_NEAR(json["background_percent"].get<double>(), 5.0, 1e-9);
+}
+
+TEST(ReportJson, TellsHowTheRunComparesWithKnownOnes) {
+  Profile profile = uniform_profile(100, 1.0);
+  EXPECT_TRUE(report_json("run.h5", profile, analyze(profile, "paper"))["known_runs"].is_null());
+  profile.known_runs = KnownRuns{.runs = 4, .displacement_seconds = 12.0, .low_seconds = 11.0, .high_seconds = 13.0};
+  const auto json = report_json("run.h5", profile, analyze(profile, "paper"))["known_runs"];
+  EXPECT_EQ(json["runs"], 4);
+  EXPECT_NEAR(json["displacement_percent"].get<double>(), 12.0, 1e-9);
+  EXPECT_NEAR(json["interval"][0].get<double>(), 11.0, 1e-9);
+  EXPECT_NEAR(json["interval"][1].get<double>(), 13.0, 1e-9);
+}
+
+TEST(ReportText, SaysHowTheRunComparesWithKnownOnes) {
+  Profile profile = uniform_profile(100, 1.0);
+  const auto words = [&profile](double displacement, double low, double high) {
+    profile.known_runs = KnownRuns{2, displacement, low, high, 100.0};
+    return known_runs_words(profile);
+  };
+  EXPECT_EQ(words(12.0, 11.0, 13.0),
+            "slower than the best of 2 known runs of this work by 12.0 % of its time (90 % interval 11.0 to 13.0 %)");
+  EXPECT_EQ(words(-5.0, -6.0, -4.0),
+            "faster than the best of 2 known runs of this work by 5.0 % of its time (90 % interval -6.0 to -4.0 %)");
+  EXPECT_EQ(words(0.5, -1.0, 1.0),
+            "as fast as the best of 2 known runs of this work, +0.5 % (90 % interval -1.0 to 1.0 %)");
+  EXPECT_NE(report_text("run.h5", profile, analyze(profile, "paper"), Colour::never).find("as fast as the best of 2"),
+            std::string::npos);
 }
 
 // Ten delays of a second on rank 1, in point-to-point calls, half of it off the CPU.

@@ -5,6 +5,7 @@
 namespace {
 
 using halcyon::parse_background;
+using halcyon::parse_probes;
 
 TEST(BackgroundSetting, IsADecimalNumberOfSeconds) {
   double seconds = -1.0;
@@ -22,6 +23,16 @@ TEST(BackgroundSetting, ThatIsNoneLeavesTheValueAlone) {
     EXPECT_FALSE(parse_background(text, seconds)) << text;
   }
   EXPECT_EQ(seconds, 3.0);
+}
+
+TEST(ProbesSetting, IsOnOrOff) {
+  bool probes = true;
+  EXPECT_TRUE(parse_probes("off", probes));
+  EXPECT_FALSE(probes);
+  EXPECT_TRUE(parse_probes("on", probes));
+  EXPECT_TRUE(probes);
+  for (const char* text : {"", "0", "no", "On"}) EXPECT_FALSE(parse_probes(text, probes)) << text;
+  EXPECT_TRUE(probes);
 }
 
 }  // namespace

@@ -1,0 +1,58 @@
+// What probes of the machine say beside a run: how far each host was from the best that was known of it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// Of one host: medians over its ranks of each rank's best, in seconds; NaN where it was not measured.
+struct HostProbes {
+  std::string host;
+  std::string cpu;  // model of its first rank's processor
+  std::size_t ranks = 0;
+  std::array<double, probe_count> during{};  // mean of before and after the run
+  std::array<double, probe_count> best{};    // the better of both
+  std::array<double, probe_count> known{};   // best that was known when the run was judged
+};
+
+/// In order of rank; empty where the machine was not probed.
+std::vector<HostProbes> host_probes(const Profile& profile);
+
+/// The best that a host has shown with so many ranks on it: memory is shared.
+struct KnownHost {
+  std::string host;
+  std::string cpu;
+  std::size_t ranks = 0;
+  std::string recorder_version;  // the probes are its code
+  std::uint64_t runs = 0;
+  std::array<double, probe_count> best{};  // s; NaN where it was never measured
+
+  bool is_of(const HostProbes& probes, const std::string& version) const;
+};
+/// With one run more.
+KnownHost with_run(const KnownHost& known, const HostProbes& probes);
+KnownHost known_by(const HostProbes& probes, const std::string& recorder_version);
+
+/// What the slowest host, against the best known of it, did in a probe.
+struct ProbeDisplacement {
+  std::string host;
+  double seconds = 0.0;
+  double known_seconds = 0.0;
+
+  /// Of the time of the probe; negative where it was better than ever.
+  double lost_share() const { return 1.0 - known_seconds / seconds; }
+  double speed_percent() const { return 100.0 * known_seconds / seconds; }
+};
+
+/// In the order of format/probes.hpp; none where a probe was not measured, or nothing was known.
+using ProbeDisplacements = std::array<std::optional<ProbeDisplacement>, probe_count>;
+ProbeDisplacements probe_displacement(const Profile& profile);
+
+}  // namespace halcyon

@@ -1,0 +1,74 @@
+// Small records that outlive a command, in the user's state directory: private, bounded in number and size, and safe
+// with several commands at once. What stands there is input like any other; who reads a record checks it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+/// $XDG_STATE_HOME/halcyon, else ~/.local/state/halcyon (XDG Base Directory Specification 0.8).
+Outcome<std::string> state_directory();
+
+/// A file or directory that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  explicit operator bool() const { return number_ >= 0; }
+  int get() const { return number_; }
+
+ private:
+  int number_;
+};
+
+struct RecordLimits {
+  std::size_t most_records = 0;
+  std::size_t most_bytes = 0;  // of each
+};
+
+/// The records of one kind: files of a directory that nobody else may write to. One that is not so is refused.
+class RecordStore {
+ public:
+  /// A directory that is not there is made, unless it is only to be read: it has no records then.
+  enum class Use : std::uint8_t { reads, writes };
+  static Outcome<RecordStore> open(const std::string& kind, RecordLimits limits, Use use);
+
+  struct Entry {
+    std::string name;
+    std::int64_t used = 0;  // nanoseconds since 1970
+  };
+  /// The last used first.
+  std::vector<Entry> entries() const;
+  /// Nothing where there is none of that name.
+  Outcome<std::optional<std::string>> read(const std::string& name) const;
+
+  /// While it lives, no other command changes the records. Whoever holds one for seconds is not waited for.
+  Outcome<Descriptor> lock() const;
+  /// These need the lock. A record is replaced in one step; the longest unused ones make room for a new one.
+  Status write(const std::string& name, const std::string& text) const;
+  void touch(const std::string& name) const;
+  bool remove(const std::string& name) const;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  RecordStore(Descriptor directory, std::string path, RecordLimits limits)
+      : directory_(std::move(directory)), path_(std::move(path)), limits_(limits) {}
+
+  Descriptor directory_;
+  std::string path_;
+  RecordLimits limits_;
+};
+
+}  // namespace halcyon::cli

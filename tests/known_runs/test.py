@@ -1,0 +1,299 @@
+"""Runs of the same work are known to later ones: how much slower this one was, kept for its user alone, whoever tampers."""
+import json
+import os
+import re
+import stat
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import EXAMPLES, HALCYON, LAUNCH
+
+PROGRAM = [EXAMPLES / "halo_c", "400"]
+NAME = r"[0-9a-f]{16}"
+
+
+class KnownRuns(halcyon_test.Behaviour):
+
+    def run_of(self, file, *options, program=PROGRAM, **environment):
+        # Without a counter no group hangs on what others do to CPU time while the test runs.
+        finished = self.halcyon("run", "-o", file, "--counter", "none", *options, "--", *LAUNCH, "-np", "2", *program, **environment)
+        self.assertEqual(finished.status, 0, finished)
+        return finished
+
+    def known_of(self, file, *options):
+        finished = self.halcyon("report", "--json", "-", *options, file)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        return json.loads(finished.output)["known_runs"]
+
+    def baselines(self, *words, **environment):
+        finished = self.halcyon("baselines", *words, **environment)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        return finished.output
+
+    def refused(self, *words, **environment):
+        """The one line that says why."""
+        finished = self.halcyon("baselines", *words, **environment)
+        self.assertEqual((finished.status, finished.output), (2, ""), finished)
+        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+        return finished.errors
+
+    def works(self, **environment):
+        """Names of the works, as list tells them."""
+        return re.findall(rf"^({NAME}-\d)  ", self.baselines("list", **environment), re.M)
+
+    def record(self):
+        """The one record of a work."""
+        [file] = (self.state / "halcyon" / "baselines").glob("[0-9a-f]*")
+        return file
+
+    def exported(self):
+        return json.loads(self.baselines("export"))
+
+    def import_of(self, document, **environment):
+        (self.directory / "imported.json").write_text(json.dumps(document))
+        return self.halcyon("baselines", "import", "imported.json", **environment)
+
+    # What runs say
+
+    def test_from_the_second_run_on_a_run_is_held_against_the_best_of_those_before(self):
+        first = self.run_of("1.h5")
+        self.assertNotIn("known run", first.errors)
+        self.assertIsNone(self.known_of("1.h5"))
+        second = self.run_of("2.h5")
+        self.assertRegex(second.errors, r"(?m)^halcyon: .* the best of 1 known run of this work")
+        third = self.run_of("3.h5")
+        self.assertRegex(third.errors, r"(?m)^halcyon: .* the best of 2 known runs of this work")
+        known = self.known_of("3.h5")
+        self.assertEqual(known["runs"], 2)
+        low, high = known["interval"]
+        self.assertLessEqual(low, known["displacement_percent"])
+        self.assertLessEqual(known["displacement_percent"], high)
+        self.assertIn("the best of 2 known runs", self.halcyon("report", "--html", "page.html", "3.h5").output)
+        self.assertIn("the best of 2 known runs", (self.directory / "page.html").read_text())
+        self.assertRegex(self.baselines("list"), rf"(?m)^{NAME}-0 +3 ")
+
+    def test_a_report_says_the_same_whatever_has_become_known_since_and_wherever_it_is_read(self):
+        self.run_of("1.h5")
+        self.run_of("2.h5")
+        then = self.known_of("2.h5")
+        self.run_of("3.h5")
+        self.assertEqual(self.known_of("2.h5"), then)
+        self.baselines("forget", "--all")
+        self.assertEqual(self.known_of("2.h5"), then)
+        self.assertIsNone(self.known_of("2.h5", "--no-baseline"))
+        profile = halcyon_test.Profile(self.directory / "2.h5")
+        self.assertEqual(profile.attributes["known_runs"], 1)
+        self.assertEqual(self.halcyon("info", "2.h5").status, 0)
+
+    def test_another_command_or_other_input_is_other_work(self):
+        self.run_of("1.h5")
+        other = self.run_of("2.h5", program=[EXAMPLES / "halo_c", "401"])
+        self.assertNotIn("known run", other.errors)
+        self.assertIsNone(self.known_of("2.h5"))
+        self.assertEqual(len(self.works()), 2)
+
+    def test_a_run_that_was_disturbed_on_purpose_is_compared_but_not_learnt_from(self):
+        self.run_of("1.h5")
+        injected = self.run_of("2.h5", "--inject", "class=p2p,prob=0.2,mean=0.2ms")
+        self.assertIn("the best of 1 known run", injected.errors)
+        third = self.run_of("3.h5")
+        self.assertIn("the best of 1 known run", third.errors)
+
+    def test_what_does_not_repeat_or_does_not_end_teaches_nothing(self):
+        self.run_of("short.h5", program=[EXAMPLES / "halo_c", "3"])
+        self.assertEqual(self.works(), [])
+
+    def test_without_a_baseline_nothing_is_kept_and_nothing_compared(self):
+        self.run_of("1.h5", "--no-baseline")
+        self.assertEqual(list(self.state.iterdir()), [])
+        self.run_of("2.h5")
+        self.assertNotIn("known run", self.run_of("3.h5", "--no-baseline").errors)
+        self.assertIsNone(self.known_of("3.h5"))
+
+    # What may be done with them
+
+    def test_works_and_hosts_are_listed_shown_and_forgotten(self):
+        self.assertIn("nothing is known yet", self.baselines("list"))
+        self.run_of("1.h5")
+        [work] = self.works()
+        listed = self.baselines("list")
+        self.assertIn("halo_c 400", listed)
+        [host] = re.findall(rf"^({NAME})  ", listed, re.M)
+        self.assertIn("best median", self.baselines("show", work))
+        self.assertIn("registers", self.baselines("show", host))
+        self.assertIn("no baseline", self.refused("show", "0123456789abcdef-0"))
+        self.assertIn("no baseline", self.refused("forget", "../baselines"))
+        self.assertIn("--all", self.refused("forget"))
+        self.baselines("forget", work, host)
+        self.assertIn("nothing is known yet", self.baselines("list"))
+        self.assertNotIn("known run", self.run_of("2.h5").errors)
+
+    def test_what_is_exported_here_is_known_where_it_is_imported(self):
+        self.run_of("1.h5")
+        (self.directory / "known.json").write_text(self.baselines("export"))
+        elsewhere = str(self.scratch_directory())
+        self.assertIn("2 taken", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
+        self.assertEqual(self.baselines("export", XDG_STATE_HOME=elsewhere), self.baselines("export"))
+        self.assertIn("0 taken", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
+        finished = self.run_of("2.h5", XDG_STATE_HOME=elsewhere)
+        self.assertIn("the best of 1 known run", finished.errors)
+
+    def test_there_are_no_more_than_there_may_be_and_the_last_used_stay(self):
+        self.run_of("1.h5")
+        document = self.exported()
+        [work] = document["works"]
+        [host] = document["hosts"]
+        document["works"] = [{**work, "command": f"program {number}"} for number in range(300)]
+        document["hosts"] = [{**host, "host": f"node{number}"} for number in range(1100)]
+        self.assertEqual(self.import_of(document).status, 0)
+        listed = self.baselines("list")
+        self.assertEqual(len(re.findall(r"program \d+$", listed, re.M)), 256)
+        self.assertEqual(len(re.findall(r"node\d+,", listed)), 1024)
+        for kept in ("program 299", "node1099,"):
+            self.assertIn(kept, listed)
+        for forgotten in ("program 0\n", "node0,", "halo_c"):
+            self.assertNotIn(forgotten, listed)
+
+    def test_many_at_once_lose_nothing(self):
+        self.run_of("1.h5")
+        document = self.exported()
+        [work] = document["works"]
+        environment = {**halcyon_test.clean_environment(), "XDG_STATE_HOME": str(self.state)}
+        writers = []
+        for number in range(12):
+            one = {**document, "hosts": [], "works": [{**work, "command": f"program {number}-{each}"} for each in range(5)]}
+            file = self.directory / f"{number}.json"
+            file.write_text(json.dumps(one))
+            writers.append(subprocess.Popen([HALCYON, "baselines", "import", file], env=environment,
+                                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+        for writer in writers:
+            self.assertEqual((writer.communicate()[1], writer.returncode), ("", 0))
+        listed = self.baselines("list")
+        for number in range(12):
+            for each in range(5):
+                self.assertIn(f"program {number}-{each}\n", listed)
+
+    # Who may do what
+
+    def test_records_are_for_their_user_alone(self):
+        os.umask(0)
+        self.addCleanup(os.umask, 0o022)
+        self.run_of("1.h5")
+        for path in (self.state / "halcyon").rglob("*"):
+            mode = stat.S_IMODE(path.stat().st_mode)
+            self.assertEqual(mode, 0o700 if path.is_dir() else 0o600, path)
+
+    def check_nothing_is_kept(self, file, reason, **environment):
+        """The run succeeds, and one line says why nothing of it is kept."""
+        finished = self.run_of(file, **environment)
+        told = [line for line in finished.errors.splitlines() if "no baseline of this run is kept" in line]
+        self.assertEqual(len(told), 1, finished)
+        self.assertIn(reason, told[0])
+        self.assertIn("halcyon report", finished.errors)
+
+    def test_a_directory_that_others_may_write_to_is_refused(self):
+        self.run_of("1.h5")
+        (self.state / "halcyon" / "baselines").chmod(0o777)
+        self.check_nothing_is_kept("2.h5", "may be written to by others")
+        self.assertIn("may be written to by others", self.refused("list"))
+
+    @unittest.skipIf(os.geteuid() != 0, "only root can give a directory away")
+    def test_a_directory_of_another_user_is_refused(self):
+        self.run_of("1.h5")
+        os.chown(self.state / "halcyon", 65534, 65534)
+        self.check_nothing_is_kept("2.h5", "belongs to another user")
+
+    def test_a_link_is_not_followed(self):
+        elsewhere = self.scratch_directory()
+        (self.state / "halcyon").symlink_to(elsewhere)
+        self.check_nothing_is_kept("1.h5", "halcyon")
+        self.assertEqual(list(elsewhere.iterdir()), [])
+
+    def test_where_nothing_can_be_written_one_line_says_so(self):
+        self.check_nothing_is_kept("1.h5", "/proc/nowhere", XDG_STATE_HOME="/proc/nowhere")
+        self.check_nothing_is_kept("2.h5", "HOME", XDG_STATE_HOME="", HOME="")
+
+    def test_a_damaged_record_is_told_of_once_and_replaced(self):
+        self.run_of("1.h5")
+        record = self.record()
+        whole = record.read_text()
+        target = self.directory / "target"
+        target.write_text("not ours")
+
+        def write(text):
+            record.write_text(text)
+
+        def link():
+            record.unlink()
+            record.symlink_to(target)
+
+        def pipe():
+            record.unlink()
+            os.mkfifo(record)
+
+        for number, (damage, reason) in enumerate(((lambda: write("{"), "is damaged"),
+                                                   (lambda: write(whole[:len(whole) // 2]), "is damaged"),
+                                                   (lambda: write("[" * 100000), "is damaged"),
+                                                   (lambda: write(" " * (1 << 20)), "is larger than any record"),
+                                                   (lambda: record.chmod(0o666), "may be written to by others"),
+                                                   (link, "cannot open"), (pipe, "is no file"))):
+            with self.subTest(reason, number=number):
+                damage()
+                listed = self.halcyon("baselines", "list")
+                self.assertEqual(listed.status, 0, listed)
+                self.assertEqual(len(listed.errors.splitlines()), 1, listed)
+                self.assertIn(reason, listed.errors)
+                finished = self.run_of(f"damaged{number}.h5")
+                told = [line for line in finished.errors.splitlines() if reason in line]
+                self.assertEqual(len(told), 1, finished)
+                self.assertNotIn("known run ", finished.errors)
+                self.assertEqual(len(self.works()), 1)
+        self.assertEqual(target.read_text(), "not ours")
+
+    def test_of_what_is_imported_every_field_is_checked(self):
+        self.run_of("1.h5")
+        whole = self.exported()
+        elsewhere = str(self.scratch_directory())
+
+        def paths(value, path=()):
+            yield path
+            inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+            for name, each in inner:
+                yield from paths(each, (*path, name))
+
+        def damaged(path, value):
+            copy = json.loads(json.dumps(whole))
+            at = copy
+            for name in path[:-1]:
+                at = at[name]
+            at[path[-1]] = value
+            return copy
+
+        numbers = 0
+        for path in paths(whole):
+            if not path or path[-1] == "features":
+                continue
+            if len(path) > 3 and path[2] == "groups" and path[3] > 0:
+                continue  # the first of them is enough
+            for value in (None, -1, 1e300, [], "x" * 100000):
+                with self.subTest(path=path, value=str(value)[:10]):
+                    finished = self.import_of(damaged(path, value), XDG_STATE_HOME=elsewhere)
+                    if finished.status == 0:  # there are texts of all kinds, and lists of none
+                        self.assertEqual(value, [], path)
+                        continue
+                    self.assertEqual((finished.status, finished.output), (2, ""), finished)
+                    self.assertEqual(len(finished.errors.splitlines()), 1, finished)
+                    numbers += 1
+        self.assertGreater(numbers, 60)
+        for text in ("", "{}", "[]", "null", "\x00", '{"kind": 7}', "[" * 100000):
+            (self.directory / "imported.json").write_text(text)
+            self.assertIn("export", self.refused("import", "imported.json", XDG_STATE_HOME=elsewhere))
+        self.assertIn("missing.json", self.refused("import", "missing.json", XDG_STATE_HOME=elsewhere))
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
