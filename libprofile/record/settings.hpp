@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "libprofile/record/recorder.hpp"
 
@@ -13,6 +14,10 @@ Settings settings_from_environment(std::string& complaint);
 /// Settings of a world that MPI_Comm_spawn started: its profile has a name and a command of its own, and the receipt is
 /// the parents'.
 void set_apart_from_parent(Settings& settings);
+
+/// The name of the script that Python was started with, or of the module; empty where `program` is not Python, or has
+/// none.
+std::string script_of(const std::string& program, const std::vector<std::string>& arguments);
 
 /// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced.
 std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp);
