@@ -14,8 +14,8 @@ namespace halcyon {
 struct RunOnPage {
   std::string file;
   std::string boundaries;  // in words
-  Profile profile;    // the circumstances and per-rank columns; those per segment are not read
-  Analysis analysis;  // `excess` is not read
+  Profile profile;         // the circumstances and per-rank columns; those per segment are not read
+  Analysis analysis;       // `excess` is not read
   Overview overview;
 };
 

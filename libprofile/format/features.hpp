@@ -93,8 +93,10 @@ enum class Boundary : std::uint8_t {
   pcontrol,
   finalize,
 };
-inline constexpr std::array<std::string_view, 14> boundary_names{
-    "barrier",   "allreduce",      "allgather",            "allgatherv", "alltoall", "alltoallv", "alltoallw",
-    "reduce_scatter", "reduce_scatter_block", "bcast",      "scatter",  "scatterv",  "pcontrol", "finalize"};
+inline constexpr std::array<std::string_view, 14> boundary_names{"barrier",    "allreduce",      "allgather",
+                                                                 "allgatherv", "alltoall",       "alltoallv",
+                                                                 "alltoallw",  "reduce_scatter", "reduce_scatter_block",
+                                                                 "bcast",      "scatter",        "scatterv",
+                                                                 "pcontrol",   "finalize"};
 
 }  // namespace halcyon

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -302,15 +303,13 @@ std::vector<BoundaryCount> Profile::boundaries() const {
   std::vector<std::uint64_t> of_site(sites.size());
   if (site.empty() && !sites.empty()) of_site.front() = segments;
   for (const std::uint16_t place : site) ++of_site[place];
-  std::vector<BoundaryCount> counts;
+  std::map<std::string_view, std::uint64_t> of_operation;
   for (std::size_t place = 0; place < sites.size(); ++place) {
-    const std::string operation = sites[place].substr(0, sites[place].find('@'));
-    if (of_site[place] == 0 || operation == boundary_names.back()) continue;
-    auto known = std::find_if(counts.begin(), counts.end(),
-                              [&operation](const BoundaryCount& count) { return count.operation == operation; });
-    if (known == counts.end()) known = counts.insert(known, {operation, 0});
-    known->segments += of_site[place];
+    const std::string_view operation = std::string_view(sites[place]).substr(0, sites[place].find('@'));
+    if (of_site[place] > 0 && operation != boundary_names.back()) of_operation[operation] += of_site[place];
   }
+  std::vector<BoundaryCount> counts;
+  for (const auto& [operation, count] : of_operation) counts.push_back({std::string(operation), count});
   std::stable_sort(counts.begin(), counts.end(),
                    [](const BoundaryCount& a, const BoundaryCount& b) { return a.segments > b.segments; });
   return counts;

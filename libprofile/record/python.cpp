@@ -12,31 +12,31 @@ namespace {
 
 // Of CPython's C API, with opaque pointers: what is used is the same from 3.9 on, and PyPy has it under other names.
 struct Interpreter {
-#define HALCYON_PYTHON_FUNCTIONS(X)                                   \
-  X(int, Py_IsInitialized, ())                                        \
-  X(int, PyGILState_Check, ())                                        \
-  X(void*, PyGILState_GetThisThreadState, ())                         \
-  X(void*, PyThreadState_GetInterpreter, (void* thread))              \
-  X(void*, PyInterpreterState_ThreadHead, (void* interpreter))        \
-  X(void*, PyThreadState_Next, (void* thread))                        \
-  X(int, PyGILState_Ensure, ())                                       \
-  X(void, PyGILState_Release, (int state))                            \
-  X(void*, PyErr_Occurred, ())                                        \
-  X(void, PyErr_Clear, ())                                            \
-  X(void*, PyEval_GetFrame, ())                                       \
-  X(void*, PyFrame_GetBack, (void* frame))                            \
-  X(void*, PyFrame_GetCode, (void* frame))                            \
-  X(int, PyFrame_GetLineNumber, (void* frame))                        \
-  X(void*, PyObject_GetAttrString, (void* object, const char* name))  \
-  X(const char*, PyUnicode_AsUTF8, (void* text))                      \
-  X(void, Py_IncRef, (void* object))                                  \
+#define HALCYON_PYTHON_FUNCTIONS(X)                                  \
+  X(int, Py_IsInitialized, ())                                       \
+  X(int, PyGILState_Check, ())                                       \
+  X(void*, PyGILState_GetThisThreadState, ())                        \
+  X(void*, PyThreadState_GetInterpreter, (void* thread))             \
+  X(void*, PyInterpreterState_ThreadHead, (void* interpreter))       \
+  X(void*, PyThreadState_Next, (void* thread))                       \
+  X(int, PyGILState_Ensure, ())                                      \
+  X(void, PyGILState_Release, (int state))                           \
+  X(void*, PyErr_Occurred, ())                                       \
+  X(void, PyErr_Clear, ())                                           \
+  X(void*, PyEval_GetFrame, ())                                      \
+  X(void*, PyFrame_GetBack, (void* frame))                           \
+  X(void*, PyFrame_GetCode, (void* frame))                           \
+  X(int, PyFrame_GetLineNumber, (void* frame))                       \
+  X(void*, PyObject_GetAttrString, (void* object, const char* name)) \
+  X(const char*, PyUnicode_AsUTF8, (void* text))                     \
+  X(void, Py_IncRef, (void* object))                                 \
   X(void, Py_DecRef, (void* object))
 #define HALCYON_PYTHON_POINTER(result, name, parameters) result(*name) parameters = nullptr;
   HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_POINTER)
 #undef HALCYON_PYTHON_POINTER
 
   bool load() {
-#define HALCYON_PYTHON_LOAD(result, name, parameters)                    \
+#define HALCYON_PYTHON_LOAD(result, name, parameters)                  \
   name = reinterpret_cast<decltype(name)>(dlsym(RTLD_DEFAULT, #name)); \
   if (name == nullptr) return false;
     HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_LOAD)
@@ -87,8 +87,7 @@ void Python::find() { is_found_ = api.load(); }
 // MPI.cpython-311-x86_64-linux-gnu.so, and such that wheels have for several MPI libraries.
 bool Python::looks_like_mpi4py(const void* site) {
   Dl_info info{};
-  const bool is_there = dladdr(site, &info) != 0 && info.dli_fname != nullptr &&
-                        is_file_of_mpi4py(info.dli_fname) &&
+  const bool is_there = dladdr(site, &info) != 0 && info.dli_fname != nullptr && is_file_of_mpi4py(info.dli_fname) &&
                         std::string_view(base_name(info.dli_fname)).starts_with("MPI.");
   (is_there ? of_mpi4py_ : elsewhere_).add(site);
   return is_there;

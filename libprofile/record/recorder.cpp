@@ -157,10 +157,10 @@ bool Recorder::counts_as_boundary(MPI_Comm comm) const {
          members_of_this_world(comm) >= enough;
 }
 
-// All marks that come early or seldom are the program's business with some other tool, and may be made by some ranks only;
-// where a run can be judged by what synchronises it, marks add nothing. The counts are the same on all ranks.
+// All marks that come early or seldom are the program's business with some other tool, and may be made by some ranks
+// only; where a run can be judged by what synchronises it, marks add nothing. The counts are the same on all ranks.
 bool Recorder::uses_next_mark() {
-  constexpr unsigned fewest_marks = 5;             // before which nothing is said to repeat
+  constexpr unsigned fewest_marks = 5;              // before which nothing is said to repeat
   constexpr unsigned enough_synchronizations = 30;  // to judge a run by
   const unsigned mark = marks_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (settings.boundary != BoundaryChoice::automatic) return settings.boundary == BoundaryChoice::pcontrol;

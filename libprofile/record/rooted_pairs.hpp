@@ -90,13 +90,17 @@ class PickledComms {
     MPI_Comm comm{};
     int process = Gathering::nowhere;  // of its rank 0
     PickledReduction reduction;
-    bool is_alone = false;           // one rank, that sends itself nothing
-    bool length_is_known = false;    // to which its Bcasts alone are known, of a length and of a pickle by turns
+    bool is_alone = false;         // one rank, that sends itself nothing
+    bool length_is_known = false;  // to which its Bcasts alone are known, of a length and of a pickle by turns
   };
 
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
-  /// In place of the oldest, where there are many.
+  /// In place of one that had the handle before, and of the oldest, where there are many.
   void add(const One& one) {
+    if (One* const freed = find(one.comm); freed != nullptr) {
+      *freed = one;
+      return;
+    }
     const std::size_t count = count_.load(std::memory_order_relaxed);
     all_[count % all_.size()] = one;
     count_.store(count + 1, std::memory_order_relaxed);

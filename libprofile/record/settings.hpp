@@ -24,8 +24,8 @@ std::string expand_output(const std::string& pattern, int ranks, const std::stri
 /// Local time, as in a file's name.
 std::string timestamp_of(std::time_t time);
 
-/// A number that the ranks of a run share, and hardly those of another, as far as their launcher's environment tells one.
-/// Ranks must not be asked: where some are not recorded, a message would meet one of theirs.
+/// A number that the ranks of a run share, and hardly those of another, as far as their launcher's environment tells
+/// one. Ranks must not be asked: where some are not recorded, a message would meet one of theirs.
 std::uint64_t run_number();
 
 }  // namespace halcyon

@@ -4,7 +4,9 @@
 
 namespace {
 
+using halcyon::BoundaryChoice;
 using halcyon::parse_background;
+using halcyon::parse_boundary;
 
 TEST(BackgroundSetting, IsADecimalNumberOfSeconds) {
   double seconds = -1.0;
@@ -22,6 +24,21 @@ TEST(BackgroundSetting, ThatIsNoneLeavesTheValueAlone) {
     EXPECT_FALSE(parse_background(text, seconds)) << text;
   }
   EXPECT_EQ(seconds, 3.0);
+}
+
+TEST(BoundarySetting, IsOneOfFourNames) {
+  for (const std::string_view name : halcyon::boundary_choice_names) {
+    BoundaryChoice choice{};
+    EXPECT_TRUE(parse_boundary(name, choice)) << name;
+    EXPECT_EQ(halcyon::name_of(choice), name);
+  }
+}
+
+TEST(BoundarySetting, ThatIsNoneLeavesTheValueAlone) {
+  BoundaryChoice choice = BoundaryChoice::rooted;
+  for (const char* text : {"", "Auto", "all", "all_to_all", "rooted "})
+    EXPECT_FALSE(parse_boundary(text, choice)) << text;
+  EXPECT_EQ(choice, BoundaryChoice::rooted);
 }
 
 }  // namespace
