@@ -10,66 +10,27 @@
 namespace halcyon {
 namespace {
 
-// Of CPython's C API, with opaque pointers: what is used is the same from 3.9 on, and PyPy has it under other names.
-struct Interpreter {
-#define HALCYON_PYTHON_FUNCTIONS(X)                                  \
-  X(int, Py_IsInitialized, ())                                       \
-  X(int, PyGILState_Check, ())                                       \
-  X(void*, PyGILState_GetThisThreadState, ())                        \
-  X(void*, PyThreadState_GetInterpreter, (void* thread))             \
-  X(void*, PyInterpreterState_ThreadHead, (void* interpreter))       \
-  X(void*, PyThreadState_Next, (void* thread))                       \
-  X(int, PyGILState_Ensure, ())                                      \
-  X(void, PyGILState_Release, (int state))                           \
-  X(void*, PyErr_Occurred, ())                                       \
-  X(void, PyErr_Clear, ())                                           \
-  X(void*, PyEval_GetFrame, ())                                      \
-  X(void*, PyFrame_GetBack, (void* frame))                           \
-  X(void*, PyFrame_GetCode, (void* frame))                           \
-  X(int, PyFrame_GetLineNumber, (void* frame))                       \
-  X(void*, PyObject_GetAttrString, (void* object, const char* name)) \
-  X(const char*, PyUnicode_AsUTF8, (void* text))                     \
-  X(void, Py_IncRef, (void* object))                                 \
-  X(void, Py_DecRef, (void* object))
-#define HALCYON_PYTHON_POINTER(result, name, parameters) result(*name) parameters = nullptr;
-  HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_POINTER)
-#undef HALCYON_PYTHON_POINTER
-
-  bool load() {
-#define HALCYON_PYTHON_LOAD(result, name, parameters)                  \
-  name = reinterpret_cast<decltype(name)>(dlsym(RTLD_DEFAULT, #name)); \
-  if (name == nullptr) return false;
-    HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_LOAD)
-#undef HALCYON_PYTHON_LOAD
-#undef HALCYON_PYTHON_FUNCTIONS
-    return true;
-  }
-};
-
-Interpreter api;
-
 /// A reference of our own to an object, or to none.
 class Reference {
  public:
-  explicit Reference(void* owned) : object_(owned) {}
-  ~Reference() {
-    if (object_ != nullptr) api.Py_DecRef(object_);
-  }
+  Reference(const PythonApi& api, void* owned) : api_(api), object_(owned) {}
+  ~Reference() { become(nullptr); }
   Reference(const Reference&) = delete;
   Reference& operator=(const Reference&) = delete;
   void* get() const { return object_; }
   void become(void* owned) {
-    if (object_ != nullptr) api.Py_DecRef(object_);
+    if (object_ != nullptr) api_.Py_DecRef(object_);
     object_ = owned;
   }
 
  private:
+  const PythonApi& api_;
   void* object_;
 };
 
 // mpi4py lets go of the interpreter's lock while it is in MPI. It is taken where no other thread can hold it, so that
 // nobody waits here for Python's other threads, nor they for us. Only this thread's own state is looked into before.
-bool may_be_asked() {
+bool may_be_asked(const PythonApi& api) {
   if (api.Py_IsInitialized() == 0) return false;
   void* const own = api.PyGILState_GetThisThreadState();
   if (own == nullptr) return false;
@@ -82,7 +43,17 @@ bool is_file_of_mpi4py(std::string_view path) { return path.find("/mpi4py/") != 
 
 }  // namespace
 
-void Python::find() { is_found_ = api.load(); }
+bool PythonApi::load() noexcept {
+  bool complete = true;
+#define HALCYON_PYTHON_LOAD(result, name, parameters)                  \
+  name = reinterpret_cast<decltype(name)>(dlsym(RTLD_DEFAULT, #name)); \
+  complete = complete && name != nullptr;
+  HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_LOAD)
+#undef HALCYON_PYTHON_LOAD
+  return complete;
+}
+
+void Python::find() { is_found_ = api_.load(); }
 
 // MPI.cpython-311-x86_64-linux-gnu.so, and such that wheels have for several MPI libraries.
 bool Python::looks_like_mpi4py(const void* site) {
@@ -94,30 +65,30 @@ bool Python::looks_like_mpi4py(const void* site) {
 }
 
 const void* Python::line_behind(const void* site) {
-  if (!may_be_asked()) return site;
+  if (!may_be_asked(api_)) return site;
   const PythonPlace* place = nullptr;
-  const int state = api.PyGILState_Ensure();
+  const int state = api_.PyGILState_Ensure();
   // Nothing is asked beside an exception that is on its way: it would be taken for one of ours.
-  if (api.PyErr_Occurred() == nullptr) {
+  if (api_.PyErr_Occurred() == nullptr) {
     constexpr int most_frames = 16;
-    void* const innermost = api.PyEval_GetFrame();  // borrowed
-    if (innermost != nullptr) api.Py_IncRef(innermost);
-    Reference frame(innermost);
+    void* const innermost = api_.PyEval_GetFrame();  // borrowed
+    if (innermost != nullptr) api_.Py_IncRef(innermost);
+    Reference frame(api_, innermost);
     for (int i = 0; i < most_frames && frame.get() != nullptr && place == nullptr; ++i) {
-      const Reference code(api.PyFrame_GetCode(frame.get()));
-      const Reference file(api.PyObject_GetAttrString(code.get(), "co_filename"));
-      const char* path = file.get() != nullptr ? api.PyUnicode_AsUTF8(file.get()) : nullptr;
+      const Reference code(api_, api_.PyFrame_GetCode(frame.get()));
+      const Reference file(api_, api_.PyObject_GetAttrString(code.get(), "co_filename"));
+      const char* path = file.get() != nullptr ? api_.PyUnicode_AsUTF8(file.get()) : nullptr;
       if (path == nullptr) break;
       // mpi4py calls itself: mpi4py.util, mpi4py.futures.
       if (!is_file_of_mpi4py(path)) {
-        place = known_place(base_name(path), api.PyFrame_GetLineNumber(frame.get()));
+        place = known_place(base_name(path), api_.PyFrame_GetLineNumber(frame.get()));
         break;
       }
-      frame.become(api.PyFrame_GetBack(frame.get()));
+      frame.become(api_.PyFrame_GetBack(frame.get()));
     }
-    if (api.PyErr_Occurred() != nullptr) api.PyErr_Clear();
+    if (api_.PyErr_Occurred() != nullptr) api_.PyErr_Clear();
   }
-  api.PyGILState_Release(state);
+  api_.PyGILState_Release(state);
   return place != nullptr ? static_cast<const void*>(place) : site;
 }
 

@@ -10,6 +10,36 @@
 
 namespace halcyon {
 
+/// Of CPython's C API, with opaque pointers: what is used is the same from 3.9 on, and PyPy has it under other names.
+#define HALCYON_PYTHON_FUNCTIONS(X)                                  \
+  X(int, Py_IsInitialized, ())                                       \
+  X(int, PyGILState_Check, ())                                       \
+  X(void*, PyGILState_GetThisThreadState, ())                        \
+  X(void*, PyThreadState_GetInterpreter, (void* thread))             \
+  X(void*, PyInterpreterState_ThreadHead, (void* interpreter))       \
+  X(void*, PyThreadState_Next, (void* thread))                       \
+  X(int, PyGILState_Ensure, ())                                      \
+  X(void, PyGILState_Release, (int state))                           \
+  X(void*, PyErr_Occurred, ())                                       \
+  X(void, PyErr_Clear, ())                                           \
+  X(void*, PyEval_GetFrame, ())                                      \
+  X(void*, PyFrame_GetBack, (void* frame))                           \
+  X(void*, PyFrame_GetCode, (void* frame))                           \
+  X(int, PyFrame_GetLineNumber, (void* frame))                       \
+  X(void*, PyObject_GetAttrString, (void* object, const char* name)) \
+  X(const char*, PyUnicode_AsUTF8, (void* text))                     \
+  X(void, Py_IncRef, (void* object))                                 \
+  X(void, Py_DecRef, (void* object))
+
+struct PythonApi {
+#define HALCYON_PYTHON_POINTER(result, name, parameters) result(*name) parameters = nullptr;
+  HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_POINTER)
+#undef HALCYON_PYTHON_POINTER
+
+  /// False where a part of it is not in this process.
+  bool load() noexcept;
+};
+
 struct PythonPlace {
   std::array<char, 128> file{};  // its name without directories, NUL-ended
   int line = 0;
@@ -35,6 +65,7 @@ class Python {
   const void* line_behind(const void* site);
   const PythonPlace* known_place(std::string_view file, int line);
 
+  PythonApi api_;
   bool is_found_ = false;
   KnownSites of_mpi4py_;
   KnownSites elsewhere_;

@@ -1,6 +1,7 @@
 #include "libprofile/record/settings.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -15,12 +16,15 @@ namespace {
 
 std::vector<std::string> own_arguments() {
   std::vector<std::string> arguments;
-  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  // Straight to the kernel: intM, if it is loaded, must not take this for the application's reading.
+  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return arguments;
   std::string all;
   char piece[4096];
-  for (ssize_t got = 0; (got = read(file, piece, sizeof piece)) > 0;) all.append(piece, static_cast<std::size_t>(got));
-  close(file);
+  for (long got = 0; (got = syscall(SYS_read, file, piece, sizeof piece)) > 0;) {
+    all.append(piece, static_cast<std::size_t>(got));
+  }
+  syscall(SYS_close, file);
   for (std::size_t at = 0; at < all.size(); at += arguments.back().size() + 1) {
     arguments.emplace_back(all, at, all.find('\0', at) - at);
   }
