@@ -22,12 +22,25 @@ constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
 // A duration read to a hundredth still tells a jitter of a few percent from none.
 constexpr double fewest_clock_steps_in_a_segment = 100.0;
 
+std::string words_of_missing_boundaries(const Profile& profile) {
+  if (profile.boundary == "pcontrol") return "no MPI_Pcontrol(1) marked its steps";
+  if (profile.boundary == "rooted")
+    return "no reduce or gather over all ranks and a bcast or scatter behind it was seen";
+  const auto were_made = [&profile](Feature collectives) {
+    const std::vector<std::uint64_t>& by_rank = profile.totals[index_of(collectives)];
+    return std::any_of(by_rank.begin(), by_rank.end(), [](std::uint64_t count) { return count > 0; });
+  };
+  return were_made(Feature::collectives_all_to_all) ? "its all-to-all collectives were over fewer ranks than the world"
+                                                    : "no all-to-all collective over all ranks was seen, nor a reduce "
+                                                      "or gather and a bcast or scatter behind it";
+}
+
 std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis) {
   if (!profile.disagreement.empty()) {
     return Warning{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement};
   }
   if (profile.segments <= 1) {
-    return Warning{"no-boundaries", "the program has no boundaries: no all-to-all collective over all ranks was seen"};
+    return Warning{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)};
   }
   if (analysis.coverage_percent < least_coverage_percent) {
     return Warning{"low-coverage",

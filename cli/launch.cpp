@@ -50,6 +50,13 @@ void add_recording_options(CLI::App& command, RankOptions& options) {
         CounterRequest request;
         return parse_counter(text, request) ? std::string() : "'" + text + "' is not auto, papi:EVENT, cpu or none";
       });
+  command.add_option("--boundary", options.boundary, "What ends segments. Default: auto")
+      ->type_name("auto|all-to-all|rooted|pcontrol")
+      ->check([](const std::string& text) {
+        BoundaryChoice choice{};
+        return parse_boundary(text, choice) ? std::string()
+                                            : "'" + text + "' is not auto, all-to-all, rooted or pcontrol";
+      });
   command
       .add_option("--boundary-ranks", options.boundary_ranks,
                   "Communicators of at least N ranks end segments. Default: the whole world")
@@ -140,6 +147,7 @@ Environment rank_environment(const RankOptions& options) {
   };
   add("HALCYON_OUTPUT", options.output);
   add("HALCYON_COUNTER", options.counter);
+  add("HALCYON_BOUNDARY", options.boundary);
   add("HALCYON_BOUNDARY_RANKS", options.boundary_ranks);
   add("HALCYON_MEMORY", options.memory);
   add("HALCYON_SPILL", options.spill);

@@ -16,6 +16,7 @@ namespace halcyon::cli {
 struct RankOptions {
   std::string output;
   std::string counter;
+  std::string boundary;
   std::string boundary_ranks;
   std::string memory;
   std::string background;

@@ -437,6 +437,19 @@ static void overlapping_boundaries(void) {
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE), ireceived(8 * INT), boundary(), boundary();
 }
 
+/* A collective from all to one, and one from that one to all behind it, are a boundary together. */
+static void rooted_pairs(void) {
+  const int last = ranks - 1;
+  MPI_Request request;
+  MPI_Reduce(out, in, 5, MPI_DOUBLE, MPI_SUM, 0, world), all_to_one(5 * DOUBLE);
+  MPI_Bcast(out, 6, MPI_INT, 0, world), one_to_all(rank == 0 ? 6 * INT : 0), boundary();
+  MPI_Bcast(out, 6, MPI_INT, 0, world), one_to_all(rank == 0 ? 6 * INT : 0);
+  MPI_Gather(out, 4, MPI_INT, in, 4, MPI_INT, last, world), all_to_one(4 * INT);
+  MPI_Iscatter(out, 3, MPI_INT, in, 3, MPI_INT, last, world, &request), one_to_all(rank == last ? ranks * 3 * INT : 0);
+  finish(&request), boundary();
+  MPI_Pcontrol(1); /* a mark alone is none */
+}
+
 /* Rank 0 on one side, all others on the other: the sides differ in size on three ranks and more. */
 static void intercommunicator_collectives(void) {
   MPI_Comm side, inter, merged;
@@ -946,6 +959,7 @@ int main(int argc, char **argv) {
   barrier();
   communicators();
   overlapping_boundaries();
+  rooted_pairs();
   intercommunicator_collectives();
   topologies();
   barrier();

@@ -274,6 +274,7 @@ void StartingRun::started() const noexcept try {
   run.settings = settings_from_environment(complaint);
   if (is_spawned) set_apart_from_parent(run.settings);
   run.counter.choose(run.settings.counter, complaint);
+  run.python.find();
   run.injected_totals = reinterpret_cast<InjectedTotals>(dlsym(RTLD_DEFAULT, injected_totals_symbol));
   if (!all_ranks_surely_record()) {
     if (is_first_of_program(run.rank)) {

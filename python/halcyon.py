@@ -60,7 +60,7 @@ def open(file):
             add(feature, "segment", decoded(feature, values[name]), described[name])
     if "sites" in values and (segments == 0 or len(values["sites"]) > 0):
         add("site", "segment", decoded("site", values["sites"]),
-            {"description": "call site of the boundary that ended the segment: boundary@module+offset"})
+            {"description": "call site of the boundary that ended the segment: boundary@module+offset or boundary@file:line"})
     if "source" in values:
         add("source", "segment", values["composed_of"][values["source"]],
             {"description": "run whose times the segment has"})

@@ -91,6 +91,7 @@ std::string facts_section(const RunOnPage& run) {
   facts += fact("coverage", fmt::format("{:.1f} % of it in {}", analysis.coverage_percent,
                                         plural(analysis.judged.size(), "judged group")));
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
+  facts += fact("boundaries", words(run.boundaries));
   facts += fact("work measured by", words(counter_words(profile.counter)));
   facts += fact("MPI library", words(profile.mpi));
   facts += fact("started", words(profile.start_time));
@@ -286,6 +287,7 @@ std::string run_command(const RunOnPage& run) {
       options += " --inject " + word;
     }
   }
+  if (!run.profile.boundary.empty() && run.profile.boundary != "auto") options += " --boundary " + run.profile.boundary;
   if (run.profile.counter != "cpu") options += " --counter " + run.profile.counter;
   return seed + "halcyon run -o " + run.file + options + " -- " + run.profile.command;
 }
@@ -350,6 +352,7 @@ std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<s
 
 RunOnPage on_page(const std::string& file, Profile profile, const Grouping& grouping, Analysis analysis) {
   Overview overview = overview_of(profile, grouping, analysis);
+  const std::string boundaries = boundary_words(profile);
   profile.duration = {};
   profile.features = {};
   profile.site = {};
@@ -361,7 +364,7 @@ RunOnPage on_page(const std::string& file, Profile profile, const Grouping& grou
   profile.injected = {};
   profile.source = {};
   analysis.excess = {};
-  return {file, std::move(profile), std::move(analysis), std::move(overview)};
+  return {file, boundaries, std::move(profile), std::move(analysis), std::move(overview)};
 }
 
 std::string report_html(const std::vector<RunOnPage>& runs) {

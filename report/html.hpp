@@ -13,8 +13,9 @@ namespace halcyon {
 /// A run on the page: its profile without what each segment did, so that many runs do not fill the memory.
 struct RunOnPage {
   std::string file;
-  Profile profile;    // the circumstances and per-rank columns; those per segment are not read
-  Analysis analysis;  // `excess` is not read
+  std::string boundaries;  // in words
+  Profile profile;         // the circumstances and per-rank columns; those per segment are not read
+  Analysis analysis;       // `excess` is not read
   Overview overview;
 };
 

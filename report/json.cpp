@@ -118,6 +118,19 @@ ordered_json methods_json(const Analysis& analysis) {
   return json;
 }
 
+ordered_json boundaries_json(const Profile& profile) {
+  ordered_json json = ordered_json::array();
+  for (const BoundaryCount& count : profile.boundaries()) {
+    json.push_back({{"operation", count.operation}, {"segments", count.segments}});
+  }
+  return json;
+}
+
+// Older profiles know no other.
+std::string_view boundary_of(const Profile& profile) {
+  return profile.boundary.empty() ? std::string_view("all-to-all") : std::string_view(profile.boundary);
+}
+
 ordered_json warnings_json(const Analysis& analysis) {
   ordered_json json = ordered_json::array();
   for (const Warning& warning : analysis.warnings) {
@@ -147,6 +160,10 @@ const std::vector<RunField>& run_fields() {
       {"hosts", "", "hosts of the ranks", [](Run run) { return ordered_json(run.profile.hosts()); }, a_list},
       {"segments", "segments", "segments, which boundaries end",
        [](Run run) { return ordered_json(run.analysis.segments); }},
+      {"boundary", "", "what was asked to end segments",
+       [](Run run) { return ordered_json(boundary_of(run.profile)); }},
+      {"boundaries", "", "operations that ended segments, and how many",
+       [](Run run) { return boundaries_json(run.profile); }, a_list},
       {"clusters", "clusters", "clusters of segments alike in work",
        [](Run run) { return ordered_json(run.analysis.clusters); }},
       {"groups", "groups", "groups of segments alike in work, communication and I/O",
@@ -227,6 +244,8 @@ ordered_json info_json(const std::string& file, const Profile& profile) {
   json["exit_state"] = profile.exit_state;
   json["run_time_seconds"] = profile.run_time_seconds;
   json["segments"] = profile.segments;
+  json["boundary"] = boundary_of(profile);
+  json["boundaries"] = boundaries_json(profile);
   ordered_json totals = ordered_json::object();
   ordered_json per_rank = ordered_json::array();
   for (int rank = 0; rank < profile.ranks; ++rank) per_rank.push_back(ordered_json::object());

@@ -87,6 +87,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   text +=
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
+  text += wrapped("boundaries", boundary_words(profile));
   text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {
     text +=
@@ -125,6 +126,7 @@ std::string info_text(const std::string& file, const Profile& profile) {
   if (!profile.composed_of.empty()) line("composed of", fmt::format("{}", fmt::join(profile.composed_of, ", ")));
   line("run time", seconds(profile.run_time_seconds));
   line("segments", std::to_string(profile.segments));
+  line("boundaries", boundary_words(profile));
   line("counter", counter_words(profile.counter));
   line("clock", fmt::format("{}, steps of {:.2g} ns", profile.clock, profile.clock_resolution_seconds * 1e9));
   line("schema", fmt::format("version {}, written by halcyon {}", profile.schema_version, profile.recorder_version));

@@ -11,8 +11,8 @@ constexpr std::array<WarningInfo, 17> infos{{
      "If the program splits its ranks into parts that synchronise on their own, say how many ranks make a boundary "
      "with --boundary-ranks."},
     {"no-boundaries", Severity::no_verdict,
-     "If the program synchronises over fewer ranks than all, set --boundary-ranks; if it never does, its runs cannot "
-     "be judged."},
+     "If the program synchronises over fewer ranks than all, set --boundary-ranks. If it never does, mark its steps by "
+     "MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1))."},
     {"low-coverage", Severity::no_verdict,
      "Run longer, so that more of the run repeats; start-up and other work done once cannot be judged."},
     {"too-few-segments", Severity::no_verdict, "Run longer: more iterations make more segments alike."},

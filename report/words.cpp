@@ -43,6 +43,15 @@ std::string counter_words(const std::string& counter) {
   return counter.substr(0, 5) == "papi:" ? "PAPI event " + counter.substr(5) : counter;
 }
 
+std::string boundary_words(const Profile& profile) {
+  std::string text;
+  for (const BoundaryCount& count : profile.boundaries()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count.operation, count.segments);
+  }
+  if (text.empty()) text = "none";
+  return profile.boundary.empty() ? text : fmt::format("{} (--boundary {})", text, profile.boundary);
+}
+
 std::string with_interval(const MethodResult& result) {
   return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
                      result.interval_percent.low, result.interval_percent.high);

@@ -22,6 +22,9 @@ std::string_view advice(const Profile& profile, Verdict verdict);
 /// By what the work was measured.
 std::string counter_words(const std::string& counter);
 
+/// What ended segments, and how often.
+std::string boundary_words(const Profile& profile);
+
 /// The number and its interval.
 std::string with_interval(const MethodResult& result);
 

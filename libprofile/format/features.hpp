@@ -87,10 +87,16 @@ enum class Boundary : std::uint8_t {
   alltoallw,
   reduce_scatter,
   reduce_scatter_block,
+  bcast,
+  scatter,
+  scatterv,
+  pcontrol,
   finalize,
 };
-inline constexpr std::array<std::string_view, 10> boundary_names{
-    "barrier",   "allreduce", "allgather",      "allgatherv",           "alltoall",
-    "alltoallv", "alltoallw", "reduce_scatter", "reduce_scatter_block", "finalize"};
+inline constexpr std::array<std::string_view, 14> boundary_names{"barrier",    "allreduce",      "allgather",
+                                                                 "allgatherv", "alltoall",       "alltoallv",
+                                                                 "alltoallw",  "reduce_scatter", "reduce_scatter_block",
+                                                                 "bcast",      "scatter",        "scatterv",
+                                                                 "pcontrol",   "finalize"};
 
 }  // namespace halcyon

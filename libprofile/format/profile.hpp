@@ -57,12 +57,19 @@ struct KnownRuns {
   double matched_seconds = 0.0;  // of the run time, in groups that earlier runs had, too
 };
 
+/// How many segments an operation ended.
+struct BoundaryCount {
+  std::string operation;
+  std::uint64_t segments = 0;
+};
+
 struct Profile {
   // the run's circumstances
   int schema_version = newest_schema_version;
   std::string recorder_version;
   std::string command;
   int ranks = 0;
+  std::string boundary;  // what ends segments, as HALCYON_BOUNDARY has it; empty in older profiles: all-to-all
   std::string mpi;
   std::string counter;        // "papi:EVENT", "cpu" or "none"
   std::string compute_units;  // "ns" for CPU time, else "1"
@@ -111,6 +118,7 @@ struct Profile {
   std::vector<std::string> composed_of;  // files of those runs
   std::vector<std::uint16_t> source;     // (segments) whose times: index into composed_of
 
+  std::vector<BoundaryCount> boundaries() const;      // most frequent first; all but MPI_Finalize
   std::vector<std::string> hosts() const;             // distinct, in order of rank
   std::vector<double> by_host(Evidence which) const;  // (hosts) what a rank of each saw; empty if it is not recorded
 };

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -146,6 +147,7 @@ class Reader {
 void read_circumstances(Reader& reader, Profile& profile) {
   profile.recorder_version = reader.text("recorder_version");
   profile.command = reader.text("command");
+  profile.boundary = reader.text("boundary", false);
   profile.mpi = reader.text("mpi");
   profile.counter = reader.text("counter");
   profile.compute_units = reader.text("compute_units");
@@ -326,6 +328,22 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   read_segments(reader, profile, columns);
   if (reader.failure()) return *reader.failure();
   return profile;
+}
+
+std::vector<BoundaryCount> Profile::boundaries() const {
+  std::vector<std::uint64_t> of_site(sites.size());
+  if (site.empty() && !sites.empty()) of_site.front() = segments;
+  for (const std::uint16_t place : site) ++of_site[place];
+  std::map<std::string_view, std::uint64_t> of_operation;
+  for (std::size_t place = 0; place < sites.size(); ++place) {
+    const std::string_view operation = std::string_view(sites[place]).substr(0, sites[place].find('@'));
+    if (of_site[place] > 0 && operation != boundary_names.back()) of_operation[operation] += of_site[place];
+  }
+  std::vector<BoundaryCount> counts;
+  for (const auto& [operation, count] : of_operation) counts.push_back({std::string(operation), count});
+  std::stable_sort(counts.begin(), counts.end(),
+                   [](const BoundaryCount& a, const BoundaryCount& b) { return a.segments > b.segments; });
+  return counts;
 }
 
 std::vector<std::string> Profile::hosts() const {

@@ -317,6 +317,7 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   put("ranks", std::int64_t{profile.ranks});
   put("recorder_version", std::string_view(profile.recorder_version));
   put("command", std::string_view(profile.command));
+  if (!profile.boundary.empty()) put("boundary", std::string_view(profile.boundary));
   put("mpi", std::string_view(profile.mpi));
   put("counter", std::string_view(profile.counter));
   put("compute_units", std::string_view(profile.compute_units));

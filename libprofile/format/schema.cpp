@@ -12,7 +12,7 @@ std::vector<Variable> make_variables() {
       {"duration", "segment", ElementType::f32, "s", "duration of the segment, mean over ranks"},
       {"site", "segment", ElementType::u16, "1", "call site of the boundary that ended the segment: index into sites"},
       {"sites", "site_bin", ElementType::text, "",
-       "call sites: boundary@module+offset, the first rank's where ranks differ"},
+       "call sites: boundary@module+offset or, of Python, boundary@file:line; the first rank's where ranks differ"},
       {"last_rank", "segment", ElementType::u32, "1", "rank that held the others up"},
       {"last_rank_off_cpu", "segment", ElementType::f32, "s",
        "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches above 200 us"},

@@ -26,6 +26,7 @@ class Function:
     kind: str
     note: str
     boundary: str = ""
+    root: str = ""  # ", root" where the boundary is half of a pair
     prefixes: list = field(default_factory=list)
 
     def declared(self):
@@ -37,6 +38,9 @@ class Function:
     def handle(self):
         """The parameter that is the open file."""
         return next(p.name for p in self.parameters if p.name in ("file", "stream"))
+
+    def is_variadic(self):
+        return self.parameters and self.parameters[-1].declaration == "..."
 
     def has(self, name):
         return any(p.name == name for p in self.parameters)
@@ -54,6 +58,9 @@ def parse_parameters(text):
     parameters = []
     for declaration in text.split(","):
         declaration = declaration.strip()
+        if declaration == "...":
+            parameters.append(Parameter("...", "arguments"))
+            continue
         match = re.search(r"(\w+)\s*((?:\[\w*\])*)$", declaration)
         if not match:
             fail(f"cannot read the parameter '{declaration}'")
@@ -91,16 +98,17 @@ def read_mpi(table, prototypes):
     functions = []
     for number, (name, kind, note) in rows(table, 3):
         boundary = ""
-        match = re.search(r"@boundary\((\w+)\)$", note)
+        root = ""
+        match = re.search(r"@boundary\((\w+)(, root)?\)$", note)
         if match:
-            boundary, note = match.group(1), note[: match.start()].strip()
+            boundary, root, note = match.group(1), match.group(2) or "", note[: match.start()].strip()
         variants = [f"MPI_{name}", f"MPI_{name}_c"]
         if name.endswith("_init"):
             variants.append(f"MPIX_{name}")
         for variant in variants:
             if variant in prototypes:
                 parameters = parse_parameters(prototypes[variant])
-                functions.append(Function(variant, "int", parameters, kind, note, boundary, ["", "P"]))
+                functions.append(Function(variant, "int", parameters, kind, note, boundary, root, ["", "P"]))
     return functions
 
 
@@ -111,7 +119,7 @@ def read_posix(table):
         if not match:
             fail(f"{table}:{number}: cannot read the prototype '{prototype}'")
         result, name, parameters = match.group(1).strip(), match.group(2), match.group(3)
-        functions.append(Function(name, result, parse_parameters(parameters), "posixio", note, "", [""]))
+        functions.append(Function(name, result, parse_parameters(parameters), "posixio", note, "", "", [""]))
     return functions
 
 
@@ -168,9 +176,9 @@ def body(function, tool):
                 lines.append(f"    call.{statement.strip()};")
         if f.boundary and tool == "recorder":
             if f.has("request"):
-                lines.append(f"    call.boundary_posted(*request, Boundary::{f.boundary}, comm);")
+                lines.append(f"    call.boundary_posted(*request, Boundary::{f.boundary}, comm{f.root});")
             else:
-                lines.append(f"    call.boundary(Boundary::{f.boundary}, comm);")
+                lines.append(f"    call.boundary(Boundary::{f.boundary}, comm{f.root});")
         lines.append("  }")
     lines.append("  return result;")
     lines.append("}")
@@ -186,6 +194,12 @@ def exported(function, tool):
         arguments = f.passed()
         lines.append(f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({f.declared()}) __asm__("{name}");')
         lines.append(f"{f.result} entry_{name}({f.declared()}) {{")
+        if f.is_variadic():
+            lines += ["  va_list arguments;", f"  va_start(arguments, {f.parameters[-2].name});",
+                      f"  const auto result = wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{name}), "
+                      f"Caller::of_this_function(), {arguments});",
+                      "  va_end(arguments);", "  return result;", "}"]
+            continue
         lines.append(f"  return wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{name}), Caller::of_this_function()"
                      + (f", {arguments}" if arguments else "") + ");")
         lines.append("}")
@@ -226,11 +240,13 @@ def main():
     if tool not in ("recorder", "injector", "list"):
         fail(f"'{tool}' is not recorder, injector or list")
     functions = read_mpi(sys.argv[3], read_prototypes(sys.argv[2])) + read_posix(sys.argv[4])
+    if tool == "injector":  # has nothing to do there, and a variadic wrapper cannot just go on to what is next
+        functions = [function for function in functions if not function.is_variadic()]
     if tool == "list":
         print("\n".join(f.name for f in functions))
         return
     lines = ["// Made by libprofile/interpose/generate.py from mpi.table and posix.table. Not to be edited.",
-             f'#include "{"libprofile/record/special.hpp" if tool == "recorder" else "intm/special.hpp"}"', "",
+             f'#include "{"libprofile/record/special.hpp" if tool == "recorder" else "intm/special.hpp"}"', "#include <cstdarg>", "",
              "using namespace halcyon;", "namespace {", ""]
     lines += slots(functions) + ["}  // namespace", ""]
     lines += ["// NOLINTBEGIN"]

@@ -2,10 +2,9 @@
 
 #include <unwind.h>
 
-#include <array>
-#include <atomic>
-#include <cstdint>
 #include <functional>
+
+#include "libprofile/interpose/known_sites.hpp"
 
 namespace halcyon {
 namespace {
@@ -27,25 +26,7 @@ _Unwind_Reason_Code look_at(_Unwind_Context* context, void* argument) {
 }
 
 // Places from which a call once came that was inside another: MPI, or a tool, calls from there. They stay.
-class InnerSites {
- public:
-  bool contains(const void* site) const { return place_of(site).load(std::memory_order_relaxed) == site; }
-  void add(const void* site) { place_of(site).store(site, std::memory_order_relaxed); }
-
- private:
-  static constexpr unsigned places_as_power = 9;
-  using Places = std::array<std::atomic<const void*>, 1u << places_as_power>;
-
-  static std::size_t index_of(const void* site) {
-    return reinterpret_cast<std::uintptr_t>(site) * 0x9e3779b97f4a7c15u >> (64 - places_as_power);
-  }
-  std::atomic<const void*>& place_of(const void* site) { return places_[index_of(site)]; }
-  const std::atomic<const void*>& place_of(const void* site) const { return places_[index_of(site)]; }
-
-  Places places_{};
-};
-
-constinit InnerSites inner_sites;
+constinit KnownSites inner_sites;
 
 }  // namespace
 

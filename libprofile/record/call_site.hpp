@@ -10,7 +10,7 @@ namespace halcyon {
 struct CallSite {
   const void* address = nullptr;
   Boundary boundary = Boundary::finalize;
-  std::string text;  // as the profile has it: boundary@module+offset, where the module is known
+  std::string text;  // as the profile has it: boundary@module+offset, or boundary@file:line of Python
 };
 
 }  // namespace halcyon

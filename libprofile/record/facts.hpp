@@ -18,6 +18,7 @@ namespace halcyon {
 struct RunFacts {
   std::string recorder_version;
   std::string command;
+  std::string boundary;  // what ends segments, as HALCYON_BOUNDARY has it
   std::string mpi;
   std::string counter;
   std::string compute_units;

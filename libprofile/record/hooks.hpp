@@ -297,27 +297,51 @@ class Call {
   // -- boundaries
 
   void boundary(Boundary operation, MPI_Comm comm) {
-    if (recorder->counts_as_boundary(comm)) end_segment(operation, site_);
+    if (synchronizes(comm)) end_segment(operation, place());
   }
   /// A non-blocking collective ends the segment when it completes, a persistent one each time it completes.
   void boundary_posted(MPI_Request request, Boundary operation, MPI_Comm comm) {
-    if (!recorder->counts_as_boundary(comm)) return;
-    const void* site = thread_->fortran_site != nullptr ? thread_->fortran_site : site_;
-    if (is_shared(request) && class_ != CallClass::local) {
-      end_segment(operation, site);  // complete at once, under a handle that all such requests share
+    if (synchronizes(comm)) ends_segment_when_complete(request, operation);
+  }
+  /// A Reduce or Gather has returned: all have come to the root before it returns there. Of one that does not block
+  /// only the root knows when that was.
+  void gathered(int root, MPI_Comm comm) {
+    if (!recorder->uses(BoundaryChoice::rooted) || !recorder->counts_as_boundary(comm)) return;
+    thread_->gathering.at(recorder->process_of(root, comm));
+  }
+  /// A Bcast or Scatter: a boundary where all had come to its root.
+  void boundary(Boundary operation, MPI_Comm comm, int root) {
+    if (ends_pair(comm, root)) end_segment(operation, place());
+  }
+  void boundary_posted(MPI_Request request, Boundary operation, MPI_Comm comm, int root) {
+    if (ends_pair(comm, root)) ends_segment_when_complete(request, operation);
+  }
+  /// A mark of the user's, which waits for nobody.
+  void mark() {
+    if (recorder->uses_next_mark()) end_segment(Boundary::pcontrol, place());
+  }
+
+  // -- mpi4py's reductions of objects (record/rooted_pairs.hpp)
+
+  void duplicated(MPI_Comm comm) {
+    if (!recorder->uses(BoundaryChoice::rooted) || !recorder->python.is_mpi4py(site_) ||
+        !recorder->counts_as_boundary(comm)) {
       return;
     }
+    const int ranks = static_cast<int>(members(comm));
     const SharedStateLock lock;
-    if (PendingRequest* known = class_ == CallClass::local ? recorder->requests.find(request) : nullptr) {
-      known->ends_segment = true;
-      known->boundary = operation;
-      known->site = site;
-      return;
+    recorder->pickled_comms.add({.comm = comm,
+                                 .process = recorder->process_of(0, comm),
+                                 .reduction = {rank_in(comm), ranks},
+                                 .is_alone = ranks == 1});
+  }
+  void message(MPI_Comm comm, bool is_sent, int other, int tag) {
+    if (__builtin_expect(recorder->pickled_comms.empty(), 1)) return;
+    const SharedStateLock lock;
+    PickledComms::One* const pickled = recorder->pickled_comms.find(comm);
+    if (pickled != nullptr && pickled->reduction.ends_with(is_sent, other, tag)) {
+      thread_->gathering.at(pickled->process);
     }
-    recorder->requests.insert(request, {.site = site,
-                                        .operation = PendingRequest::Operation::boundary_only,
-                                        .boundary = operation,
-                                        .ends_segment = true});
   }
 
   // -- completions (record/special.hpp)
@@ -327,6 +351,7 @@ class Call {
     PendingRequest* pending = recorder->requests.find(request);
     if (pending == nullptr || !pending->persistent) return;
     pending->active = true;
+    if (pending->ends_segment) thread_->gathering.forget();
     if (pending->operation != PendingRequest::Operation::partitioned_send) thread_->add(pending->counted, 1);
     if (pending->operation == PendingRequest::Operation::send) move(Feature::bytes_sent, pending->bytes);
     if (pending->operation == PendingRequest::Operation::collective) {
@@ -359,6 +384,47 @@ class Call {
   }
 
  private:
+  bool synchronizes(MPI_Comm comm) {
+    if (!recorder->counts_as_boundary(comm)) return false;
+    thread_->gathering.forget();
+    recorder->note_synchronization();
+    return recorder->uses(BoundaryChoice::all_to_all);
+  }
+  bool ends_pair(MPI_Comm comm, int root) {
+    if (!recorder->pickled_comms.empty()) note_pickled_alone(comm);
+    if (!thread_->gathering.is_known() || !recorder->counts_as_boundary(comm)) return false;
+    const bool is_pair = thread_->gathering.ends_from(recorder->process_of(root, comm));
+    if (is_pair) recorder->note_synchronization();
+    return is_pair;
+  }
+  void note_pickled_alone(MPI_Comm comm) {
+    const SharedStateLock lock;
+    PickledComms::One* const pickled = recorder->pickled_comms.find(comm);
+    if (pickled == nullptr || !pickled->is_alone) return;
+    pickled->length_is_known = !pickled->length_is_known;
+    if (pickled->length_is_known) thread_->gathering.at(pickled->process);
+  }
+  void ends_segment_when_complete(MPI_Request request, Boundary operation) {
+    const void* site = thread_->fortran_site != nullptr ? thread_->fortran_site : place();
+    if (is_shared(request) && class_ != CallClass::local) {
+      end_segment(operation, site);  // complete at once, under a handle that all such requests share
+      return;
+    }
+    const SharedStateLock lock;
+    if (PendingRequest* known = class_ == CallClass::local ? recorder->requests.find(request) : nullptr) {
+      known->ends_segment = true;
+      known->boundary = operation;
+      known->site = site;
+      return;
+    }
+    recorder->requests.insert(request, {.site = site,
+                                        .operation = PendingRequest::Operation::boundary_only,
+                                        .boundary = operation,
+                                        .ends_segment = true});
+  }
+  /// Where the program is: its own line, where mpi4py has called for it.
+  const void* place() { return recorder->python.place_of(site_); }
+
   static TimeKind kind_of(CallClass call_class) {
     switch (call_class) {
       case CallClass::collective:

@@ -41,11 +41,14 @@ void release_thread(void* argument) {
   recorder->register_lock.unlock();
 }
 
-std::string text_of(const void* address, Boundary boundary) {
+std::string text_of(const void* address, Boundary boundary, const Python& python) {
   std::string text(boundary_names[static_cast<std::size_t>(boundary)]);
   Dl_info info{};
   // Looked up now, since the module may be gone at the end; a return address is in the module.
   if (address == nullptr) return text;
+  if (const PythonPlace* place = python.place_at(address); place != nullptr) {
+    return text + "@" + place->file.data() + ":" + std::to_string(place->line);
+  }
   if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return text + "@+0x0";
   char offset[24];
   std::snprintf(offset, sizeof offset, "+0x%zx",
@@ -158,9 +161,33 @@ bool Recorder::counts_as_boundary(MPI_Comm comm) const {
          members_of_this_world(comm) >= enough;
 }
 
+// All marks that come early or seldom are the program's business with some other tool, and may be made by some ranks
+// only; where a run can be judged by what synchronises it, marks add nothing. The counts are the same on all ranks.
+bool Recorder::uses_next_mark() {
+  constexpr unsigned fewest_marks = 5;              // before which nothing is said to repeat
+  constexpr unsigned enough_synchronizations = 30;  // to judge a run by
+  const unsigned mark = marks_.fetch_add(1, std::memory_order_relaxed) + 1;
+  if (settings.boundary != BoundaryChoice::automatic) return settings.boundary == BoundaryChoice::pcontrol;
+  return mark >= fewest_marks && synchronizations_.load(std::memory_order_relaxed) < enough_synchronizations;
+}
+
+int Recorder::process_of(int rank_in_comm, MPI_Comm comm) const {
+  if (comm == mpi.comm_world) return rank_in_comm;
+  MPI_Group world{};
+  MPI_Group of_comm{};
+  int in_world = Gathering::nowhere;
+  mpi.Comm_group(mpi.comm_world, &world);
+  mpi.Comm_group(comm, &of_comm);
+  mpi.Group_translate_ranks(of_comm, 1, &rank_in_comm, world, &in_world);
+  mpi.Group_free(&world);
+  mpi.Group_free(&of_comm);
+  return in_world >= 0 ? in_world : Gathering::nowhere;  // MPI_UNDEFINED is below
+}
+
 RunFacts Recorder::facts() const {
   return {.recorder_version = HALCYON_VERSION,
           .command = settings.command,
+          .boundary = std::string(name_of(settings.boundary)),
           .mpi = mpi_version(),
           .counter = counter.name(),
           .compute_units = counter.kind() == Counter::Kind::cpu ? "ns" : "1",
@@ -211,7 +238,7 @@ std::uint8_t Recorder::site_index(const void* address, Boundary boundary) {
     place = place_of(address);
   }
   if (place < sites.size()) return static_cast<std::uint8_t>(place);
-  sites.push_back({address, boundary, text_of(address, boundary)});
+  sites.push_back({address, boundary, text_of(address, boundary, python)});
   return static_cast<std::uint8_t>(sites.size() - 1);
 }
 
@@ -300,7 +327,7 @@ void Recorder::place_part() {
   const RunFacts known = facts();
   Packer packer;
   for (const std::string* text : {&known.recorder_version, &known.command, &known.mpi, &known.counter,
-                                  &known.compute_units, &known.start_time, &known.inject}) {
+                                  &known.compute_units, &known.start_time, &known.inject, &known.boundary}) {
     packer.put_text(*text);
   }
   PartHeader header;

@@ -24,7 +24,9 @@
 #include "libprofile/record/facts.hpp"
 #include "libprofile/record/part_file.hpp"
 #include "libprofile/record/probes.hpp"
+#include "libprofile/record/python.hpp"
 #include "libprofile/record/requests.hpp"
+#include "libprofile/record/rooted_pairs.hpp"
 #include "libprofile/record/segment_store.hpp"
 #include "libprofile/record/system_totals.hpp"
 #include "libprofile/record/tail.hpp"
@@ -38,6 +40,7 @@ struct alignas(64) ThreadState {
   OutermostCall outermost;
   bool is_application = false;  // may do file I/O that counts
   const void* fortran_site = nullptr;
+  Gathering gathering;
 
   std::array<std::atomic<std::uint64_t>, feature_count> counts{};
   std::array<Ticks, time_kind_count> times{};
@@ -63,6 +66,7 @@ struct Settings {
   std::string command;
   std::string receipt;  // a file to be told the profile's name, for `halcyon run`; may be empty
   CounterRequest counter;
+  BoundaryChoice boundary = BoundaryChoice::automatic;
   int boundary_ranks = 0;  // 0: as many as the world has
   std::size_t memory_bytes = std::size_t{512} << 20;
   double background_seconds = 0.0;            // spent on measuring it, half before and half after the run
@@ -119,6 +123,8 @@ class Recorder {
   SpinLock lock;           // taken only then
   SpinLock register_lock;  // guards `threads` and `free_states`
   RequestTable requests;
+  PickledComms pickled_comms;
+  Python python;
   PartFile part;
   std::unique_ptr<SegmentStore> segments;
   std::vector<CallSite> sites;
@@ -141,6 +147,17 @@ class Recorder {
   /// thread has ended the recording meanwhile.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   bool counts_as_boundary(MPI_Comm comm) const;
+  /// Whether boundaries of this kind end segments. Marks are asked one by one: where the setting is auto, those that
+  /// come while nothing else repeats end segments.
+  bool uses(BoundaryChoice kind) const {
+    return settings.boundary == kind ||
+           (settings.boundary == BoundaryChoice::automatic && kind != BoundaryChoice::pcontrol);
+  }
+  bool uses_next_mark();
+  /// All ranks have synchronised, or posted that they will: called in the same order on all of them.
+  void note_synchronization() { synchronizations_.fetch_add(1, std::memory_order_relaxed); }
+  /// The rank in the world of one of a communicator.
+  int process_of(int rank_in_comm, MPI_Comm comm) const;
   /// From the first segment's start to the last boundary.
   Ticks elapsed() const { return segment_start_ - started_at_; }
 
@@ -183,6 +200,8 @@ class Recorder {
 
   Ticks started_at_;
   Ticks segment_start_;
+  std::atomic<unsigned> synchronizations_{0};
+  std::atomic<unsigned> marks_{0};
   std::array<std::uint64_t, feature_count> counted_{};  // up to the last boundary
   std::array<Ticks, time_kind_count> timed_{};
   std::uint64_t worked_ = 0;

@@ -1,6 +1,7 @@
 #include "libprofile/record/settings.hpp"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -8,30 +9,42 @@
 #include <limits>
 #include <string_view>
 
+#include "libprofile/interpose/next.hpp"
+
 namespace halcyon {
 namespace {
 
+std::vector<std::string> own_arguments() {
+  std::vector<std::string> arguments;
+  // Straight to the kernel: intM, if it is loaded, must not take this for the application's reading.
+  const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
+  if (file < 0) return arguments;
+  std::string all;
+  char piece[4096];
+  for (long got = 0; (got = syscall(SYS_read, file, piece, sizeof piece)) > 0;) {
+    all.append(piece, static_cast<std::size_t>(got));
+  }
+  syscall(SYS_close, file);
+  for (std::size_t at = 0; at < all.size(); at += arguments.back().size() + 1) {
+    arguments.emplace_back(all, at, all.find('\0', at) - at);
+  }
+  return arguments;
+}
+
 std::string own_command() {
   std::string command;
-  const int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "unknown";
-  char piece[4096];
-  for (ssize_t got = 0; (got = read(file, piece, sizeof piece)) > 0;)
-    command.append(piece, static_cast<std::size_t>(got));
-  close(file);
-  while (!command.empty() && command.back() == '\0') command.pop_back();
-  for (char& c : command) {
-    if (c == '\0') c = ' ';
-  }
-  return command;
+  for (const std::string& argument : own_arguments()) command += (command.empty() ? "" : " ") + argument;
+  return command.empty() ? "unknown" : command;
 }
 
 std::string own_program() {
   char path[4096];
   const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
   const std::string full(path, size > 0 ? static_cast<std::size_t>(size) : 0);
-  const std::size_t slash = full.rfind('/');
-  return full.empty() ? "unknown" : full.substr(slash == std::string::npos ? 0 : slash + 1);
+  if (full.empty()) return "unknown";
+  const std::string program = base_name(full.c_str());
+  const std::string script = script_of(program, own_arguments());
+  return script.empty() ? program : script;
 }
 
 const char* value_of(const char* name) {
@@ -69,6 +82,25 @@ std::string job_id() {
 
 }  // namespace
 
+std::string script_of(const std::string& program, const std::vector<std::string>& arguments) {
+  if (!program.starts_with("python") && !program.starts_with("pypy")) return {};
+  // What stands between an interpreter and its script: `-X dev -u`, `-m mpi4py`, which runs the script behind it.
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "-m" && i + 1 < arguments.size()) {
+      if (arguments[i + 1] != "mpi4py" && arguments[i + 1] != "mpi4py.run") return arguments[i + 1];
+      ++i;
+    } else if (argument == "-W" || argument == "-X" || argument == "--check-hash-based-pycs") {
+      ++i;
+    } else if (argument == "-c" || argument == "-") {
+      return {};
+    } else if (argument.empty() || argument.front() != '-') {
+      return base_name(argument.c_str());
+    }
+  }
+  return {};
+}
+
 Settings settings_from_environment(std::string& complaint) {
   Settings settings;
   const char* output = value_of("HALCYON_OUTPUT");
@@ -78,6 +110,9 @@ Settings settings_from_environment(std::string& complaint) {
   settings.command = command != nullptr ? command : own_command();
   if (const char* text = value_of("HALCYON_COUNTER"); text != nullptr && !parse_counter(text, settings.counter)) {
     complaint = std::string("HALCYON_COUNTER=") + text + " is not auto, papi:EVENT, cpu or none; auto is used instead";
+  }
+  if (const char* text = value_of("HALCYON_BOUNDARY"); text != nullptr && !parse_boundary(text, settings.boundary)) {
+    complaint = std::string("HALCYON_BOUNDARY=") + text + " is not auto, all-to-all, rooted or pcontrol; auto is used";
   }
   if (const char* text = value_of("HALCYON_BOUNDARY_RANKS")) {
     settings.boundary_ranks = positive(text);

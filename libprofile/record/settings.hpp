@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "libprofile/record/recorder.hpp"
 
@@ -14,13 +15,17 @@ Settings settings_from_environment(std::string& complaint);
 /// the parents'.
 void set_apart_from_parent(Settings& settings);
 
+/// The name of the script that Python was started with, or of the module; empty where `program` is not Python, or has
+/// none.
+std::string script_of(const std::string& program, const std::vector<std::string>& arguments);
+
 /// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced.
 std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp);
 /// Local time, as in a file's name.
 std::string timestamp_of(std::time_t time);
 
-/// A number that the ranks of a run share, and hardly those of another, as far as their launcher's environment tells one.
-/// Ranks must not be asked: where some are not recorded, a message would meet one of theirs.
+/// A number that the ranks of a run share, and hardly those of another, as far as their launcher's environment tells
+/// one. Ranks must not be asked: where some are not recorded, a message would meet one of theirs.
 std::uint64_t run_number();
 
 }  // namespace halcyon

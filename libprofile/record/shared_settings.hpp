@@ -1,6 +1,7 @@
 // Settings that the command and the recorder must understand alike.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,24 @@ inline bool parse_counter(std::string_view text, CounterRequest& request) {
     return false;
   }
   return true;
+}
+
+/// What ends segments.
+enum class BoundaryChoice { automatic, all_to_all, rooted, pcontrol };
+inline constexpr std::array<std::string_view, 4> boundary_choice_names{"auto", "all-to-all", "rooted", "pcontrol"};
+
+inline std::string_view name_of(BoundaryChoice choice) {
+  return boundary_choice_names[static_cast<std::size_t>(choice)];
+}
+
+/// Reads what --boundary and HALCYON_BOUNDARY ask for; false for anything else.
+inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
+  for (std::size_t i = 0; i < boundary_choice_names.size(); ++i) {
+    if (text != boundary_choice_names[i]) continue;
+    choice = static_cast<BoundaryChoice>(i);
+    return true;
+  }
+  return false;
 }
 
 /// Where a profile's parts are, until it is written.

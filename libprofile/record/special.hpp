@@ -2,6 +2,7 @@
 // run.
 #pragma once
 
+#include <cstdarg>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -251,6 +252,25 @@ int wrap_MPI_Request_free(int (*next)(MPI_Request*), Caller caller, MPI_Request*
     recorder->requests.erase(*request);
   }
   return next(request);
+}
+
+// What the arguments are that follow the level, only the tool knows for which they are made. They go on as they came in
+// registers, and those that have none of their own are lost; what was not passed is never looked at.
+int wrap_MPI_Pcontrol(int (*next)(int, ...), Caller caller, int level, va_list arguments) {
+  void* words[5];
+  double reals[8];
+  for (void*& word : words) word = va_arg(arguments, void*);
+  for (double& real : reals) real = va_arg(arguments, double);
+  const auto go_on = [&] {
+    return next(level, words[0], words[1], words[2], words[3], words[4], reals[0], reals[1], reals[2], reals[3],
+                reals[4], reals[5], reals[6], reals[7]);
+  };
+  Call call(CallClass::poll, caller);
+  if (!call.records()) return go_on();
+  const int result = go_on();
+  call.ended();
+  if (level >= 1) call.mark();
+  return result;
 }
 
 int wrap_MPI_Init(int (*next)(int*, char***), Caller, int* argc, char*** argv) {

@@ -56,6 +56,7 @@ void send_facts(const RunFacts& facts, const std::vector<RankFigures>& figures, 
   frames.integer("ranks", static_cast<std::int64_t>(figures.size()));
   frames.text("recorder_version", facts.recorder_version);
   frames.text("command", facts.command);
+  if (!facts.boundary.empty()) frames.text("boundary", facts.boundary);
   frames.text("mpi", facts.mpi);
   frames.text("counter", facts.counter);
   frames.text("compute_units", facts.compute_units);

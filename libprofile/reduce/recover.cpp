@@ -40,6 +40,7 @@ RunFacts facts_of(const PartFile& file) {
                             &facts.start_time, &facts.inject}) {
     *text = in.get_text();
   }
+  if (!in.at_end()) facts.boundary = in.get_text();  // older parts end before
   return facts;
 }
 

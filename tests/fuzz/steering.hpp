@@ -154,6 +154,7 @@ inline Profile eventful_profile() {
   profile.sites = {"allreduce@app+0x10", "barrier@app+0x20"};
   profile.site.resize(segments);
   profile.inject = "class=all,prob=0.1,mean=1ms";
+  profile.boundary = "auto";
   FeatureColumn& compute = testing::column(profile, Feature::compute);
   compute = {{1e6, 1.001e6, 2e6}, std::vector<std::uint16_t>(segments)};
   testing::column(profile, Feature::sends_blocking) = {{2.0, 3.0}, std::vector<std::uint16_t>(segments)};

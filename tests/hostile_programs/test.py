@@ -116,7 +116,7 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual({name: value for name, value in profile.totals(0).items() if value},
                          {"collectives_all_to_all": 30, "sends_blocking": 30})
 
-    def test_pcontrol_is_not_for_halcyon_whatever_its_level(self):
+    def test_pcontrol_halts_nothing_whatever_its_level(self):
         self.assertEqual(self.check("pcontrol", ranks=1).boundaries, BARRIERS + 4)
 
     def test_a_c_plugin_in_a_scope_of_its_own_is_recorded(self):

@@ -52,6 +52,18 @@ TEST(Analysis, IsUnknownWithoutBoundaries) {
   EXPECT_EQ(analysis.unknown->code, "no-boundaries");
 }
 
+TEST(Analysis, SaysWhichBoundariesWereLookedFor) {
+  const auto why = [](const Profile& profile) { return analyze(profile, "paper").unknown->message; };
+  Profile profile = uniform_profile(1, 5.0);
+  EXPECT_NE(why(profile).find("no all-to-all collective over all ranks was seen"), std::string::npos);
+  profile.totals[index_of(Feature::collectives_all_to_all)] = {0, 3};
+  EXPECT_NE(why(profile).find("over fewer ranks than the world"), std::string::npos);
+  profile.boundary = "rooted";
+  EXPECT_NE(why(profile).find("no reduce or gather"), std::string::npos);
+  profile.boundary = "pcontrol";
+  EXPECT_NE(why(profile).find("no MPI_Pcontrol(1)"), std::string::npos);
+}
+
 TEST(Analysis, IsUnknownWhereLittleOfTheRunRepeats) {
   Profile profile = uniform_profile(100, 1.0);
   profile.run_time_seconds = 500.0;

@@ -67,6 +67,7 @@ Profile rich_profile() {
   profile.injected.actual.assign(40000, 0.6F);
   profile.injected.critical.assign(40000, 0.3F);
   profile.inject = "class=all,prob=0.1,mean=1ms";
+  profile.boundary = "rooted";
   profile.background_before = {{50e-6, 51e-6}, {52e-6, 53e-6}};
   profile.background_after = {{54e-6, 55e-6}, {56e-6, 57e-6}};
   profile.rank_cpu = {"Some CPU", "Some CPU"};
@@ -95,6 +96,7 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->site, written.site);
   EXPECT_EQ(read->injected.critical, written.injected.critical);
   EXPECT_EQ(read->inject, written.inject);
+  EXPECT_EQ(read->boundary, written.boundary);
   EXPECT_EQ(read->hosts(), std::vector<std::string>{"host"});
   EXPECT_EQ(read->background_before.quantum, written.background_before.quantum);
   EXPECT_EQ(read->background_after.mean, written.background_after.mean);

@@ -167,6 +167,19 @@ TEST(ReportText, SaysWhatToDoWithoutAVerdict) {
       << text;
 }
 
+TEST(ReportText, SaysWhatEndedSegments) {
+  Profile profile = uniform_profile(101, 1.0);
+  profile.sites = {"allreduce@app+0x10", "barrier@app+0x20", "allreduce@app+0x30", "finalize"};
+  profile.site.assign(100, 0);
+  profile.site[7] = 1;
+  profile.site[8] = 2;
+  profile.site.push_back(3);
+  const auto text = [&profile] { return report_text("run.h5", profile, analyze(profile, "paper"), Colour::never); };
+  EXPECT_NE(text().find("boundaries        allreduce 99, barrier 1\n"), std::string::npos) << text();
+  profile.boundary = "auto";
+  EXPECT_NE(text().find("allreduce 99, barrier 1 (--boundary auto)\n"), std::string::npos) << text();
+}
+
 TEST(Layout, GivesATimeTheUnitInWhichItIsRounded) {
   EXPECT_EQ(seconds(0.0), "0 s");
   EXPECT_EQ(seconds(5e-9), "0.01 µs");

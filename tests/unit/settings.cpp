@@ -4,7 +4,9 @@
 
 namespace {
 
+using halcyon::BoundaryChoice;
 using halcyon::parse_background;
+using halcyon::parse_boundary;
 using halcyon::parse_probes;
 
 TEST(BackgroundSetting, IsADecimalNumberOfSeconds) {
@@ -33,6 +35,21 @@ TEST(ProbesSetting, IsOnOrOff) {
   EXPECT_TRUE(probes);
   for (const char* text : {"", "0", "no", "On"}) EXPECT_FALSE(parse_probes(text, probes)) << text;
   EXPECT_TRUE(probes);
+}
+
+TEST(BoundarySetting, IsOneOfFourNames) {
+  for (const std::string_view name : halcyon::boundary_choice_names) {
+    BoundaryChoice choice{};
+    EXPECT_TRUE(parse_boundary(name, choice)) << name;
+    EXPECT_EQ(halcyon::name_of(choice), name);
+  }
+}
+
+TEST(BoundarySetting, ThatIsNoneLeavesTheValueAlone) {
+  BoundaryChoice choice = BoundaryChoice::rooted;
+  for (const char* text : {"", "Auto", "all", "all_to_all", "rooted "})
+    EXPECT_FALSE(parse_boundary(text, choice)) << text;
+  EXPECT_EQ(choice, BoundaryChoice::rooted);
 }
 
 }  // namespace

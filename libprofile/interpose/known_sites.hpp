@@ -1,0 +1,30 @@
+// Places in the program's code of which something is known that takes long to find out.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace halcyon {
+
+/// Two places that meet in one slot are forgotten by turns.
+class KnownSites {
+ public:
+  bool contains(const void* site) const { return place_of(site).load(std::memory_order_relaxed) == site; }
+  void add(const void* site) { place_of(site).store(site, std::memory_order_relaxed); }
+
+ private:
+  static constexpr unsigned places_as_power = 9;
+  using Places = std::array<std::atomic<const void*>, 1u << places_as_power>;
+
+  static std::size_t index_of(const void* site) {
+    return reinterpret_cast<std::uintptr_t>(site) * 0x9e3779b97f4a7c15u >> (64 - places_as_power);
+  }
+  std::atomic<const void*>& place_of(const void* site) { return places_[index_of(site)]; }
+  const std::atomic<const void*>& place_of(const void* site) const { return places_[index_of(site)]; }
+
+  Places places_{};
+};
+
+}  // namespace halcyon

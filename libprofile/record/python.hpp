@@ -1,0 +1,76 @@
+// The line of a Python program that mpi4py calls MPI for. The interpreter is found at run time, if there is one.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <string_view>
+
+#include "libprofile/interpose/known_sites.hpp"
+
+namespace halcyon {
+
+/// Of CPython's C API, with opaque pointers: what is used is the same from 3.9 on, and PyPy has it under other names.
+#define HALCYON_PYTHON_FUNCTIONS(X)                                  \
+  X(int, Py_IsInitialized, ())                                       \
+  X(int, PyGILState_Check, ())                                       \
+  X(void*, PyGILState_GetThisThreadState, ())                        \
+  X(void*, PyThreadState_GetInterpreter, (void* thread))             \
+  X(void*, PyInterpreterState_ThreadHead, (void* interpreter))       \
+  X(void*, PyThreadState_Next, (void* thread))                       \
+  X(int, PyGILState_Ensure, ())                                      \
+  X(void, PyGILState_Release, (int state))                           \
+  X(void*, PyErr_Occurred, ())                                       \
+  X(void, PyErr_Clear, ())                                           \
+  X(void*, PyEval_GetFrame, ())                                      \
+  X(void*, PyFrame_GetBack, (void* frame))                           \
+  X(void*, PyFrame_GetCode, (void* frame))                           \
+  X(int, PyFrame_GetLineNumber, (void* frame))                       \
+  X(void*, PyObject_GetAttrString, (void* object, const char* name)) \
+  X(const char*, PyUnicode_AsUTF8, (void* text))                     \
+  X(void, Py_IncRef, (void* object))                                 \
+  X(void, Py_DecRef, (void* object))
+
+struct PythonApi {
+#define HALCYON_PYTHON_POINTER(result, name, parameters) result(*name) parameters = nullptr;
+  HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_POINTER)
+#undef HALCYON_PYTHON_POINTER
+
+  /// False where a part of it is not in this process.
+  bool load() noexcept;
+};
+
+struct PythonPlace {
+  std::array<char, 128> file{};  // its name without directories, NUL-ended
+  int line = 0;
+};
+
+class Python {
+ public:
+  /// Looks for CPython (3.9 or later) in this process.
+  void find();
+
+  /// Whether code of mpi4py is there.
+  bool is_mpi4py(const void* site) {
+    return is_found_ && !elsewhere_.contains(site) && (of_mpi4py_.contains(site) || looks_like_mpi4py(site));
+  }
+  /// Where the Python program is that has this thread in a call of MPI from `site`, as an address that is the same
+  /// each time and no code's. `site` itself where that is not mpi4py's, or Python cannot be asked.
+  const void* place_of(const void* site) { return is_mpi4py(site) ? line_behind(site) : site; }
+  /// What is at an address that place_of() has given; null for one of code.
+  const PythonPlace* place_at(const void* address) const;
+
+ private:
+  bool looks_like_mpi4py(const void* site);
+  const void* line_behind(const void* site);
+  const PythonPlace* known_place(std::string_view file, int line);
+
+  PythonApi api_;
+  bool is_found_ = false;
+  KnownSites of_mpi4py_;
+  KnownSites elsewhere_;
+  std::array<PythonPlace, 200> places_;  // what is beyond is told as mpi4py's own
+  std::atomic<std::size_t> known_places_{0};
+};
+
+}  // namespace halcyon
