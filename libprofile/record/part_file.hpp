@@ -15,7 +15,7 @@ namespace halcyon {
 
 /// The beginning of the file. Then the facts of the run, two places for tails, and closed blocks one behind the other.
 struct PartHeader {
-  char magic[8] = {'H', 'L', 'C', 'P', 'A', 'R', 'T', '1'};
+  char magic[8] = {'H', 'L', 'C', 'P', 'A', 'R', 'T', '2'};
   std::uint64_t run = 0;  // a number that all parts of a run share
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
