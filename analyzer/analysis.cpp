@@ -160,6 +160,11 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
   return found != judged.end() && found->group == group ? &*found : nullptr;
 }
 
+Interval Analysis::undisturbed_interval_seconds() const {
+  const Interval& percent = result().interval_percent;
+  return {run_time_seconds * (1.0 - 0.01 * percent.high), run_time_seconds * (1.0 - 0.01 * percent.low)};
+}
+
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates) {
   return analyze(profile, group_segments(profile), method, candidates);
 }
@@ -234,6 +239,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     analysis.injected_percent = 100.0 * critical / profile.run_time_seconds;
   }
   add_warnings(profile, analysis);
+  analysis.cause = likely_cause(profile, grouping, analysis);
   return analysis;
 }
 

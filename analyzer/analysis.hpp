@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/attribution.hpp"
+#include "analyzer/cause.hpp"
 #include "analyzer/estimators.hpp"
 #include "analyzer/grouping.hpp"
 #include "analyzer/verdict.hpp"
@@ -56,6 +57,7 @@ struct Analysis {
   Attribution attribution;            // of that excess
   double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict
+  std::optional<Cause> cause;         // of a yellow or red one
   std::vector<JudgedGroup> judged;    // ascending
   std::optional<double> injected_percent;
   std::vector<Warning> warnings;
@@ -64,6 +66,8 @@ struct Analysis {
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
+  /// By the interval of the excess, 90 %.
+  Interval undisturbed_interval_seconds() const;
 };
 
 /// (members) s, in their order.

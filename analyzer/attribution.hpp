@@ -24,6 +24,7 @@ struct RankShare {
   std::uint32_t rank = 0;
   double seconds = 0.0;
   SecondsByKind kinds{};  // s, add up to `seconds`
+  double off_cpu_seconds = 0.0;  // part of it that the rank was off the CPU beyond its usual; 0 in older profiles
 };
 
 struct HostShare {
