@@ -15,6 +15,9 @@ namespace {
 constexpr double good_coverage_percent = 90.0;
 // Below, the mean of the excess is not yet near normal and its interval means nothing (the usual rule of thumb).
 constexpr std::uint64_t fewest_judged_segments = 30;
+// Of a shorter run, what separates green from yellow is no more than one delay: a time slice that another process had,
+// or a write that the kernel put off.
+constexpr double shortest_judged_seconds = 1.0;
 // Recording must stay a tenth of what separates green from yellow even if it all fell on the critical path.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
@@ -37,6 +40,19 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
   if (analysis.judged_segments < fewest_judged_segments) {
     return Warning{"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
                                                    analysis.judged_segments, fewest_judged_segments)};
+  }
+  if (profile.run_time_seconds < shortest_judged_seconds) {
+    return Warning{"too-short",
+                   fmt::format("it ran {:.2g} s: in less than {:.0f} s a single delay of {:.0f} ms, as any system has "
+                               "now and then, decides the verdict",
+                               profile.run_time_seconds, shortest_judged_seconds,
+                               10.0 * green_below_percent * shortest_judged_seconds)};
+  }
+  if (!profile.composed_of.empty()) {
+    return Warning{"composed",
+                   fmt::format("these are the times of no single run: composed of {}, and undisturbed by its "
+                               "making",
+                               fmt::join(profile.composed_of, ", "))};
   }
   return std::nullopt;
 }
@@ -106,10 +122,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   const auto warn = [&analysis](const char* code, std::string message) {
     analysis.warnings.push_back({code, std::move(message)});
   };
-  if (!profile.composed_of.empty()) {
-    warn("composed",
-         fmt::format("these are the times of no single run: composed of {}", fmt::join(profile.composed_of, ", ")));
-  } else if (profile.exit_state != "finalized") {
+  if (profile.composed_of.empty() && profile.exit_state != "finalized") {
     warn("incomplete-run", "the run did not reach MPI_Finalize (" + profile.exit_state +
                                "): this is what it had recorded" +
                                (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
@@ -137,11 +150,11 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
                      100.0 - analysis.coverage_percent));
   }
   if (!analysis.unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
-    warn(
-        "slow-changes",
-        fmt::format("segments of the same work became slower and faster again in the course of the run, by {:.1f} % of "
-                    "its time: the machine's speed, or the program's own; the interval holds it, the number does not",
-                    analysis.slow_percent));
+    warn("slow-changes",
+         fmt::format(
+             "segments of the same work became slower and faster again in the course of the run, by {:.1f} % of "
+             "its time: the machine's speed, or the program's own; this is in the interval, not in the percentage",
+             analysis.slow_percent));
   }
   if (profile.counter == "none" && profile.segments > 1) {
     warn("no-counter", "without a compute feature, segments of different work may share a group");

@@ -63,6 +63,8 @@ struct Analysis {
   std::vector<Warning> warnings;
 
   const MethodResult& result() const { return methods[chosen]; }
+  /// A composed profile has no verdict of its own, but is there to be compared with.
+  bool is_comparable() const { return !unknown || unknown->code == "composed"; }
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }

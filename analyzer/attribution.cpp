@@ -211,7 +211,8 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
     if (!group.has_excess) continue;
     const std::span<const std::uint32_t> members = grouping.members(number);
     attribution.seconds += group.seconds;
-    attribution.groups.push_back({.site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
+    attribution.groups.push_back({.group = number,
+                                  .site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
                                   .segments = members.size(),
                                   .baseline_seconds = group.durations / static_cast<double>(members.size()),
                                   .seconds = group.seconds});

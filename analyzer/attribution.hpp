@@ -23,7 +23,7 @@ using SecondsByKind = std::array<double, excess_kind_count>;
 struct RankShare {
   std::uint32_t rank = 0;
   double seconds = 0.0;
-  SecondsByKind kinds{};  // s, add up to `seconds`
+  SecondsByKind kinds{};         // s, add up to `seconds`
   double off_cpu_seconds = 0.0;  // part of it that the rank was off the CPU beyond its usual; 0 in older profiles
 };
 
@@ -33,7 +33,8 @@ struct HostShare {
 };
 
 struct GroupShare {
-  std::string site;  // of the boundary that ends its segments
+  std::uint32_t group = 0;  // number in group_segments of the profile
+  std::string site;         // of the boundary that ends its segments
   std::uint64_t segments = 0;
   double baseline_seconds = 0.0;  // of a segment: the mean duration less the excess
   double seconds = 0.0;

@@ -39,9 +39,12 @@ constexpr std::array<CauseInfo, 15> infos{{
     {"hypervisor-steal", "Ask who runs the virtual machines for a host that is less shared, or take dedicated cores."},
     {"memory-pressure", "Use fewer ranks on a host or a smaller case, and see what else fills its memory (free, top)."},
     {"file-io",
-     "See who else used the file system then; write less often or to a local disk, or measure again at a quieter time."},
+     "See who else used the file system then; write less often or to a local disk, or measure again at a quieter "
+     "time."},
+    {"start-up", "Leave the start out of what you measure, or run longer."},
     {"network",
-     "See what other jobs sent over the network then, and whether a link is slow; measure again on neighbouring hosts."},
+     "See what other jobs sent over the network then, and whether a link is slow; measure again on neighbouring "
+     "hosts."},
     {"communication",
      "No network is between these ranks: see what else used the host's cores and memory, and measure again."},
     {"slow-host", "Measure without that host; have its clock rate, heat and memory checked, and who shares it."},
@@ -55,7 +58,6 @@ constexpr std::array<CauseInfo, 15> infos{{
     {"own-waiting",
      "See what the program waits for there: locks, sleeps, mapped files, a GPU. Where others share it, measure again "
      "when it is free."},
-    {"start-up", "Leave the start out of what you measure, or run longer."},
     {"unclear", "See where the time went, and compare with a run on an idle host (halcyon compare)."},
 }};
 
@@ -197,8 +199,8 @@ constexpr std::size_t bins_of_time = 4096;
 constexpr std::size_t fewest_periods = 8;
 // Bins, and segments, that a period must have at least.
 constexpr std::size_t least_in_period = 4;
-// How far a line of the spectrum must stand above its surroundings. For noise of any smooth spectrum a line does so with
-// a probability of exp(-20): 2e-9, and there are some thousand lines.
+// How far a line of the spectrum must stand above its surroundings. For noise of any smooth spectrum a line does so
+// with a probability of exp(-20): 2e-9, and there are some thousand lines.
 constexpr double least_prominence = 20.0;
 
 /// Squared lengths of the sums over exp(2 pi i f t) at half a cycle a run, one cycle, and so on.
@@ -326,12 +328,14 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
   const auto percent = [](double share) { return fmt::format("{:.0f} %", 100.0 * std::min(share, 1.0)); };
   const auto is_cause = [](double share) { return share >= least_share_of_cause; };
   const auto cause = [&when](std::string_view code, const std::string& text) {
-    const auto info = std::find_if(infos.begin(), infos.end(), [code](const CauseInfo& one) { return one.code == code; });
+    const auto info =
+        std::find_if(infos.begin(), infos.end(), [code](const CauseInfo& one) { return one.code == code; });
     return Cause{info->code, text + ", " + when, info->action};
   };
 
   if (is_cause(shares.waiting_for_cpu)) {
-    const std::string waited = of_whom + " waited for a CPU in " + percent(shares.waiting_for_cpu) + " of the lost time";
+    const std::string waited =
+        of_whom + " waited for a CPU in " + percent(shares.waiting_for_cpu) + " of the lost time";
     if (has_more_ranks_than_cores(profile)) {
       return cause("more-ranks-than-cores", "more ranks than cores: " + waited);
     }
@@ -361,14 +365,14 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
                              shares.of(ExcessKind::point_to_point) >= shares.of(ExcessKind::collective)
                                  ? "point-to-point communication"
                                  : "collective communication",
-                             of_whom, percent(shares.of_communication()),
-                             is_one_host ? ", within one host" : ""));
+                             of_whom, percent(shares.of_communication()), is_one_host ? ", within one host" : ""));
   }
   if (!computes) {
-    return cause("unclear", fmt::format("no single one: {} of the lost time was in computation, {} in communication, {} "
-                                        "in file I/O",
-                                        percent(shares.of(ExcessKind::computation)),
-                                        percent(shares.of_communication()), percent(shares.of(ExcessKind::file_io))));
+    return cause("unclear",
+                 fmt::format("no single one: {} of the lost time was in computation, {} in communication, {} "
+                             "in file I/O",
+                             percent(shares.of(ExcessKind::computation)), percent(shares.of_communication()),
+                             percent(shares.of(ExcessKind::file_io))));
   }
   if (is_cause(shares.blocked)) {
     return cause("own-waiting", fmt::format("{} slept or waited, outside MPI and file calls, in {} of the lost time",
@@ -391,8 +395,8 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
                                           percent(rank->seconds / attribution.seconds), of_whom));
   }
   const std::optional<Background> background = background_of(profile);
-  const bool is_slow = background && background->percent() >=
-                                         least_share_of_cause * analysis.result().interference_percent;
+  const bool is_slow =
+      background && background->percent() >= least_share_of_cause * analysis.result().interference_percent;
   if (is_slow || profile.counter.substr(0, 5) == "papi:") {
     return cause("slow-machine", "slow cores or memory: computation took longer while the ranks were on a CPU");
   }

@@ -10,10 +10,12 @@
 
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
+#include "cli/progress.hpp"
 #include "cli/recorded_launch.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "report/html.hpp"
+#include "report/source_places.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -47,7 +49,7 @@ int run(const Options& options) {
   RankOptions ranks = options.ranks;
   ranks.output = fs::absolute(ranks.output.empty() ? default_output : ranks.output).lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
-  if (const std::optional<std::string> objection = objection_to_writing(ranks.output)) return fail(*objection);
+  if (const std::optional<std::string> objection = objection_to_place(ranks.output)) return fail(*objection);
   if (!options.html.empty()) {
     if (const std::optional<std::string> objection = objection_to_place(options.html)) return fail(*objection);
   }
@@ -86,17 +88,23 @@ int run(const Options& options) {
     fail(profile.failure().message);
     return failed;
   }
+  show_step("analyzing " + shown_path(file));
   const Grouping grouping = group_segments(*profile);
   Analysis analysis = analyze(*profile, grouping, methods.front().name);
-  std::fprintf(stderr, "halcyon: %s\nhalcyon: more by: halcyon report %s\n",
-               verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), quoted({shown_path(file)}).c_str());
+  show_step("");
+  std::fputs(closing_lines(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
+  std::string details = "details: halcyon report " + quoted({shown_path(file)});
   if (!options.html.empty()) {
+    find_source_places(*profile);
     const RunOnPage page = on_page(shown_path(file), std::move(*profile), grouping, std::move(analysis));
     if (const Status written = write_file(options.html, report_html({page})); !written) {
+      tell(details);
       fail(written.failure().message);
       return failed;
     }
+    details += "; page: " + options.html;
   }
+  tell(details);
   return end->status;
 }
 

@@ -102,7 +102,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
 
   ordered_json circumstances;
   for (const RunField& field : run_fields()) {
-    if (field.is_scalar) circumstances[std::string(field.name)] = field.value(run);
+    if (field.shape == RunField::Shape::scalar) circumstances[std::string(field.name)] = field.value(run);
   }
   text.append(R"({"otherData":)" + circumstances.dump(-1, ' ', false, ordered_json::error_handler_t::replace) +
               R"(,"traceEvents":[)");
@@ -128,7 +128,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
   }
 
   std::vector<std::string> quoted_sites;
-  for (const std::string& site : profile.sites) quoted_sites.push_back(quoted(site));
+  for (const std::string& site : profile.sites) quoted_sites.push_back(quoted(site_words(profile, site)));
   const std::vector<SegmentField> fields = segment_fields(profile);
   const std::vector<SegmentField> of_run = chosen(fields, told_of_the_run);
   const std::vector<SegmentField> of_rank = chosen(fields, told_of_the_rank);

@@ -71,6 +71,9 @@ for (const timeline of document.querySelectorAll(".timeline")) {
       ],
     }, data, place);
     plot.setScale("x", shown);
+    // Before anything is pointed at: the longest of all.
+    const longest = data[0].map((_, i) => Math.max(data[2][i] ?? 0, data[3][i] ?? 0));
+    plot.setLegend({ idx: longest.indexOf(longest.reduce((a, b) => Math.max(a, b), 0)) });
   };
 
   zoomable.hidden = false;
