@@ -240,6 +240,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   }
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.attribution = attribute(profile, grouping, analysis.excess);
+  analysis.spent = time_spent(profile);
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
         "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "

@@ -55,6 +55,7 @@ struct Analysis {
   std::size_t chosen = 0;             // the method that speaks for the run
   std::vector<float> excess;          // (segments) s by that method, may be negative; 0 where it is not judged
   Attribution attribution;            // of that excess
+  SecondsByKind spent{};              // by the ranks that held the others up, in all segments
   double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict
   std::optional<Cause> cause;         // of a yellow or red one

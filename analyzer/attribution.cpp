@@ -240,4 +240,15 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   return attribution;
 }
 
+SecondsByKind time_spent(const Profile& profile) {
+  SecondsByKind spent{};
+  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
+    const Parts parts = parts_of(profile, segment);
+    for (std::size_t part = 0; part < part_count; ++part) {
+      spent[static_cast<std::size_t>(kind_of(part))] += std::max(parts[part], 0.0);
+    }
+  }
+  return spent;
+}
+
 }  // namespace halcyon

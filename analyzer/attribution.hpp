@@ -67,4 +67,7 @@ struct Attribution {
 /// went. `excess`: (segments).
 Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
 
+/// What the rank that held the others up in each segment spent it in, in s; all of the run, disturbed or not.
+SecondsByKind time_spent(const Profile& profile);
+
 }  // namespace halcyon

@@ -142,7 +142,7 @@ const HostShare* host_alone(const Attribution& attribution) {
 
 const RankShare* rank_alone(const Profile& profile, const Attribution& attribution) {
   const RankShare& worst = attribution.ranks.front();
-  return profile.ranks > 1 && worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
+  return worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
 }
 
 // Whom the excess is of, behind a preposition.
@@ -320,12 +320,15 @@ TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const
 std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
   const Verdict verdict = analysis.result().verdict;
   const Attribution& attribution = analysis.attribution;
-  if ((verdict != Verdict::yellow && verdict != Verdict::red) || !(attribution.seconds > 0.0)) return std::nullopt;
+  if ((verdict != Verdict::yellow && verdict != Verdict::red) || !(attribution.seconds > 0.0) ||
+      attribution.ranks.empty()) {
+    return std::nullopt;
+  }
   const Shares shares = shares_of(profile, attribution);
   const TimePattern pattern = time_pattern(profile, grouping, analysis);
   const std::string of_whom = where(profile, attribution);
   const std::string when = in_words(pattern);
-  const auto percent = [](double share) { return fmt::format("{:.0f} %", 100.0 * std::min(share, 1.0)); };
+  const auto percent = [](double share) { return fmt::format("{:.0f} %", 100.0 * std::clamp(share, 0.0, 1.0)); };
   const auto is_cause = [](double share) { return share >= least_share_of_cause; };
   const auto cause = [&when](std::string_view code, const std::string& text) {
     const auto info =

@@ -99,6 +99,9 @@ std::string facts_section(const RunOnPage& run) {
   facts += fact("coverage", fmt::format("{:.1f} % of it in {}", analysis.coverage_percent,
                                         plural(analysis.judged.size(), "judged group")));
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
+  if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
+    facts += fact("time spent in, by the late rank", spent, "wide");
+  }
   facts += fact("work measured by", words(counter_words(profile.counter)));
   facts += fact("MPI library", words(profile.mpi));
   facts += fact("started", words(profile.start_time));

@@ -159,6 +159,8 @@ const std::vector<RunField>& run_fields() {
        }},
       {"continuous_percent", "continuous_ratio", "part of the interference that strikes nearly all segments",
        [](Run run) { return ordered_json(run.analysis.result().continuous_percent); }},
+      {"time_spent_seconds", "", "what the rank that held the others up in each segment spent it in",
+       [](Run run) { return kinds_json(run.analysis.spent); }, Shape::nested},
       {"background_percent", "background_ratio", "what fixed work lost around the run, beside the interference",
        [](Run run) {
          const std::optional<Background> background = background_of(run.profile);

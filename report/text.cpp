@@ -101,6 +101,9 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   text +=
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
+  if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
+    text += wrapped("time spent in", spent + " (of the late rank)");
+  }
   text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {
     text +=

@@ -78,8 +78,12 @@ std::string with_interval(const MethodResult& result) {
 std::string undisturbed_words(const Analysis& analysis) {
   const Interval interval = analysis.undisturbed_interval_seconds();
   const Unit unit = unit_of(analysis.undisturbed_time_seconds());
-  return fmt::format("{} ({:.{}f} to {:.{}f})", seconds(analysis.undisturbed_time_seconds()),
-                     interval.low / unit.seconds, unit.digits, interval.high / unit.seconds, unit.digits);
+  const MethodResult& result = analysis.result();
+  const bool is_rough =
+      result.verdict != Verdict::green && result.continuous_percent > 0.5 * result.interference_percent;
+  return fmt::format("{}{} ({:.{}f} to {:.{}f})", is_rough ? "roughly " : "",
+                     seconds(analysis.undisturbed_time_seconds()), interval.low / unit.seconds, unit.digits,
+                     interval.high / unit.seconds, unit.digits);
 }
 
 std::string amount(std::uint64_t value, std::string_view units) {
@@ -103,6 +107,17 @@ std::string_view words_of(ExcessKind kind) {
     case ExcessKind::file_io: break;
   }
   return "file I/O";
+}
+
+std::string spent_words(const SecondsByKind& spent) {
+  double all = 0.0;
+  for (const double seconds : spent) all += seconds;
+  Clauses clauses;
+  for (std::size_t kind = 0; all > 0.0 && kind < excess_kind_count; ++kind) {
+    const double percent = 100.0 * spent[kind] / all;
+    if (percent >= 0.5) clauses.add(fmt::format("{} {:.0f} %", words_of(static_cast<ExcessKind>(kind)), percent));
+  }
+  return clauses.text();
 }
 
 std::string evidence_words(const Profile& profile, const Attribution& attribution) {

@@ -25,7 +25,8 @@ std::string counter_words(const std::string& counter);
 /// The number and its interval.
 std::string with_interval(const MethodResult& result);
 
-/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number.
+/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. "roughly" where a steady slowdown is most of what was
+/// lost: few segments or none show what they take undisturbed.
 std::string undisturbed_words(const Analysis& analysis);
 
 /// A number of bytes with a unit that suits its size, and of anything else with spaces between thousands.
@@ -38,6 +39,10 @@ std::string site_words(const Profile& profile, const std::string& site);
 std::string cause_words(const Cause& cause);
 
 std::string_view words_of(ExcessKind kind);
+
+/// Shares of the kinds of calls and of computation in all the time of the ranks that others waited for; nothing without
+/// segments.
+std::string spent_words(const SecondsByKind& spent);
 
 /// What the operating system saw of the run; nothing of what it does not count or what did not happen.
 std::string evidence_words(const Profile& profile, const Attribution& attribution);
