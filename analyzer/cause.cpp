@@ -338,7 +338,7 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
 
   if (is_cause(shares.waiting_for_cpu)) {
     const std::string waited =
-        of_whom + " waited for a CPU in " + percent(shares.waiting_for_cpu) + " of the lost time";
+        of_whom + " waited for a CPU for " + percent(shares.waiting_for_cpu) + " of the lost time";
     if (has_more_ranks_than_cores(profile)) {
       return cause("more-ranks-than-cores", "more ranks than cores: " + waited);
     }

@@ -80,7 +80,7 @@ TEST(Cause, IsOtherProcessesWhereTheLateRankWaitedForACpu) {
   profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};
   const Cause cause = cause_of(profile);
   EXPECT_EQ(cause.code, "other-processes");
-  EXPECT_NE(cause.text.find("rank 1 on host waited for a CPU in 100 % of the lost time, throughout the run"),
+  EXPECT_NE(cause.text.find("rank 1 on host waited for a CPU for 100 % of the lost time, throughout the run"),
             std::string::npos)
       << cause.text;
 }
