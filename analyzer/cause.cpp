@@ -140,7 +140,7 @@ const HostShare* host_alone(const Attribution& attribution) {
   return attribution.hosts.size() > 1 && worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
 }
 
-const RankShare* rank_alone(const Profile& profile, const Attribution& attribution) {
+const RankShare* rank_alone(const Attribution& attribution) {
   const RankShare& worst = attribution.ranks.front();
   return worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
 }
@@ -148,7 +148,7 @@ const RankShare* rank_alone(const Profile& profile, const Attribution& attributi
 // Whom the excess is of, behind a preposition.
 std::string where(const Profile& profile, const Attribution& attribution) {
   const std::vector<std::string> hosts = profile.hosts();
-  if (const RankShare* rank = rank_alone(profile, attribution)) {
+  if (const RankShare* rank = rank_alone(attribution)) {
     return fmt::format("rank {} on {}", rank->rank, profile.rank_host[rank->rank]);
   }
   if (const HostShare* host = host_alone(attribution)) return "the ranks on " + host->host;
@@ -392,7 +392,7 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
     return cause("slow-host", fmt::format("one slow host: {} of the lost time was in computation of {}",
                                           percent(host->seconds / attribution.seconds), of_whom));
   }
-  const RankShare* rank = rank_alone(profile, attribution);
+  const RankShare* rank = rank_alone(attribution);
   if (rank != nullptr && profile.ranks >= fewest_ranks_to_single_one_out) {
     return cause("slow-rank", fmt::format("one slow rank: {} of the lost time was in computation of {}",
                                           percent(rank->seconds / attribution.seconds), of_whom));
