@@ -7,6 +7,8 @@
 #include <ostream>
 #include <string_view>
 
+#include "report/words.hpp"
+
 namespace halcyon {
 namespace {
 
