@@ -16,6 +16,9 @@ namespace {
 constexpr double good_coverage_percent = 90.0;
 // Below, the mean of the excess is not yet near normal and its interval means nothing (the usual rule of thumb).
 constexpr std::uint64_t fewest_judged_segments = 30;
+// Of a shorter run, what separates green from yellow is no more than one delay: a time slice that another process had,
+// or a write that the kernel put off.
+constexpr double shortest_judged_seconds = 1.0;
 // Recording must stay a tenth of what separates green from yellow even if it all fell on the critical path.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
@@ -51,6 +54,19 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
   if (analysis.judged_segments < fewest_judged_segments) {
     return Warning{"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
                                                    analysis.judged_segments, fewest_judged_segments)};
+  }
+  if (profile.run_time_seconds < shortest_judged_seconds) {
+    return Warning{"too-short",
+                   fmt::format("it ran {:.2g} s: in less than {:.0f} s a single delay of {:.0f} ms, as any system has "
+                               "now and then, decides the verdict",
+                               profile.run_time_seconds, shortest_judged_seconds,
+                               10.0 * green_below_percent * shortest_judged_seconds)};
+  }
+  if (!profile.composed_of.empty()) {
+    return Warning{"composed",
+                   fmt::format("these are the times of no single run: composed of {}, and undisturbed by its "
+                               "making",
+                               fmt::join(profile.composed_of, ", "))};
   }
   return std::nullopt;
 }
@@ -155,10 +171,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   const auto warn = [&analysis](const char* code, std::string message) {
     analysis.warnings.push_back({code, std::move(message)});
   };
-  if (!profile.composed_of.empty()) {
-    warn("composed",
-         fmt::format("these are the times of no single run: composed of {}", fmt::join(profile.composed_of, ", ")));
-  } else if (profile.exit_state != "finalized") {
+  if (profile.composed_of.empty() && profile.exit_state != "finalized") {
     warn("incomplete-run", "the run did not reach MPI_Finalize (" + profile.exit_state +
                                "): this is what it had recorded" +
                                (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
@@ -186,11 +199,11 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
                      100.0 - analysis.coverage_percent));
   }
   if (!analysis.unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
-    warn(
-        "slow-changes",
-        fmt::format("segments of the same work became slower and faster again in the course of the run, by {:.1f} % of "
-                    "its time: the machine's speed, or the program's own; the interval holds it, the number does not",
-                    analysis.slow_percent));
+    warn("slow-changes",
+         fmt::format(
+             "segments of the same work became slower and faster again in the course of the run, by {:.1f} % of "
+             "its time: the machine's speed, or the program's own; this is in the interval, not in the percentage",
+             analysis.slow_percent));
   }
   if (const std::optional<KnownRuns>& known = analysis.known_runs; known && profile.run_time_seconds > 0.0) {
     const double percent = 100.0 * known->displacement_seconds / profile.run_time_seconds;
@@ -222,6 +235,11 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
   const auto found = std::lower_bound(judged.begin(), judged.end(), group,
                                       [](const JudgedGroup& one, std::uint32_t number) { return one.group < number; });
   return found != judged.end() && found->group == group ? &*found : nullptr;
+}
+
+Interval Analysis::undisturbed_interval_seconds() const {
+  const Interval& percent = result().interval_percent;
+  return {run_time_seconds * (1.0 - 0.01 * percent.high), run_time_seconds * (1.0 - 0.01 * percent.low)};
 }
 
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates) {
@@ -286,6 +304,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   }
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.attribution = attribute(profile, grouping, analysis.excess);
+  analysis.spent = time_spent(profile);
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
         "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "
@@ -300,6 +319,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.known_runs = profile.known_runs;
   analysis.probes = probe_displacement(profile);
   add_warnings(profile, analysis);
+  analysis.cause = likely_cause(profile, grouping, analysis);
   return analysis;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/attribution.hpp"
+#include "analyzer/cause.hpp"
 #include "analyzer/estimators.hpp"
 #include "analyzer/grouping.hpp"
 #include "analyzer/probes.hpp"
@@ -57,8 +58,10 @@ struct Analysis {
   std::size_t chosen = 0;             // the method that speaks for the run
   std::vector<float> excess;          // (segments) s by that method, may be negative; 0 where it is not judged
   Attribution attribution;            // of that excess
+  SecondsByKind spent{};              // by the ranks that held the others up, in all segments
   double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
   std::optional<Warning> unknown;     // why there is no verdict
+  std::optional<Cause> cause;         // of a yellow or red one
   std::vector<JudgedGroup> judged;    // ascending
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // not in the excess
@@ -66,9 +69,13 @@ struct Analysis {
   std::vector<Warning> warnings;
 
   const MethodResult& result() const { return methods[chosen]; }
+  /// A composed profile has no verdict of its own, but is there to be compared with.
+  bool is_comparable() const { return !unknown || unknown->code == "composed"; }
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
+  /// By the interval of the excess, 90 %.
+  Interval undisturbed_interval_seconds() const;
 };
 
 /// (members) s, in their order.

@@ -123,7 +123,7 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
 // Divides the excess among kinds, on the account of each segment's rank: first what each segment explains by itself,
 // which tells what is typical of its group, and then the rest.
 void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::vector<GroupTimes>& groups,
-                        const std::vector<float>& excess, std::vector<RankShare>& by_rank, double& off_cpu_seconds) {
+                        const std::vector<float>& excess, std::vector<RankShare>& by_rank) {
   const auto add = [](RankShare& rank, const Parts& parts, double seconds) {
     for (std::size_t part = 0; part < part_count; ++part) {
       rank.kinds[static_cast<std::size_t>(kind_of(part))] += parts[part] * seconds;
@@ -140,7 +140,7 @@ void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::v
     add(rank, parts, std::copysign(1.0, seconds));
     rank.seconds += seconds;
     if (seconds > 0.0) {
-      off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
+      rank.off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
     }
     unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
   }
@@ -199,11 +199,10 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   Attribution attribution;
   std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
-  double off_cpu_seconds = 0.0;
   // Beside the others, which it shares nothing with.
   std::future<Windows> windows = std::async(std::launch::async, divide_time, std::cref(profile), std::cref(excess));
   std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
-  divide_among_ranks(profile, grouping, groups, excess, by_rank, off_cpu_seconds);
+  divide_among_ranks(profile, grouping, groups, excess, by_rank);
   const Windows divided = windows.get();
   attribution.windows = divided.seconds;
   attribution.window_seconds = divided.length;
@@ -212,7 +211,8 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
     if (!group.has_excess) continue;
     const std::span<const std::uint32_t> members = grouping.members(number);
     attribution.seconds += group.seconds;
-    attribution.groups.push_back({.site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
+    attribution.groups.push_back({.group = number,
+                                  .site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
                                   .segments = members.size(),
                                   .baseline_seconds = group.durations / static_cast<double>(members.size()),
                                   .seconds = group.seconds});
@@ -225,10 +225,12 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   attribution.groups.resize(std::min(attribution.groups.size(), most_groups_told));
 
   std::map<std::string, double> by_host;
+  double off_cpu_seconds = 0.0;
   for (const RankShare& rank : by_rank) {
     if (rank.kinds == SecondsByKind{}) continue;
     for (std::size_t i = 0; i < excess_kind_count; ++i) attribution.kinds[i] += rank.kinds[i];
     by_host[profile.rank_host[rank.rank]] += rank.seconds;
+    off_cpu_seconds += rank.off_cpu_seconds;
     attribution.ranks.push_back(rank);
   }
   largest_first(attribution.ranks);
@@ -236,6 +238,17 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   largest_first(attribution.hosts);
   if (!profile.last_rank_off_cpu.empty()) attribution.off_cpu_seconds = off_cpu_seconds;
   return attribution;
+}
+
+SecondsByKind time_spent(const Profile& profile) {
+  SecondsByKind spent{};
+  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
+    const Parts parts = parts_of(profile, segment);
+    for (std::size_t part = 0; part < part_count; ++part) {
+      spent[static_cast<std::size_t>(kind_of(part))] += std::max(parts[part], 0.0);
+    }
+  }
+  return spent;
 }
 
 }  // namespace halcyon

@@ -23,7 +23,8 @@ using SecondsByKind = std::array<double, excess_kind_count>;
 struct RankShare {
   std::uint32_t rank = 0;
   double seconds = 0.0;
-  SecondsByKind kinds{};  // s, add up to `seconds`
+  SecondsByKind kinds{};         // s, add up to `seconds`
+  double off_cpu_seconds = 0.0;  // part of it that the rank was off the CPU beyond its usual; 0 in older profiles
 };
 
 struct HostShare {
@@ -32,7 +33,8 @@ struct HostShare {
 };
 
 struct GroupShare {
-  std::string site;  // of the boundary that ends its segments
+  std::uint32_t group = 0;  // number in group_segments of the profile
+  std::string site;         // of the boundary that ends its segments
   std::uint64_t segments = 0;
   double baseline_seconds = 0.0;  // of a segment: the mean duration less the excess
   double seconds = 0.0;
@@ -64,5 +66,8 @@ struct Attribution {
 /// beyond the usual ones, as where even the least disturbed segments are disturbed, the rest goes where the group's
 /// went. `excess`: (segments).
 Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
+
+/// What the rank that held the others up in each segment spent it in, in s; all of the run, disturbed or not.
+SecondsByKind time_spent(const Profile& profile);
 
 }  // namespace halcyon

@@ -282,7 +282,7 @@ Comparison compare(const AnalyzedRun& run_a, const AnalyzedRun& run_b) {
 }
 
 const ComparedRun* Comparison::more_disturbed() const {
-  if (difference || a.analysis.unknown || b.analysis.unknown) return nullptr;
+  if (difference || !a.analysis.is_comparable() || !b.analysis.is_comparable()) return nullptr;
   if (!excludes_zero(more_disturbed_interval_seconds)) return nullptr;
   return more_disturbed_seconds > 0.0 ? &a : &b;
 }

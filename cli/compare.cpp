@@ -2,8 +2,10 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "report/comparison.hpp"
+#include "report/source_places.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -15,11 +17,16 @@ struct Options {
 };
 
 int compare_files(const Options& options) {
-  const Outcome<Profile> a = read_profile(options.a, Columns::analyzed);
-  if (!a) return fail(a.failure().message);
+  show_step("reading " + options.a + " and " + options.b);
+  Outcome<Profile> a = read_profile(options.a, Columns::analyzed);
   const Outcome<Profile> b = read_profile(options.b, Columns::analyzed);
+  show_step("");
+  if (!a) return fail(a.failure().message);
   if (!b) return fail(b.failure().message);
+  show_step("comparing");
+  find_source_places(*a);
   const Comparison comparison = compare(*a, *b);
+  show_step("");
   const ComparedFile file_a{options.a, *a};
   const ComparedFile file_b{options.b, *b};
   const Status printed = print_result(comparison_text(file_a, file_b, comparison),

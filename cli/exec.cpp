@@ -8,7 +8,7 @@
 namespace halcyon::cli {
 
 void add_exec(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("exec", "Become the program, with the recorder preloaded: for any launcher");
+  auto* command = app.add_subcommand("exec", "Start one rank with recording: for any launcher");
   auto options = std::make_shared<RankOptions>();
   add_rank_options(*command, *options);
   command->footer(

@@ -12,6 +12,7 @@
 #include "report/csv.hpp"
 #include "report/openmetrics.hpp"
 #include "report/perfetto.hpp"
+#include "report/source_places.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -60,9 +61,10 @@ void write(std::ostream& out, const Options& options, const Profile& profile) {
 
 int export_file(const Options& options) {
   show_step("reading " + options.file);
-  const Outcome<Profile> profile = read_profile(options.file);
+  Outcome<Profile> profile = read_profile(options.file);
   show_step("");
   if (!profile) return fail(profile.failure().message);
+  if (options.perfetto) find_source_places(*profile);
   if (options.output.empty()) {
     write(std::cout, options, *profile);
     return std::cout.flush() ? int{passed} : fail("cannot write to standard output");

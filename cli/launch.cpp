@@ -59,7 +59,7 @@ void add_recording_options(CLI::App& command, RankOptions& options) {
       });
   command
       .add_option("--boundary-ranks", options.boundary_ranks,
-                  "Communicators of at least N ranks end segments. Default: the whole world")
+                  "Collectives over at least N ranks end segments. Default: the whole world")
       ->type_name("N")
       ->check(whole_number);
   command.add_option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
@@ -67,7 +67,7 @@ void add_recording_options(CLI::App& command, RankOptions& options) {
       ->check(whole_number);
   command
       .add_option("--spill", options.spill,
-                  "Every so many seconds what is recorded goes to FILE.h5.parts, for `halcyon recover`; 0: only when "
+                  "Save to FILE.h5.parts every SECONDS, for `halcyon recover`; 0: only when "
                   "the run dies. Default: " +
                       std::to_string(default_spill_seconds))
       ->type_name("SECONDS")

@@ -257,6 +257,30 @@ MpiFamily family_under_srun(const Words& launch) {
   return mpi.starts_with("pmi2") ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 
+// What was most probably meant by a command that begins with no launcher we know.
+std::string advice_without_launcher(const Words& launch) {
+  const std::string& command = launch.front();
+  const std::string name = fs::path(command).filename();
+  const auto is_one_of = [&name](std::string_view list) {
+    return (" " + std::string(list) + " ").find(" " + name + " ") != std::string::npos;
+  };
+  const std::string is_none = "'" + command + "' is not srun, nor an mpirun of Open MPI or MPICH";
+  if (command.starts_with("-")) {
+    return "no launcher stands behind '--'. Did you mean: halcyon run -- mpirun " + quoted(launch);
+  }
+  if (is_one_of("sh bash dash ksh zsh fish csh tcsh env nohup time sbatch salloc")) {
+    return is_none + ". Put 'halcyon run --' before the mpirun or srun that it starts: " + name +
+           " … halcyon run -- mpirun -np N ./app";
+  }
+  const std::string by_exec = command + " … halcyon exec -- ./app";
+  if (is_one_of("aprun jsrun lrun ibrun flux prun prterun yod mpirun mpiexec orterun")) {
+    return is_none + "; under another launcher: " + by_exec;
+  }
+  if (!found_program(command)) return "there is no program '" + command + "'";
+  return is_none + ". Did you mean: halcyon run -- mpirun -np N " + quoted(launch) +
+         "  (if it is a launcher: " + by_exec + ")";
+}
+
 }  // namespace
 
 Outcome<Launcher> launcher_of(const std::vector<std::string>& launch) {
@@ -272,8 +296,7 @@ Outcome<Launcher> launcher_of(const std::vector<std::string>& launch) {
     if (says("Open MPI") || says("OpenRTE")) return Launcher{Launcher::Kind::open_mpi, MpiFamily::open_mpi};
     if (says("HYDRA")) return Launcher{Launcher::Kind::hydra, MpiFamily::mpich};
   }
-  return Failure{"'" + command + "' is not srun, nor an mpirun of Open MPI or MPICH; under another launcher type: " +
-                 command + " … halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]"};
+  return Failure{advice_without_launcher(launch)};
 }
 
 LaunchCommand with_recorder(const Launcher& launcher, const std::vector<std::string>& launch,

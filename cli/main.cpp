@@ -5,9 +5,12 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/suggestion.hpp"
 #include "cli/launch.hpp"
 
 int main(int argc, char** argv) {
@@ -16,6 +19,15 @@ int main(int argc, char** argv) {
   // again.
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  // `halcyon help COMMAND` is `halcyon COMMAND --help`.
+  std::vector<char*> words(argv, argv + argc);
+  std::string help = "--help";
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    words.erase(words.begin() + 1);
+    words.insert(words.begin() + (argc > 2 ? 2 : 1), help.data());
+  }
+  argc = static_cast<int>(words.size());
+  argv = words.data();
   Action chosen;
   const std::unique_ptr<CLI::App> app = define_command_line(chosen);
   // What follows the first "--" of a command that starts a program belongs to the program, whatever it looks like.
@@ -33,10 +45,17 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& success) {
     return app->exit(success);
   } catch (const CLI::ExtrasError& error) {
-    return fail((launches && dashes == end ? "the program and its launcher stand behind '--'" : error.what()) + see);
+    const std::string unexpected = app->remaining(true).empty() ? "" : app->remaining(true).front();
+    if (launches && dashes == end && !unexpected.starts_with("-")) {
+      return fail("the program and its launcher stand behind '--'" + see);
+    }
+    const CLI::App* const command = is_known ? app->get_subcommand(std::string(subcommand)) : app.get();
+    return fail(error.what() + did_you_mean(unexpected, option_names(*command)) + see);
   } catch (const CLI::ParseError& error) {
     const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
-    return fail((is_other_word ? "there is no command '" + std::string(subcommand) + "'" : error.what()) + see);
+    if (!is_other_word) return fail(error.what() + see);
+    return fail("there is no command '" + std::string(subcommand) + "'" +
+                did_you_mean(std::string(subcommand), command_names(*app)) + see);
   }
   try {
     return chosen();

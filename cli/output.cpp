@@ -43,7 +43,7 @@ void add_json_option(CLI::App& command, std::string& where) {
 void add_method_option(CLI::App& command, std::string& method) {
   std::vector<std::string> names;
   for (const Method& each : methods) names.emplace_back(each.name);
-  command.add_option("--method", method, "The estimator that speaks for the run")
+  command.add_option("--method", method, "The method used for the verdict; halcyon help report says more of them")
       ->check(CLI::IsMember(names))
       ->capture_default_str();
 }

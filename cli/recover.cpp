@@ -79,7 +79,7 @@ std::optional<Recovered> recover_run(const std::string& directory) {
 }
 
 void add_recover(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("recover", "Make a profile of what a run had spilled before it died");
+  auto* command = app.add_subcommand("recover", "Rebuild a crashed run's profile");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->output, "The profile; never overwritten. Default: beside the parts")
       ->type_name("FILE");

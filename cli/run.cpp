@@ -12,11 +12,13 @@
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
 #include "cli/known_before.hpp"
+#include "cli/progress.hpp"
 #include "cli/recorded_launch.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "report/html.hpp"
+#include "report/source_places.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {
@@ -76,7 +78,7 @@ int run(const Options& options) {
   RankOptions ranks = options.ranks;
   ranks.output = fs::absolute(ranks.output.empty() ? default_output : ranks.output).lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
-  if (const std::optional<std::string> objection = objection_to_writing(ranks.output)) return fail(*objection);
+  if (const std::optional<std::string> objection = objection_to_place(ranks.output)) return fail(*objection);
   if (!options.html.empty()) {
     if (const std::optional<std::string> objection = objection_to_place(options.html)) return fail(*objection);
   }
@@ -115,24 +117,30 @@ int run(const Options& options) {
     fail(profile.failure().message);
     return failed;
   }
+  show_step("analyzing " + shown_path(file));
   const Grouping grouping = group_segments(*profile);
   std::string complaint;  // of what is kept of earlier runs: a report does not need it
   std::optional<KnownBefore> known;
   if (!options.no_baseline) known = open_known(complaint);
   if (known) known->tell(*profile, grouping);
   Analysis analysis = analyze(*profile, grouping, methods.front().name);
-  std::fprintf(stderr, "halcyon: %s\n", verdict_line(*profile, analysis, colour_for(STDERR_FILENO)).c_str());
+  show_step("");
+  std::fputs(closing_lines(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
   if (analysis.known_runs) tell(known_runs_words(*profile));
-  std::fprintf(stderr, "halcyon: more by: halcyon report %s\n", quoted({shown_path(file)}).c_str());
   if (known) complaint = keep(*known, *profile, grouping, analysis, file);
   if (!complaint.empty()) tell(complaint);
+  std::string details = "details: halcyon report " + quoted({shown_path(file)});
   if (!options.html.empty()) {
+    find_source_places(*profile);
     const RunOnPage page = on_page(shown_path(file), std::move(*profile), grouping, std::move(analysis));
     if (const Status written = write_file(options.html, report_html({page})); !written) {
+      tell(details);
       fail(written.failure().message);
       return failed;
     }
+    details += "; page: " + options.html;
   }
+  tell(details);
   return end->status;
 }
 

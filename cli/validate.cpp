@@ -394,7 +394,7 @@ int validate(Options options) {
 }  // namespace
 
 void add_validate(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("validate", "Measure how near the estimates come to the truth, here");
+  auto* command = app.add_subcommand("validate", "Test Halcyon's accuracy on this machine");
   auto options = std::make_shared<Options>();
   command->add_option("-o,--output", options->directory, "New or empty directory for all results")
       ->type_name("DIR")

@@ -45,7 +45,7 @@ double percent_of_run_time(double seconds, const ComparedRun& run) {
 // The answer in a sentence.
 std::string which_is_more_disturbed(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
   for (const auto& [file, run] : {std::pair(&a, &comparison.a), std::pair(&b, &comparison.b)}) {
-    if (!run->analysis.unknown) continue;
+    if (run->analysis.is_comparable()) continue;
     return fmt::format("Which run is more disturbed cannot be told; {}: {}", file->name,
                        one_line(run->analysis.unknown->message));
   }
@@ -79,16 +79,17 @@ std::string from_outside_words(const ComparedRun& run) {
   return fmt::format("{}, {:.1f} %", seconds(run.disturbed_seconds()), run.disturbed_percent());
 }
 
-std::string groups_text(const Comparison& comparison) {
+std::string groups_text(const Profile& a, const Comparison& comparison) {
   if (comparison.groups.empty()) return "";
-  std::string text = fmt::format("\n  {:>12} {:>10}  {:>11} {:>10}  {:>8}  {}\n", "displacement", "±", "median of A",
-                                 "of B", "segments", "that end at");
+  std::string text =
+      fmt::format("\n  {:>12} {:>10}  {:>11} {:>10}  {:>8}\n", "displacement", "±", "median of A", "of B", "segments");
   const std::size_t shown = std::min(comparison.groups.size(), most_groups);
   for (std::size_t i = 0; i < shown; ++i) {
     const MatchedGroup& group = comparison.groups[i];
-    text += fmt::format("  {:>12} {:>10}  {:>11} {:>10}  {:>8}  {}\n", seconds(group.displacement_seconds),
+    text += fmt::format("  {:>12} {:>10}  {:>11} {:>10}  {:>8}\n", seconds(group.displacement_seconds),
                         seconds(group.displacement_interval_seconds.high - group.displacement_seconds),
-                        seconds(group.a.median), seconds(group.b.median), group.a.segments, one_line(group.site));
+                        seconds(group.a.median), seconds(group.b.median), group.a.segments);
+    text += filled("      ending at ", 8, site_words(a, group.site));
   }
   if (shown < comparison.groups.size()) {
     text += fmt::format("  and {} of less displacement\n", plural(comparison.groups.size() - shown, "group"));
@@ -147,11 +148,11 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
   rows.push_back({"matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
                   fmt::format("{:.1f} %", run_b.matched_percent)});
   text += "\n" + table(rows) +
-          wrapped("displacement", fmt::format("{}, {:.1f} % of A's run time: its medians less those of B ({})",
+          wrapped("displacement", fmt::format("{}, {:.1f} % of A's run time: A's typical segments minus B's ({})",
                                               seconds(comparison.displacement_seconds),
                                               percent_of_run_time(comparison.displacement_seconds, run_a),
                                               in_words(comparison.displacement_interval_seconds)));
-  return text + groups_text(comparison);
+  return text + groups_text(a.profile, comparison);
 }
 
 ordered_json comparison_json(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {

@@ -25,12 +25,18 @@ void append_quoted(fmt::memory_buffer& out, std::string_view text) {
   out.push_back('"');
 }
 
-std::string row_of_runs(auto cell) {
+// A cell, or of an interval two: `cells` gives what stands in the first and in the second.
+std::string row_of_runs(auto cells) {
   fmt::memory_buffer row;
-  for (const RunField& field : run_fields()) {
-    if (!field.is_scalar) continue;
+  const auto append = [&row](const std::string& cell) {
     if (row.size() > 0) row.push_back(',');
-    append_quoted(row, cell(field));
+    append_quoted(row, cell);
+  };
+  for (const RunField& field : run_fields()) {
+    if (field.shape == RunField::Shape::nested) continue;
+    const auto [first, second] = cells(field);
+    append(first);
+    if (field.shape == RunField::Shape::interval) append(second);
   }
   row.append(end_of_row);
   return fmt::to_string(row);
@@ -39,14 +45,22 @@ std::string row_of_runs(auto cell) {
 }  // namespace
 
 std::string runs_csv_header() {
-  return row_of_runs([](const RunField& field) { return std::string(field.name); });
+  return row_of_runs([](const RunField& field) {
+    const std::string name(field.name);
+    return field.shape == RunField::Shape::interval ? std::pair(name + "_low", name + "_high")
+                                                    : std::pair(name, std::string());
+  });
 }
 
 std::string run_csv(const AnalyzedFile& run) {
-  return row_of_runs([&run](const RunField& field) {
-    const nlohmann::ordered_json value = field.value(run);
+  const auto in_words = [](const nlohmann::ordered_json& value) {
     if (value.is_null()) return std::string();
     return value.is_string() ? value.get<std::string>() : value.dump();
+  };
+  return row_of_runs([&](const RunField& field) {
+    const nlohmann::ordered_json value = field.value(run);
+    return value.is_array() ? std::pair(in_words(value[0]), in_words(value[1]))
+                            : std::pair(in_words(value), std::string());
   });
 }
 

@@ -10,7 +10,8 @@
 
 namespace halcyon {
 
-/// The names of the columns: what the JSON of `report` has as single values, under the same names.
+/// The names of the columns: what the JSON of `report` has as single values, under the same names, and of each interval
+/// its two ends, NAME_low and NAME_high.
 std::string runs_csv_header();
 /// One run.
 std::string run_csv(const AnalyzedFile& run);

@@ -25,6 +25,7 @@ namespace {
 constexpr std::size_t most_ranks_shown = 8;
 constexpr std::size_t most_hosts_shown = 8;
 constexpr double least_group_share = 0.01;  // of the excess
+constexpr std::uint64_t fewest_drawn_segments = 2;
 
 // Words of files, programs and users, safe to stand in markup.
 std::string words(const std::string& bytes) { return svg::escaped(svg::as_utf8(bytes)); }
@@ -69,15 +70,22 @@ std::string verdict_section(const RunOnPage& run) {
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
-        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; highly disturbed with a probability of {:.0f} "
+        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; chance that the run should be discarded: {:.0f} "
         "%</span></p>\n"
-        "<p><b class=\"number\">{}</b> it would have taken undisturbed<br><span class=\"soft\">it took "
-        "{}</span></p></div>\n",
+        "<p><b class=\"number\">{}</b> it would have taken undisturbed<br><span class=\"soft\">90 % interval {} to {}; "
+        "it took {}</span></p></div>\n",
         result.interference_percent, result.interval_percent.low, result.interval_percent.high,
         100.0 * result.probability_high, seconds(run.analysis.undisturbed_time_seconds()),
-        seconds(run.analysis.run_time_seconds));
+        seconds(run.analysis.undisturbed_interval_seconds().low),
+        seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
+    if (run.analysis.cause) {
+      content += fmt::format("<p class=\"cause\"><b>Likely cause:</b> {}. <b>Do:</b> {} <code>{}</code></p>\n",
+                             words(run.analysis.cause->text), svg::escaped(run.analysis.cause->action),
+                             run.analysis.cause->code);
+    }
   }
-  return "<section class=\"top\">\n" + content + figure("gauge", light_figure(result)) + "</section>\n";
+  return "<section class=\"top\">\n" + content +
+         figure("gauge", light_figure(result), "Each colour has a scale of its own.") + "</section>\n";
 }
 
 std::string facts_section(const RunOnPage& run) {
@@ -92,6 +100,9 @@ std::string facts_section(const RunOnPage& run) {
                                         plural(analysis.judged.size(), "judged group")));
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
   facts += fact("boundaries", words(run.boundaries));
+  if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
+    facts += fact("time spent in, by the late rank", spent, "wide");
+  }
   facts += fact("work measured by", words(counter_words(profile.counter)));
   facts += fact("MPI library", words(profile.mpi));
   facts += fact("started", words(profile.start_time));
@@ -138,6 +149,14 @@ std::string share_rows(const std::vector<Share>& shares, std::size_t most, doubl
   return shares.size() > most ? rows + share_row(plural(shares.size() - most, noun), others, total) : rows;
 }
 
+// "A: ", by which tables and figures name the groups that lost most; nothing for the others.
+std::string letter_of(const Attribution& attribution, std::uint32_t group) {
+  const auto place = std::find_if(attribution.groups.begin(), attribution.groups.end(),
+                                  [group](const GroupShare& share) { return share.group == group; });
+  if (place == attribution.groups.end()) return "";
+  return std::string(1, static_cast<char>('A' + (place - attribution.groups.begin()))) + ": ";
+}
+
 std::string lost_section(const RunOnPage& run) {
   const Attribution& attribution = run.analysis.attribution;
   const MethodResult& result = run.analysis.result();
@@ -170,21 +189,23 @@ std::string lost_section(const RunOnPage& run) {
       others_seconds += group.seconds;
       continue;
     }
-    groups += share_row(words(fmt::format("{} of {} to {}", plural(group.segments, "segment"),
-                                          seconds(group.baseline_seconds), group.site)),
+    const std::string name = letter_of(attribution, group.group);
+    groups += share_row(words(fmt::format("{}{}, normally {}, ending at {}", name, plural(group.segments, "segment"),
+                                          seconds(group.baseline_seconds), site_words(run.profile, group.site))),
                         group.seconds, total);
   }
   if (others > 0) groups += share_row(plural(others, "other group"), others_seconds, total);
   const std::string evidence = evidence_words(run.profile, attribution);
+  const std::string of_hosts = host_evidence_words(run.profile);
   return section(
       "Where time was lost",
-      fmt::format("{} in all, {:.1f} % of the run time by delays that strike some segments, {:.1f} % by what "
-                  "strikes nearly all.",
+      fmt::format("{} in all: {:.1f} % of the run time by occasional delays, {:.1f} % by a steady slowdown.",
                   seconds(total), result.interference_percent - result.continuous_percent, result.continuous_percent),
       "<div class=\"tables\">" + tables + "</div>\n" +
           share_table("by group of like segments", groups, "shares groups") +
           figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +
-          (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n"));
+          (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n") +
+          (of_hosts.empty() ? "" : "<p>Of all that ran on the hosts: " + words(of_hosts) + ".</p>\n"));
 }
 
 // Arrays for uPlot, of what the static figure shows; only numbers, so that nothing of it can be taken for markup.
@@ -210,6 +231,7 @@ std::string timeline_data(const Overview& overview) {
 }
 
 std::string timeline_section(const RunOnPage& run) {
+  if (run.analysis.segments < fewest_drawn_segments) return "";
   const std::string drawn = timeline_figure(run.overview);
   if (drawn.empty()) return "";
   const std::string interactive = fmt::format(
@@ -231,23 +253,28 @@ std::string timeline_section(const RunOnPage& run) {
 
 std::string lateness_section(const RunOnPage& run) {
   if (run.analysis.result().verdict == Verdict::unknown || run.analysis.attribution.seconds <= 0.0) return "";
-  return section(
-      "Who held the others up, and when",
-      "Ranks leave a boundary together, so that a segment is as long for all of them: each cell is the time lost in "
-      "segments that the rank was the last to end.",
-      figure("wide", lateness_figure(run.overview)));
+  return section("Who held the others up, and when",
+                 "Ranks leave a boundary together, so that a segment is as long for all of them. Darker: more time "
+                 "lost waiting for "
+                 "this rank.",
+                 figure("wide", lateness_figure(run.overview)));
 }
 
 std::string histograms_section(const RunOnPage& run) {
+  if (run.analysis.segments < fewest_drawn_segments) return "";
   std::string figures = figure(
       "half", durations_figure(run.overview),
       fmt::format("<b>All {} segments together.</b> What differs here may be different work.", run.analysis.segments));
+  const bool is_judged = run.analysis.result().verdict != Verdict::unknown;
   for (const GroupOverview& group : run.overview.groups) {
-    figures +=
-        figure("half", group_figure(group),
-               fmt::format("<b>{} to <code>{}</code>.</b> Baseline {}; {} beyond the threshold of {}; lost {}.",
-                           plural(group.segments, "segment"), words(group.site), seconds(group.judged.baseline_seconds),
-                           group.disturbed, seconds(group.judged.threshold_seconds), seconds(group.excess_seconds)));
+    figures += figure(
+        "half", group_figure(group),
+        fmt::format("<b>{}{} ending at <code>{}</code>.</b> Baseline {}{}; {} beyond the threshold of {}; lost {}.",
+                    is_judged ? letter_of(run.analysis.attribution, group.judged.group) : "",
+                    plural(group.segments, "segment"), words(site_words(run.profile, group.site)),
+                    seconds(group.judged.baseline_seconds),
+                    group.disturbed == group.segments ? ", which no segment was seen to take" : "", group.disturbed,
+                    seconds(group.judged.threshold_seconds), seconds(group.excess_seconds)));
   }
   return section(
       "How long segments take, together and by group",
@@ -269,8 +296,8 @@ std::string warnings_section(const RunOnPage& run) {
   std::string items;
   for (const Warning& warning : by_severity(run.analysis.warnings)) {
     const WarningInfo& info = info_of_warning(warning.code);
-    items += fmt::format("<li><b>{}</b>: {}. {} <span class=\"soft\">(docs/troubleshooting.md#{})</span></li>\n",
-                         words_of(info.severity), words(warning.message), svg::escaped(info.remedy), warning.code);
+    items += fmt::format("<li><b>{}</b>: {}. {} <code>{}</code></li>\n", words_of(info.severity),
+                         words(warning.message), svg::escaped(info.remedy), warning.code);
   }
   return items.empty() ? "" : section("Warnings", "", "<ul class=\"warnings\">\n" + items + "</ul>\n");
 }
@@ -302,7 +329,7 @@ std::string reproduce_section(const RunOnPage& run) {
         name_of(method.verdict),
         method.name != run.analysis.result().name ? ""
         : method.verdict == Verdict::unknown      ? "no verdict"
-                                                  : "speaks for the run");
+                                                  : "used for the verdict");
   }
   const std::string commands = fmt::format("{}\nhalcyon report {}", words(run_command(run)), words(run.file));
   return section(

@@ -67,7 +67,12 @@ ordered_json breakdown_json(const Profile& profile, const Attribution& attributi
   }
   json["groups"] = ordered_json::array();
   for (const GroupShare& group : attribution.groups) {
+    const auto place = profile.places.find(group.site);
+    const bool is_known = place != profile.places.end();
+    const bool has_source = is_known && !place->second.source.empty();
     json["groups"].push_back({{"site", group.site},
+                              {"function", is_known ? ordered_json(place->second.function) : ordered_json()},
+                              {"source", has_source ? ordered_json(place->second.source) : ordered_json()},
                               {"segments", group.segments},
                               {"baseline_seconds", group.baseline_seconds},
                               {"seconds", group.seconds}});
@@ -107,6 +112,7 @@ ordered_json probes_json(const Profile& profile) {
   }
   return json;
 }
+ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
 
 ordered_json methods_json(const Analysis& analysis) {
   ordered_json json = ordered_json::object();
@@ -152,18 +158,18 @@ std::string to_text(const ordered_json& json) {
 
 const std::vector<RunField>& run_fields() {
   using Run = const AnalyzedFile&;
-  constexpr bool a_list = false;
+  using Shape = RunField::Shape;
   static const std::vector<RunField> fields{
       {"file", "", "name of the profile", [](Run run) { return ordered_json(run.name); }},
       {"command", "", "command line of the program", [](Run run) { return ordered_json(run.profile.command); }},
       {"ranks", "ranks", "MPI ranks", [](Run run) { return ordered_json(run.profile.ranks); }},
-      {"hosts", "", "hosts of the ranks", [](Run run) { return ordered_json(run.profile.hosts()); }, a_list},
+      {"hosts", "", "hosts of the ranks", [](Run run) { return ordered_json(run.profile.hosts()); }, Shape::nested},
       {"segments", "segments", "segments, which boundaries end",
        [](Run run) { return ordered_json(run.analysis.segments); }},
       {"boundary", "", "what was asked to end segments",
        [](Run run) { return ordered_json(boundary_of(run.profile)); }},
       {"boundaries", "", "operations that ended segments, and how many",
-       [](Run run) { return boundaries_json(run.profile); }, a_list},
+       [](Run run) { return boundaries_json(run.profile); }, Shape::nested},
       {"clusters", "clusters", "clusters of segments alike in work",
        [](Run run) { return ordered_json(run.analysis.clusters); }},
       {"groups", "groups", "groups of segments alike in work, communication and I/O",
@@ -172,6 +178,8 @@ const std::vector<RunField>& run_fields() {
        [](Run run) { return ordered_json(run.analysis.run_time_seconds); }},
       {"undisturbed_time_seconds", "undisturbed_time_seconds", "run time that it would have taken undisturbed",
        [](Run run) { return ordered_json(run.analysis.undisturbed_time_seconds()); }},
+      {"undisturbed_interval_seconds", "", "90 % interval of it, low and high",
+       [](Run run) { return interval_json(run.analysis.undisturbed_interval_seconds()); }, Shape::interval},
       {"coverage_percent", "coverage_ratio", "share of the run time in judged groups",
        [](Run run) { return ordered_json(run.analysis.coverage_percent); }},
       {"segment_rate_hz", "segment_rate_hertz", "segments a second",
@@ -184,11 +192,7 @@ const std::vector<RunField>& run_fields() {
       {"interference_percent", "interference_ratio", "share of the run time that came from outside",
        [](Run run) { return ordered_json(run.analysis.result().interference_percent); }},
       {"interference_interval_percent", "", "90 % interval of it, low and high",
-       [](Run run) {
-         const Interval& interval = run.analysis.result().interval_percent;
-         return ordered_json::array({interval.low, interval.high});
-       },
-       a_list},
+       [](Run run) { return interval_json(run.analysis.result().interval_percent); }, Shape::interval},
       {"instantaneous_percent", "instantaneous_ratio", "part of the interference that strikes some segments",
        [](Run run) {
          const MethodResult& result = run.analysis.result();
@@ -196,29 +200,38 @@ const std::vector<RunField>& run_fields() {
        }},
       {"continuous_percent", "continuous_ratio", "part of the interference that strikes nearly all segments",
        [](Run run) { return ordered_json(run.analysis.result().continuous_percent); }},
+      {"time_spent_seconds", "", "what the rank that held the others up in each segment spent it in",
+       [](Run run) { return kinds_json(run.analysis.spent); }, Shape::nested},
       {"background_percent", "background_ratio", "what fixed work lost around the run, beside the interference",
        [](Run run) {
          const std::optional<Background> background = background_of(run.profile);
          return background ? ordered_json(background->percent()) : ordered_json();
        }},
       {"known_runs", "", "how far its medians lie above the best of known runs",
-       [](Run run) { return known_runs_json(run.profile, run.analysis); }, a_list},
+       [](Run run) { return known_runs_json(run.profile, run.analysis); }, Shape::nested},
       {"probes", "", "how fast the machine was around the run", [](Run run) { return probes_json(run.profile); },
-       a_list},
-      {"method", "", "method that speaks for the run",
-       [](Run run) { return ordered_json(run.analysis.result().name); }},
-      {"methods", "", "what each method says", [](Run run) { return methods_json(run.analysis); }, a_list},
+       Shape::nested},
+      {"cause", "", "what most probably disturbed the run",
+       [](Run run) {
+         const std::optional<Cause>& cause = run.analysis.cause;
+         if (!cause) return ordered_json();
+         return ordered_json{{"code", cause->code}, {"text", cause->text}, {"action", cause->action}};
+       },
+       Shape::nested},
+      {"method", "", "method used for the verdict", [](Run run) { return ordered_json(run.analysis.result().name); }},
+      {"methods", "", "what each method says", [](Run run) { return methods_json(run.analysis); }, Shape::nested},
       {"breakdown", "", "where the excess went",
        [](Run run) {
          const bool is_known = run.analysis.result().verdict != Verdict::unknown;
          return is_known ? breakdown_json(run.profile, run.analysis.attribution) : ordered_json();
        },
-       a_list},
+       Shape::nested},
       {"injected_percent", "injected_ratio", "share of the run time that intM injected, critical path at most",
        [](Run run) {
          return run.analysis.injected_percent ? ordered_json(*run.analysis.injected_percent) : ordered_json();
        }},
-      {"warnings", "", "what the user must be warned of", [](Run run) { return warnings_json(run.analysis); }, a_list},
+      {"warnings", "", "what the user must be warned of", [](Run run) { return warnings_json(run.analysis); },
+       Shape::nested},
   };
   return fields;
 }

@@ -30,7 +30,7 @@ struct RunField {
   std::string_view metric;  // in OpenMetrics, ending in its unit; empty where it is no number
   std::string_view description;
   nlohmann::ordered_json (*value)(const AnalyzedFile& run);  // null where it is not known
-  bool is_scalar = true;
+  enum class Shape { scalar, interval, nested } shape = Shape::scalar;
 };
 const std::vector<RunField>& run_fields();
 

@@ -74,7 +74,7 @@ std::string openmetrics(const AnalyzedFile& run) {
   const Labels method{{"method", std::string(result.name)}};
   Exposition exposition(run);
 
-  exposition.begin("verdict", "1 for the verdict on the run, by the method that speaks for it");
+  exposition.begin("verdict", "1 for the verdict on the run, by the method used for it");
   for (const Verdict verdict : {Verdict::green, Verdict::yellow, Verdict::red, Verdict::unknown}) {
     exposition.sample(verdict == result.verdict ? 1.0 : 0.0,
                       {method.front(), {"verdict", std::string(name_of(verdict))}});

@@ -7,6 +7,8 @@
 #include <ostream>
 #include <string_view>
 
+#include "report/words.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -102,7 +104,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
 
   ordered_json circumstances;
   for (const RunField& field : run_fields()) {
-    if (field.is_scalar) circumstances[std::string(field.name)] = field.value(run);
+    if (field.shape == RunField::Shape::scalar) circumstances[std::string(field.name)] = field.value(run);
   }
   text.append(R"({"otherData":)" + circumstances.dump(-1, ' ', false, ordered_json::error_handler_t::replace) +
               R"(,"traceEvents":[)");
@@ -128,7 +130,11 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
   }
 
   std::vector<std::string> quoted_sites;
-  for (const std::string& site : profile.sites) quoted_sites.push_back(quoted(site));
+  std::vector<std::string> quoted_names;
+  for (const std::string& site : profile.sites) {
+    quoted_sites.push_back(quoted(site));
+    quoted_names.push_back(quoted(site_words(profile, site)));
+  }
   const std::vector<SegmentField> fields = segment_fields(profile);
   const std::vector<SegmentField> of_run = chosen(fields, told_of_the_run);
   const std::vector<SegmentField> of_rank = chosen(fields, told_of_the_rank);
@@ -136,11 +142,12 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
   while (const std::optional<JudgedSegment> segment = segments.next()) {
     const std::uint64_t begin = nanoseconds(segment->start_seconds);
     const std::uint64_t end = nanoseconds(segment->start_seconds + segment->duration_seconds);
-    const std::string& site = quoted_sites[profile.site.empty() ? 0 : profile.site[segment->number]];
+    const std::size_t place = profile.site.empty() ? 0 : profile.site[segment->number];
+    const std::string& site = quoted_sites[place];
     const std::uint32_t rank = profile.last_rank[segment->number];
     // The name gives the colour in Perfetto, `cname` in Chrome.
     const auto add = [&](std::size_t process, std::size_t thread) {
-      const std::string_view name = segment->disturbed ? R"("disturbed")" : std::string_view(site);
+      const std::string_view name = segment->disturbed ? R"("disturbed")" : std::string_view(quoted_names[place]);
       events.add(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}",{}"args":{{"site":{},)", process,
                  thread, microseconds(begin), microseconds(end - begin), name,
                  segment->disturbed           ? "disturbed"

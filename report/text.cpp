@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <vector>
 
 #include "analyzer/background.hpp"
 #include "libprofile/format/outcome.hpp"
@@ -42,17 +43,25 @@ std::string upper(std::string_view word) {
 
 }  // namespace
 
-std::string verdict_line(const Profile& profile, const Analysis& analysis, Colour colour) {
+std::string closing_lines(const Profile& profile, const Analysis& analysis, Colour colour) {
   const MethodResult& result = analysis.result();
   const Style style = style_of(result.verdict, colour);
-  const std::string light = fmt::format("{}{}{}", style.on, name_of(result.verdict), style.off);
-  const std::string ran =
-      fmt::format("ran {} on {}, counter {}", seconds(analysis.run_time_seconds),
-                  plural(static_cast<std::uint64_t>(profile.ranks), "rank"), one_line(profile.counter));
+  constexpr std::string_view beginning = "halcyon: ";
+  // The colour's own characters take no room: they are put in when the lines are filled.
+  std::string text;
   if (result.verdict == Verdict::unknown) {
-    return fmt::format("{} ({}): {}", light, ran, one_line(analysis.unknown->message));
+    text = filled(beginning, beginning.size(),
+                  fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
+                              plural(static_cast<std::uint64_t>(profile.ranks), "rank"), analysis.unknown->message));
+  } else {
+    text = filled(
+        beginning, beginning.size(),
+        fmt::format("{}: {:.1f} % came from outside: {}, undisturbed {}", name_of(result.verdict),
+                    result.interference_percent, seconds(analysis.run_time_seconds), undisturbed_words(analysis)));
   }
-  return fmt::format("{}: {:.1f} % of the time came from outside ({})", light, result.interference_percent, ran);
+  text.insert(beginning.size() + name_of(result.verdict).size(), style.off).insert(beginning.size(), style.on);
+  if (analysis.cause) text += filled(beginning, beginning.size(), cause_words(*analysis.cause));
+  return text;
 }
 
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour) {
@@ -66,12 +75,17 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   } else {
     text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));
     if (result.interference_percent >= least_split_percent) {
-      text += fmt::format("  {:<{}}{:.1f} % strike some segments, {:.1f} % nearly all\n", "", label_width,
+      text += fmt::format("  {:<{}}{:.1f} % occasional delays, {:.1f} % steady slowdown\n", "", label_width,
                           result.interference_percent - result.continuous_percent, result.continuous_percent);
     }
-    text += fmt::format("  {:<{}}{:.0f} %\n", "highly disturbed", label_width, 100.0 * result.probability_high);
-    text += fmt::format("  {:<{}}{}, undisturbed it would have been {}\n", "run time", label_width,
-                        seconds(analysis.run_time_seconds), seconds(analysis.undisturbed_time_seconds()));
+    text += wrapped("run time", fmt::format("{}, undisturbed it would have been {}", seconds(analysis.run_time_seconds),
+                                            undisturbed_words(analysis)));
+    text += fmt::format("  {:<{}}chance that it should be discarded: {:.0f} %\n", "", label_width,
+                        100.0 * result.probability_high);
+    if (analysis.cause) {
+      text += wrapped("likely cause", fmt::format("{} [{}]", analysis.cause->text, analysis.cause->code));
+      text += wrapped("what to do", std::string(analysis.cause->action));
+    }
   }
   if (const std::string went = where_it_went_text(profile, analysis); !went.empty()) text += "\n" + went;
   text += "\n" + wrapped("program", profile.command);
@@ -88,6 +102,9 @@ std::string report_text(const std::string& file, const Profile& profile, const A
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
   text += wrapped("boundaries", boundary_words(profile));
+  if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
+    text += wrapped("time spent in", spent + " (of the late rank)");
+  }
   text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {
     text +=
@@ -101,18 +118,56 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                     fmt::format("{:.1f} % of the run time, by intM ({})", *analysis.injected_percent, profile.inject));
   }
   text += "\n";
+  // Without segments to judge, their numbers would be of nothing.
+  const bool have_methods_said_something = !analysis.unknown || analysis.unknown->code == "wide-interval";
   for (const MethodResult& method : analysis.methods) {
+    if (!have_methods_said_something) break;
     text += fmt::format("  {:<{}}{:<{}}{:5.1f} %{}\n", &method == &analysis.methods.front() ? "methods" : "",
                         label_width, method.name, 8, method.interference_percent,
                         method.name != result.name           ? ""
                         : result.verdict == Verdict::unknown ? "  (no verdict)"
-                                                             : "  (speaks for the run)");
+                                                             : "  (used for the verdict)");
   }
   for (const Warning& warning : analysis.warnings) {
     if (analysis.unknown && warning.code == analysis.unknown->code) continue;  // stands at the top
     text += wrapped("warning", warning.message + " [" + warning.code + "]");
   }
   return text + fmt::format("  {:<{}}{}\n", "profile", label_width, file);
+}
+
+SummaryRow summary_row(const std::string& file, const Analysis& analysis) {
+  return {.file = one_line(file),
+          .verdict = analysis.result().verdict,
+          .interference_percent = analysis.result().interference_percent,
+          .run_time_seconds = analysis.run_time_seconds,
+          .undisturbed_time_seconds = analysis.undisturbed_time_seconds(),
+          .undisturbed_interval_seconds = analysis.undisturbed_interval_seconds()};
+}
+
+std::string summary_text(const std::vector<SummaryRow>& runs) {
+  constexpr std::size_t most_name = 24;  // a longer one has a line of its own
+  std::size_t width = std::string_view("profile").size();
+  for (const SummaryRow& run : runs) width = std::max(width, std::min(columns_of(run.file), most_name));
+  std::string text = fmt::format("{:<{}}  {:<7}  {:>7}  {:>9}  {:>11}  {}\n", "profile", width, "verdict", "outside",
+                                 "ran", "undisturbed", "90 % interval");
+  std::vector<double> undisturbed;
+  for (const SummaryRow& run : runs) {
+    const std::size_t columns = columns_of(run.file);
+    text += run.file + (columns > width ? "\n" + std::string(width, ' ') : std::string(width - columns, ' '));
+    text += fmt::format("  {:<7}  ", name_of(run.verdict));
+    if (run.verdict == Verdict::unknown) {
+      text += fmt::format("{:>7}  {:>9}\n", "–", seconds(run.run_time_seconds));
+      continue;
+    }
+    text += fmt::format("{:>5.1f} %  {:>9}  {:>11}  {} to {}\n", run.interference_percent,
+                        seconds(run.run_time_seconds), seconds(run.undisturbed_time_seconds),
+                        seconds(run.undisturbed_interval_seconds.low), seconds(run.undisturbed_interval_seconds.high));
+    undisturbed.push_back(run.undisturbed_time_seconds);
+  }
+  text += fmt::format("{} of {} judged", undisturbed.size(), plural(runs.size(), "run"));
+  if (undisturbed.empty()) return text + "\n";
+  const auto [least, most] = std::minmax_element(undisturbed.begin(), undisturbed.end());
+  return text + fmt::format("; undisturbed times from {} to {}\n", seconds(*least), seconds(*most));
 }
 
 std::string info_text(const std::string& file, const Profile& profile) {
@@ -132,13 +187,14 @@ std::string info_text(const std::string& file, const Profile& profile) {
   line("schema", fmt::format("version {}, written by halcyon {}", profile.schema_version, profile.recorder_version));
   if (!profile.inject.empty()) line("injected", profile.inject);
   if (!profile.disagreement.empty()) line("disagreement", profile.disagreement);
-  text += fmt::format("\n  {:<24}{:>16}{:>16}{:>16}\n", "totals", "all ranks", "least of a rank", "most of a rank");
+  text += fmt::format("\n  {:<24}{:>16}{:>18}{:>18}\n", "totals", "all ranks", "least of a rank", "most of a rank");
   for (const FeatureInfo& info : features) {
     const std::vector<std::uint64_t>& column = profile.totals[index_of(info.feature)];
     if (column.empty()) continue;
     const auto [least, most] = std::minmax_element(column.begin(), column.end());
-    text += fmt::format("  {:<24}{:>16}{:>16}{:>16}\n", info.name,
-                        std::accumulate(column.begin(), column.end(), std::uint64_t{0}), *least, *most);
+    text += fmt::format("  {:<24}{:>16}{:>18}{:>18}\n", info.name,
+                        amount(std::accumulate(column.begin(), column.end(), std::uint64_t{0}), info.units),
+                        amount(*least, info.units), amount(*most, info.units));
   }
   return text;
 }

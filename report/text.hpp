@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "analyzer/analysis.hpp"
 #include "libprofile/format/profile.hpp"
@@ -13,8 +14,23 @@ enum class Colour { never, always };
 /// The report of one run: the verdict first, then what it rests on.
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour);
 
-/// The verdict in one line, for the end of `halcyon run`.
-std::string verdict_line(const Profile& profile, const Analysis& analysis, Colour colour);
+/// The verdict in lines for the end of `halcyon run`, each behind "halcyon: "; the first is the verdict, the next the
+/// likely cause, if there is one.
+std::string closing_lines(const Profile& profile, const Analysis& analysis, Colour colour);
+
+/// What is told of a run beside others.
+struct SummaryRow {
+  std::string file;
+  Verdict verdict = Verdict::unknown;
+  double interference_percent = 0.0;
+  double run_time_seconds = 0.0;
+  double undisturbed_time_seconds = 0.0;
+  Interval undisturbed_interval_seconds;
+};
+SummaryRow summary_row(const std::string& file, const Analysis& analysis);
+
+/// A line for each of several runs, and one for all of them.
+std::string summary_text(const std::vector<SummaryRow>& runs);
 
 /// What a profile holds, without judging it.
 std::string info_text(const std::string& file, const Profile& profile);

@@ -71,6 +71,10 @@ for (const timeline of document.querySelectorAll(".timeline")) {
       ],
     }, data, place);
     plot.setScale("x", shown);
+    // Before anything is pointed at, the longest of all is read; uPlot empties the legend when it has drawn.
+    const longest = data[0].map((_, i) => Math.max(data[2][i] ?? 0, data[3][i] ?? 0));
+    const drawn = plot;
+    queueMicrotask(() => drawn.setLegend({ idx: longest.indexOf(longest.reduce((a, b) => Math.max(a, b), 0)) }));
   };
 
   zoomable.hidden = false;

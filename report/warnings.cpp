@@ -6,7 +6,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, 17> infos{{
+constexpr std::array<WarningInfo, > infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise on their own, say how many ranks make a boundary "
      "with --boundary-ranks."},
@@ -18,7 +18,9 @@ constexpr std::array<WarningInfo, 17> infos{{
     {"too-few-segments", Severity::no_verdict, "Run longer: more iterations make more segments alike."},
     {"wide-interval", Severity::no_verdict,
      "Run longer, or hold the run against another with halcyon compare: what strikes all segments alike shows there."},
-    {"composed", Severity::note, "Its times are for comparing with other runs, not for quoting as those of one."},
+    {"too-short", Severity::no_verdict, "Run longer: more iterations."},
+    {"composed", Severity::no_verdict,
+     "Its times are for comparing with other runs (halcyon compare), not for quoting as those of one."},
     {"incomplete-run", Severity::limits,
      "The verdict is on the part that was recorded. Spill more often with --spill."},
     {"segments-dropped", Severity::limits, "Raise --memory, or give the profile a place with more room."},

@@ -82,12 +82,12 @@ std::string over_time(const Attribution& attribution) {
 }
 
 // The largest first: their shares, counts and durations, each in a column.
-std::string by_group(const Attribution& attribution) {
+std::string by_group(const Profile& profile, const Attribution& attribution) {
   struct Columns {
     std::string percent;
     std::string count;
     std::string duration;
-    std::string_view site;
+    std::string site;
   };
   std::vector<Columns> rows;
   std::size_t count_width = 0;
@@ -96,15 +96,16 @@ std::string by_group(const Attribution& attribution) {
     if (rows.size() == most_groups_shown) break;
     if (!rows.empty() && group.seconds < least_group_share * attribution.seconds) break;
     rows.push_back({fmt::format("{:.0f} %", 100.0 * group.seconds / attribution.seconds),
-                    std::to_string(group.segments), seconds(group.baseline_seconds), group.site});
+                    std::to_string(group.segments), seconds(group.baseline_seconds), site_words(profile, group.site)});
     count_width = std::max(count_width, rows.back().count.size());
     duration_width = std::max(duration_width, columns_of(rows.back().duration));
   }
   std::string text;
   for (const Columns& row : rows) {
-    text += wrapped(text.empty() ? "  segments" : "",
-                    fmt::format("{:>{}}  {:>{}} of {:>{}} to {}", row.percent, rows.front().percent.size(), row.count,
-                                count_width, row.duration, duration_width, row.site));
+    text +=
+        wrapped(text.empty() ? "  segments" : "", fmt::format("{:>{}}  {:>{}} segments, normally {:>{}}, ending at {}",
+                                                              row.percent, rows.front().percent.size(), row.count,
+                                                              count_width, row.duration, duration_width, row.site));
   }
   return text;
 }
@@ -132,9 +133,12 @@ std::string where_it_went_text(const Profile& profile, const Analysis& analysis)
   text += wrapped("  held up by", by_rank(profile, attribution));
   if (profile.hosts().size() > 1) text += wrapped("  by host", by_host(attribution));
   text += wrapped("  over time", over_time(attribution));
-  text += by_group(attribution);
+  text += by_group(profile, attribution);
   const std::string evidence = evidence_words(profile, attribution);
-  return evidence.empty() ? text : text + wrapped("  evidence", evidence);
+  if (!evidence.empty()) text += wrapped("  evidence", evidence);
+  const std::string of_hosts = host_evidence_words(profile);
+  if (!of_hosts.empty()) text += wrapped("  all on the host", of_hosts);
+  return text;
 }
 
 }  // namespace halcyon

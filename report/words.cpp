@@ -2,24 +2,51 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
-#include <numeric>
+#include <vector>
 
 namespace halcyon {
 namespace {
 
 constexpr double least_told_share = 0.001;  // of the run time, of what the operating system saw
 
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+// NaN is what the kernel does not tell.
+double sum_of_known(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value >= 0.0 ? value : 0.0;
+  return sum;
+}
+
+class Clauses {
+ public:
+  void add(const std::string& words) { text_ += (text_.empty() ? "" : ", ") + words; }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+struct Unit {
+  double seconds;
+  std::string_view name;
+  int digits;
+};
+
+Unit unit_of(double value) {
+  const double size = 1.000005 * std::abs(value);  // what would be rounded to 1000.00 has the next unit
+  if (size >= 100.0) return {1.0, "s", 1};
+  if (size >= 1.0) return {1.0, "s", 2};
+  if (size >= 1e-3) return {1e-3, "ms", 2};
+  return {1e-6, "µs", 2};
+}
 
 }  // namespace
 
 std::string seconds(double value) {
-  const double size = 1.000005 * std::abs(value);  // what would be rounded to 1000.00 has the next unit
-  if (size >= 100.0) return fmt::format("{:.1f} s", value);
-  if (size >= 1.0) return fmt::format("{:.2f} s", value);
-  if (size >= 1e-3) return fmt::format("{:.2f} ms", value * 1e3);
-  return size > 0.0 ? fmt::format("{:.2f} µs", value * 1e6) : "0 s";
+  if (value == 0.0) return "0 s";
+  const Unit unit = unit_of(value);
+  return fmt::format("{:.{}f} {}", value / unit.seconds, unit.digits, unit.name);
 }
 
 std::string plural(std::uint64_t count, std::string_view word) {
@@ -55,6 +82,30 @@ std::string boundary_words(const Profile& profile) {
 std::string with_interval(const MethodResult& result) {
   return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
                      result.interval_percent.low, result.interval_percent.high);
+}
+
+std::string undisturbed_words(const Analysis& analysis) {
+  const Interval interval = analysis.undisturbed_interval_seconds();
+  const Unit unit = unit_of(analysis.undisturbed_time_seconds());
+  const MethodResult& result = analysis.result();
+  const bool is_rough =
+      result.verdict != Verdict::green && result.continuous_percent > 0.5 * result.interference_percent;
+  return fmt::format("{}{} ({:.{}f} to {:.{}f})", is_rough ? "roughly " : "",
+                     seconds(analysis.undisturbed_time_seconds()), interval.low / unit.seconds, unit.digits,
+                     interval.high / unit.seconds, unit.digits);
+}
+
+std::string amount(std::uint64_t value, std::string_view units) {
+  if (units == "B" && value >= 1000) {
+    constexpr std::array<std::string_view, 6> prefixes{"kB", "MB", "GB", "TB", "PB", "EB"};
+    double size = 1e-3 * static_cast<double>(value);
+    std::size_t prefix = 0;
+    for (; size >= 999.95 && prefix + 1 < prefixes.size(); ++prefix) size *= 1e-3;
+    return fmt::format("{:.1f} {}", size, prefixes[prefix]);
+  }
+  std::string digits = std::to_string(value);
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, " ");
+  return units == "B" ? digits + " B" : digits;
 }
 
 std::string_view words_of(ExcessKind kind) {
@@ -96,28 +147,62 @@ std::string probes_words(const Analysis& analysis) {
   return text.empty() ? text : text + " of the best speed known here";
 }
 
+std::string spent_words(const SecondsByKind& spent) {
+  double all = 0.0;
+  for (const double seconds : spent) all += seconds;
+  Clauses clauses;
+  for (std::size_t kind = 0; all > 0.0 && kind < excess_kind_count; ++kind) {
+    const double percent = 100.0 * spent[kind] / all;
+    if (percent >= 0.5) clauses.add(fmt::format("{} {:.0f} %", words_of(static_cast<ExcessKind>(kind)), percent));
+  }
+  return clauses.text();
+}
+
 std::string evidence_words(const Profile& profile, const Attribution& attribution) {
-  std::string text;
-  const auto add = [&text](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  Clauses clauses;
   if (attribution.off_cpu_seconds) {
-    add(fmt::format("{:.0f} % of it off the CPU", 100.0 * *attribution.off_cpu_seconds / attribution.seconds));
+    clauses.add(fmt::format("the late rank was not running for {:.0f} % of the lost time",
+                            100.0 * *attribution.off_cpu_seconds / attribution.seconds));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {
-    if (const double all = sum(profile.evidence[index_of(evidence)]); all > 0.0) {
-      add(plural(static_cast<std::uint64_t>(all), word));
+    if (const double all = sum_of_known(profile.evidence[index_of(evidence)]); all > 0.0) {
+      clauses.add(plural(static_cast<std::uint64_t>(all), word));
     }
   };
   const auto time = [&](Evidence evidence, std::string_view words) {
-    const double all = sum(profile.by_host(evidence));
-    if (all >= least_told_share * profile.run_time_seconds) add(fmt::format("{} {}", words, seconds(all)));
+    const double all = sum_of_known(profile.evidence[index_of(evidence)]);
+    if (all >= least_told_share * profile.run_time_seconds) clauses.add(fmt::format("{} {}", words, seconds(all)));
   };
+  time(Evidence::cpu_wait, "the ranks waited for a CPU for");
+  time(Evidence::cpu_wait_of_others, "their other threads for");
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");
-  time(Evidence::steal, "stolen by the hypervisor");
-  time(Evidence::cpu_pressure, "waits for a CPU");
-  time(Evidence::io_pressure, "waits for I/O");
-  time(Evidence::memory_pressure, "waits for memory");
-  return text;
+  return clauses.text();
+}
+
+std::string host_evidence_words(const Profile& profile) {
+  Clauses clauses;
+  const auto time = [&](Evidence evidence, std::string_view words) {
+    const double all = sum_of_known(profile.by_host(evidence));
+    if (all >= least_told_share * profile.run_time_seconds) clauses.add(fmt::format("{} {}", words, seconds(all)));
+  };
+  time(Evidence::cpu_pressure, "some process waited for a CPU for");
+  time(Evidence::io_pressure, "for I/O for");
+  time(Evidence::memory_pressure, "for memory for");
+  time(Evidence::steal, "the hypervisor kept");
+  return clauses.text();
+}
+
+std::string site_words(const Profile& profile, const std::string& site) {
+  const auto known = profile.places.find(site);
+  if (known == profile.places.end()) return site;
+  const SourcePlace& place = known->second;
+  const std::string source = place.source.empty() ? "" : " (" + place.source + ")";
+  return site.substr(0, site.find('@')) + " in " + place.function + source;
+}
+
+std::string cause_words(const Cause& cause) {
+  return fmt::format("likely cause: {}. Do: {}", cause.text, cause.action);
 }
 
 }  // namespace halcyon

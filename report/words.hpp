@@ -28,6 +28,19 @@ std::string boundary_words(const Profile& profile);
 /// The number and its interval.
 std::string with_interval(const MethodResult& result);
 
+/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. "roughly" where a steady slowdown is most of what was
+/// lost: few segments or none show what they take undisturbed.
+std::string undisturbed_words(const Analysis& analysis);
+
+/// A number of bytes with a unit that suits its size, and of anything else with spaces between thousands.
+std::string amount(std::uint64_t value, std::string_view units);
+
+/// "allreduce in f (file.c:12)" where the symbols of its module told, else as it is.
+std::string site_words(const Profile& profile, const std::string& site);
+
+/// "likely cause: …", and what to do about it.
+std::string cause_words(const Cause& cause);
+
 std::string_view words_of(ExcessKind kind);
 
 /// How the run compares with earlier ones, which must be known.
@@ -35,7 +48,13 @@ std::string known_runs_words(const Profile& profile);
 /// The machine's speeds in percent of the best known; empty where none is.
 std::string probes_words(const Analysis& analysis);
 
-/// What the operating system saw; nothing of what it does not count or what did not happen.
+/// Shares of the kinds of calls and of computation in all the time of the ranks that others waited for; nothing without
+/// segments.
+std::string spent_words(const SecondsByKind& spent);
+
+/// What the operating system saw of the run; nothing of what it does not count or what did not happen.
 std::string evidence_words(const Profile& profile, const Attribution& attribution);
+/// And of all that ran on its hosts.
+std::string host_evidence_words(const Profile& profile);
 
 }  // namespace halcyon

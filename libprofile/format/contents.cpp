@@ -1,22 +1,17 @@
 #include "libprofile/format/contents.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <cstdio>
 #include <cstring>
-#include <exception>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "libprofile/format/hdf5.hpp"
+#include "libprofile/format/limited_process.hpp"
 #include "libprofile/format/schema.hpp"
 
 namespace halcyon {
@@ -31,7 +26,6 @@ constexpr std::uint64_t cpu_seconds_of_reader(std::uint64_t most_bytes) { return
 
 // Several of the chunks in which columns are packed, and few enough to stay in the processor's cache.
 constexpr hsize_t piece_elements = 1 << 17;
-constexpr int pipe_bytes = 1 << 20;
 
 // Others may have added some to those of a profile.
 constexpr std::size_t most_attributes = 1000;
@@ -181,39 +175,6 @@ class Sender {
   std::vector<char> piece_;
 };
 
-std::uint64_t own_address_space() {
-  unsigned long pages = 0;
-  if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
-    if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
-    std::fclose(file);
-  }
-  return std::uint64_t{pages} * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
-void limit(__rlimit_resource_t resource, rlim_t value) {
-  rlimit limits{};
-  if (getrlimit(resource, &limits) != 0) return;
-  limits.rlim_cur = limits.rlim_max = std::min(value, limits.rlim_max);
-  setrlimit(resource, &limits);
-}
-
-[[noreturn]] void be_the_reader(const std::string& path, std::uint64_t most_bytes,
-                                std::span<const std::string_view> left_out, int to) {
-  // What a dying libc or a sanitizer has to say is not for the user, who gets one line, nor is the core.
-  const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-  if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
-  for (const int deadly : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE}) std::signal(deadly, SIG_DFL);
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, cpu_seconds_of_reader(most_bytes));
-  limit(RLIMIT_AS, own_address_space() + address_space_of_reader(most_bytes));
-  try {
-    send_contents(path, most_bytes, to, left_out);
-  } catch (const std::exception&) {
-    _exit(1);
-  }
-  _exit(0);
-}
-
 Failure cannot_read(const std::string& path, int error) {
   return {"cannot read " + path + ": " + std::strerror(error)};
 }
@@ -255,20 +216,12 @@ Outcome<Contents> fetch_contents(const std::string& path, std::span<const std::s
   if (!S_ISREG(status.st_mode)) return Failure{"cannot read " + path + ": it is not a file"};
   if (access(path.c_str(), R_OK) != 0) return cannot_read(path, errno);
   const std::uint64_t most_bytes = most_unpacked_bytes(static_cast<std::uint64_t>(status.st_size));
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return cannot_read(path, errno);
-  fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes);  // where that is not allowed, it takes a little longer
-  const pid_t child = fork();
-  if (child == 0) {
-    close(ends[0]);
-    be_the_reader(path, most_bytes, left_out, ends[1]);
-  }
-  const int error = errno;
-  close(ends[1]);
-  Outcome<Contents> contents = child > 0 ? receive_contents(ends[0], most_bytes, path) : cannot_read(path, error);
-  close(ends[0]);
-  while (child > 0 && waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  Outcome<Contents> contents = Failure{"nothing was read"};
+  const int error = in_limited_process(
+      {.memory_bytes = address_space_of_reader(most_bytes), .cpu_seconds = cpu_seconds_of_reader(most_bytes)},
+      [&](int to) { send_contents(path, most_bytes, to, left_out); },
+      [&](int from) { contents = receive_contents(from, most_bytes, path); });
+  if (error != 0) return cannot_read(path, error);
   return contents;
 }
 

@@ -19,6 +19,9 @@ enum class Evidence : std::uint8_t {
   cpu_pressure,
   io_pressure,
   memory_pressure,
+  cpu_wait,
+  cpu_wait_of_others,
+  cpus,
 };
 
 struct EvidenceInfo {
@@ -27,9 +30,10 @@ struct EvidenceInfo {
   std::string_view name;
   std::string_view units;
   std::string_view description;
+  bool is_sum = true;  // over the run; else how it was when it was last looked at
 };
 
-inline constexpr std::array<EvidenceInfo, 9> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 12> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -41,6 +45,11 @@ inline constexpr std::array<EvidenceInfo, 9> evidence_infos{{
     {Evidence::io_pressure, true, "io_pressure", "s", "time in which some task of the rank's host waited for I/O"},
     {Evidence::memory_pressure, true, "memory_pressure", "s",
      "time in which some task of the rank's host waited for memory"},
+    {Evidence::cpu_wait, false, "cpu_wait", "s",
+     "time in which the thread that called MPI_Init was ready to run and had no CPU"},
+    {Evidence::cpu_wait_of_others, false, "cpu_wait_of_others", "s",
+     "the same of the other threads of the process, sum over those that lived at the end"},
+    {Evidence::cpus, true, "cpus", "1", "CPUs of the rank's host", false},
 }};
 
 inline constexpr std::size_t evidence_count = evidence_infos.size();

@@ -3,12 +3,14 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "libprofile/format/evidence.hpp"
 #include "libprofile/format/features.hpp"
+#include "libprofile/format/module.hpp"
 #include "libprofile/format/probes.hpp"
 
 namespace halcyon {
@@ -63,6 +65,12 @@ struct BoundaryCount {
   std::uint64_t segments = 0;
 };
 
+/// A place in the program, as its programmer knows it.
+struct SourcePlace {
+  std::string function;
+  std::string source;  // "file:line", or empty
+};
+
 struct Profile {
   // the run's circumstances
   int schema_version = newest_schema_version;
@@ -104,6 +112,9 @@ struct Profile {
   std::vector<float> duration;  // (segments) s, mean over ranks
   std::array<FeatureColumn, feature_count> features;
   std::vector<std::string> sites;        // text of each bin of `site`
+  std::vector<Module> modules;           // that these are in, on the first rank; empty in older profiles
+  // by the text of a call site; not in the file, but looked up for who reads (report/source_places.hpp)
+  std::map<std::string, SourcePlace> places;
   std::vector<std::uint16_t> site;       // (segments) or empty: the boundary's call site, on all ranks together
   std::vector<std::uint32_t> last_rank;  // (segments) held the others up (reduce/last_rank.hpp)
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank

@@ -237,6 +237,12 @@ void read_segments(Reader& reader, Profile& profile, Columns columns) {
                   [&profile](std::uint16_t site) { return site >= profile.sites.size(); })) {
     reader.refuse("column site has call sites that are not there");
   }
+  std::vector<std::string> modules = reader.texts("modules", std::nullopt, false);
+  std::vector<std::string> paths = reader.texts("module_paths", modules.size(), !modules.empty());
+  std::vector<std::string> build_ids = reader.texts("module_build_ids", modules.size(), !modules.empty());
+  for (std::size_t i = 0; !reader.failure() && i < modules.size(); ++i) {
+    profile.modules.push_back({std::move(modules[i]), std::move(paths[i]), std::move(build_ids[i])});
+  }
   if (reader.has_column("injected_critical")) {
     profile.injected.requested = seconds("injected_requested", true);
     profile.injected.actual = seconds("injected_actual", true);

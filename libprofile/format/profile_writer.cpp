@@ -355,6 +355,14 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   }
   append_texts("sites", profile.sites);
   append("site", profile.site);
+  const auto append_of_modules = [&](const std::string& name, std::string Module::*what) {
+    std::vector<std::string> values;
+    for (const Module& module : profile.modules) values.push_back(module.*what);
+    append_texts(name, values);
+  };
+  append_of_modules("modules", &Module::name);
+  append_of_modules("module_paths", &Module::path);
+  append_of_modules("module_build_ids", &Module::build_id);
   append("duration", profile.duration);
   append("boundary_wait", profile.boundary_wait);
   append("calls_beyond_usual", profile.calls_beyond_usual);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "libprofile/format/features.hpp"
+#include "libprofile/format/module.hpp"
 
 namespace halcyon {
 

@@ -12,8 +12,10 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/record/module_of.hpp"
 #include "libprofile/record/packing.hpp"
 #include "libprofile/record/receipt.hpp"
 #include "libprofile/record/settings.hpp"
@@ -41,19 +43,27 @@ void release_thread(void* argument) {
   recorder->register_lock.unlock();
 }
 
-std::string text_of(const void* address, Boundary boundary, const Python& python) {
+// Of Python a line; else a place in a module. A new module goes to the others, up to most_modules.
+std::string text_of(const void* address, Boundary boundary, const Python& python, std::vector<Module>& modules) {
   std::string text(boundary_names[static_cast<std::size_t>(boundary)]);
-  Dl_info info{};
   // Looked up now, since the module may be gone at the end; a return address is in the module.
   if (address == nullptr) return text;
   if (const PythonPlace* place = python.place_at(address); place != nullptr) {
     return text + "@" + place->file.data() + ":" + std::to_string(place->line);
   }
-  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return text + "@+0x0";
+  std::optional<PlaceInModule> place = module_of(address);
+  if (!place) return text + "@+0x0";
+  Module& module = place->module;
   char offset[24];
-  std::snprintf(offset, sizeof offset, "+0x%zx",
-                reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(info.dli_fbase));
-  return text + "@" + base_name(info.dli_fname) + offset;
+  std::snprintf(offset, sizeof offset, "+0x%zx", place->offset);
+  text += "@" + module.name + offset;
+  const bool is_known = std::any_of(modules.begin(), modules.end(), [&module](const Module& other) {
+    return other.name == module.name && other.path == module.path && other.build_id == module.build_id;
+  });
+  const bool fits = modules.size() < most_modules && module.name.size() <= most_module_text &&
+                    module.path.size() <= most_module_text && module.build_id.size() <= most_module_text;
+  if (!is_known && fits) modules.push_back(std::move(module));
+  return text;
 }
 
 std::string utc(std::timespec time) {
@@ -220,8 +230,8 @@ RankFigures Recorder::figures() const {
 void Recorder::look_at_system() {
   const EvidenceValues now = system_totals();
   for (std::size_t i = 0; i < evidence_count; ++i) {
-    // NaN stays NaN; clocks that do not run quite alike make nothing negative.
-    evidence_[i] = std::max(now[i] - evidence_at_start[i], 0.0);
+    // NaN stays NaN; clocks that do not run quite alike, and threads that have ended, make nothing negative.
+    evidence_[i] = evidence_infos[i].is_sum ? std::max(now[i] - evidence_at_start[i], 0.0) : now[i];
   }
 }
 
@@ -238,7 +248,7 @@ std::uint8_t Recorder::site_index(const void* address, Boundary boundary) {
     place = place_of(address);
   }
   if (place < sites.size()) return static_cast<std::uint8_t>(place);
-  sites.push_back({address, boundary, text_of(address, boundary, python)});
+  sites.push_back({address, boundary, text_of(address, boundary, python, modules)});
   return static_cast<std::uint8_t>(sites.size() - 1);
 }
 
@@ -351,7 +361,7 @@ void Recorder::place_part() {
 bool Recorder::spill(PartEnd end) {
   if (tail_ == nullptr || segments->size() == 0) return false;
   const bool blocks_written = segments->spill();
-  const std::size_t size = write_tail(tail_.get(), figures(), end, *segments, sites);
+  const std::size_t size = write_tail(tail_.get(), figures(), end, *segments, sites, modules);
   const bool written = part.write_tail(tail_.get(), size) && blocks_written;
   if (!has_receipt_ && part.is_open()) leave_receipt(settings.receipt.c_str(), part.directory().c_str());
   has_receipt_ = part.is_open();

@@ -128,6 +128,7 @@ class Recorder {
   PartFile part;
   std::unique_ptr<SegmentStore> segments;
   std::vector<CallSite> sites;
+  std::vector<Module> modules;  // that these are in
   std::vector<ThreadState*> threads;
   std::vector<int> mpi_threads;  // started by MPI_Init: what they read and write is not the application's
   ThreadState* free_states = nullptr;

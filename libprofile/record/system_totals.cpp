@@ -1,10 +1,12 @@
 #include "libprofile/record/system_totals.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
@@ -41,6 +43,28 @@ double number_in(const char* path, const char* key, int skipped) {
 // Pressure stall information (Linux 4.20): "some avg10=… avg60=… avg300=… total=MICROSECONDS" is the first line.
 double pressure_seconds(const char* path) { return 1e-6 * number_in(path, "total=", 0); }
 
+// The second number is the time in ns that a thread was ready to run and waited (Documentation/scheduler/sched-stats).
+double cpu_wait_seconds(int thread) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", thread);
+  return 1e-9 * number_in(path, "", 1);
+}
+
+// Of all threads but this one that live now.
+double cpu_wait_of_other_threads(int this_thread) {
+  DIR* const threads = opendir("/proc/self/task");
+  if (threads == nullptr) return unknown;
+  double sum = 0.0;
+  while (const dirent* entry = readdir(threads)) {
+    const int thread = std::atoi(entry->d_name);
+    if (thread <= 0 || thread == this_thread) continue;
+    // Not a number of one that has just ended.
+    if (const double wait = cpu_wait_seconds(thread); wait > 0.0) sum += wait;
+  }
+  closedir(threads);
+  return sum;
+}
+
 }  // namespace
 
 EvidenceValues system_totals() {
@@ -61,6 +85,11 @@ EvidenceValues system_totals() {
   set(Evidence::cpu_pressure, pressure_seconds("/proc/pressure/cpu"));
   set(Evidence::io_pressure, pressure_seconds("/proc/pressure/io"));
   set(Evidence::memory_pressure, pressure_seconds("/proc/pressure/memory"));
+  const auto thread = static_cast<int>(syscall(SYS_gettid));
+  const double wait = cpu_wait_seconds(thread);
+  set(Evidence::cpu_wait, wait);
+  if (wait >= 0.0) set(Evidence::cpu_wait_of_others, cpu_wait_of_other_threads(thread));
+  set(Evidence::cpus, static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
   return totals;
 }
 

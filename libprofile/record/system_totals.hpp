@@ -6,7 +6,7 @@
 namespace halcyon {
 
 /// Sums since moments in the past; the difference of two readings is what happened between them. For the thread that
-/// calls MPI. Some tens of microseconds: for the start and the end of a run.
+/// calls MPI. Some tens of microseconds, and some more for each other thread: for the start and the end of a run.
 EvidenceValues system_totals();
 
 }  // namespace halcyon

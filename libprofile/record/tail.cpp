@@ -24,6 +24,11 @@ class Cursor {
   void put(const T& value) {
     put(&value, 1);
   }
+  void put_text(const std::string& text, std::size_t most) {
+    const std::size_t size = std::min(text.size(), most);
+    put(static_cast<std::uint32_t>(size));
+    put(text.data(), size);
+  }
   std::byte* skip(std::size_t bytes) {
     std::byte* const place = at_;
     at_ += bytes;
@@ -39,15 +44,20 @@ class Cursor {
 }  // namespace
 
 std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end, const SegmentStore& segments,
-                       const std::vector<CallSite>& sites) {
+                       const std::vector<CallSite>& sites, const std::vector<Module>& modules) {
   Cursor out(tail);
   out.skip(sizeof(TailHeader));
   // Behind a block that could not be written nothing has its place.
   const bool whole = segments.in_file() == segments.closed_blocks();
   const std::size_t open = whole ? segments.open_size() : 0;
   const std::size_t known_sites = std::min(sites.size(), most_sites);
-  TailFacts facts{
-      figures, segments.in_file(), static_cast<std::uint32_t>(open), static_cast<std::uint32_t>(known_sites), end, 0};
+  TailFacts facts{.figures = figures,
+                  .closed_blocks = segments.in_file(),
+                  .open_segments = static_cast<std::uint32_t>(open),
+                  .sites = static_cast<std::uint32_t>(known_sites),
+                  .modules = static_cast<std::uint32_t>(modules.size()),
+                  .end = end,
+                  .remapped = 0};
   std::byte* const place_of_facts = out.skip(sizeof facts);
   for (std::size_t feature = 0; feature < feature_count; ++feature) {
     const RankQuantizer& bins = segments.quantizer(feature);
@@ -58,10 +68,11 @@ std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end,
       out.put(bins.slot(bin));
     }
   }
-  for (std::size_t i = 0; i < known_sites; ++i) {
-    const std::size_t size = std::min(sites[i].text.size(), most_site_text);
-    out.put(static_cast<std::uint32_t>(size));
-    out.put(sites[i].text.data(), size);
+  for (std::size_t i = 0; i < known_sites; ++i) out.put_text(sites[i].text, most_site_text);
+  for (const Module& module : modules) {
+    for (const std::string* text : {&module.name, &module.path, &module.build_id}) {
+      out.put_text(*text, most_module_text);
+    }
   }
   if (open > 0) {
     const SegmentBlock& block = segments.open_block();
@@ -94,6 +105,7 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   read.figures.cpu.back() = '\0';
   read.end = static_cast<PartEnd>(facts.end);
   if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites ||
+      facts.modules > most_modules ||
       facts.closed_blocks > part.blocks_within()) {
     throw std::runtime_error("it tells of segments that it does not have");
   }
@@ -117,10 +129,15 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
       last = value;
     }
   }
-  for (std::uint32_t i = 0; i < facts.sites; ++i) {
-    std::string text(std::min<std::size_t>(in.get<std::uint32_t>(), most_site_text), '\0');
+  const auto get_text = [&in](std::size_t most) {
+    std::string text(std::min<std::size_t>(in.get<std::uint32_t>(), most), '\0');
     in.get(text.data(), text.size());
-    read.sites.push_back(std::move(text));
+    return text;
+  };
+  for (std::uint32_t i = 0; i < facts.sites; ++i) read.sites.push_back(get_text(most_site_text));
+  for (std::uint32_t i = 0; i < facts.modules; ++i) {
+    Module& module = read.modules.emplace_back();
+    for (std::string* text : {&module.name, &module.path, &module.build_id}) *text = get_text(most_module_text);
   }
   OwnedBlock block = empty_block();
   if (block == nullptr) throw std::bad_alloc();

@@ -105,7 +105,7 @@ void send_facts(const RunFacts& facts, const std::vector<RankFigures>& figures, 
   }
 }
 
-void send_bins(const OwnedSegments& owned, FrameWriter& frames) {
+void send_bins(const OwnedSegments& owned, const std::vector<Module>& modules, FrameWriter& frames) {
   std::string reduced;
   for (const FeatureInfo& info : features) {
     const OwnedFeature& column = owned.features[index_of(info.feature)];
@@ -116,6 +116,14 @@ void send_bins(const OwnedSegments& owned, FrameWriter& frames) {
   std::string sites;
   for (const std::string& site : owned.sites) sites += site + '\0';
   frames.text_column("sites", sites);
+  const auto send_of_modules = [&](std::string_view name, std::string Module::*what) {
+    std::string texts;
+    for (const Module& module : modules) texts += module.*what + '\0';
+    if (!modules.empty()) frames.text_column(name, texts);
+  };
+  send_of_modules("modules", &Module::name);
+  send_of_modules("module_paths", &Module::path);
+  send_of_modules("module_build_ids", &Module::build_id);
 }
 
 std::vector<OutgoingColumn> columns_of(const OwnedSegments& owned, bool with_injection) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofile/format/module.hpp"
 #include "libprofile/format/stream.hpp"
 #include "libprofile/record/facts.hpp"
 #include "libprofile/reduce/merge.hpp"
@@ -25,8 +26,8 @@ void send_facts(const RunFacts& facts, const std::vector<RankFigures>& figures, 
 /// The figures of a rank that left nothing.
 RankFigures lost_rank();
 
-/// The tables that are the same for all owners.
-void send_bins(const OwnedSegments& owned, FrameWriter& frames);
+/// The tables that are the same for all owners. `modules`: those of the call sites, on the first rank.
+void send_bins(const OwnedSegments& owned, const std::vector<Module>& modules, FrameWriter& frames);
 
 struct OutgoingColumn {
   std::string name;

@@ -127,7 +127,8 @@ OwnedSegments merge(const World& world, const std::vector<std::unique_ptr<Part>>
 
 // What the file's writer reads in a thread, this one sends.
 Outcome<std::string> write(const std::string& output, const RunFacts& facts, const std::vector<RankFigures>& figures,
-                           const RunEnd& end, const OwnedSegments& owned, bool with_injection) {
+                           const RunEnd& end, const OwnedSegments& owned, const std::vector<Module>& modules,
+                           bool with_injection) {
   int ends[2];
   if (pipe(ends) != 0) return Failure{std::string("cannot open a pipe: ") + std::strerror(errno)};
   Outcome<std::string> written = Failure{"nothing was written"};
@@ -139,7 +140,7 @@ Outcome<std::string> write(const std::string& output, const RunFacts& facts, con
   FrameWriter frames(ends[1]);
   send_facts(facts, figures, end, frames);
   if (end.segments > 0) {
-    send_bins(owned, frames);
+    send_bins(owned, modules, frames);
     for (const OutgoingColumn& column : columns_of(owned, with_injection)) {
       frames.column_bytes(column.type, column.name, column.data, end.segments * size_of(column.type));
     }
@@ -234,7 +235,8 @@ Outcome<Recovered> recover(const RunParts& run, const std::string& output) try {
 
   const World alone(0, 1);
   const OwnedSegments owned = end.segments > 0 ? merge(alone, parts, end.segments) : OwnedSegments{};
-  const Outcome<std::string> written = write(output, facts, figures, end, owned, header.with_injection != 0);
+  const Outcome<std::string> written = 
+      write(output, facts, figures, end, owned, parts.front()->tail.modules, header.with_injection != 0);
   if (!written) return written.failure();
   // What a damaged part may hold, the checks of the reader know best.
   if (const Outcome<Profile> readable = read_profile(*written); !readable) {

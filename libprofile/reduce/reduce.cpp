@@ -146,7 +146,7 @@ Outcome<std::string> write_with(Writer& writer, const World& world, const RunFac
   FrameWriter frames(writer.process.input());
   if (world.is_root()) send_facts(facts, figures, end, frames);
   if (end.segments > 0) {
-    if (world.is_root()) send_bins(owned, frames);
+    if (world.is_root()) send_bins(owned, run.modules, frames);
     send_segments(world, end.segments, owned, run.segments->with_injection(), frames);
   }
   if (!world.is_root()) {

@@ -25,6 +25,7 @@ class Halcyon(CMakePackage):
     depends_on("fmt@9:")
     depends_on("hdf5@1.10: +hl~mpi")
     depends_on("papi@7:")
+    depends_on("elfutils@0.188:")
     depends_on("openmpi@4.1")
 
     generator("ninja")

@@ -111,13 +111,23 @@ class BadInput(halcyon_test.Behaviour):
     def test_an_unwritable_output_is_refused_before_anything_runs(self):
         self.check_refused(self.halcyon("run", "-o", "nowhere/run.h5", "--", "mpirun", "echo", "ran"), "nowhere")
 
-    def test_an_existing_output_is_refused_before_anything_runs(self):
-        (self.directory / "run.h5").write_text("precious")
-        self.check_refused(self.halcyon("run", "-o", "run.h5", "--", "mpirun", "echo", "ran"), "run.h5", "exists")
-        self.assertEqual((self.directory / "run.h5").read_text(), "precious")
+    def test_a_mistyped_word_is_told_with_what_was_meant(self):
+        self.check_refused(self.halcyon("reprot", "run.h5"), "reprot", "Did you mean: report?")
+        self.check_refused(self.halcyon("report", "--htlm", "page.html", "run.h5"), "--htlm", "Did you mean: --html?")
+        self.check_refused(self.halcyon("run", "--ouptut=run.h5", "--", "mpirun", "echo"), "Did you mean: --output?")
+        finished = self.halcyon("frobnicate")
+        self.check_refused(finished, "frobnicate")
+        self.assertNotIn("Did you mean", finished.errors)
 
     def test_an_unknown_launcher_is_told_what_to_type(self):
-        self.check_refused(self.halcyon("run", "--", "echo", "ran"), "echo", "halcyon exec")
+        self.check_refused(self.halcyon("run", "--", "echo", "ran"), "halcyon exec",
+                           "Did you mean: halcyon run -- mpirun -np N echo ran")
+        self.check_refused(self.halcyon("run", "--", "-np", "4", "echo"),
+                           "Did you mean: halcyon run -- mpirun -np 4 echo")
+        self.check_refused(self.halcyon("run", "--", "bash", "-c", "mpirun echo"), "'bash'",
+                           "Put 'halcyon run --' before the mpirun")
+        self.check_refused(self.halcyon("run", "--", "aprun", "-n", "4", "./app"), "aprun … halcyon exec -- ./app")
+        self.check_refused(self.halcyon("run", "--", "./nothing"), "no program './nothing'")
 
     def test_an_output_that_vanishes_leaves_the_program_alone_and_is_said_in_one_line(self):
         plain = self.mpirun(2, [EXAMPLES / "halo_c", "10"], preload=False)

@@ -48,7 +48,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         return json.loads(finished.output)
 
-    def report_keys(self):
+    def report_keys(self):  # of a run that has a cause
         documented = {key.replace("METHOD", method) for key in first_cells(section("json.md", "report"))
                       for method in ("compound", "paper", "mode")}
         documented = {key.replace("PROBE", probe) for key in documented
@@ -65,6 +65,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertNotEqual(report["verdict"], "unknown", report)
         self.check(self.report_keys(), report,
                    {"breakdown.groups[].other_groups", "warnings[].code", "warnings[].message"})
+        self.assertEqual(report["cause"]["code"], "communication", report)
 
     def test_of_info(self):
         text = section("json.md", "info")
@@ -80,7 +81,8 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertTrue(printed["same_work"], printed)
         self.check(documented | of_runs | {"difference"}, printed,
                    {key for key in documented if key.startswith("difference.")} | {"difference"} |
-                   {key for key in of_runs if "warnings" in key or "breakdown" in key})
+                   {key for key in of_runs if "warnings" in key or "breakdown" in key or "cause" in key} |
+                   {f"{run}.cause" for run in "ab"})
         for name, other in (("c.h5", 3), ("d.h5", 1)):  # another number of ranks: other work
             self.mpirun(other, [EXAMPLES / "halo_c", 50], HALCYON_OUTPUT=self.directory / name)
         difference = self.printed("compare", "--json", "-", "c.h5", "d.h5")["difference"]
@@ -94,8 +96,13 @@ class DocumentedKeys(halcyon_test.Behaviour):
             return next(csv.reader(io.StringIO(finished.output)))
 
         report = self.printed("report", "--json", "-", "a.h5")
-        single = [name for name, value in report.items() if not isinstance(value, (dict, list))]
-        self.assertEqual(header("report", "--csv", "-", "a.h5"), single)
+        columns = []
+        for name, value in report.items():
+            if name.endswith(("_interval_percent", "_interval_seconds")):
+                columns += [name + "_low", name + "_high"]
+            elif not isinstance(value, (dict, list)):
+                columns.append(name)
+        self.assertEqual(header("report", "--csv", "-", "a.h5"), columns)
         self.assertEqual(header("export", "--csv", "a.h5"), first_cells(section("export.md", "--csv")))
 
     def test_of_the_metrics(self):
@@ -110,10 +117,19 @@ class DocumentedKeys(halcyon_test.Behaviour):
         for source in (SOURCE / "analyzer").glob("*.cpp"):
             given |= set(re.findall(r'(?:warn\(|Warning\{)\s*"([a-z-]+)"', source.read_text()))
         known = set(re.findall(r'\{"([a-z-]+)", Severity::', (SOURCE / "report" / "warnings.cpp").read_text()))
-        headings = set(re.findall(r"^### ([a-z-]+)$", (SOURCE / "docs" / "troubleshooting.md").read_text(), re.M))
+        warnings = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[0]
+        headings = set(re.findall(r"^### ([a-z-]+)$", warnings, re.M))
         self.assertIn("wide-interval", given)
         self.assertEqual(given, known)
         self.assertEqual(given, headings)
+
+    def test_every_cause_stands_in_troubleshooting_under_its_code(self):
+        source = (SOURCE / "analyzer" / "cause.cpp").read_text()
+        codes = re.findall(r'^    \{"([a-z-]+)",', source[source.index("infos{{"):], re.M)
+        self.assertIn("other-processes", codes)
+        causes = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[1].split("\n## ")[0]
+        self.assertEqual(re.findall(r"^### ([a-z-]+)$", causes, re.M), codes)
+        self.assertEqual(set(re.findall(r'return cause\([^"]*"([a-z-]+)"', source)) - set(codes), set())
 
     def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it(self):
         def without_code(text):

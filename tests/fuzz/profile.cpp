@@ -194,7 +194,8 @@ void show(const Profile& profile, std::span<const Method> candidates) {
   }
   promise_percent(analysis.coverage_percent);
   promise_printable(report_text(file, profile, analysis, Colour::never));
-  promise_printable(verdict_line(profile, analysis, Colour::never));
+  promise_printable(closing_lines(profile, analysis, Colour::never));
+  promise_printable(summary_text({summary_row(file, analysis), summary_row(file, analysis)}));
   promise_json(report_json(file, profile, analysis));
   if (profile.segments <= most_drawn) draw(profile, grouping, analysis);
 }

@@ -182,6 +182,7 @@ inline Profile eventful_profile() {
   profile.injected.actual = profile.injected.critical = profile.injected.requested;
   profile.background_before = profile.background_after = {{5e-5, 5e-5, 5e-5}, {6e-5, 6e-5, 6e-5}};
   for (auto& values : profile.evidence) values.assign(3, 2.0);
+  profile.modules = {{"app", "/nowhere/app", "0123"}};
   return profile;
 }
 

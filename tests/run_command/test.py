@@ -58,6 +58,18 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon report run-2.h5", finished.errors)
 
+    def test_a_name_that_is_taken_has_a_number(self):
+        (self.directory / "run.h5").write_text("precious")
+        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("halcyon report run-2.h5", finished.errors)
+        self.assertEqual((self.directory / "run.h5").read_text(), "precious")
+
+    def test_help_of_a_command_is_its_help(self):
+        self.assertEqual(self.halcyon("help", "report"), self.halcyon("report", "--help"))
+        self.assertEqual(self.halcyon("help"), self.halcyon("--help"))
+        self.assertEqual(self.halcyon("help").status, 0)
+
     def test_a_forgotten_double_dash_is_told(self):
         finished = self.halcyon("run", *LAUNCH, "-np", "2", PROGRAM)
         self.assertEqual(finished.status, 2, finished)

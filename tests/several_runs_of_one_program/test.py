@@ -111,7 +111,7 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         self.assertLess(composed.attributes["run_time_seconds"], 1.1 * undisturbed)
         self.assertGreater(composed.attributes["run_time_seconds"], 0.5 * undisturbed)
         report = self.report(composed_file)
-        self.assertEqual(report["verdict"], "green", report)
+        self.assertEqual(report["verdict"], "unknown", report)  # it is undisturbed by its making
         self.assertLess(report["interference_percent"], 2.0, report)
         # A delay may lie in a segment that has too few alike; most do not.
         self.assertLess(self.injected_seconds(composed_file), 0.5 * min(map(self.injected_seconds, names)))

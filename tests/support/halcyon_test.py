@@ -183,9 +183,9 @@ class Behaviour(unittest.TestCase):
         self.assertTrue(path.exists(), f"no profile was written\n{finished}")
         return Profile(path)
 
-    def record_disturbed(self, file="run.h5", delay=0.02):
+    def record_disturbed(self, file="run.h5", delay=0.1):
         """A profile of real segments whose times are made up, so that the verdict does not hang on the machine: each took
-        about a millisecond of the same work, every twentieth `delay` seconds more, for which rank 1 held the others up in
+        about five milliseconds of the same work, every twentieth `delay` seconds more, for which rank 1 held the others up in
         point-to-point calls."""
         import h5py
         import numpy
@@ -194,7 +194,7 @@ class Behaviour(unittest.TestCase):
         with h5py.File(path, "r+") as profile:
             number = numpy.arange(profile["duration"].size)
             delays = numpy.where(number % 20 == 7, delay, 0.0)
-            profile["duration"][...] = 1e-3 + 1e-5 * numpy.sin(number) + delays
+            profile["duration"][...] = 5e-3 + 5e-5 * numpy.sin(number) + delays
             profile["last_rank"][...] = delays > 0.0
             profile["calls_beyond_usual"][...] = delays
             for kind in ("point_to_point", "collective", "boundary", "file_io", "off_cpu"):

@@ -93,13 +93,34 @@ TEST(Analysis, DoesNotJudgeGroupsOfFewerThanFive) {
 }
 
 TEST(Analysis, WarnsOfABoundaryRateAtWhichRecordingCosts) {
-  Profile profile = uniform_profile(1000, 1e-5);  // 100 kHz
-  profile.boundary_cost_seconds = 1e-7;           // 1 % of the run time
+  Profile profile = uniform_profile(200000, 1e-5);  // 100 kHz
+  profile.boundary_cost_seconds = 1e-7;             // 1 % of the run time
   const Analysis analysis = analyze(profile, "paper");
   ASSERT_EQ(analysis.warnings.size(), 1u);
   EXPECT_EQ(analysis.warnings.front().code, "boundary-rate");
   profile.boundary_cost_seconds = 1e-9;
   EXPECT_TRUE(analyze(profile, "paper").warnings.empty());
+}
+
+TEST(Analysis, SaysNothingOfARunThatASingleDelayWouldDecide) {
+  const Analysis analysis = analyze(uniform_profile(100, 0.005), "paper");
+  ASSERT_TRUE(analysis.unknown);
+  EXPECT_EQ(analysis.unknown->code, "too-short");
+  EXPECT_EQ(analysis.result().verdict, Verdict::unknown);
+  EXPECT_FALSE(analyze(uniform_profile(220, 0.005), "paper").unknown);
+}
+
+TEST(Analysis, GivesTheUndisturbedTimeTheIntervalOfTheInterference) {
+  Profile profile = uniform_profile(1000, 0.010);
+  for (std::size_t i = 0; i < 1000; i += 10) profile.duration[i] = 0.030F;
+  profile.run_time_seconds = 12.0;
+  const Analysis analysis = analyze(profile, "paper");
+  const Interval percent = analysis.result().interval_percent;
+  const Interval interval = analysis.undisturbed_interval_seconds();
+  EXPECT_NEAR(interval.low, 12.0 * (1.0 - percent.high / 100.0), 1e-9);
+  EXPECT_NEAR(interval.high, 12.0 * (1.0 - percent.low / 100.0), 1e-9);
+  EXPECT_LT(interval.low, analysis.undisturbed_time_seconds());
+  EXPECT_GT(interval.high, analysis.undisturbed_time_seconds());
 }
 
 TEST(Analysis, SaysThatAComposedProfileIsNoSingleRun) {
@@ -110,6 +131,8 @@ TEST(Analysis, SaysThatAComposedProfileIsNoSingleRun) {
   ASSERT_EQ(analysis.warnings.size(), 1u);
   EXPECT_EQ(analysis.warnings.front().code, "composed");
   EXPECT_NE(analysis.warnings.front().message.find("a.h5, b.h5"), std::string::npos);
+  EXPECT_EQ(analysis.result().verdict, Verdict::unknown);
+  EXPECT_TRUE(analysis.is_comparable());
 }
 
 TEST(Analysis, SumsTheCriticalPathOfWhatWasInjected) {

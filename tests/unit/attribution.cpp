@@ -185,6 +185,18 @@ TEST(Attribution, NamesTheGroupsWithTheMostOfIt) {
   EXPECT_NEAR(attribution.groups[0].baseline_seconds, 0.010, 1e-6);
 }
 
+TEST(TimeSpent, IsThatOfTheRankThatHeldTheOthersUp) {
+  Profile profile = plain_profile();
+  const SecondsByKind before = time_spent(profile);
+  delay(profile, 10, 0.020F, 1, TimeKind::file_io);
+  const SecondsByKind after = time_spent(profile);
+  for (const ExcessKind kind : {ExcessKind::computation, ExcessKind::point_to_point, ExcessKind::collective}) {
+    EXPECT_NEAR(after[static_cast<std::size_t>(kind)], before[static_cast<std::size_t>(kind)], 1e-6);
+  }
+  EXPECT_NEAR(after[static_cast<std::size_t>(ExcessKind::file_io)], 0.020, 1e-6);
+  EXPECT_NEAR(std::accumulate(before.begin(), before.end(), 0.0), 1.0, 1e-4);
+}
+
 TEST(Attribution, OfNoSegmentsIsNothing) { expect_to_add_up(attribute(uniform_profile(0, 1.0), {}), 0.0); }
 
 TEST(Attribution, OfAnAnalysisIsThatOfTheMethodThatSpeaks) {

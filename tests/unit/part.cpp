@@ -64,7 +64,8 @@ class Part : public testing::Test {
   void write_tail_of(const SegmentStore& store, PartEnd end = part_is_running) {
     std::vector<std::byte> tail(most_in_tail);
     const std::vector<CallSite> sites{{nullptr, Boundary::barrier, "barrier@app+0x1"}};
-    ASSERT_TRUE(part_.write_tail(tail.data(), write_tail(tail.data(), figures_, end, store, sites)));
+    const std::vector<Module> modules{{"app", "/opt/app", "abcd"}};
+    ASSERT_TRUE(part_.write_tail(tail.data(), write_tail(tail.data(), figures_, end, store, sites, modules)));
   }
   // The first segments of `store`, which is settled.
   void expect_part_has(const SegmentStore& store, std::size_t segments) const {
@@ -73,6 +74,8 @@ class Part : public testing::Test {
     const ReadTail read = read_tail(again.read_tail(), again);
     read.segments->settle();
     ASSERT_EQ(read.segments->size(), segments);
+    ASSERT_EQ(read.modules.size(), 1u);
+    EXPECT_EQ(read.modules.front().path + read.modules.front().build_id, "/opt/appabcd");
     for (std::size_t i = 0; i < segments; ++i) {
       ASSERT_EQ(read.segments->get(i).duration, store.get(i).duration);
       ASSERT_EQ(compute_of(*read.segments, i), compute_of(store, i)) << "segment " << i;

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <sstream>
 
 #include "report/comparison.hpp"
 #include "report/json.hpp"
@@ -32,6 +33,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "groups",
                                                      "run_time_seconds",
                                                      "undisturbed_time_seconds",
+                                                     "undisturbed_interval_seconds",
                                                      "coverage_percent",
                                                      "segment_rate_hz",
                                                      "counter",
@@ -41,9 +43,11 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "interference_interval_percent",
                                                      "instantaneous_percent",
                                                      "continuous_percent",
+                                                     "time_spent_seconds",
                                                      "background_percent",
                                                      "known_runs",
                                                      "probes",
+                                                     "cause",
                                                      "method",
                                                      "methods",
                                                      "breakdown",
@@ -140,10 +144,73 @@ TEST(ReportText, SaysWhereTheExcessWent) {
   EXPECT_NE(text.find("where it went     10.00 s\n    by kind         point-to-point 100 %\n"), std::string::npos)
       << text;
   EXPECT_NE(text.find("held up by      rank 1 on right 100 %\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("segments        100 %  100 of 1.00 s to allreduce@app+0x10\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("50 % of it off the CPU, 7 preemptions, stolen by the\n                    hypervisor 5.00 s\n"),
+  EXPECT_NE(
+      text.find(
+          "segments        100 %  100 segments, normally 1.00 s, ending at\n                    allreduce@app+0x10\n"),
+      std::string::npos)
+      << text;
+  EXPECT_NE(text.find("evidence        the late rank was not running for 50 % of the lost time, 7\n"),
             std::string::npos)
       << text;
+  EXPECT_NE(text.find("all on the host the hypervisor kept 5.00 s\n"), std::string::npos) << text;
+}
+
+TEST(ReportText, NamesTheLikelyCauseAndWhatToDoOnItsFirstLines) {
+  const Profile profile = disturbed_profile();
+  const Analysis analysis = analyze(profile, "paper");
+  ASSERT_TRUE(analysis.cause);
+  EXPECT_EQ(analysis.cause->code, "network");
+  const std::string text = report_text("run.h5", profile, analysis, Colour::never);
+  EXPECT_LT(text.find("  likely cause      slow point-to-point communication of rank 1 on right"), 600u) << text;
+  EXPECT_NE(text.find("  what to do        See what other jobs sent"), std::string::npos) << text;
+  const auto json = report_json("run.h5", profile, analysis)["cause"];
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"code", "text", "action"}));
+  const std::string closing = closing_lines(profile, analysis, Colour::never);
+  EXPECT_EQ(closing.rfind("halcyon: yellow: 9.1 % came from outside: 110.0 s, undisturbed 100.0 s (", 0), 0u)
+      << closing;
+  EXPECT_NE(closing.find("\nhalcyon: likely cause: slow point-to-point"), std::string::npos) << closing;
+  EXPECT_TRUE(
+      report_json("run.h5", uniform_profile(100, 1.0), analyze(uniform_profile(100, 1.0), "paper"))["cause"].is_null());
+}
+
+TEST(ReportText, HasNoLineBeyondEightyColumns) {
+  Profile profile = disturbed_profile();
+  profile.places["allreduce@app+0x10"] = {"some::namespaced::function(int, double, std::vector<int>)", "file.cpp:120"};
+  const Analysis analysis = analyze(profile, "paper");
+  const std::string comparison = comparison_text({"a.h5", profile}, {"b.h5", profile}, compare(profile, profile));
+  const std::vector<SummaryRow> rows{summary_row("a.h5", analysis),
+                                     summary_row("a/longer/name/of/a/profile.h5", analysis)};
+  for (const std::string& text : {report_text("run.h5", profile, analysis, Colour::never), comparison,
+                                  closing_lines(profile, analysis, Colour::never), summary_text(rows)}) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 80u) << line;
+  }
+}
+
+TEST(ReportText, TellsACallSiteByFunctionAndLineWhereTheyAreKnown) {
+  Profile profile = disturbed_profile();
+  profile.places["allreduce@app+0x10"] = {"solve", "solve.c:7"};
+  const Analysis analysis = analyze(profile, "paper");
+  const std::string text = report_text("run.h5", profile, analysis, Colour::never);
+  EXPECT_NE(text.find("allreduce in solve (solve.c:7)\n"), std::string::npos) << text;
+  const auto group = report_json("run.h5", profile, analysis)["breakdown"]["groups"][0];
+  EXPECT_EQ(group["site"], "allreduce@app+0x10");
+  EXPECT_EQ(group["function"], "solve");
+  EXPECT_EQ(group["source"], "solve.c:7");
+}
+
+TEST(ReportText, ListsNoMethodsWhereThereWasNothingToJudge) {
+  const Profile profile = uniform_profile(1, 5.0);
+  EXPECT_EQ(report_text("run.h5", profile, analyze(profile, "paper"), Colour::never).find("methods"),
+            std::string::npos);
+}
+
+TEST(Words, GiveBytesAUnitAndCountsTheirThousands) {
+  EXPECT_EQ(amount(824560040, "B"), "824.6 MB");
+  EXPECT_EQ(amount(999960, "B"), "1.0 MB");
+  EXPECT_EQ(amount(999, "B"), "999 B");
+  EXPECT_EQ(amount(1234567, "1"), "1 234 567");
+  EXPECT_EQ(amount(12, "1"), "12");
 }
 
 TEST(ReportText, SaysNothingOfAnExcessThatIsNone) {

@@ -6,7 +6,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from halcyon_test import EXAMPLES
 
-STEPS = 1500  # of some 0.4 ms
+STEPS = 4000  # of some 0.4 ms
 LEAST_SHARE = 0.9  # of what was injected, or of all the excess if that is less, must be found there
 SINGLE_PRECISION = 6e-8  # relative, of a segment's excess as of its duration; over many segments less
 TRIES = 4  # what others do to a run is excess, too, and rightly told as what it is

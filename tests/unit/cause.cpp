@@ -1,0 +1,279 @@
+// The likely cause of profiles whose cause is known, since they were made by hand.
+#include "analyzer/cause.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <set>
+
+#include "analyzer/analysis.hpp"
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::testing;
+
+constexpr std::size_t segments = 4000;  // of 10 ms
+constexpr double delay = 0.05;
+
+using IsDelayed = std::function<bool(std::size_t segment, double begin)>;
+
+bool every_seventeenth(std::size_t segment, double) { return segment % 17 == 5; }
+
+// Delays of rank 1 in segments of 10 ms, in computation unless a test says otherwise. The kernel says that nobody
+// waited for anything.
+Profile delayed(const IsDelayed& is_delayed = every_seventeenth, int ranks = 2) {
+  Profile profile = uniform_profile(segments, 0.010, ranks);
+  profile.run_time_seconds = 0.0;
+  for (std::size_t i = 0; i < segments; ++i) {
+    profile.duration[i] = 0.010F + 1e-5F * static_cast<float>(i % 10);
+    if (is_delayed(i, profile.run_time_seconds)) {
+      profile.duration[i] += static_cast<float>(delay);
+      profile.last_rank[i] = 1;
+    }
+    profile.run_time_seconds += static_cast<double>(profile.duration[i]);
+  }
+  profile.evidence[index_of(Evidence::cpus)].assign(static_cast<std::size_t>(ranks), 64.0);
+  return profile;
+}
+
+bool is_delayed(const Profile& profile, std::size_t segment) { return profile.duration[segment] > 0.03F; }
+
+double lost(const Profile& profile) {
+  double seconds = 0.0;
+  for (std::size_t i = 0; i < segments; ++i) seconds += is_delayed(profile, i) ? delay : 0.0;
+  return seconds;
+}
+
+void in_calls(Profile& profile, TimeKind kind) {
+  for (std::size_t i = 0; i < segments; ++i) {
+    if (is_delayed(profile, i)) profile.last_rank_times[static_cast<std::size_t>(kind)][i] = static_cast<float>(delay);
+  }
+}
+
+void off_the_cpu(Profile& profile) {
+  for (std::size_t i = 0; i < segments; ++i) {
+    if (is_delayed(profile, i)) profile.last_rank_off_cpu[i] = static_cast<float>(delay);
+  }
+}
+
+void set(Profile& profile, Evidence evidence, double value) {
+  profile.evidence[index_of(evidence)].assign(static_cast<std::size_t>(profile.ranks), value);
+}
+
+Cause cause_of(const Profile& profile) {
+  const Analysis analysis = analyze(profile, "paper");
+  EXPECT_NE(analysis.result().verdict, Verdict::green);
+  return analysis.cause.value_or(Cause{"none", "", ""});
+}
+
+TEST(Cause, IsNoneOfAGreenRun) { EXPECT_FALSE(analyze(uniform_profile(1000, 0.010), "paper").cause); }
+
+TEST(Cause, IsNoneWhereThereIsNoVerdict) { EXPECT_FALSE(analyze(uniform_profile(1, 5.0), "paper").cause); }
+
+TEST(Cause, IsOtherProcessesWhereTheLateRankWaitedForACpu) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};
+  const Cause cause = cause_of(profile);
+  EXPECT_EQ(cause.code, "other-processes");
+  EXPECT_NE(cause.text.find("rank 1 on host waited for a CPU for 100 % of the lost time, throughout the run"),
+            std::string::npos)
+      << cause.text;
+}
+
+TEST(Cause, IsOtherProcessesInWhateverCallTheyTookTheCpu) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  in_calls(profile, TimeKind::file_io);
+  profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+}
+
+TEST(Cause, IsOtherProcessesWhereOtherThreadsOfTheRankWaited) {
+  Profile profile = delayed();
+  profile.evidence[index_of(Evidence::cpu_wait_of_others)] = {0.0, lost(profile)};
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+}
+
+TEST(Cause, IsOtherProcessesByPreemptionsWhereTheKernelDoesNotTellWaits) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  profile.evidence[index_of(Evidence::cpu_wait)].clear();
+  EXPECT_EQ(cause_of(profile).code, "unclear");
+  set(profile, Evidence::involuntary_switches, 1000.0);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+}
+
+TEST(Cause, IsMoreRanksThanCoresWhereThereAre) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  set(profile, Evidence::cpu_wait, lost(profile));
+  set(profile, Evidence::cpus, 1.0);
+  EXPECT_EQ(cause_of(profile).code, "more-ranks-than-cores");
+}
+
+TEST(Cause, IsTheHypervisorWhereItKeptAsMuch) {
+  Profile profile = delayed();
+  set(profile, Evidence::steal, lost(profile));
+  EXPECT_EQ(cause_of(profile).code, "hypervisor-steal");
+}
+
+TEST(Cause, IsMemoryWherePagesCameFromADisk) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  set(profile, Evidence::major_faults, 1500.0);
+  set(profile, Evidence::memory_pressure, lost(profile));
+  EXPECT_EQ(cause_of(profile).code, "memory-pressure");
+}
+
+TEST(Cause, IsFileIo) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  in_calls(profile, TimeKind::file_io);
+  EXPECT_EQ(cause_of(profile).code, "file-io");
+}
+
+TEST(Cause, IsTheNetworkBetweenHostsAndCommunicationWithinOne) {
+  Profile profile = delayed();
+  in_calls(profile, TimeKind::point_to_point);
+  EXPECT_EQ(cause_of(profile).code, "communication");
+  profile.rank_host = {"left", "right"};
+  const Cause cause = cause_of(profile);
+  EXPECT_EQ(cause.code, "network");
+  EXPECT_NE(cause.text.find("point-to-point communication of rank 1 on right"), std::string::npos) << cause.text;
+}
+
+TEST(Cause, IsTheStartWhereAllIsLostThere) {
+  Profile profile = delayed([](std::size_t segment, double) { return segment < 150; });
+  in_calls(profile, TimeKind::point_to_point);
+  EXPECT_EQ(cause_of(profile).code, "start-up");
+}
+
+TEST(Cause, IsTheProgramsOwnWaitingWhereItSleptInNoCall) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  EXPECT_EQ(cause_of(profile).code, "own-waiting");
+}
+
+TEST(Cause, IsOneRankOrOneHostWhereAllOthersAreWell) {
+  Profile profile = delayed(every_seventeenth, 4);
+  EXPECT_EQ(cause_of(profile).code, "slow-rank");
+  profile.rank_host = {"a", "b", "c", "d"};
+  const Cause cause = cause_of(profile);
+  EXPECT_EQ(cause.code, "slow-host");
+  EXPECT_NE(cause.text.find("rank 1 on b"), std::string::npos) << cause.text;
+}
+
+TEST(Cause, OfSlowerComputationIsTheMachineOnlyWhereWorkIsCounted) {
+  Profile profile = delayed();
+  EXPECT_EQ(cause_of(profile).code, "slower-computation");
+  profile.counter = "papi:PAPI_TOT_INS";
+  EXPECT_EQ(cause_of(profile).code, "slow-machine");
+}
+
+TEST(Cause, IsTheProgramsOwnVariationWhereLongerSegmentsDidMoreWork) {
+  Profile profile = uniform_profile(segments, 0.010);
+  profile.counter = "papi:PAPI_TOT_INS";
+  profile.run_time_seconds = 0.0;
+  FeatureColumn& work = column(profile, Feature::compute);
+  work.bins.clear();
+  for (int i = 0; i < 16; ++i) work.bins.push_back(1e6 * (1.0 + 0.09 * i));
+  work.index.resize(segments);
+  for (std::size_t i = 0; i < segments; ++i) {
+    const std::size_t bin = i % 3 == 0 ? i / 3 % 16 : 0;
+    work.index[i] = static_cast<std::uint16_t>(bin);
+    profile.duration[i] = 0.010F * (1.0F + 0.09F * static_cast<float>(bin)) + 1e-5F * static_cast<float>(i % 10);
+    profile.run_time_seconds += static_cast<double>(profile.duration[i]);
+  }
+  EXPECT_EQ(cause_of(profile).code, "own-variation");
+}
+
+TEST(Cause, IsUnclearWhereNothingExplainsHalf) {
+  Profile profile = delayed();
+  std::size_t next = 0;  // a third in messages, a third in files, a third in computation
+  for (std::size_t i = 0; i < segments; ++i) {
+    if (!is_delayed(profile, i)) continue;
+    const std::size_t which = next++ % 3;
+    const TimeKind kind = which == 0 ? TimeKind::point_to_point : TimeKind::file_io;
+    if (which < 2) profile.last_rank_times[static_cast<std::size_t>(kind)][i] = static_cast<float>(delay);
+  }
+  EXPECT_EQ(cause_of(profile).code, "unclear");
+}
+
+TEST(Cause, HasAnActionForEachCode) {
+  std::set<std::string_view> codes;
+  for (const CauseInfo& info : cause_infos()) {
+    codes.insert(info.code);
+    EXPECT_TRUE(info.action.ends_with(".")) << info.code;
+  }
+  EXPECT_EQ(codes.size(), cause_infos().size());
+}
+
+TimePattern pattern_of(const Profile& profile) {
+  const Grouping grouping = group_segments(profile);
+  return time_pattern(profile, grouping, analyze(profile, grouping, "paper"));
+}
+
+TEST(TimePattern, FindsAPeriodOfBursts) {
+  const Profile profile = delayed([](std::size_t segment, double begin) {
+    return begin - 2.0 * std::floor(begin / 2.0) < 0.4 && segment % 2 == 0;
+  });
+  const TimePattern pattern = pattern_of(profile);
+  ASSERT_EQ(pattern.kind, TimePattern::Kind::periodic);
+  EXPECT_NEAR(pattern.period_seconds, 2.0, 0.1);
+}
+
+TEST(TimePattern, FindsAPeriodOfSingleDelaysThatComeAboutThen) {
+  std::mt19937 engine(1);
+  std::normal_distribution<double> jitter(0.0, 0.03);
+  double next = 0.5;
+  const Profile profile = delayed([&](std::size_t, double begin) {
+    if (begin < next) return false;
+    next = 0.5 * std::ceil(begin / 0.5 + 0.3) + jitter(engine);
+    return true;
+  });
+  const TimePattern pattern = pattern_of(profile);
+  ASSERT_EQ(pattern.kind, TimePattern::Kind::periodic);
+  EXPECT_NEAR(pattern.period_seconds, 0.5, 0.02);
+}
+
+TEST(TimePattern, SaysNothingOfAPeriodWhereChanceRules) {
+  for (unsigned seed = 1; seed <= 40; ++seed) {
+    std::mt19937 engine(seed);
+    std::bernoulli_distribution strikes(0.05);
+    std::bernoulli_distribution burst_begins(0.005);
+    double burst_until = 0.0;
+    const Profile alone = delayed([&](std::size_t, double) { return strikes(engine); });
+    EXPECT_EQ(pattern_of(alone).kind, TimePattern::Kind::throughout) << seed;
+    const Profile bursts = delayed([&](std::size_t, double begin) {
+      if (burst_begins(engine)) burst_until = begin + 0.3;
+      return begin < burst_until;
+    });
+    EXPECT_NE(pattern_of(bursts).kind, TimePattern::Kind::periodic) << seed;
+  }
+}
+
+TEST(TimePattern, TakesNoPeriodFromTheProgramsOwnOrder) {
+  // Every twentieth segment writes, and one write in two is slow.
+  std::mt19937 engine(1);
+  std::bernoulli_distribution is_slow(0.5);
+  Profile profile = delayed([&](std::size_t segment, double) { return segment % 20 == 0 && is_slow(engine); });
+  FeatureColumn& writes = column(profile, Feature::writes);
+  writes.bins = {0.0, 1.0};
+  for (std::size_t i = 0; i < segments; ++i) writes.index.push_back(i % 20 == 0 ? 1 : 0);
+  EXPECT_NE(pattern_of(profile).kind, TimePattern::Kind::periodic);
+}
+
+TEST(TimePattern, TellsAStretchFromBursts) {
+  const TimePattern stretch = pattern_of(delayed([](std::size_t segment, double) { return segment / 200 == 10; }));
+  EXPECT_EQ(stretch.kind, TimePattern::Kind::stretch);
+  EXPECT_GT(stretch.to_seconds, stretch.from_seconds);
+  const auto in_two = [](std::size_t segment, double) { return segment / 200 == 4 || segment / 200 == 15; };
+  EXPECT_EQ(pattern_of(delayed(in_two)).kind, TimePattern::Kind::bursts);
+}
+
+}  // namespace
