@@ -6,7 +6,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, > infos{{
+constexpr std::array<WarningInfo, 18> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise on their own, say how many ranks make a boundary "
      "with --boundary-ranks."},
