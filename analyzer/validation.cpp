@@ -278,7 +278,7 @@ Noise noise_of(const std::vector<ValidatedRun>& runs, const std::vector<std::opt
   if (spread.runs < fewest_for_spread) return noise;
   const boost::math::chi_squared law(degrees_of_freedom(spread));
   const double points =
-      spread.deviation * boost::math::quantile(boost::math::complement(boost::math::normal(), upper_tail));
+      100.0 * spread.deviation * boost::math::quantile(boost::math::complement(boost::math::normal(), upper_tail));
   const auto with = [&](double share) { return points * std::sqrt(degrees_of_freedom(spread) / share); };
   noise.uncertainty_points = Interval{with(boost::math::quantile(boost::math::complement(law, upper_tail))),
                                       with(boost::math::quantile(law, upper_tail))};
