@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <optional>
 
 namespace halcyon {
 
@@ -51,6 +50,7 @@ class PickledReduction {
     if (!is_expected(is_sent, other, tag)) begin();
     if (!is_expected(is_sent, other, tag)) return false;
     tag_ = tag;
+    has_begun_ = true;
     length_is_known_ = !length_is_known_;
     if (length_is_known_) return false;
     bit_ <<= 1;
@@ -64,7 +64,7 @@ class PickledReduction {
   void begin() {
     bit_ = 1;
     length_is_known_ = false;
-    tag_.reset();
+    has_begun_ = false;
     pass_over_absent();
   }
   bool sends() const { return (rank_ & bit_) != 0; }
@@ -73,14 +73,15 @@ class PickledReduction {
     while (bit_ < ranks_ && other() >= ranks_) bit_ <<= 1;
   }
   bool is_expected(bool is_sent, int other_rank, int tag) const {
-    return is_sent == sends() && other_rank == static_cast<int>(other()) && tag_.value_or(tag) == tag;
+    return is_sent == sends() && other_rank == static_cast<int>(other()) && (!has_begun_ || tag == tag_);
   }
 
   unsigned rank_ = 0;
   unsigned ranks_ = 1;
   unsigned bit_ = 1;  // of the tree: whom this rank differs from by it, it exchanges with
   bool length_is_known_ = false;
-  std::optional<int> tag_;  // of the reduction under way
+  bool has_begun_ = false;
+  int tag_ = 0;  // of the reduction under way
 };
 
 /// Communicators that may be mpi4py's own.
