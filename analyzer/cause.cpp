@@ -135,9 +135,9 @@ bool has_more_ranks_than_cores(const Profile& profile) {
   return false;
 }
 
-const HostShare* host_alone(const Attribution& attribution) {
+const HostShare* host_alone(const Profile& profile, const Attribution& attribution) {
   const HostShare& worst = attribution.hosts.front();
-  return attribution.hosts.size() > 1 && worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
+  return profile.hosts().size() > 1 && worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
 }
 
 const RankShare* rank_alone(const Attribution& attribution) {
@@ -151,7 +151,7 @@ std::string where(const Profile& profile, const Attribution& attribution) {
   if (const RankShare* rank = rank_alone(attribution)) {
     return fmt::format("rank {} on {}", rank->rank, profile.rank_host[rank->rank]);
   }
-  if (const HostShare* host = host_alone(attribution)) return "the ranks on " + host->host;
+  if (const HostShare* host = host_alone(profile, attribution)) return "the ranks on " + host->host;
   return hosts.size() == 1 ? "the ranks on " + hosts.front() : "the ranks";
 }
 
@@ -246,9 +246,13 @@ std::optional<double> period_of(const Profile& profile, const Grouping& grouping
   std::vector<double> bins(bins_of_time, 0.0);
   double squares = 0.0;
   double begin = 0.0;
+  double weights = 0.0;
+  double weighted_durations = 0.0;  // disturbed segments are longer than most
   for (std::size_t segment = 0; segment < values.size(); ++segment) {
     const auto bin = static_cast<std::size_t>(begin / run * static_cast<double>(bins_of_time));
     bins[std::min(bin, bins_of_time - 1)] += values[segment];
+    weights += std::max(values[segment], 0.0);
+    weighted_durations += std::max(values[segment], 0.0) * static_cast<double>(profile.duration[segment]);
     begin += static_cast<double>(profile.duration[segment]);
   }
   for (const double bin : bins) squares += bin * bin;
@@ -268,7 +272,9 @@ std::optional<double> period_of(const Profile& profile, const Grouping& grouping
       if (stands_out(i) && i < line) line = i;
     }
   }
-  return 2.0 * run / static_cast<double>(line);
+  const double period = 2.0 * run / static_cast<double>(line);
+  const bool is_of_segments = period * weights < static_cast<double>(least_in_period) * weighted_durations;
+  return is_of_segments ? std::nullopt : std::optional(period);
 }
 
 std::string in_seconds(double seconds) {
@@ -299,18 +305,17 @@ TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const
   for (double& window : windows) window = std::max(window, 0.0);
   const double needed = most_of_it * std::accumulate(windows.begin(), windows.end(), 0.0);
   const double length = analysis.attribution.window_seconds;
-  if (windows.front() >= needed) return {.kind = Kind::start, .to_seconds = length};
-  if (const std::optional<double> period = period_of(profile, grouping, analysis)) {
-    return {.kind = Kind::periodic, .period_seconds = *period};
-  }
   for (std::size_t count = 1; count <= few_windows; ++count) {
     for (std::size_t first = 0; first + count <= window_count; ++first) {
       const auto begin = windows.begin() + static_cast<std::ptrdiff_t>(first);
       if (std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) < needed) continue;
-      return {.kind = Kind::stretch,
+      return {.kind = first == 0 ? Kind::start : Kind::stretch,
               .from_seconds = static_cast<double>(first) * length,
               .to_seconds = static_cast<double>(first + count) * length};
     }
+  }
+  if (const std::optional<double> period = period_of(profile, grouping, analysis)) {
+    return {.kind = Kind::periodic, .period_seconds = *period};
   }
   std::sort(windows.begin(), windows.end(), std::greater<>());
   const bool are_few = std::accumulate(windows.begin(), windows.begin() + few_windows, 0.0) >= needed;
@@ -388,7 +393,7 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
   if (is_cause(share_of_more_work(profile, grouping, analysis))) {
     return cause("own-variation", "the program's own variation: the longer segments did more work");
   }
-  if (const HostShare* host = host_alone(attribution)) {
+  if (const HostShare* host = host_alone(profile, attribution)) {
     return cause("slow-host", fmt::format("one slow host: {} of the lost time was in computation of {}",
                                           percent(host->seconds / attribution.seconds), of_whom));
   }

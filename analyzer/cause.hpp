@@ -34,7 +34,7 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
 struct TimePattern {
   enum class Kind { throughout, periodic, bursts, stretch, start } kind = Kind::throughout;
   double period_seconds = 0.0;  // of `periodic`
-  double from_seconds = 0.0;    // of `stretch` and `start`, since the run's first segment
+  double from_seconds = 0.0;    // of `stretch` and `start`: at most a quarter of the run, since its first segment
   double to_seconds = 0.0;
 };
 

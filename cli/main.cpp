@@ -40,6 +40,11 @@ int main(int argc, char** argv) {
   const bool is_known =
       !app->get_subcommands([&](const CLI::App* command) { return command->get_name() == subcommand; }).empty();
   const std::string see = " (see halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help)";
+  const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
+  if (is_other_word) {
+    const std::string word(subcommand);
+    return fail("there is no command '" + word + "'" + did_you_mean(word, command_names(*app)) + see);
+  }
   try {
     app->parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& success) {
@@ -52,10 +57,7 @@ int main(int argc, char** argv) {
     const CLI::App* const command = is_known ? app->get_subcommand(std::string(subcommand)) : app.get();
     return fail(error.what() + did_you_mean(unexpected, option_names(*command)) + see);
   } catch (const CLI::ParseError& error) {
-    const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
-    if (!is_other_word) return fail(error.what() + see);
-    return fail("there is no command '" + std::string(subcommand) + "'" +
-                did_you_mean(std::string(subcommand), command_names(*app)) + see);
+    return fail(error.what() + see);
   }
   try {
     return chosen();

@@ -141,15 +141,15 @@ SummaryRow summary_row(const std::string& file, const Analysis& analysis) {
           .interference_percent = analysis.result().interference_percent,
           .run_time_seconds = analysis.run_time_seconds,
           .undisturbed_time_seconds = analysis.undisturbed_time_seconds(),
-          .undisturbed_interval_seconds = analysis.undisturbed_interval_seconds()};
+          .undisturbed = undisturbed_words(analysis)};
 }
 
 std::string summary_text(const std::vector<SummaryRow>& runs) {
-  constexpr std::size_t most_name = 24;  // a longer one has a line of its own
+  constexpr std::size_t most_name = 16;  // a longer one has a line of its own
   std::size_t width = std::string_view("profile").size();
   for (const SummaryRow& run : runs) width = std::max(width, std::min(columns_of(run.file), most_name));
-  std::string text = fmt::format("{:<{}}  {:<7}  {:>7}  {:>9}  {:>11}  {}\n", "profile", width, "verdict", "outside",
-                                 "ran", "undisturbed", "90 % interval");
+  std::string text = fmt::format("{:<{}}  {:<7}  {:>7}  {:>9}  {}\n", "profile", width, "verdict", "outside", "ran",
+                                 "undisturbed (90 % interval)");
   std::vector<double> undisturbed;
   for (const SummaryRow& run : runs) {
     const std::size_t columns = columns_of(run.file);
@@ -159,9 +159,8 @@ std::string summary_text(const std::vector<SummaryRow>& runs) {
       text += fmt::format("{:>7}  {:>9}\n", "–", seconds(run.run_time_seconds));
       continue;
     }
-    text += fmt::format("{:>5.1f} %  {:>9}  {:>11}  {} to {}\n", run.interference_percent,
-                        seconds(run.run_time_seconds), seconds(run.undisturbed_time_seconds),
-                        seconds(run.undisturbed_interval_seconds.low), seconds(run.undisturbed_interval_seconds.high));
+    text += fmt::format("{:>5.1f} %  {:>9}  {}\n", run.interference_percent, seconds(run.run_time_seconds),
+                        run.undisturbed);
     undisturbed.push_back(run.undisturbed_time_seconds);
   }
   text += fmt::format("{} of {} judged", undisturbed.size(), plural(runs.size(), "run"));

@@ -25,7 +25,7 @@ struct SummaryRow {
   double interference_percent = 0.0;
   double run_time_seconds = 0.0;
   double undisturbed_time_seconds = 0.0;
-  Interval undisturbed_interval_seconds;
+  std::string undisturbed;  // in words
 };
 SummaryRow summary_row(const std::string& file, const Analysis& analysis);
 

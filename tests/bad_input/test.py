@@ -118,6 +118,7 @@ class BadInput(halcyon_test.Behaviour):
         finished = self.halcyon("frobnicate")
         self.check_refused(finished, "frobnicate")
         self.assertNotIn("Did you mean", finished.errors)
+        self.check_refused(self.halcyon("help", "comprae"), "comprae", "Did you mean: compare?")
 
     def test_an_unknown_launcher_is_told_what_to_type(self):
         self.check_refused(self.halcyon("run", "--", "echo", "ran"), "halcyon exec",

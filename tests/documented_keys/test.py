@@ -79,7 +79,8 @@ class DocumentedKeys(halcyon_test.Behaviour):
         of_runs = {f"{run}.{key}" for run in "ab" for key in self.report_keys()}
         printed = self.printed("compare", "--json", "-", "a.h5", "b.h5")
         self.assertTrue(printed["same_work"], printed)
-        self.check(documented | of_runs | {"difference"}, printed,
+        # A cause that is none is null.
+        self.check(documented | of_runs | {"difference", "a.cause", "b.cause"}, printed,
                    {key for key in documented if key.startswith("difference.")} | {"difference"} |
                    {key for key in of_runs if "warnings" in key or "breakdown" in key or "cause" in key} |
                    {f"{run}.cause" for run in "ab"})

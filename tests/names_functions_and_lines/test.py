@@ -72,7 +72,7 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
             profile["duration"][::7] = 0.04
             profile["compute"][...] = 0
             profile.attrs["run_time_seconds"] = profile["duration"][...].astype(float).sum()
-        functions = [group["function"] for group in self.groups("run.h5") if group["function"]]
+        functions = [group["function"] for group in self.groups("run.h5") if group.get("function")]
         self.assertTrue(any(name.startswith("LAMMPS_NS::") and name.endswith(")") for name in functions), functions)
 
     def test_of_a_recovered_run(self):

@@ -183,9 +183,9 @@ class Behaviour(unittest.TestCase):
         self.assertTrue(path.exists(), f"no profile was written\n{finished}")
         return Profile(path)
 
-    def record_disturbed(self, file="run.h5", delay=0.1):
+    def record_disturbed(self, file="run.h5", delay=0.02):
         """A profile of real segments whose times are made up, so that the verdict does not hang on the machine: each took
-        about five milliseconds of the same work, every twentieth `delay` seconds more, for which rank 1 held the others up in
+        about a millisecond of the same work, every twentieth `delay` seconds more, for which rank 1 held the others up in
         point-to-point calls."""
         import h5py
         import numpy
@@ -194,7 +194,7 @@ class Behaviour(unittest.TestCase):
         with h5py.File(path, "r+") as profile:
             number = numpy.arange(profile["duration"].size)
             delays = numpy.where(number % 20 == 7, delay, 0.0)
-            profile["duration"][...] = 5e-3 + 5e-5 * numpy.sin(number) + delays
+            profile["duration"][...] = 1e-3 + 1e-5 * numpy.sin(number) + delays
             profile["last_rank"][...] = delays > 0.0
             profile["calls_beyond_usual"][...] = delays
             for kind in ("point_to_point", "collective", "boundary", "file_io", "off_cpu"):
@@ -210,7 +210,7 @@ def real_run():
     """The profile of an example on two ranks, with everything in it that a profile may have; recorded once."""
     with tempfile.TemporaryDirectory(prefix="halcyon-") as directory:
         subprocess.run([HALCYON, "run", "-o", "run.h5", "--background", "0.05", "--inject",
-                        "class=p2p,prob=0.05,mean=0.1ms", "--", *LAUNCH, "-np", "2", EXAMPLES / "halo_c", "400"],
+                        "class=p2p,prob=0.05,mean=0.1ms", "--", *LAUNCH, "-np", "2", EXAMPLES / "halo_c", "1200"],
                        cwd=directory, env={**clean_environment(), "INTM_SEED": "1", "XDG_STATE_HOME": directory},
                        capture_output=True,
                        timeout=TIME_LIMIT, check=True)

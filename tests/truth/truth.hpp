@@ -19,7 +19,7 @@ enum class DelayLaw { normal, exponential, lognormal, pareto, uniform, weibull, 
 /// Segments that do the same work, ended at the same place of the program.
 struct Phase {
   std::size_t share = 1;  // segments of an iteration
-  double seconds = 1e-3;  // of a segment, undisturbed, at the start
+  double seconds = 2e-2;  // of a segment, undisturbed, at the start
   double growth = 0.0;    // of the work over the whole run: 0.2 ends a fifth longer than it began
 };
 

@@ -239,7 +239,7 @@ TEST(Compound, LeavesWaitingAloneThatDelaysNothing) {
       truth::make_truth({.segments = 1000, .jitter_law = truth::JitterLaw::normal, .jitter = 0.02, .calls = 20});
   std::mt19937 engine(5);
   std::exponential_distribution<float> share(10.0F);
-  for (float& waits : truth.profile.calls_beyond_usual) waits = 1e-3F * std::min(share(engine), 0.5F);
+  for (float& waits : truth.profile.calls_beyond_usual) waits = 2e-2F * std::min(share(engine), 0.5F);
   EXPECT_LT(percent(analyze(truth.profile, "compound").result()), 3.0);
 }
 
