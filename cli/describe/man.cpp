@@ -123,7 +123,7 @@ std::string man_page(const DescribedCommand& program, const DescribedCommand& co
   text += section("EXAMPLES", lines(command.notes.examples));
   std::string others;
   const auto refer = [&others, &name](const std::string& page) {
-    if (page != name) others += (others.empty() ? "" : ",\n") + ("\\fB" + escaped(page) + "\\fR(1)");
+    if (page != name) others += (others.empty() ? "" : ",\n") + ("\\%\\fB" + escaped(page) + "\\fR(1)");
   };
   refer(program.name);
   for (const DescribedCommand& subcommand : program.subcommands) refer(page_name(program, subcommand));

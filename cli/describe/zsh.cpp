@@ -61,24 +61,28 @@ std::string arguments(const DescribedCommand& command) {
   std::string text;
   for (const DescribedArgument& option : command.options) text += " \\\n        " + specification(option);
   int place = 0;
-  if (!command.subcommands.empty()) {
-    std::string names;
-    for (const DescribedCommand& subcommand : command.subcommands) {
-      names += (names.empty() ? "" : " ") + subcommand.name;
-      for (const DescribedArgument& option : subcommand.options) {
-        const auto is_known = [&option](const DescribedArgument& other) { return other.names == option.names; };
-        if (std::none_of(command.options.begin(), command.options.end(), is_known)) {
-          text += " \\\n        " + specification(option);
-        }
-      }
-    }
-    text += " \\\n        '1:command:(" + names + ")' '*:FILE:_files'";
-  }
   for (const DescribedArgument& positional : command.positionals) {
     const std::string where = positional.repeatable ? "*" : std::to_string(++place);
     text += " \\\n        '" + where + action(positional.value) + "'";
   }
   return text;
+}
+
+// The commands within a command, and all that any of them takes.
+std::string inner_arguments(const DescribedCommand& command) {
+  if (command.subcommands.empty()) return "";
+  std::string text;
+  std::string names;
+  for (const DescribedCommand& subcommand : command.subcommands) {
+    names += (names.empty() ? "" : " ") + subcommand.name;
+    for (const DescribedArgument& option : subcommand.options) {
+      const auto is_known = [&option](const DescribedArgument& other) { return other.names == option.names; };
+      if (std::none_of(command.options.begin(), command.options.end(), is_known)) {
+        text += " \\\n        " + specification(option);
+      }
+    }
+  }
+  return text + " \\\n        '1:command:(" + names + ")' '*:FILE:_files'";
 }
 
 }  // namespace
@@ -100,7 +104,7 @@ std::string zsh_completion(const DescribedCommand& program) {
           "        return\n"
           "      fi\n";
     }
-    of_commands += "      _arguments -s" + arguments(command) + "\n      ;;\n";
+    of_commands += "      _arguments -s" + arguments(command) + inner_arguments(command) + "\n      ;;\n";
   }
   text += "  )\n  _arguments -C" + arguments(program) + " \\\n        '1: :->command' '*:: :->arguments' && return\n";
   text += "  if [[ $state == command ]]; then\n    _describe -t commands command commands\n    return\n  fi\n";
