@@ -34,6 +34,8 @@ struct MethodResult {
   // instantaneous.
   double continuous_percent = 0.0;
   double speed_percent = 0.0;
+
+  double instantaneous_percent() const { return interference_percent - continuous_percent - speed_percent; }
   Interval interval_percent;  // 90 %
   double probability_high = 0.0;
   Verdict verdict = Verdict::unknown;
@@ -64,8 +66,8 @@ struct Analysis {
   std::optional<Cause> cause;         // of a yellow or red one
   std::vector<JudgedGroup> judged;    // ascending
   std::optional<double> injected_percent;
-  std::optional<KnownRuns> known_runs;  // not in the excess
-  ProbeDisplacements probes;            // nor is this
+  std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
+  ProbeDisplacements probes;            // not in the excess
   std::vector<Warning> warnings;
 
   const MethodResult& result() const { return methods[chosen]; }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <numeric>
 
 #include "analyzer/sorting.hpp"
 
@@ -153,6 +154,37 @@ Baseline baseline_mode(Recorded ascending) {
 
 double continuous_of(double segments, double median, double baseline, double excess_seconds) {
   return std::clamp(segments * (median - baseline), 0.0, std::max(0.0, excess_seconds));
+}
+
+void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, const Interval& rise_interval) {
+  double found = 0.0;
+  std::vector<double> seconds(run.groups());
+  double all_seconds = 0.0;
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    const Recorded durations = run.of(run.durations, group);
+    seconds[group] = std::accumulate(durations.begin(), durations.end(), 0.0);
+    all_seconds += seconds[group];
+    found += static_cast<double>(run.size(group)) *
+             (median_of_ascending(run.of(run.ascending, group)) - estimate.groups[group].baseline);
+  }
+  if (!(all_seconds > 0.0)) return;
+  const auto beyond_found = [found](double seconds_more) { return std::max(0.0, seconds_more - found); };
+  estimate.excess_seconds.low += beyond_found(rise_interval.low);
+  estimate.excess_seconds.high += beyond_found(rise_interval.high);
+  const double share = beyond_found(rise) / all_seconds;
+  if (share <= 0.0) return;
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    GroupEstimate& of_group = estimate.groups[group];
+    const double more = std::min(share * seconds[group], seconds[group] - of_group.excess_seconds);
+    of_group.excess_seconds += more;
+    of_group.continuous_seconds += more;
+    of_group.baseline -= more / static_cast<double>(run.size(group));
+    of_group.threshold -= more / static_cast<double>(run.size(group));
+    if (estimate.excess.empty()) continue;
+    for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
+      estimate.excess[i] += static_cast<float>(more * static_cast<double>(run.durations[i]) / seconds[group]);
+    }
+  }
 }
 
 void add_group(JudgedDurations& run, const RecordedGroup& group) {

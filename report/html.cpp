@@ -199,8 +199,7 @@ std::string lost_section(const RunOnPage& run) {
   const std::string of_hosts = host_evidence_words(run.profile);
   return section(
       "Where time was lost",
-      fmt::format("{} in all: {:.1f} % of the run time by occasional delays, {:.1f} % by a steady slowdown.",
-                  seconds(total), result.interference_percent - result.continuous_percent, result.continuous_percent),
+      fmt::format("{} in all. Of the run time: {}.", seconds(total), parts_words(result)),
       "<div class=\"tables\">" + tables + "</div>\n" +
           share_table("by group of like segments", groups, "shares groups") +
           figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +

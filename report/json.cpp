@@ -194,12 +194,14 @@ const std::vector<RunField>& run_fields() {
       {"interference_interval_percent", "", "90 % interval of it, low and high",
        [](Run run) { return interval_json(run.analysis.result().interval_percent); }, Shape::interval},
       {"instantaneous_percent", "instantaneous_ratio", "part of the interference that strikes some segments",
-       [](Run run) {
-         const MethodResult& result = run.analysis.result();
-         return ordered_json(result.interference_percent - result.continuous_percent);
-       }},
+       [](Run run) { return ordered_json(run.analysis.result().instantaneous_percent()); }},
       {"continuous_percent", "continuous_ratio", "part of the interference that strikes nearly all segments",
        [](Run run) { return ordered_json(run.analysis.result().continuous_percent); }},
+      {"speed_percent", "speed_ratio", "part of the interference that a slower machine cost at times",
+       [](Run run) {
+         const double percent = run.analysis.result().speed_percent;
+         return percent > 0.0 ? ordered_json(percent) : ordered_json();
+       }},
       {"time_spent_seconds", "", "what the rank that held the others up in each segment spent it in",
        [](Run run) { return kinds_json(run.analysis.spent); }, Shape::nested},
       {"background_percent", "background_ratio", "what fixed work lost around the run, beside the interference",

@@ -75,8 +75,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   } else {
     text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));
     if (result.interference_percent >= least_split_percent) {
-      text += fmt::format("  {:<{}}{:.1f} % occasional delays, {:.1f} % steady slowdown\n", "", label_width,
-                          result.interference_percent - result.continuous_percent, result.continuous_percent);
+      text += wrapped("", parts_words(result));
     }
     text += wrapped("run time", fmt::format("{}, undisturbed it would have been {}", seconds(analysis.run_time_seconds),
                                             undisturbed_words(analysis)));

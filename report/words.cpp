@@ -84,6 +84,13 @@ std::string with_interval(const MethodResult& result) {
                      result.interval_percent.low, result.interval_percent.high);
 }
 
+std::string parts_words(const MethodResult& result) {
+  const std::string words = fmt::format("{:.1f} % occasional delays, {:.1f} % steady slowdown",
+                                        result.instantaneous_percent(), result.continuous_percent);
+  return result.speed_percent > 0.0 ? fmt::format("{}, {:.1f} % a slower machine at times", words, result.speed_percent)
+                                    : words;
+}
+
 std::string undisturbed_words(const Analysis& analysis) {
   const Interval interval = analysis.undisturbed_interval_seconds();
   const Unit unit = unit_of(analysis.undisturbed_time_seconds());

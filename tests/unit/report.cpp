@@ -43,6 +43,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "interference_interval_percent",
                                                      "instantaneous_percent",
                                                      "continuous_percent",
+                                                     "speed_percent",
                                                      "time_spent_seconds",
                                                      "background_percent",
                                                      "known_runs",
