@@ -13,21 +13,29 @@
 namespace halcyon {
 
 struct MpiRuntime {
-#define HALCYON_MPI_FUNCTIONS(X)                                                                                \
-  X(Allreduce)                                                                                                  \
-  X(Alltoall)                                                                                                   \
-  X(Bcast)                                                                                                      \
-  X(Cart_shift)                                                                                                 \
-  X(Comm_split)                                                                                                 \
-  X(Comm_free)                                                                                                  \
-  X(Comm_get_parent)                                                                                            \
-  X(Comm_group)                                                                                                 \
-  X(Comm_rank)                                                                                                  \
-  X(Comm_remote_size)                                                                                           \
-  X(Comm_set_errhandler)                                                                                        \
-  X(Comm_size) X(Comm_test_inter) X(Cartdim_get) X(Dist_graph_neighbors_count) X(Gather) X(Get_library_version) \
-      X(Get_processor_name) X(Graph_neighbors_count) X(Group_free) X(Group_intersection) X(Group_size)          \
-          X(Group_translate_ranks) X(Query_thread) X(Recv) X(Send) X(Topo_test) X(Type_size_x)
+#define HALCYON_MPI_FUNCTIONS(X) \
+  X(Allreduce)                   \
+  X(Alltoall)                    \
+  X(Bcast)                       \
+  X(Cart_shift)                  \
+  X(Comm_split)                  \
+  X(Comm_free)                   \
+  X(Comm_get_parent)             \
+  X(Comm_group)                  \
+  X(Comm_rank)                   \
+  X(Comm_remote_size)            \
+  X(Comm_set_errhandler)         \
+  X(Comm_size)                   \
+  X(Comm_test_inter)             \
+  X(Cartdim_get)                 \
+  X(Dist_graph_neighbors_count)  \
+  X(Gather)                      \
+  X(Get_library_version)         \
+  X(Get_processor_name)          \
+  X(Graph_neighbors_count)       \
+  X(Group_free)                  \
+  X(Group_intersection)          \
+  X(Group_size) X(Group_translate_ranks) X(Query_thread) X(Recv) X(Send) X(Topo_test) X(Type_size_x)
 #define HALCYON_MPI_POINTER(name) decltype(&PMPI_##name) name = nullptr;
   HALCYON_MPI_FUNCTIONS(HALCYON_MPI_POINTER)
 #undef HALCYON_MPI_POINTER
