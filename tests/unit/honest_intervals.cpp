@@ -1,0 +1,108 @@
+// What the default method must not be sure of, and what it must not call interference.
+#include <gtest/gtest.h>
+
+#include "analyzer/analysis.hpp"
+#include "analyzer/discrepancy.hpp"
+#include "tests/truth/truth.hpp"
+
+namespace {
+
+using namespace halcyon;
+
+Analysis analyzed(const truth::Run& run) { return analyze(truth::make_truth(run).profile, methods.front().name); }
+
+truth::Run quiet(truth::Counter counter, double jitter) {
+  truth::Run run{.segments = 2000, .jitter_law = truth::JitterLaw::lognormal, .jitter = jitter, .seed = 5};
+  run.counter = counter;
+  return run;
+}
+
+TEST(QuietRun, IsGreenWhereCpuTimeShowsItsWideJitter) {
+  const Analysis analysis = analyzed(quiet(truth::Counter::cpu_time, 0.15));
+  EXPECT_EQ(analysis.result().verdict, Verdict::green);
+  EXPECT_LT(analysis.result().interference_percent, 1.0);
+}
+
+TEST(QuietRun, IsNeverRedForWideJitterThatNothingShows) {
+  for (const double jitter : {0.06, 0.1, 0.15, 0.2}) {
+    const Analysis analysis = analyzed(quiet(truth::Counter::instructions, jitter));
+    EXPECT_NE(analysis.result().verdict, Verdict::red) << jitter;
+    EXPECT_LE(analysis.result().interval_percent.low, 0.5) << jitter;
+  }
+}
+
+TEST(QuietRun, IsGreenWhereWorkVariesAndIsCounted) {
+  truth::Run run = quiet(truth::Counter::instructions, 0.01);
+  run.variation = {.pattern = truth::Variation::Pattern::random, .spread = 0.3, .fixed = 0.3};
+  const Analysis analysis = analyzed(run);
+  EXPECT_EQ(analysis.result().verdict, Verdict::green);
+  EXPECT_LT(analysis.result().interference_percent, 0.5);
+}
+
+TEST(QuietRun, HasNoInterferenceWhereTwoKindsOfWorkLookAlike) {
+  truth::Run run = quiet(truth::Counter::instructions, 0.008);
+  run.other_kind = {0.4, 0.06};
+  const Analysis analysis = analyzed(run);
+  EXPECT_LT(analysis.result().interference_percent, 0.5);
+  EXPECT_LE(analysis.result().interval_percent.low, 0.0);
+}
+
+TEST(QuietRun, MayWaitByItself) {
+  truth::Run run = quiet(truth::Counter::instructions, 0.01);
+  run.slack = 0.05;
+  run.calls = 50;
+  const Analysis analysis = analyzed(run);
+  EXPECT_EQ(analysis.result().verdict, Verdict::green);
+  EXPECT_LE(analysis.result().interval_percent.low, 0.0);
+}
+
+TEST(DisturbedRun, IsSeenThroughWideJitterWhereDelaysAreLong) {
+  truth::Run run = quiet(truth::Counter::instructions, 0.12);
+  run.hits = 0.03;
+  run.slowdown = 0.3;
+  const truth::Truth truth = truth::make_truth(run);
+  const Analysis analysis = analyze(truth.profile, methods.front().name);
+  EXPECT_NEAR(analysis.result().interference_percent, truth.interference_percent, 2.0);
+  EXPECT_EQ(analysis.result().verdict, Verdict::red);
+}
+
+TEST(Parts, OfTheInterferenceAddUp) {
+  truth::Run run = quiet(truth::Counter::instructions, 0.02);
+  run.hits = 1.0;
+  run.slowdown = 0.2;
+  run.speed = {.pattern = truth::Speed::Pattern::random_switching, .factor = 1.4, .dwell_seconds = 0.1};
+  const MethodResult result = analyzed(run).result();
+  EXPECT_GT(result.speed_percent, 1.0);
+  EXPECT_GT(result.instantaneous_percent(), 0.0);
+  EXPECT_NEAR(result.instantaneous_percent() + result.continuous_percent + result.speed_percent,
+              result.interference_percent, 1e-9);
+}
+
+TEST(KnownRuns, RaiseTheEstimateByWhatItHasNotFoundItself) {
+  truth::Truth truth = truth::make_truth(quiet(truth::Counter::instructions, 0.01));
+  const double run_time = truth.profile.run_time_seconds;
+  truth.profile.known_runs = KnownRuns{.runs = 3,
+                                       .displacement_seconds = 0.2 * run_time,
+                                       .low_seconds = 0.19 * run_time,
+                                       .high_seconds = 0.21 * run_time,
+                                       .matched_seconds = run_time};
+  const Analysis analysis = analyze(truth.profile, methods.front().name);
+  EXPECT_NEAR(analysis.result().interference_percent, 20.0, 1.0);
+  EXPECT_NEAR(analysis.result().continuous_percent, 20.0, 1.0);
+  EXPECT_EQ(analysis.result().verdict, Verdict::red);
+  double excess = 0.0;
+  for (const float seconds : analysis.excess) excess += static_cast<double>(seconds);
+  EXPECT_NEAR(excess, analysis.result().excess_seconds, 1e-3 * run_time);
+}
+
+TEST(Discrepancy, WidensMoreWhereMoreIsUnknown) {
+  const Interval narrow = with_discrepancy({0.0, 0.0}, 0.0, 10.0);
+  EXPECT_EQ(narrow.low, 0.0);
+  EXPECT_NEAR(narrow.high, 0.04, 0.001);
+  const Interval wide = with_discrepancy({1.0, 5.0}, 3.0, 10.0);
+  EXPECT_LT(wide.low, 1.0);
+  EXPECT_GT(wide.high, 5.5);
+  EXPECT_LE(wide.high, 10.0);
+}
+
+}  // namespace

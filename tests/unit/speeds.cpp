@@ -1,0 +1,102 @@
+#include "analyzer/speeds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "analyzer/analysis.hpp"
+#include "tests/truth/truth.hpp"
+
+namespace {
+
+using namespace halcyon;
+
+constexpr double most_factor = 2.2;
+
+// Segments of two kinds of work by turns, with jitter of 2 %; the machine is slow where `factor_at` says so.
+template <class Factor>
+Comparable run_of(std::size_t segments, Factor factor_at) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<> jitter(1.0, 0.02);
+  Comparable run{.kinds = 2};
+  for (std::size_t i = 0; i < segments; ++i) {
+    run.kind_of.push_back(i % 2);
+    run.durations.push_back(static_cast<float>((i % 2 == 0 ? 1e-3 : 3e-3) * factor_at(i) * jitter(random)));
+  }
+  return run;
+}
+
+TEST(Speeds, AreSeenInTheOrderOfTime) {
+  const auto is_slow = [](std::size_t i) { return (i > 300 && i < 420) || (i > 700 && i < 1103) || i > 1500; };
+  const Comparable run = run_of(2000, [&](std::size_t i) { return is_slow(i) ? 1.4 : 1.0; });
+  const std::optional<Speeds> speeds = find_speeds(run, most_factor);
+  ASSERT_TRUE(speeds.has_value());
+  EXPECT_NEAR(speeds->factor, 1.4, 0.02);
+  EXPECT_FALSE(speeds->changed_once);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < 2000; ++i) wrong += (speeds->slow[i] != 0) != is_slow(i) ? 1 : 0;
+  EXPECT_LE(wrong, 6u);
+}
+
+TEST(Speeds, AreSeenWhereTheMachineIsMostlySlow) {
+  const auto is_slow = [](std::size_t i) { return !((i > 300 && i < 360) || (i > 1200 && i < 1277)); };
+  const std::optional<Speeds> speeds =
+      find_speeds(run_of(2000, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; }), most_factor);
+  ASSERT_TRUE(speeds.has_value());
+  EXPECT_NEAR(speeds->factor, 1.5, 0.03);
+}
+
+TEST(Speeds, AreNoneOfASteadyMachine) {
+  EXPECT_FALSE(find_speeds(run_of(2000, [](std::size_t) { return 1.0; }), most_factor).has_value());
+}
+
+TEST(Speeds, AreNoneWhereOrderSaysNothing) {
+  std::mt19937_64 random(3);
+  const Comparable run =
+      run_of(2000, [&](std::size_t) { return std::bernoulli_distribution(0.3)(random) ? 1.4 : 1.0; });
+  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
+}
+
+TEST(Speeds, AreNoneWhereTheProgramItselfComesBackAtTheSameNumberOfSegments) {
+  const Comparable run = run_of(2000, [](std::size_t i) { return i % 100 < 30 ? 1.4 : 1.0; });
+  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
+}
+
+TEST(Speeds, AreNoneOfWhatWanders) {
+  const Comparable run = run_of(2000, [](std::size_t i) {
+    return 1.2 + 0.2 * std::sin(static_cast<double>(i) / 90.0 + 1e-6 * static_cast<double>(i * i));
+  });
+  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
+}
+
+TEST(Speeds, AreNoneOfOtherWork) {
+  const Comparable run = run_of(2000, [](std::size_t i) { return (i > 300 && i < 420) || i > 1500 ? 3.0 : 1.0; });
+  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
+}
+
+TEST(Speeds, ThatChangeOnceMayBeAnotherPhase) {
+  const std::optional<Speeds> speeds =
+      find_speeds(run_of(2000, [](std::size_t i) { return i > 1200 ? 1.4 : 1.0; }), most_factor);
+  ASSERT_TRUE(speeds.has_value());
+  EXPECT_TRUE(speeds->changed_once);
+}
+
+TEST(Speeds, SayNothingOfAFewSegments) {
+  EXPECT_FALSE(find_speeds(run_of(40, [](std::size_t i) { return i > 20 ? 1.4 : 1.0; }), most_factor).has_value());
+  EXPECT_FALSE(find_speeds({}, most_factor).has_value());
+}
+
+// The whole way: CPU time follows the speed, and slow segments would be taken for other work.
+TEST(Speeds, OfCpuTimeAreFoundAndCounted) {
+  truth::Run run{.segments = 4000, .jitter_law = truth::JitterLaw::normal, .jitter = 0.01, .seed = 4};
+  run.counter = truth::Counter::cpu_time;
+  run.speed = {.pattern = truth::Speed::Pattern::random_switching, .factor = 1.5, .dwell_seconds = 0.2};
+  const truth::Truth truth = truth::make_truth(run);
+  ASSERT_GT(truth.interference_percent, 5.0);
+  const Analysis analysis = analyze(truth.profile, methods.front().name);
+  EXPECT_NEAR(analysis.result().interference_percent, truth.interference_percent, 0.5);
+  EXPECT_NEAR(analysis.result().speed_percent, truth.interference_percent, 0.5);
+}
+
+}  // namespace
