@@ -14,8 +14,9 @@ constexpr std::size_t fewest_of_a_kind = 10;
 constexpr int most_rounds = 20;
 constexpr double converged = 0.05;  // nats a round
 constexpr double least_factor = 1.03;
-constexpr double least_gain = 25.0;       // nats, over levels in any order
-constexpr double least_dwell = 5.0;       // steps at one level, on average
+constexpr double least_gain = 25.0;  // nats, over levels in any order
+constexpr double least_dwell = 5.0;  // steps at one level, on average
+constexpr double most_in_between_once = 0.05;
 constexpr double most_in_between = 0.12;  // of the time, in the middle third between the levels
 constexpr double regular_within = 0.35;   // segments: what the program does comes at the very same number of them
 
@@ -262,7 +263,9 @@ bool are_two_speeds(const Steps& steps, const Model& chain, std::size_t per_step
   if (dwell < least_dwell) return false;
   const std::array<std::vector<double>, 2> stays = stays_of(chain);
   if (is_regular(stays[0], per_step) && is_regular(stays[1], per_step)) return false;
-  return share_in_between(steps, chain, dwell) <= most_in_between;
+  // One step up is told from a slope by the same.
+  const bool once = stays[0].empty() && stays[1].empty();
+  return share_in_between(steps, chain, dwell) <= (once ? most_in_between_once : most_in_between);
 }
 
 // Whether values beyond a limit come next to each other more often than in any order.

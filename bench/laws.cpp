@@ -12,8 +12,19 @@ using truth::Run;
 using truth::Speed;
 using truth::Variation;
 
-// 200 to 5000 segments a group, 1 to 6 groups.
+double run_seconds(const Run& run) {
+  double seconds = 0.0;
+  double shares = 0.0;
+  for (const truth::Phase& phase : run.phases) {
+    seconds += static_cast<double>(phase.share) * phase.seconds;
+    shares += static_cast<double>(phase.share);
+  }
+  return seconds / shares * static_cast<double>(run.segments);
+}
+
+// 200 to 5000 segments a group, 1 to 6 groups; long enough to be judged.
 Run program(Draw& draw, Counter counter) {
+  constexpr double least_seconds = 1.5;
   Run run;
   const int groups = draw.one_of({1, 1, 2, 3, 6});
   run.phases.clear();
@@ -23,22 +34,14 @@ Run program(Draw& draw, Counter counter) {
     shares += run.phases.back().share;
   }
   run.segments = shares * static_cast<std::size_t>(draw.log_uniform(200, groups > 2 ? 1500 : 5000));
+  const double longer = std::max(1.0, least_seconds / run_seconds(run));
+  for (truth::Phase& phase : run.phases) phase.seconds *= longer;
   run.counter = counter;
   run.counter_noise = counter == Counter::cpu_time ? draw.uniform(0.002, 0.01) : draw.uniform(0.0005, 0.005);
   run.jitter_law = draw.one_of({JitterLaw::normal, JitterLaw::lognormal, JitterLaw::gamma});
   run.jitter = draw.uniform(0.005, 0.03);
   run.seed = draw.random();
   return run;
-}
-
-double run_seconds(const Run& run) {
-  double seconds = 0.0;
-  double shares = 0.0;
-  for (const truth::Phase& phase : run.phases) {
-    seconds += static_cast<double>(phase.share) * phase.seconds;
-    shares += static_cast<double>(phase.share);
-  }
-  return seconds / shares * static_cast<double>(run.segments);
 }
 
 void delay_by(Run& run, Draw& draw, DelayLaw law, double parameter, double fewest, double most) {

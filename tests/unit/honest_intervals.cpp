@@ -62,15 +62,16 @@ TEST(DisturbedRun, IsSeenThroughWideJitterWhereDelaysAreLong) {
   run.slowdown = 0.3;
   const truth::Truth truth = truth::make_truth(run);
   const Analysis analysis = analyze(truth.profile, methods.front().name);
-  EXPECT_NEAR(analysis.result().interference_percent, truth.interference_percent, 2.0);
   EXPECT_EQ(analysis.result().verdict, Verdict::red);
+  EXPECT_LE(analysis.result().interval_percent.low, truth.interference_percent);
+  EXPECT_GE(analysis.result().interval_percent.high, truth.interference_percent);
 }
 
 TEST(Parts, OfTheInterferenceAddUp) {
   truth::Run run = quiet(truth::Counter::instructions, 0.02);
   run.hits = 1.0;
   run.slowdown = 0.2;
-  run.speed = {.pattern = truth::Speed::Pattern::random_switching, .factor = 1.4, .dwell_seconds = 0.1};
+  run.speed = {.pattern = truth::Speed::Pattern::random_switching, .factor = 1.4, .dwell_seconds = 2.0};
   const MethodResult result = analyzed(run).result();
   EXPECT_GT(result.speed_percent, 1.0);
   EXPECT_GT(result.instantaneous_percent(), 0.0);

@@ -69,8 +69,8 @@ TEST(SegmentStore, LetsSegmentsOfAllBlocksFollowTheMergesOfTheirBins) {
   }
 }
 
-// Bins merge into weighted means: whatever merges, what all segments have together stays. Most segments have the value of
-// the one before.
+// Bins merge into weighted means: whatever merges, what all segments have together stays. Most segments have the value
+// of the one before.
 TEST(SegmentStore, KeepsTheSumOfAllValuesInItsBins) {
   const std::size_t count = SegmentStore::block_size + 1000;
   SegmentStore store(count, false);

@@ -91,7 +91,7 @@ TEST(Speeds, SayNothingOfAFewSegments) {
 TEST(Speeds, OfCpuTimeAreFoundAndCounted) {
   truth::Run run{.segments = 4000, .jitter_law = truth::JitterLaw::normal, .jitter = 0.01, .seed = 4};
   run.counter = truth::Counter::cpu_time;
-  run.speed = {.pattern = truth::Speed::Pattern::random_switching, .factor = 1.5, .dwell_seconds = 0.2};
+  run.speed = {.pattern = truth::Speed::Pattern::random_switching, .factor = 1.5, .dwell_seconds = 4.0};
   const truth::Truth truth = truth::make_truth(run);
   ASSERT_GT(truth.interference_percent, 5.0);
   const Analysis analysis = analyze(truth.profile, methods.front().name);
