@@ -48,9 +48,8 @@ class PapiEvent(halcyon_test.Behaviour):
         profile = halcyon_test.Profile(self.directory / "asked.h5")
         self.assertEqual((profile.attributes["counter"], profile.boundaries), ("cpu", 50))
 
-    def test_the_choice_is_printed_and_stored(self):
-        finished = self.halcyon("run", "-o", "run.h5", "--counter", "cpu", "--", "mpirun", "-np", "2", EXAMPLES / "halo_c", "50")
-        self.assertIn("counter cpu", finished.errors)
+    def test_the_choice_is_reported_and_stored(self):
+        self.halcyon("run", "-o", "run.h5", "--counter", "cpu", "--", "mpirun", "-np", "2", EXAMPLES / "halo_c", "50")
         self.assertIn("CPU time", self.halcyon("report", "run.h5").output)
         self.assertEqual(self.report("run.h5")["counter"], "cpu")
 
