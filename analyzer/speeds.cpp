@@ -8,7 +8,8 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t most_steps = 8192;  // of the chain: beyond, several segments are one
+constexpr std::size_t most_steps = 8192;    // of the chain: beyond, several segments are one
+constexpr std::size_t most_of_a_step = 32;  // segments: of more, every so many-th is looked at
 constexpr std::size_t fewest_steps = 60;
 constexpr std::size_t fewest_of_a_kind = 10;
 constexpr int most_rounds = 20;
@@ -168,9 +169,17 @@ struct Series {
 Series series_of(const Comparable& run) {
   std::vector<std::size_t> sizes(run.kinds, 0);
   for (std::size_t i = 0; i < run.durations.size(); ++i) sizes[run.kind_of[i]] += run.durations[i] > 0.0F ? 1 : 0;
+  const auto is_compared = [&](std::size_t i) {
+    return run.durations[i] > 0.0F && sizes[run.kind_of[i]] >= fewest_of_a_kind;
+  };
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < run.durations.size(); ++i) compared += is_compared(i) ? 1 : 0;
+  const std::size_t stride = 1 + compared / (most_steps * most_of_a_step);
   Series series;
+  series.segments.reserve(compared / stride + 1);
+  std::size_t at = 0;
   for (std::size_t i = 0; i < run.durations.size(); ++i) {
-    if (run.durations[i] > 0.0F && sizes[run.kind_of[i]] >= fewest_of_a_kind) series.segments.push_back(i);
+    if (is_compared(i) && at++ % stride == 0) series.segments.push_back(i);
   }
   series.per_step = std::max<std::size_t>(1, (series.segments.size() + most_steps - 1) / most_steps);
   return series;
