@@ -54,7 +54,9 @@ std::optional<KnownBefore> open_known(std::string& complaint) {
 }
 
 // What may be anything from green to red for the estimate has medians like any other.
-bool has_medians(const Analysis& analysis) { return !analysis.unknown || analysis.unknown->code == "wide-interval"; }
+bool has_medians(const Analysis& analysis) {
+  return !analysis.unknown || analysis.unknown->code == "wide-interval" || analysis.unknown->code == "too-short";
+}
 
 // In the profile what was known, so that a later report says the same, and the run among what is known. What failed.
 std::string keep(const KnownBefore& known, const Profile& profile, const Grouping& grouping, const Analysis& analysis,
