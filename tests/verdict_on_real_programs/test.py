@@ -65,7 +65,7 @@ class VerdictOnRealPrograms(halcyon_test.Behaviour):
     def test_peptide_is_red_where_a_quarter_of_all_calls_is_delayed_and_no_segment_spared(self):
         def check(attempt):
             disturbed = self.lammps(PACKAGED / "peptide", "in.peptide", f"disturbed{attempt}",
-                                    "--inject", "class=all,prob=0.26,mean=77us,sd=15us", INTM_SEED=SEED)
+                                    "--inject", "class=all,prob=0.26,mean=140us,sd=25us", INTM_SEED=SEED)
             self.assertEqual(disturbed["verdict"], "red", disturbed)
             self.assertEqual(disturbed["methods"]["paper"]["verdict"], "green", disturbed)
             self.assertGreater(disturbed["interference_percent"], disturbed["injected_percent"] - 3.0, disturbed)
