@@ -282,20 +282,17 @@ double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const S
   for (std::size_t i = 0; i < run.kind_of.size(); ++i) {
     times[run.kind_of[i]][speeds.slow[i]].push_back(work.bins[work.bin_of(i)]);
   }
+  const auto middle = [](std::vector<double>& values) {
+    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), half, values.end());
+    return *half;
+  };
   std::vector<double> factors;
   for (auto& [fast, slow] : times) {
     if (fast.size() < smallest_judged_group || slow.size() < smallest_judged_group) continue;
-    const auto middle = [](std::vector<double>& values) {
-      const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-      std::nth_element(values.begin(), half, values.end());
-      return *half;
-    };
     if (const double at_full_speed = middle(fast); at_full_speed > 0.0) factors.push_back(middle(slow) / at_full_speed);
   }
-  if (factors.empty()) return 1.0;
-  const auto half = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
-  std::nth_element(factors.begin(), half, factors.end());
-  return *half;
+  return factors.empty() ? 1.0 : middle(factors);
 }
 
 FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double factor) {
