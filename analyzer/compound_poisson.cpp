@@ -355,7 +355,7 @@ std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explana
 }
 
 constexpr double most_apart = 4.0;  // standard deviations: delays farther apart say nothing of each other
-constexpr double unlike = 18.0;     // a likeness of exp(-18) and less is none
+constexpr double unlike = 9.0;      // a likeness of exp(-9) and less is none beside `stranger`
 
 // What a group says to others.
 struct Said {
@@ -363,20 +363,27 @@ struct Said {
   std::vector<Disturbance> kinds;  // by ascending delay
 };
 
-// What is nearly alike is put together: much finer than groups are alike, and far fewer.
+// What is nearly alike falls into one cell: much finer than groups are alike, and far fewer.
+using AlikeCell = std::tuple<std::size_t, long, long, long>;
+AlikeCell alike_cell(const Disturbance& one, double finer) {
+  return {one.law, std::lround(finer * one.log_delay / same_delay),
+          std::lround(finer * one.log_rate_in_calls / same_rate_in_calls),
+          std::lround(finer * one.log_rate_in_time / same_rate_in_time)};
+}
+
+constexpr double said_finer = 2.0;   // cells in a standard deviation between groups
+constexpr double asked_finer = 4.0;  // where nothing is added up, but the likeness is steep
+
 Said said_by(const std::vector<Disturbance>& disturbances) {
-  constexpr double finer = 4.0;
   Said said;
-  std::map<std::tuple<std::size_t, long, long>, Disturbance> cells;
+  std::map<AlikeCell, Disturbance> cells;
   for (const Disturbance& one : disturbances) {
     if (one.probability < least_said) continue;
     if (one.none) {
       said.undisturbed += one.probability;
       continue;
     }
-    const auto cell = std::make_tuple(one.law, std::lround(finer * one.log_delay / same_delay),
-                                      std::lround(finer * one.log_rate_in_calls / same_rate_in_calls));
-    const auto [entry, is_new] = cells.try_emplace(cell, one);
+    const auto [entry, is_new] = cells.try_emplace(alike_cell(one, said_finer), one);
     if (!is_new) entry->second.probability += one.probability;
   }
   for (const auto& [cell, one] : cells) said.kinds.push_back(one);
@@ -385,10 +392,8 @@ Said said_by(const std::vector<Disturbance>& disturbances) {
   return said;
 }
 
-// How much a group's explanations speak for one disturbance: near 1 if they are all of it. Asked for every explanation
-// of every group, so that the exponentials count.
+// How much a group's explanations speak for one disturbance: near 1 if they are all of it.
 double support(const Said& said, const Disturbance& one) {
-  if (one.none) return said.undisturbed;
   const double farthest = most_apart * same_delay;
   auto other = std::partition_point(said.kinds.begin(), said.kinds.end(),
                                     [&](const Disturbance& kind) { return kind.log_delay < one.log_delay - farthest; });
@@ -424,8 +429,17 @@ void share_between_groups(std::vector<std::vector<Explanation>>& groups, const s
     const Said said = said_by(known[other]);
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (g == other) continue;
+      // Explanations that differ in little but their jitter are answered once.
+      std::map<AlikeCell, double> answers;
       for (std::size_t i = 0; i < groups[g].size(); ++i) {
-        groups[g][i].evidence += std::log(stranger + support(said, known[g][i]));
+        const Disturbance& one = known[g][i];
+        if (one.none) {
+          groups[g][i].evidence += std::log(stranger + said.undisturbed);
+          continue;
+        }
+        const auto [answer, is_new] = answers.try_emplace(alike_cell(one, asked_finer));
+        if (is_new) answer->second = std::log(stranger + support(said, one));
+        groups[g][i].evidence += answer->second;
       }
     }
   }

@@ -101,15 +101,22 @@ Complex jitter_transform(Jitter jitter, double deviation, Complex u) {
   return 1.0;
 }
 
+// What undoes the damping, at each cell.
+std::vector<double> undamping() {
+  std::vector<double> factors(cells);
+  for (std::size_t i = 0; i < cells; ++i) factors[i] = std::exp(damping_over_table * static_cast<double>(i) / cells);
+  return factors;
+}
+
 std::vector<float> distribution(const std::vector<Complex>& transform, Eigen::FFT<double>& fft) {
+  static const std::vector<double> undamped = undamping();
   std::vector<double> damped;
   fft.inv(damped, transform, cells);
   std::vector<float> table(cells + 1);
   double sum = 0.0;
   for (std::size_t i = 0; i < cells; ++i) {
     // fft.inv divides by the number of cells, the density by the table's length, and a cell is a step wide.
-    const double weight = damped[i] * std::exp(damping_over_table * static_cast<double>(i) / cells);
-    sum = std::min(1.0, sum + std::max(0.0, weight));
+    sum = std::min(1.0, sum + std::max(0.0, damped[i] * undamped[i]));
     table[i + 1] = static_cast<float>(sum);
   }
   return table;
@@ -143,10 +150,15 @@ std::vector<Complex> laplace_transform(const DelayLaw& law, const std::vector<Co
   return values;
 }
 
+const std::vector<float>& DurationLaw::coarse() const {
+  if (coarse_.empty()) coarse_ = make_coarse_();
+  return coarse_;
+}
+
 DurationLaw::Point DurationLaw::at(double z) const {
   const bool fine = z < fine_end;
   const double step = step_of(fine);
-  const std::vector<float>& table = fine ? fine_ : coarse_;
+  const std::vector<float>& table = fine ? fine_ : coarse();
   const double place = (z - first_edge) / step;
   if (place <= 0.0) return {0.0, 0.0};
   if (!(place < static_cast<double>(cells - 1))) return {static_cast<double>(table[cells]), 0.0};
@@ -163,17 +175,19 @@ DurationLaw::Point DurationLaw::at(double z) const {
 
 double DurationLaw::quantile(double probability) const {
   const bool fine = static_cast<double>(fine_[cells - 64]) > probability;
-  const std::vector<float>& table = fine ? fine_ : coarse_;
+  const std::vector<float>& table = fine ? fine_ : coarse();
   const auto found = std::lower_bound(table.begin(), table.end(), static_cast<float>(probability));
   return first_edge + step_of(fine) * static_cast<double>(found - table.begin());
 }
 
 struct DurationLaws::Tables {
+  using Delays = std::tuple<double, double, std::size_t, double>;  // of a shape: all but its jitter
   struct Grid {
     double step;
     std::vector<Complex> u;
     std::map<Jitter, std::vector<Complex>> jitter;
     std::map<std::pair<std::size_t, double>, std::vector<Complex>> one_delay;  // by law and mean
+    std::map<Delays, std::vector<Complex>> delays;
   };
   std::array<Grid, 2> grids;
   Eigen::FFT<double> fft;
@@ -199,13 +213,21 @@ struct DurationLaws::Tables {
     }
     return values;
   }
+  const std::vector<Complex>& all_delays(Grid& grid, const DurationShape& shape) {
+    std::vector<Complex>& values = grid.delays[{shape.hits, shape.mean_delay, shape.law, shape.exposed}];
+    if (values.empty()) {
+      values = one_delay(grid, shape.law, shape.mean_delay);
+      for (Complex& value : values) {
+        value = (1.0 - shape.exposed) + shape.exposed * std::exp(shape.hits * (value - 1.0));
+      }
+    }
+    return values;
+  }
   std::vector<float> table(Grid& grid, const DurationShape& shape) {
     std::vector<Complex> transform = jitter(grid, shape.jitter);
     if (shape.hits > 0.0) {
-      const std::vector<Complex>& delay = one_delay(grid, shape.law, shape.mean_delay);
-      for (std::size_t j = 0; j < transform.size(); ++j) {
-        transform[j] *= (1.0 - shape.exposed) + shape.exposed * std::exp(shape.hits * (delay[j] - 1.0));
-      }
+      const std::vector<Complex>& delays = all_delays(grid, shape);
+      for (std::size_t j = 0; j < transform.size(); ++j) transform[j] *= delays[j];
     }
     for (Complex& value : transform) value = std::conj(value);
     return distribution(transform, fft);
@@ -226,11 +248,12 @@ DurationLaws::~DurationLaws() = default;
 const DurationLaw& DurationLaws::get(const DurationShape& shape) {
   const auto key = std::make_tuple(shape.hits, shape.mean_delay, shape.law, shape.exposed, shape.jitter);
   const auto [entry, is_new] = tables_->laws.try_emplace(key);
+  DurationLaw& law = entry->second;
   if (is_new) {
-    entry->second.fine_ = tables_->table(tables_->grids[0], shape);
-    entry->second.coarse_ = tables_->table(tables_->grids[1], shape);
+    law.fine_ = tables_->table(tables_->grids[0], shape);
+    law.make_coarse_ = [tables = tables_.get(), shape] { return tables->table(tables->grids[1], shape); };
   }
-  return entry->second;
+  return law;
 }
 
 }  // namespace halcyon

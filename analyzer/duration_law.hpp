@@ -4,6 +4,7 @@
 #include <array>
 #include <complex>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <utility>
@@ -47,7 +48,7 @@ struct DurationShape {
   Jitter jitter = Jitter::normal;
 };
 
-/// A distribution function in a table, and its density.
+/// A distribution function in a table, and its density. Lives no longer than the DurationLaws that made it.
 class DurationLaw {
  public:
   struct Point {
@@ -59,8 +60,11 @@ class DurationLaw {
 
  private:
   friend class DurationLaws;
-  std::vector<float> fine_;    // at the edges of cells from `first_edge` on
-  std::vector<float> coarse_;  // the same in longer steps, for what lies beyond
+  const std::vector<float>& coarse() const;
+
+  std::vector<float> fine_;            // at the edges of cells from `first_edge` on
+  mutable std::vector<float> coarse_;  // the same in longer steps, for what lies beyond: few laws are asked for it
+  std::function<std::vector<float>()> make_coarse_;
 };
 
 /// Makes laws when they are first asked for, and keeps them: one is a Fourier transform, and groups ask for the same.

@@ -173,10 +173,13 @@ void find_source_places(Profile& profile) {
   for (const std::string& site : profile.sites) {
     if (const std::optional<Place> place = place_of(site, profile.modules)) by_module[place->module].push_back(*place);
   }
-  for (const auto& [module, places] : by_module) {
+  for (const auto& entry : by_module) {
+    // By name, not by a structured binding: C++17 has no lambda that captures one, and Clang holds to it.
+    const Module& module = *entry.first;
+    const std::vector<Place>& places = entry.second;
     std::vector<SourcePlace> found;
     in_limited_process(
-        limits, [&](int to) { send_places(*module, places, to); },
+        limits, [&](int to) { send_places(module, places, to); },
         [&](int from) { found = receive_places(places.size(), from); });
     for (std::size_t i = 0; i < found.size(); ++i) {
       if (!found[i].function.empty()) profile.places[places[i].site] = found[i];
