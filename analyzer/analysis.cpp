@@ -94,10 +94,7 @@ JudgedDurations judged_durations(const Profile& profile, const Grouping& groupin
   const FeatureColumn& compute = work_of(profile, grouping);
   const bool counts_work = compute.bins.size() > 1;
   run.perhaps_slow_seconds = grouping.perhaps_slow_seconds;
-  if (grouping.speeds) {
-    run.slow_factor = grouping.speeds->factor;
-    run.changed_once = grouping.speeds->changed_once;
-  }
+  if (grouping.speeds) run.speed_pattern = grouping.speeds->pattern;
   std::size_t segments = 0;
   for (const JudgedGroup& group : judged) segments += grouping.members(group.group).size();
   run.durations.reserve(segments);
@@ -114,7 +111,7 @@ JudgedDurations judged_durations(const Profile& profile, const Grouping& groupin
         work.push_back(static_cast<float>(compute.bins[compute.bin_of(segment)]));
     }
     if (grouping.speeds) {
-      for (const std::uint32_t segment : members) run.slow.push_back(grouping.speeds->slow[segment]);
+      for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
     }
     const std::vector<float> durations = seconds_of(profile.duration, members);
     add_group(run, {durations, beyond_usual, work, calls_of(profile, members.front())});

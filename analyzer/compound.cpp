@@ -163,11 +163,8 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
   };
   Durations usual = seconds(run.durations);
   Durations slowness = Durations::Ones(usual.size());
-  if (!run.slow.empty()) {
-    const auto slow = run.slow.begin() + static_cast<std::ptrdiff_t>(run.begin[group]);
-    for (Eigen::Index i = 0; i < usual.size(); ++i) {
-      if (slow[i] != 0) slowness[i] = run.slow_factor;
-    }
+  if (!run.slowness.empty()) {
+    slowness = seconds(run.slowness);
     usual /= slowness;
   }
   Level level;
@@ -247,10 +244,21 @@ AddedTime added_to_calls(const Level& level, double calls) {
   return {.low = least, .median = likely, .high = beyond * (1.0 + missed)};
 }
 
+// What a slower machine may have added, where it is `slowed` s above the highest speed that was seen.
+Interval slowed_interval(double slowed, SpeedPattern speed) {
+  switch (speed) {
+    case SpeedPattern::switches: return {slowed, slowed};
+    case SpeedPattern::changes_once: return {0.0, slowed};
+    // Full speed may lie as far above the highest that was seen as this is above the mean.
+    case SpeedPattern::wanders: return {0.5 * slowed, 2.0 * slowed};
+  }
+  return {0.0, slowed};
+}
+
 // Added to what is usual, and beyond it, of each fitted group. What is unknown of one, above all how single delays are
 // distributed, is unknown of the other: the ends of their intervals add up.
 std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<double>& calls,
-                                const std::vector<std::size_t>& telling, bool changed_once) {
+                                const std::vector<std::size_t>& telling, SpeedPattern speed) {
   std::vector<std::vector<Explanation>> explanations;
   for (Level& level : levels) explanations.push_back(std::move(level.explanations));
   share_between_groups(explanations, calls, telling);
@@ -261,9 +269,10 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
     // What changes slowly may be the program's own, or the machine's. Where the work is known not to have changed, and
     // durations go up and down, it is the machine's.
     const double slowed = levels[i].mean - levels[i].at_full_speed;
-    added[i].low += to_calls.low + (changed_once ? 0.0 : slowed);
+    const Interval of_speed = slowed_interval(slowed, speed);
+    added[i].low += to_calls.low + of_speed.low;
     added[i].median += to_calls.median + slowed + levels[i].raised_by_machine;
-    added[i].high += to_calls.high + slowed + levels[i].raised + levels[i].drifted;
+    added[i].high += to_calls.high + of_speed.high + levels[i].raised + levels[i].drifted;
   }
   return added;
 }
@@ -281,7 +290,7 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
     levels.push_back(level_of(judged, selection.by_time[i], laws));
     calls.push_back(judged.calls[selection.by_time[i]]);
   }
-  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, judged.changed_once);
+  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, judged.speed_pattern);
 
   RunEstimate run;
   run.groups.resize(judged.groups());

@@ -1,6 +1,7 @@
 #include "analyzer/drift.hpp"
 
 #include <algorithm>
+#include <array>
 #include <boost/math/distributions/chi_squared.hpp>
 #include <cmath>
 #include <limits>
@@ -18,8 +19,9 @@ constexpr Eigen::Index blocks_of_drift = 24;
 constexpr Eigen::Index blocks_of_changes = 48;
 constexpr double least_explained = 0.8;  // of the variance between blocks
 constexpr double significance = 1e-3;
-constexpr double most_spread = 1.25;      // of raised levels against others, both relative
-constexpr double most_von_neumann = 1.0;  // of squared steps over squared deviations; 2 where order means nothing
+constexpr double most_spread = 1.25;  // of raised levels against others, both relative
+constexpr double most_von_neumann_of_few =
+    1.0;  // of squared steps over squared deviations; 2 where order means nothing
 
 double residual_of_best_step(const Durations& levels) {
   double best = (levels - levels.mean()).square().sum();
@@ -39,9 +41,10 @@ struct Blocks {
   Durations times;   // of their middles, from -1 to 1
 };
 
-std::optional<Blocks> blocks_of(const Durations& durations, Eigen::Index most_blocks) {
+std::optional<Blocks> blocks_of(const Durations& durations, Eigen::Index most_blocks,
+                                Eigen::Index fewest = fewest_in_block) {
   const Eigen::Index size = durations.size();
-  const Eigen::Index count = std::min(most_blocks, size / fewest_in_block);
+  const Eigen::Index count = std::min(most_blocks, size / fewest);
   if (count < fewest_blocks) return std::nullopt;
   Blocks blocks{.levels = Durations(count), .times = Durations(count)};
   for (Eigen::Index block = 0; block < count; ++block) {
@@ -72,7 +75,7 @@ double sampling_variance(const Durations& spreads, Eigen::Index size) {
 }
 
 // Slowly, and not in one step.
-bool change_slowly(const Durations& levels) {
+bool change_slowly(const Durations& levels, double most_von_neumann) {
   const Eigen::Index count = levels.size();
   const double variation = (levels - levels.mean()).square().sum();
   const double steps = (levels.tail(count - 1) - levels.head(count - 1)).square().sum();
@@ -80,11 +83,47 @@ bool change_slowly(const Durations& levels) {
   return residual_of_best_step(levels) > (1.0 - least_explained) * variation;
 }
 
+// Few levels are known well enough that the lowest is not the luckiest.
 double lowest_of(Durations levels) {
-  double* const tenth = levels.data() + levels.size() / 10;
-  std::nth_element(levels.data(), tenth, levels.data() + levels.size());
-  return *tenth;
+  const Eigen::Index rank = levels.size() >= 96 ? levels.size() / 30 : levels.size() / 10;
+  double* const lowest = levels.data() + rank;
+  std::nth_element(levels.data(), lowest, levels.data() + levels.size());
+  return *lowest;
 }
+
+// Whether levels vary by more than their sampling error, slowly, and durations around them no more where they are
+// raised: many delays would let them.
+bool change_for_sure(const Durations& durations, const Blocks& blocks, double most_von_neumann) {
+  const Durations& levels = blocks.levels;
+  // Segments that take no time have no relative spread.
+  if (levels.minCoeff() <= 0.0 || !change_slowly(levels, most_von_neumann)) return false;
+  const Eigen::Index count = levels.size();
+  const double variation = (levels - levels.mean()).square().sum();
+  const boost::math::chi_squared law(static_cast<double>(count - 1));
+  const Durations spreads = spreads_of(durations, count);
+  const double normal =
+      variation / std::max(sampling_variance(spreads, durations.size()), std::numeric_limits<double>::min());
+  if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return false;
+
+  const double middle = 0.5 * (lowest_of(levels) + levels.maxCoeff());
+  const auto spread_where = [&](bool is_raised) {
+    std::vector<double> relative;
+    for (Eigen::Index block = 0; block < count; ++block) {
+      if ((levels[block] > middle) == is_raised) relative.push_back(spreads[block] / levels[block]);
+    }
+    return median(Eigen::Map<const Durations>(relative.data(), static_cast<Eigen::Index>(relative.size())));
+  };
+  return spread_where(true) <= most_spread * spread_where(false);
+}
+
+// Changes of the machine are looked for in many blocks first: what is faster than a few blocks is lost. Jitter wanders,
+// too, over some tens of segments: blocks are longer, and levels change over several of them.
+struct Resolution {
+  Eigen::Index most_blocks;
+  Eigen::Index fewest_in_block;
+  double most_von_neumann;
+};
+constexpr std::array<Resolution, 3> resolutions{{{192, 40, 0.5}, {96, 30, 0.6}, {48, 15, 1.0}}};
 
 }  // namespace
 
@@ -103,40 +142,41 @@ std::optional<Durations> drift_of(const Durations& durations) {
 
 std::optional<Durations> raised_levels_of(const Durations& durations) {
   const std::optional<Blocks> blocks = blocks_of(durations, blocks_of_changes);
-  if (!blocks || !change_slowly(blocks->levels)) return std::nullopt;
-  const Durations& levels = blocks->levels;
-  const Eigen::Index count = levels.size();
-  const double variation = (levels - levels.mean()).square().sum();
-  // Levels of blocks that are all alike vary by their sampling error.
-  const boost::math::chi_squared law(static_cast<double>(count - 1));
-  const Durations spreads = spreads_of(durations, count);
-  const double normal =
-      variation / std::max(sampling_variance(spreads, durations.size()), std::numeric_limits<double>::min());
-  if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return std::nullopt;
-
-  if (levels.minCoeff() <= 0.0) return std::nullopt;  // segments that take no time have no relative spread
-  const double lowest = lowest_of(levels);
-  const double middle = 0.5 * (lowest + levels.maxCoeff());
-  const auto spread_where = [&](bool is_raised) {
-    std::vector<double> relative;
-    for (Eigen::Index block = 0; block < count; ++block) {
-      if ((levels[block] > middle) == is_raised) relative.push_back(spreads[block] / levels[block]);
-    }
-    return median(Eigen::Map<const Durations>(relative.data(), static_cast<Eigen::Index>(relative.size())));
-  };
-  if (spread_where(true) > most_spread * spread_where(false)) return std::nullopt;
+  if (!blocks || !change_for_sure(durations, *blocks, most_von_neumann_of_few)) return std::nullopt;
+  const double lowest = lowest_of(blocks->levels);
+  const Eigen::Index count = blocks->levels.size();
   Durations raised(durations.size());
   for (Eigen::Index block = 0; block < count; ++block) {
     const Eigen::Index from = block_begin(durations.size(), count, block);
     const Eigen::Index to = block_begin(durations.size(), count, block + 1);
-    raised.segment(from, to - from) = std::max(0.0, levels[block] - lowest);
+    raised.segment(from, to - from) = std::max(0.0, blocks->levels[block] - lowest);
   }
   return raised;
 }
 
+std::optional<Durations> slowness_of(const Durations& relative) {
+  for (const Resolution& resolution : resolutions) {
+    const std::optional<Blocks> blocks = blocks_of(relative, resolution.most_blocks, resolution.fewest_in_block);
+    if (!blocks || !change_for_sure(relative, *blocks, resolution.most_von_neumann)) continue;
+    const double lowest = lowest_of(blocks->levels);
+    Durations slowness(relative.size());
+    const Durations& times = blocks->times;
+    Eigen::Index right = 1;
+    for (Eigen::Index i = 0; i < slowness.size(); ++i) {
+      const double time = (2.0 * static_cast<double>(i) + 1.0) / static_cast<double>(slowness.size()) - 1.0;
+      while (right + 1 < times.size() && times[right] < time) ++right;
+      const double place = std::clamp((time - times[right - 1]) / (times[right] - times[right - 1]), 0.0, 1.0);
+      const double level = (1.0 - place) * blocks->levels[right - 1] + place * blocks->levels[right];
+      slowness[i] = std::max(1.0, level / lowest);
+    }
+    return slowness;
+  }
+  return std::nullopt;
+}
+
 double slow_rise_of(const Durations& factors) {
   const std::optional<Blocks> blocks = blocks_of(factors, blocks_of_changes);
-  if (!blocks || !change_slowly(blocks->levels)) return 0.0;
+  if (!blocks || !change_slowly(blocks->levels, most_von_neumann_of_few)) return 0.0;
   const double lowest = lowest_of(blocks->levels);
   return (blocks->levels - lowest).max(0.0).mean() / lowest;
 }

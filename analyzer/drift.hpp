@@ -25,6 +25,11 @@ std::optional<Durations> drift_of(const Durations& durations);
 /// durations vary the more, and what begins once and stays is one step: such levels are left as they are.
 std::optional<Durations> raised_levels_of(const Durations& durations);
 
+/// The slowness of the machine where each of a run's segments was: (segments), 1 at the lowest level. Nothing where no
+/// change is sure. `relative`: (segments, in the order of time) durations in units of what is usual of such a segment.
+/// As `raised_levels_of`, but in more blocks, between whose middles it is linear.
+std::optional<Durations> slowness_of(const Durations& relative);
+
 /// How far the factors of a group's work (work_model.hpp) are above their lowest, on average over the run, in units of
 /// the lowest; 0 where they do not change slowly. Counted in CPU time, this may be more work or a slower machine.
 double slow_rise_of(const Durations& factors);

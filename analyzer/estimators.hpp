@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/speeds.hpp"
+
 namespace halcyon {
 
 class DurationLaws;
@@ -76,10 +78,9 @@ struct JudgedDurations {
   std::vector<float> beyond_usual;    // (segments) s that calls took beyond what is usual; empty where not recorded
   std::vector<float> work;            // (segments) the compute feature; empty where none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
-  std::vector<double> calls;       // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
-  std::vector<std::uint8_t> slow;  // (segments) 1 where the machine was slow; empty where it had one speed
-  double slow_factor = 1.0;        // durations there, in units of those at full speed
-  bool changed_once = false;       // the speed, which may be another phase of the program
+  std::vector<double> calls;    // (groups) MPI and file operations of a segment, over all ranks; 0 where not known
+  std::vector<float> slowness;  // (segments) of the machine, 1 at full speed; empty where it had one speed
+  SpeedPattern speed_pattern = SpeedPattern::switches;
   double perhaps_slow_seconds = 0.0;  // that a slower machine may have cost beside, or other work
   double run_time = 0.0;              // s
   // Whether the work was counted in CPU time, which varies with durations themselves, not by a hardware counter.

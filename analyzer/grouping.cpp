@@ -256,7 +256,10 @@ Grouping group_by(const Profile& profile, const FeatureColumn* work) {
 
 // The durations of all segments; those of the same group, and of the same work in it, can be compared.
 Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) {
-  Comparable run{.durations = profile.duration, .kind_of = grouping.groups.of, .kinds = grouping.groups.count};
+  Comparable run{.durations = profile.duration,
+                 .kind_of = grouping.groups.of,
+                 .kinds = grouping.groups.count,
+                 .is_same_work = profile.counter != "cpu" && !work_of(profile, grouping).index.empty()};
   const FeatureColumn& work = work_of(profile, grouping);
   if (work.index.empty()) return run;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
@@ -280,7 +283,7 @@ Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) 
 double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const Speeds& speeds) {
   std::vector<std::array<std::vector<double>, 2>> times(run.kinds);
   for (std::size_t i = 0; i < run.kind_of.size(); ++i) {
-    times[run.kind_of[i]][speeds.slow[i]].push_back(work.bins[work.bin_of(i)]);
+    times[run.kind_of[i]][speeds.slowness[i] > 1.0F ? 1 : 0].push_back(work.bins[work.bin_of(i)]);
   }
   const auto middle = [](std::vector<double>& values) {
     const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -298,9 +301,9 @@ double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const S
 FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double factor) {
   FeatureColumn result{.bins = work.bins, .reduced = work.reduced};
   for (const double value : work.bins) result.bins.push_back(value / factor);
-  result.index.resize(speeds.slow.size());
-  for (std::size_t i = 0; i < speeds.slow.size(); ++i) {
-    const std::size_t of_slow = speeds.slow[i] != 0 ? work.bins.size() : 0;
+  result.index.resize(speeds.slowness.size());
+  for (std::size_t i = 0; i < speeds.slowness.size(); ++i) {
+    const std::size_t of_slow = speeds.slowness[i] > 1.0F ? work.bins.size() : 0;
     result.index[i] = static_cast<std::uint16_t>(work.bin_of(i) + of_slow);
   }
   return result;
@@ -332,10 +335,10 @@ Grouping group_segments(const Profile& profile) {
   if (!speeds) return grouping;
   const double slower = slower_cpu_time(work, run, *speeds);
   const bool follows_speed = std::log(slower) > follows * std::log(speeds->factor);
-  if (follows_speed && speeds->changed_once) {
+  if (follows_speed && speeds->pattern == SpeedPattern::changes_once) {
     for (std::size_t i = 0; i < profile.duration.size(); ++i) {
-      if (speeds->slow[i] == 0) continue;
-      grouping.perhaps_slow_seconds += static_cast<double>(profile.duration[i]) * (1.0 - 1.0 / speeds->factor);
+      grouping.perhaps_slow_seconds +=
+          static_cast<double>(profile.duration[i]) * (1.0 - 1.0 / static_cast<double>(speeds->slowness[i]));
     }
     return grouping;
   }

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <span>
 
+#include "analyzer/drift.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -19,7 +21,13 @@ constexpr double least_gain = 25.0;  // nats, over levels in any order
 constexpr double least_dwell = 5.0;  // steps at one level, on average
 constexpr double most_in_between_once = 0.05;
 constexpr double most_in_between = 0.12;  // of the time, in the middle third between the levels
-constexpr double regular_within = 0.35;   // segments: what the program does comes at the very same number of them
+// No jitter wanders as far as levels that are so far apart: delays may make stays look shorter, and fill the middle.
+constexpr double far_apart = 0.25;
+constexpr double least_dwell_far_apart = 3.0;
+constexpr double most_in_between_far_apart = 0.17;
+constexpr double least_of_the_shortest = 0.8;  // of the levels' distance, between the shortest tenths at either speed
+constexpr double nearer = 0.9;                 // to durations: many levels, that two should not explain them
+constexpr double regular_within = 0.35;        // segments: what the program does comes at the very same number of them
 
 using Steps = std::vector<double>;
 
@@ -185,31 +193,39 @@ Series series_of(const Comparable& run) {
   return series;
 }
 
-// What each segment is above or below the level of its kind.
-std::vector<double> above_its_kind(const Comparable& run, const Series& series, const Model* model) {
+// What the logarithm of each segment's duration is above or below the level of its kind. `slowness`: its logarithm, of
+// each segment of the series, or empty as long as nothing is known of speeds.
+std::vector<double> above_its_kind(const Comparable& run, const Series& series, const std::vector<double>& slowness) {
   std::vector<std::vector<double>> of_kind(run.kinds);
-  const auto slowness = [&](std::size_t at) {
-    if (model == nullptr) return 0.0;
-    const std::size_t step = std::min(at / series.per_step, model->slow.size() - 1);
-    return model->slow[step] > 0.5 ? model->level[1] - model->level[0] : 0.0;
-  };
   std::vector<double> values(series.segments.size());
   for (std::size_t at = 0; at < values.size(); ++at) {
     const std::size_t segment = series.segments[at];
     values[at] = std::log(static_cast<double>(run.durations[segment]));
-    of_kind[run.kind_of[segment]].push_back(values[at] - slowness(at));
+    of_kind[run.kind_of[segment]].push_back(values[at] - (slowness.empty() ? 0.0 : slowness[at]));
   }
   std::vector<double> level(run.kinds, 0.0);
   for (std::uint32_t kind = 0; kind < run.kinds; ++kind) {
     std::vector<double>& all = of_kind[kind];
     if (all.empty()) continue;
     // As long as nothing is known of speeds, a level that is rarely above the full speed's.
-    const std::size_t at = model == nullptr ? all.size() / 6 : all.size() / 2;
+    const std::size_t at = slowness.empty() ? all.size() / 6 : all.size() / 2;
     std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
     level[kind] = all[at];
   }
   for (std::size_t at = 0; at < values.size(); ++at) values[at] -= level[run.kind_of[series.segments[at]]];
   return values;
+}
+
+bool is_slow(const Model& model, const Series& series, std::size_t at) {
+  return model.slow[std::min(at / series.per_step, model.slow.size() - 1)] > 0.5;
+}
+
+std::vector<double> slowness_by(const Model& model, const Series& series) {
+  std::vector<double> slowness(series.segments.size(), 0.0);
+  for (std::size_t at = 0; at < slowness.size(); ++at) {
+    if (is_slow(model, series, at)) slowness[at] = model.level[1] - model.level[0];
+  }
+  return slowness;
 }
 
 Steps in_steps(const Series& series, std::vector<double> values) {
@@ -263,18 +279,35 @@ double share_in_between(const Steps& steps, const Model& model, double dwell) {
   return count > 0 ? static_cast<double>(between) / static_cast<double>(count) : 1.0;
 }
 
+// How far the shortest tenth at the slow speed is above that at the full one, in units of the levels' distance.
+double shortest_apart(const Steps& steps, const Model& model) {
+  std::array<Steps, 2> of;
+  for (std::size_t i = 0; i < steps.size(); ++i) of[model.slow[i] > 0.5 ? 1 : 0].push_back(steps[i]);
+  std::array<double, 2> shortest{};
+  for (std::size_t s = 0; s < 2; ++s) {
+    if (of[s].empty()) return 0.0;
+    const auto tenth = of[s].begin() + static_cast<std::ptrdiff_t>(of[s].size() / 10);
+    std::nth_element(of[s].begin(), tenth, of[s].end());
+    shortest[s] = *tenth;
+  }
+  return (shortest[1] - shortest[0]) / (model.level[1] - model.level[0]);
+}
+
 bool are_two_speeds(const Steps& steps, const Model& chain, std::size_t per_step, double most_factor) {
   const double gap = chain.level[1] - chain.level[0];
   if (gap < std::log(least_factor) || gap > std::log(most_factor)) return false;
+  if (shortest_apart(steps, chain) < least_of_the_shortest) return false;
   const Model any = best_of(steps, Order::any);
   if (chain.log_likelihood - any.log_likelihood < least_gain) return false;
+  const bool are_far_apart = gap > far_apart;
   const double dwell = 1.0 / std::max(chain.leaves[0], chain.leaves[1]);
-  if (dwell < least_dwell) return false;
+  if (dwell < (are_far_apart ? least_dwell_far_apart : least_dwell)) return false;
   const std::array<std::vector<double>, 2> stays = stays_of(chain);
   if (is_regular(stays[0], per_step) && is_regular(stays[1], per_step)) return false;
+  double most = are_far_apart ? most_in_between_far_apart : most_in_between;
   // One step up is told from a slope by the same.
-  const bool once = stays[0].empty() && stays[1].empty();
-  return share_in_between(steps, chain, dwell) <= (once ? most_in_between_once : most_in_between);
+  if (stays[0].empty() && stays[1].empty()) most = most_in_between_once;
+  return share_in_between(steps, chain, dwell) <= most;
 }
 
 // Whether values beyond a limit come next to each other more often than in any order.
@@ -315,36 +348,82 @@ bool depends_on_order(const Steps& steps) {
   return false;
 }
 
-}  // namespace
+// Of each segment of the run, from those of the series: what is not compared is as fast as what came before it.
+std::vector<float> of_all_segments(const std::vector<double>& slowness, const Series& series, std::size_t segments) {
+  std::vector<float> result(segments, 1.0F);
+  std::size_t at = 0;
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    if (at + 1 < series.segments.size() && series.segments[at + 1] <= segment) ++at;
+    result[segment] = static_cast<float>(std::exp(slowness[at]));
+  }
+  return result;
+}
 
-std::optional<Speeds> find_speeds(const Comparable& run, double most_factor) {
-  const Series series = series_of(run);
+std::optional<Speeds> find_two_speeds(const Comparable& run, const Series& series, double most_factor) {
   if (series.steps() < fewest_steps) return std::nullopt;
-  Steps steps = in_steps(series, above_its_kind(run, series, nullptr));
-  if (!depends_on_order(steps)) return std::nullopt;
+  Steps steps = in_steps(series, above_its_kind(run, series, {}));
   Model chain = best_of(steps, Order::of_a_chain);
   if (chain.slow.empty()) return std::nullopt;
   // With the speeds known, the kinds are compared anew.
   for (int again = 0; again < 2; ++again) {
-    steps = in_steps(series, above_its_kind(run, series, &chain));
+    steps = in_steps(series, above_its_kind(run, series, slowness_by(chain, series)));
     Model next = best_of(steps, Order::of_a_chain);
     if (next.slow.empty()) break;
     chain = std::move(next);
   }
   if (!are_two_speeds(steps, chain, series.per_step, most_factor)) return std::nullopt;
-
-  Speeds speeds{.factor = std::exp(chain.level[1] - chain.level[0]),
-                .slow = std::vector<std::uint8_t>(run.durations.size(), 0)};
   const std::array<std::vector<double>, 2> stays = stays_of(chain);
-  speeds.changed_once = stays[0].empty() && stays[1].empty();
-  std::size_t at = 0;
-  for (std::size_t segment = 0; segment < run.durations.size(); ++segment) {
-    // What is not compared is as fast as what came before it.
-    if (at + 1 < series.segments.size() && series.segments[at + 1] <= segment) ++at;
-    const std::size_t step = std::min(at / series.per_step, chain.slow.size() - 1);
-    speeds.slow[segment] = chain.slow[step] > 0.5 ? 1 : 0;
+  return Speeds{.slowness = of_all_segments(slowness_by(chain, series), series, run.durations.size()),
+                .factor = std::exp(chain.level[1] - chain.level[0]),
+                .pattern = stays[0].empty() && stays[1].empty() ? SpeedPattern::changes_once : SpeedPattern::switches};
+}
+
+Durations relative_durations(const Comparable& run, const Series& series, const std::vector<double>& slowness) {
+  const std::vector<double> values = above_its_kind(run, series, slowness);
+  return Eigen::Map<const Durations>(values.data(), static_cast<Eigen::Index>(values.size())).exp();
+}
+
+std::optional<Speeds> find_wandering_speed(const Comparable& run, const Series& series) {
+  std::vector<double> slowness;
+  for (int again = 0; again < 3; ++again) {
+    const std::optional<Durations> changes = slowness_of(relative_durations(run, series, slowness));
+    if (!changes) return std::nullopt;
+    const Durations logarithms = changes->log();
+    slowness.assign(logarithms.begin(), logarithms.end());
   }
-  return speeds;
+  return Speeds{.slowness = of_all_segments(slowness, series, run.durations.size()), .pattern = SpeedPattern::wanders};
+}
+
+// How far durations are from their levels, in logarithms, where those speeds are taken out: the median.
+double spread_beside(const Comparable& run, const Series& series, const Speeds& speeds) {
+  std::vector<double> slowness;
+  for (const std::size_t segment : series.segments) {
+    slowness.push_back(std::log(static_cast<double>(speeds.slowness[segment])));
+  }
+  std::vector<double> values = above_its_kind(run, series, slowness);
+  for (std::size_t at = 0; at < values.size(); ++at) values[at] = std::abs(values[at] - slowness[at]);
+  return median_in_place(values);
+}
+
+}  // namespace
+
+std::optional<Speeds> find_speeds(const Comparable& run, double most_factor) {
+  Series series = series_of(run);
+  const std::size_t finest = series.per_step;
+  if (series.steps() < fewest_steps) return std::nullopt;
+  if (!depends_on_order(in_steps(series, above_its_kind(run, series, {})))) return std::nullopt;
+  std::optional<Speeds> two;
+  // Medians of some segments show levels where delays hide them.
+  for (const std::size_t coarser : {1U, 4U, 16U}) {
+    series.per_step = coarser * finest;
+    two = find_two_speeds(run, series, most_factor);
+    if (two) break;
+  }
+  if (!two && !run.is_same_work) return std::nullopt;
+  std::optional<Speeds> wandering = find_wandering_speed(run, series);
+  if (!wandering) return two;
+  if (two && spread_beside(run, series, *wandering) >= nearer * spread_beside(run, series, *two)) return two;
+  return run.is_same_work ? wandering : std::nullopt;
 }
 
 }  // namespace halcyon

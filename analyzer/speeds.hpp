@@ -1,4 +1,4 @@
-// A machine that switches between two speeds while a program runs, seen in the order of time.
+// A machine whose speed changes while a program runs, seen in the order of time.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,14 @@
 
 namespace halcyon {
 
+/// How the speed changes: between two levels; once, and stays so, which another phase of the program may look like; or
+/// slowly between any levels, so that nobody knows whether it was ever full.
+enum class SpeedPattern { switches, changes_once, wanders };
+
 struct Speeds {
-  double factor = 1.0;             // durations at the slow speed, in units of those at the full one
-  std::vector<std::uint8_t> slow;  // (segments) 1 where the machine was slow
-  bool changed_once = false;       // and stayed so: another phase of the program may look like that
+  std::vector<float> slowness;  // (segments) durations, in units of those at full speed
+  double factor = 1.0;          // the same at the slower of two speeds; 1 where there are more
+  SpeedPattern pattern = SpeedPattern::switches;
 };
 
 /// Segments and their durations, brought to the same work as far as that is known.
@@ -19,16 +23,21 @@ struct Comparable {
   std::vector<float> durations;        // (segments) s; 0: compared with nothing
   std::vector<std::uint32_t> kind_of;  // (segments) durations of one kind can be compared
   std::uint32_t kinds = 0;
+  bool is_same_work = false;  // for sure: a hardware counter says so
 };
 
-/// A hidden Markov chain of two states that is common to all kinds (L. R. Rabiner, "A tutorial on hidden Markov
-/// models", Proc. IEEE 77, 1989), fitted by expectation and maximization to the logarithms of durations; they vary
-/// around both levels by Student's t law with three degrees of freedom, so that delays count little. Nothing unless
-/// the order of time says so:
+/// The speeds of the machine, if the order of time says that it had more than one.
+///
+/// Two speeds are a hidden Markov chain of two states that is common to all kinds (L. R. Rabiner, "A tutorial on hidden
+/// Markov models", Proc. IEEE 77, 1989), fitted by expectation and maximization to the logarithms of durations; they
+/// vary around both levels by Student's t law with three degrees of freedom, so that delays count little. There are
+/// two speeds if
 /// - the chain explains the run better than the same two levels in any order,
 /// - levels stay for some time, and little of it is spent between them: what wanders has no two levels,
+/// - the shortest durations at the slow speed are longer too: delays in bursts spare some segments,
 /// - they do not come at a regular number of segments, which is what the program itself does,
 /// - they do not differ by more than `most_factor`.
+/// Where segments did the same work for sure, what changes slowly between any levels is the speed, too (`slowness_of`).
 std::optional<Speeds> find_speeds(const Comparable& run, double most_factor);
 
 }  // namespace halcyon

@@ -174,7 +174,7 @@ void find_source_places(Profile& profile) {
     if (const std::optional<Place> place = place_of(site, profile.modules)) by_module[place->module].push_back(*place);
   }
   for (const auto& entry : by_module) {
-    // By name, not by a structured binding: C++17 has no lambda that captures one, and Clang holds to it.
+    // Not structured bindings: Clang 14 cannot capture them.
     const Module& module = *entry.first;
     const std::vector<Place>& places = entry.second;
     std::vector<SourcePlace> found;
