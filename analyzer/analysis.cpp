@@ -145,10 +145,6 @@ bool spans_all_classes(const Interval& percent) {
   return verdict_of(percent.low) == Verdict::green && verdict_of(percent.high) == Verdict::red;
 }
 
-// Percent of the best known of a host, below which a probe is worth a warning; the best of a few milliseconds hardly
-// scatters by half of that.
-constexpr double least_speed_percent = 85.0;
-
 // The slowest of some probes, if it is slow.
 std::optional<std::string> slow_words(const Analysis& analysis, std::initializer_list<Probe> probes) {
   std::optional<std::string> words;
@@ -198,8 +194,8 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   if (!analysis.unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
     warn("slow-changes",
          fmt::format(
-             "segments of the same work became slower and faster again in the course of the run, by {:.1f} % of "
-             "its time: the machine's speed, or the program's own; this is in the interval, not in the percentage",
+             "a further {:.1f} % of the time went up and down slowly with segments of the same work. This may be the "
+             "machine, or the program itself: it widens the interval and is not in the percentage",
              analysis.slow_percent));
   }
   if (const std::optional<KnownRuns>& known = analysis.known_runs; known && profile.run_time_seconds > 0.0) {
@@ -264,6 +260,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / profile.run_time_seconds);
   }
   analysis.unknown = reason_for_unknown(profile, analysis);
+  analysis.known_runs = profile.known_runs;
+  analysis.probes = probe_displacement(profile);
 
   std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
   if (profile.run_time_seconds > 0.0) estimates = start_estimates(judged, method, candidates);
@@ -274,8 +272,19 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     if (!estimates.empty()) {
       RunEstimate estimate = estimates[analysis.methods.size()].get();
       // The other methods stay as they were published.
-      if (const std::optional<KnownRuns>& known = profile.known_runs; known && candidate.name == methods.front().name) {
-        add_rise(estimate, judged, known->displacement_seconds, {known->low_seconds, known->high_seconds});
+      if (candidate.name == methods.front().name) {
+        if (const std::optional<KnownRuns>& known = profile.known_runs) {
+          add_rise(estimate, judged, known->displacement_seconds, {known->low_seconds, known->high_seconds});
+        } else {
+          // Nothing else tells what the slowness that probes saw has cost this program.
+          estimate.excess_seconds.high +=
+              perhaps_lost_share(analysis.probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
+        }
+        // Others had the CPU: where they had it all the time, durations do not show it.
+        if (!has_more_ranks_than_cores(profile)) {
+          estimate.excess_seconds.high =
+              std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
+        }
       }
       const auto percent = [&](double seconds) {
         return 100.0 * std::clamp(seconds / profile.run_time_seconds, 0.0, 1.0);
@@ -308,8 +317,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.spent = time_spent(profile);
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
-        "wide-interval", fmt::format("anything from {:.1f} to {:.1f} % of interference would give such durations: "
-                                     "more segments would tell, or another run to compare with",
+        "wide-interval", fmt::format("the interference lies between {:.1f} and {:.1f} %: too wide for a verdict",
                                      analysis.result().interval_percent.low, analysis.result().interval_percent.high)};
   }
   if (!profile.injected.critical.empty() && profile.run_time_seconds > 0.0) {
@@ -317,8 +325,6 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     for (const float seconds : profile.injected.critical) critical += static_cast<double>(seconds);
     analysis.injected_percent = 100.0 * critical / profile.run_time_seconds;
   }
-  analysis.known_runs = profile.known_runs;
-  analysis.probes = probe_displacement(profile);
   add_warnings(profile, analysis);
   analysis.cause = likely_cause(profile, grouping, analysis);
   return analysis;

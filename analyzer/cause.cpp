@@ -12,6 +12,7 @@
 
 #include "analyzer/analysis.hpp"
 #include "analyzer/background.hpp"
+#include "analyzer/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -35,7 +36,7 @@ constexpr int fewest_ranks_to_single_one_out = 3;
 constexpr std::array<CauseInfo, 15> infos{{
     {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
     {"other-processes",
-     "See there what else runs (top); end it, or take a free host or cores of your own, and measure again."},
+     "Find out what else ran there then (top, the batch system's records), use free cores, and measure again."},
     {"hypervisor-steal", "Ask who runs the virtual machines for a host that is less shared, or take dedicated cores."},
     {"memory-pressure", "Use fewer ranks on a host or a smaller case, and see what else fills its memory (free, top)."},
     {"file-io",
@@ -102,7 +103,7 @@ Shares shares_of(const Profile& profile, const Attribution& attribution) {
     }
     // What the other threads of a rank wait for, the rank waits for in its computation.
     const double others = sum(evidence(Evidence::cpu_wait_of_others));
-    if (shares.off_cpu >= least_share_off_cpu) shares.waiting_for_cpu = waited / all;
+    if (shares.off_cpu >= least_share_off_cpu) shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
     const double computing = attribution.kinds[static_cast<std::size_t>(ExcessKind::computation)];
     if (others > 0.0 && waited < computing) {
       shares.waiting_for_cpu = std::max(shares.waiting_for_cpu, std::min(others, computing) / all);
@@ -123,16 +124,6 @@ Shares shares_of(const Profile& profile, const Attribution& attribution) {
   }
   for (std::size_t i = 0; i < excess_kind_count; ++i) shares.kinds[i] = attribution.kinds[i] / all;
   return shares;
-}
-
-bool has_more_ranks_than_cores(const Profile& profile) {
-  const std::vector<double>& cpus = profile.evidence[index_of(Evidence::cpus)];
-  std::map<std::string, double> ranks;
-  for (const std::string& host : profile.rank_host) ++ranks[host];
-  for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
-    if (cpus[rank] >= 1.0 && ranks[profile.rank_host[rank]] > cpus[rank]) return true;
-  }
-  return false;
 }
 
 const HostShare* host_alone(const Profile& profile, const Attribution& attribution) {
@@ -197,6 +188,7 @@ std::vector<double> deviations(const Grouping& grouping, const Analysis& analysi
 
 constexpr std::size_t bins_of_time = 4096;
 constexpr std::size_t fewest_periods = 8;
+constexpr std::size_t fewest_slow_periods = 3;  // of what also stands out at a multiple of its rate
 // Bins, and segments, that a period must have at least.
 constexpr std::size_t least_in_period = 4;
 // How far a line of the spectrum must stand above its surroundings. For noise of any smooth spectrum a line does so
@@ -233,9 +225,7 @@ double surroundings(const std::vector<double>& power, std::size_t line) {
   for (std::size_t i = line > reach ? line - reach : 1; i < std::min(power.size(), line + reach); ++i) {
     if (i + own_width < line || i > line + own_width) around.push_back(power[i]);
   }
-  const auto middle = around.begin() + static_cast<std::ptrdiff_t>(around.size() / 2);
-  std::nth_element(around.begin(), middle, around.end());
-  return *middle / std::numbers::ln2;
+  return median_in_place(around) / std::numbers::ln2;
 }
 
 std::optional<double> period_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
@@ -272,6 +262,21 @@ std::optional<double> period_of(const Profile& profile, const Grouping& grouping
       if (stands_out(i) && i < line) line = i;
     }
   }
+  // So does what comes and goes for longer: its own rate may be too slow to be told by itself, but is a peak.
+  for (const std::size_t multiple : {2, 3, 5}) {
+    const std::size_t slower = (line + multiple / 2) / multiple;
+    if (slower >= 2 * fewest_periods || slower < 2) continue;
+    const auto peak = std::max_element(power.begin() + static_cast<std::ptrdiff_t>(slower) - 1,
+                                       power.begin() + static_cast<std::ptrdiff_t>(slower) + 2);
+    const auto at = static_cast<std::size_t>(peak - power.begin());
+    constexpr std::size_t beside = 3;
+    constexpr double least_peak = 4.0;
+    const double left = at > beside ? power[at - beside] : 0.0;
+    if (*peak < power[line] || *peak < least_peak * std::max(left, power[at + beside])) continue;
+    if (at < 2 * fewest_slow_periods) return std::nullopt;
+    line = at;
+    break;
+  }
   const double period = 2.0 * run / static_cast<double>(line);
   const bool is_of_segments = period * weights < static_cast<double>(least_in_period) * weighted_durations;
   return is_of_segments ? std::nullopt : std::optional(period);
@@ -297,29 +302,53 @@ std::string in_words(const TimePattern& pattern) {
 
 std::span<const CauseInfo> cause_infos() { return infos; }
 
+bool has_more_ranks_than_cores(const Profile& profile) {
+  const std::vector<double>& cpus = profile.evidence[index_of(Evidence::cpus)];
+  std::map<std::string, double> ranks;
+  for (const std::string& host : profile.rank_host) ++ranks[host];
+  for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
+    if (cpus[rank] >= 1.0 && ranks[profile.rank_host[rank]] > cpus[rank]) return true;
+  }
+  return false;
+}
+
+double longest_wait_for_cpu(const Profile& profile) {
+  const std::vector<double>& waits = profile.evidence[index_of(Evidence::cpu_wait)];
+  double longest = 0.0;
+  for (std::size_t rank = 0; rank < waits.size(); ++rank) longest = std::max(longest, known_or_zero(waits, rank));
+  return longest;
+}
+
 TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
   using Kind = TimePattern::Kind;
   constexpr double most_of_it = 0.8;
   constexpr std::size_t few_windows = window_count / 4;
+  constexpr std::size_t many_windows = 3 * window_count / 5;  // evenly spread, it needs four fifths
   std::array<double, window_count> windows = analysis.attribution.windows;
   for (double& window : windows) window = std::max(window, 0.0);
   const double needed = most_of_it * std::accumulate(windows.begin(), windows.end(), 0.0);
   const double length = analysis.attribution.window_seconds;
-  for (std::size_t count = 1; count <= few_windows; ++count) {
-    for (std::size_t first = 0; first + count <= window_count; ++first) {
-      const auto begin = windows.begin() + static_cast<std::ptrdiff_t>(first);
-      if (std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) < needed) continue;
-      return {.kind = first == 0 ? Kind::start : Kind::stretch,
-              .from_seconds = static_cast<double>(first) * length,
-              .to_seconds = static_cast<double>(first + count) * length};
+  const auto stretch_within = [&](std::size_t fewest, std::size_t most) -> std::optional<TimePattern> {
+    for (std::size_t count = fewest; count <= most; ++count) {
+      for (std::size_t first = 0; first + count <= window_count; ++first) {
+        const auto begin = windows.begin() + static_cast<std::ptrdiff_t>(first);
+        if (std::accumulate(begin, begin + static_cast<std::ptrdiff_t>(count), 0.0) < needed) continue;
+        return TimePattern{.kind = first == 0 && count <= few_windows ? Kind::start : Kind::stretch,
+                           .from_seconds = static_cast<double>(first) * length,
+                           .to_seconds = static_cast<double>(first + count) * length};
+      }
     }
-  }
+    return std::nullopt;
+  };
+  if (const std::optional<TimePattern> stretch = stretch_within(1, few_windows)) return *stretch;
   if (const std::optional<double> period = period_of(profile, grouping, analysis)) {
     return {.kind = Kind::periodic, .period_seconds = *period};
   }
-  std::sort(windows.begin(), windows.end(), std::greater<>());
-  const bool are_few = std::accumulate(windows.begin(), windows.begin() + few_windows, 0.0) >= needed;
-  return {.kind = are_few ? Kind::bursts : Kind::throughout};
+  std::array<double, window_count> highest_first = windows;
+  std::sort(highest_first.begin(), highest_first.end(), std::greater<>());
+  const auto highest = highest_first.begin();
+  if (std::accumulate(highest, highest + few_windows, 0.0) >= needed) return {.kind = Kind::bursts};
+  return stretch_within(few_windows + 1, many_windows).value_or(TimePattern{.kind = Kind::throughout});
 }
 
 std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {

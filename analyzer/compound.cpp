@@ -11,6 +11,7 @@
 #include "analyzer/drift.hpp"
 #include "analyzer/estimators.hpp"
 #include "analyzer/parabola.hpp"
+#include "analyzer/sorting.hpp"
 #include "analyzer/work_model.hpp"
 
 namespace halcyon {
@@ -93,9 +94,7 @@ double share_on_critical_path(const Durations& durations, const Durations& beyon
   constexpr double considered = 0.97;
   constexpr double for_sure = 2.0;  // standard errors
   std::vector<double> values(durations.data(), durations.data() + durations.size());
-  const auto last = values.begin() + static_cast<std::ptrdiff_t>(considered * static_cast<double>(values.size() - 1));
-  std::nth_element(values.begin(), last, values.end());
-  const double longest = *last;
+  const double longest = of_rank(values, static_cast<std::size_t>(considered * static_cast<double>(values.size() - 1)));
 
   double size = 0.0;
   double mean_duration = 0.0;
@@ -244,13 +243,16 @@ AddedTime added_to_calls(const Level& level, double calls) {
   return {.low = least, .median = likely, .high = beyond * (1.0 + missed)};
 }
 
+// Where speed wanders, the full one may lie as far above the highest that was seen as that is above the mean: time that
+// was lost against the highest is lost so many times against the full speed.
+constexpr double full_speed_beyond = 2.0;
+
 // What a slower machine may have added, where it is `slowed` s above the highest speed that was seen.
 Interval slowed_interval(double slowed, SpeedPattern speed) {
   switch (speed) {
     case SpeedPattern::switches: return {slowed, slowed};
     case SpeedPattern::changes_once: return {0.0, slowed};
-    // Full speed may lie as far above the highest that was seen as this is above the mean.
-    case SpeedPattern::wanders: return {0.5 * slowed, 2.0 * slowed};
+    case SpeedPattern::wanders: return {slowed / full_speed_beyond, slowed * full_speed_beyond};
   }
   return {0.0, slowed};
 }
@@ -272,7 +274,7 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
     const Interval of_speed = slowed_interval(slowed, speed);
     added[i].low += to_calls.low + of_speed.low;
     added[i].median += to_calls.median + slowed + levels[i].raised_by_machine;
-    added[i].high += to_calls.high + of_speed.high + levels[i].raised + levels[i].drifted;
+    added[i].high += to_calls.high + of_speed.high + full_speed_beyond * levels[i].raised + levels[i].drifted;
   }
   return added;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <tuple>
 
 #include "analyzer/cells.hpp"
@@ -168,6 +169,10 @@ constexpr double undisturbed_prior = 0.03;
 constexpr double other_work_prior = 0.03;  // that a group has two kinds of work which no feature tells apart
 constexpr double bursts_prior = 0.3;
 constexpr double many_hits = 4.0;
+// Many hits look like jitter of another law, which has few parameters and so would always win: chosen so that intervals
+// hold them as often as they say, on the calibration laws of bench/laws.cpp.
+constexpr double regular_hits = 2.0;
+constexpr double regular_prior = 3.0;
 constexpr double wide_law_prior = 0.25;  // against laws that vary as delays usually do
 
 bool is_wide(const DelayLaw& law) {
@@ -183,6 +188,7 @@ double log_prior(const DurationShape& shape, double distinct_shapes) {
   double prior = std::log((1.0 - undisturbed_prior) / distinct_shapes);
   if (shape.hits >= 1.0) prior += std::log(shape.exposed < 1.0 ? bursts_prior : 1.0 - bursts_prior);
   if (shape.hits > many_hits) prior -= 0.15 * std::log(shape.hits / many_hits);
+  if (shape.hits > regular_hits) prior += std::log(regular_prior);
   if (is_wide(delay_laws[shape.law])) prior += std::log(wide_law_prior);
   return prior;
 }
@@ -208,6 +214,9 @@ const std::vector<Place>& distinct_places() {
   return places;
 }
 
+constexpr double least_told_scale = 4.0;      // of the resolution
+constexpr double tolerated_dispersion = 1.2;  // that a law which is right may have by chance
+
 // Without delays of its own and without spikes a law leaves nothing to what came from outside.
 bool adds_time(const DurationShape& shape) { return shape.hits > 0.0 || shape.jitter == Jitter::spiked; }
 
@@ -221,6 +230,25 @@ class Search {
         lattice_(distinct_places()) {}
 
   std::vector<Explanation> run() {
+    search();
+    // Where no law is right, how much better one is than another says less: the quasi-likelihood.
+    if (const double dispersion = dispersion_of_best(); dispersion > tolerated_dispersion) {
+      setting_.temper /= dispersion;
+      best_ = -1e300;
+      fits_.clear();
+      found_.clear();
+      search();
+    }
+    return explanations();
+  }
+
+ private:
+  struct Found {
+    Place place;
+    Fit fit;
+  };
+
+  void search() {
     double best_evidence = -1e300;
     for (const Jitter jitter : jitters) {
       const DurationShape undisturbed{.hits = 0.0, .jitter = jitter};
@@ -232,14 +260,37 @@ class Search {
     look_at_every_third();
     look_around_the_promising();
     vary_the_jitter();
-    return explanations();
+    other_work_ = fit_other_work(cells_, setting_.jitter, setting_.temper);
   }
 
- private:
-  struct Found {
-    Place place;
-    Fit fit;
-  };
+  double other_work_evidence() const {
+    return other_work_ ? other_work_->evidence + std::log(other_work_prior) : -1e300;
+  }
+
+  // Pearson's statistic of the best explanation over its degrees of freedom, as the tempered likelihood sees it.
+  double dispersion_of_best() {
+    if (other_work_evidence() > best_) return 1.0;
+    const auto best = std::max_element(
+        fits_.begin(), fits_.end(), [](const auto& a, const auto& b) { return a.second.evidence < b.second.evidence; });
+    // Steps of the clock are no law's.
+    if (best->second.scale < least_told_scale * cells_.finest) return 1.0;
+    const DurationLaw& law = laws_.get(best->first);
+    constexpr double parameters = 3.0;
+    const double freedom = static_cast<double>(cells_.counts.size()) - parameters;
+    if (freedom < 1.0) return 1.0;
+    double statistic = 0.0;
+    double left = 0.0;
+    for (std::size_t i = 0; i < cells_.counts.size(); ++i) {
+      const bool is_last = i == cells_.edges.size();
+      const double right =
+          is_last ? 1.0 : law.at((cells_.edges[i] - best->second.baseline) / best->second.scale).probability;
+      const double stray = stray_share / static_cast<double>(cells_.counts.size());
+      const double expected = cells_.segments * (stray + (1.0 - stray_share) * (right - left));
+      statistic += (cells_.counts[i] - expected) * (cells_.counts[i] - expected) / std::max(1.0, expected);
+      left = right;
+    }
+    return setting_.temper * statistic / freedom;
+  }
 
   Fit fit(const DurationShape& shape, double prior, Start start) {
     Fit result = fit_shape(laws_.get(shape), cells_, setting_, best_, start);
@@ -298,11 +349,11 @@ class Search {
       const double deviation = adds_time(shape) ? std::sqrt(std::max(0.0, fit.variance - of_mean_jitter)) : 0.0;
       result.push_back({shape, fit.baseline, fit.scale, deviation, fit.evidence - best_});
     }
-    if (const std::optional<OtherWork> other = fit_other_work(cells_, setting_.jitter)) {
+    if (other_work_) {
       result.push_back({.shape = {},
-                        .baseline = other->baseline,
-                        .scale = other->scale,
-                        .evidence = other->evidence + std::log(other_work_prior) - best_});
+                        .baseline = other_work_->baseline,
+                        .scale = other_work_->scale,
+                        .evidence = other_work_evidence() - best_});
     }
     return result;
   }
@@ -315,6 +366,7 @@ class Search {
   std::vector<std::pair<DurationShape, Fit>> fits_;
   Jitter first_jitter_ = jitters.front();  // the one that explains the group best without delays
   std::vector<Found> found_;               // with the first kind of jitter
+  std::optional<OtherWork> other_work_;
 };
 
 // -- what groups tell each other

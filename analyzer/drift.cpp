@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/parabola.hpp"
+#include "analyzer/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -86,9 +87,7 @@ bool change_slowly(const Durations& levels, double most_von_neumann) {
 // Few levels are known well enough that the lowest is not the luckiest.
 double lowest_of(Durations levels) {
   const Eigen::Index rank = levels.size() >= 96 ? levels.size() / 30 : levels.size() / 10;
-  double* const lowest = levels.data() + rank;
-  std::nth_element(levels.data(), lowest, levels.data() + levels.size());
-  return *lowest;
+  return of_rank({levels.data(), static_cast<std::size_t>(levels.size())}, static_cast<std::size_t>(rank));
 }
 
 // Whether levels vary by more than their sampling error, slowly, and durations around them no more where they are

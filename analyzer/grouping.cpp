@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/sorting.hpp"
 #include "analyzer/work_model.hpp"
 
 namespace halcyon {
@@ -285,17 +286,13 @@ double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const S
   for (std::size_t i = 0; i < run.kind_of.size(); ++i) {
     times[run.kind_of[i]][speeds.slowness[i] > 1.0F ? 1 : 0].push_back(work.bins[work.bin_of(i)]);
   }
-  const auto middle = [](std::vector<double>& values) {
-    const auto half = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), half, values.end());
-    return *half;
-  };
   std::vector<double> factors;
   for (auto& [fast, slow] : times) {
     if (fast.size() < smallest_judged_group || slow.size() < smallest_judged_group) continue;
-    if (const double at_full_speed = middle(fast); at_full_speed > 0.0) factors.push_back(middle(slow) / at_full_speed);
+    const double at_full_speed = median_in_place(fast);
+    if (at_full_speed > 0.0) factors.push_back(median_in_place(slow) / at_full_speed);
   }
-  return factors.empty() ? 1.0 : middle(factors);
+  return factors.empty() ? 1.0 : median_in_place(factors);
 }
 
 FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double factor) {

@@ -56,8 +56,7 @@ double log_prior(const Cells& cells, const JitterPrior& jitter, const Parameters
          jitter.at(std::exp(at[1]) / at[0]).log_density + std::log(at[0] / cells.mean);
 }
 
-Fitted fit(const Cells& cells, const JitterPrior& jitter, Parameters at) {
-  const double temper = temper_of(cells);
+Fitted fit(const Cells& cells, const JitterPrior& jitter, double temper, Parameters at) {
   const Eigen::Map<const Eigen::ArrayXd> counts(cells.counts.data(), static_cast<Eigen::Index>(cells.counts.size()));
   const auto value_at = [&](const Parameters& place, const Eigen::ArrayXd& probability) {
     if (!is_allowed(place) || std::exp(place[1]) < cells.finest) return -1e300;
@@ -130,12 +129,12 @@ Parameters start_at(const Cells& cells, double share) {
 
 }  // namespace
 
-std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter) {
+std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter, double temper) {
   Fitted best;
   for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9}) {
     const Parameters start = start_at(cells, share);
     if (!is_allowed(start)) continue;
-    const Fitted found = fit(cells, jitter, start);
+    const Fitted found = fit(cells, jitter, temper, start);
     if (found.value > best.value) best = found;
   }
   if (best.value < -1e299) return std::nullopt;

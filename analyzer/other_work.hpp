@@ -16,7 +16,7 @@ struct OtherWork {
 };
 
 /// Two normal laws of the same relative width, the other kind 1 to 13 % longer. Fitted by Fisher's scoring, integrated
-/// over by Laplace's method. Nothing where no such pair fits.
-std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter);
+/// over by Laplace's method. Nothing where no such pair fits. `temper`: the power of the likelihood, see temper_of().
+std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter, double temper);
 
 }  // namespace halcyon

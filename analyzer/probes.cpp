@@ -66,6 +66,16 @@ KnownHost known_by(const HostProbes& probes, const std::string& recorder_version
   return {probes.host, probes.cpu, probes.ranks, recorder_version, 1, probes.best};
 }
 
+double perhaps_lost_share(const ProbeDisplacements& probes) {
+  constexpr double waits_for_memory = 0.5;  // of the time
+  double lost = 0.0;
+  for (std::size_t i = 0; i < probe_count; ++i) {
+    if (!probes[i] || probes[i]->speed_percent() >= least_speed_percent) continue;
+    lost = std::max(lost, probes[i]->lost_share() * (i == index_of(Probe::registers) ? 1.0 : waits_for_memory));
+  }
+  return lost;
+}
+
 ProbeDisplacements probe_displacement(const Profile& profile) {
   ProbeDisplacements result;
   for (const HostProbes& probes : host_probes(profile)) {

@@ -55,4 +55,12 @@ struct ProbeDisplacement {
 using ProbeDisplacements = std::array<std::optional<ProbeDisplacement>, probe_count>;
 ProbeDisplacements probe_displacement(const Profile& profile);
 
+/// Percent of the best known of a host, below which a probe says something; the best of a few milliseconds hardly
+/// scatters by half of that.
+inline constexpr double least_speed_percent = 85.0;
+
+/// What a machine that was so slow may have cost a program, as a share of its time: all that the registers lost, and half
+/// of what the caches or the memory lost, which few programs wait for longer.
+double perhaps_lost_share(const ProbeDisplacements& probes);
+
 }  // namespace halcyon

@@ -91,4 +91,12 @@ void sort(std::span<Value> values) {
 void sort_ascending(std::span<float> values) { sort(values); }
 void sort_ascending(std::span<double> values) { sort(values); }
 
+double of_rank(std::span<double> values, std::size_t rank) {
+  const auto place = values.begin() + static_cast<std::ptrdiff_t>(rank);
+  std::nth_element(values.begin(), place, values.end());
+  return *place;
+}
+
+double median_in_place(std::span<double> values) { return of_rank(values, values.size() / 2); }
+
 }  // namespace halcyon

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "analyzer/drift.hpp"
+#include "analyzer/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -30,12 +31,6 @@ constexpr double nearer = 0.9;                 // to durations: many levels, tha
 constexpr double regular_within = 0.35;        // segments: what the program does comes at the very same number of them
 
 using Steps = std::vector<double>;
-
-double median_in_place(std::span<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 struct Model {
   std::array<double, 2> level{};  // log of the duration
@@ -208,9 +203,7 @@ std::vector<double> above_its_kind(const Comparable& run, const Series& series, 
     std::vector<double>& all = of_kind[kind];
     if (all.empty()) continue;
     // As long as nothing is known of speeds, a level that is rarely above the full speed's.
-    const std::size_t at = slowness.empty() ? all.size() / 6 : all.size() / 2;
-    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(at), all.end());
-    level[kind] = all[at];
+    level[kind] = of_rank(all, slowness.empty() ? all.size() / 6 : all.size() / 2);
   }
   for (std::size_t at = 0; at < values.size(); ++at) values[at] -= level[run.kind_of[series.segments[at]]];
   return values;
@@ -286,9 +279,7 @@ double shortest_apart(const Steps& steps, const Model& model) {
   std::array<double, 2> shortest{};
   for (std::size_t s = 0; s < 2; ++s) {
     if (of[s].empty()) return 0.0;
-    const auto tenth = of[s].begin() + static_cast<std::ptrdiff_t>(of[s].size() / 10);
-    std::nth_element(of[s].begin(), tenth, of[s].end());
-    shortest[s] = *tenth;
+    shortest[s] = of_rank(of[s], of[s].size() / 10);
   }
   return (shortest[1] - shortest[0]) / (model.level[1] - model.level[0]);
 }

@@ -1,24 +1,21 @@
 #!/usr/bin/python3
 """Writes docs/accuracy.md: how near the estimates come to the truth, on synthetic runs and on real programs.
 
-usage: bench/accuracy.py [--runs DIR]
+usage: bench/accuracy.py [--runs DIR] [--disturbed DIR]
 
-Takes some 20 minutes on a machine that has nothing else to do. DIR (default build/accuracy) keeps what was measured; what
-is there already is not made again. Never passes or fails.
+Takes some 90 minutes on a machine that has nothing else to do. The directories (build/accuracy, build/disturbed) keep what
+was measured; what is there already is not made again. Never passes or fails.
 """
 import argparse
-import json
-import shutil
-import statistics
 import subprocess
 import sys
 from datetime import date
 from pathlib import Path
 
-from programs import BUILD, PROGRAMS, RANKS, SOURCE, environment, machine, prepare
+import disturbed
+from programs import BUILD, FURTHER_PROGRAMS, PROGRAMS, RANKS, SOURCE, machine
 
 PAGE = SOURCE / "docs" / "accuracy.md"
-DISTURBER = "cpu:periodic:150ms,350ms"
 
 
 def on_synthetic_runs(runs, what, *options):
@@ -32,65 +29,18 @@ def on_synthetic_runs(runs, what, *options):
     return tables.read_text()
 
 
-def validated(runs, program):
-    """The tables that `halcyon validate` writes; made now, or kept from an earlier time."""
-    name = program.name
-    tables = runs / f"{name}.md"
-    if not tables.exists():
-        shutil.rmtree(runs / name, ignore_errors=True)
-        scratch = runs / f"{name}.inputs"
-        prepare(program, scratch)
-        print(f"{name}: {tables}", file=sys.stderr)
-        subprocess.run([BUILD / "bin" / "halcyon", "validate", "-o", runs / name, "--levels", "6", "--runs", "3", "--disturb",
-                        DISTURBER, "--anyway", "--", "mpirun", "-np", str(RANKS), *program.command],
-                       cwd=scratch, env=environment(), stdout=subprocess.DEVNULL, check=True)
-        shutil.copy(runs / name / "validation.md", tables)
-    return tables.read_text(), json.loads((runs / name / "validation.json").read_text())
-
-
-# What estimates are held against first; both leave the medians where they are.
-TRUTHS = {"measured": "measured", "at_equal_speed": "at equal speed"}
-
-
-def summary_line(what, validation):
-    background = validation["background_percent"]
-    cells = [what, f"{background:.1f}" if background is not None else "–"]
-    for truth in TRUTHS:
-        quiet = [run["truths"][truth]["percent"] for run in validation["runs"] if run["kind"] == "quiet"]
-        cells.append(f"{min(quiet):.1f}–{max(quiet):.1f}")
-    for truth in TRUTHS:
-        for method in validation["methods"].values():
-            of = method[truth]
-            judged = f" ({of['judged']} of {len(validation['runs'])})" if of["judged"] < len(validation["runs"]) else ""
-            cells.append(f"{of['accuracy']['median']:.3f} / {of['accuracy']['min']:.2f}{judged}")
-    return "| " + " | ".join(cells) + " |"
-
-
-def together(method, truth, validations):
-    """One sentence over all programs."""
-    scores = [run["methods"][method]["against"][truth] for validation in validations for run in validation["runs"]]
-    judged = [score for score in scores if score]
-    accuracy = [score["accuracy"] for score in judged]
-    points = sorted(score["difference_points"] for score in judged)
-    held = sum(score["in_interval"] for score in judged)
-    return (f"{TRUTHS[truth]}: {len(judged)} of {len(scores)} runs judged, accuracy median {statistics.median(accuracy):.3f}, "
-            f"least {min(accuracy):.2f}, {sum(a < 0.85 for a in accuracy)} below 0.85; difference median "
-            f"{statistics.median(points):.1f} points, nine in ten below {points[int(0.9 * len(points))]:.1f}; "
-            f"the 90 % interval holds {held}")
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "accuracy", help="where what was measured is kept")
-    runs = parser.parse_args().runs.resolve()
+    parser.add_argument("--disturbed", type=Path, default=SOURCE / "build" / "disturbed", help="that of bench/disturbed.py")
+    arguments = parser.parse_args()
+    runs = arguments.runs.resolve()
     runs.mkdir(parents=True, exist_ok=True)
 
     synthetic = on_synthetic_runs(runs, "tables")
-    laws = on_synthetic_runs(runs, "laws", "--cases", "20")
+    laws = on_synthetic_runs(runs, "laws", "--cases", "30")
     calibration = on_synthetic_runs(runs, "calibration", "--cases", "20")
-    real = [(program.what, *validated(runs, program)) for program in PROGRAMS]
-    methods = list(real[0][2]["methods"])
-    validations = [validation for *_, validation in real]
+    real = list(disturbed.table(arguments.disturbed.resolve(), PROGRAMS + FURTHER_PROGRAMS))
 
     page = [
         "# How near the estimates come",
@@ -104,7 +54,7 @@ def main():
         "Truth is known exactly. Every run is drawn anew: 200, 500 or 1500 segments in a group; jitter none, normal, lognormal or gamma, 1 to 5 %;",
         "delays normal (standard deviation a fifth of the mean), exponential, lognormal (σ = 1) or Pareto (exponent 1.5, cut at 50 means); slowdown 1 to 45 %.",
         "The estimator's constants were chosen on runs with other laws (method.md). *Green though red*: judged below 7.5 %, truly above 15 %.",
-        f"`{methods[0]}` is the default for what these tables show: as quiet as the others where nothing happened, and near the truth where they see little.",
+        "`compound` is the default for what these tables show: as quiet as the others where nothing happened, and near the truth where they see little.",
         synthetic.rstrip(),
         "",
         "## Laws of many kinds",
@@ -118,25 +68,19 @@ def main():
         "",
         "## Real programs",
         "",
-        f"`halcyon validate --levels 6 --runs 3 --disturb {DISTURBER}`, {RANKS} ranks, CPU time as the compute feature: for each",
-        "program 12 quiet runs, 15 with delays",
-        "injected from 0 to 45 % of the time and from 0.05 hits a segment upwards, 3 beside a process that burns one core in bursts. *Measured* is a",
-        "run's time above the fastest of all runs, in percent of its own, with nothing removed. *At equal speed* counts all times in units of the CPU time",
-        "that the run computed for (validate.md): on this machine the same computation takes some percent more or less CPU time from one run to the next, which",
-        "no estimate from one run can know. The columns of methods show accuracy, median / least, and how many runs were judged, where not all.",
+        f"`halcyon validate`, {RANKS} ranks, CPU time as the compute feature, by `bench/disturbed.py`. For each program: runs with delays injected from 0 to 45 % of",
+        "the time and from 0.05 hits a segment upwards; runs beside real disturbers of processor, memory and disk, each periodically, in bursts, in part of the run and",
+        "throughout; runs on two hosts beside a busy network. In between are quiet runs. No estimate knew of other runs. *Difference p90*: nine of ten differ by less, in points.",
         "",
-        f"| program | background % | {' | '.join(f'quiet runs {label} %' for label in TRUTHS.values())} "
-        f"| {' | '.join(f'`{m}`, {label}' for label in TRUTHS.values() for m in methods)} |",
-        "|---|---|" + "---|" * (len(TRUTHS) * (1 + len(methods))),
-        *[summary_line(what, validation) for what, _, validation in real],
+        "This machine does not keep still: by itself the same program takes up to 1.7 times as long from one run to the next, and switches between speeds within a run. Two truths",
+        "are shown. *By pairs*, a run is held against its quiet neighbours, as if these were undisturbed. *By parts*, all runs of a series are cut into a hundred",
+        "parts of the same segments, and in each part the tenth of the runs that were fastest tell how long it takes undisturbed; a quiet run that is slow for most of",
+        "its time is then known to be disturbed. *Known to*: how far the choice of the twentieth or the fifth, in place of the tenth, moves the truth, in points.",
+        "*Interval holds*: the truth, as well as it is known. What a disturber does *throughout* the run strikes all segments alike; one run alone cannot know it.",
         "",
-        f"All together, `{methods[0]}`",
-        "",
-        *[f"- {together(methods[0], truth, validations)}." for truth in TRUTHS],
+        *real,
         "",
     ]
-    for what, tables, _ in real:
-        page += [f"### {what}", "", tables.strip(), ""]
     PAGE.write_text("\n".join(page))
     print(f"written: {PAGE}", file=sys.stderr)
 

@@ -1,71 +1,150 @@
 #!/usr/bin/python3
-"""How near the estimates come beside real disturbers, on all real programs: a Markdown table on standard output.
+"""How near the estimates come on real programs, disturbed on purpose: a Markdown table on standard output.
 
-usage: bench/disturbed.py [--runs DIR] [--rounds N] [PROGRAM...]
+usage: bench/disturbed.py [--runs DIR] [PROGRAM...]
 
-`halcyon validate` with a run beside each disturber of programs.py in each round, and quiet ones in between. DIR (default
-build/disturbed) keeps what was measured; what is there already is not made again. Never passes or fails.
+`halcyon validate`, in the series of programs.py: with injected delays, beside real disturbers on one host, and beside a
+busy network between two hosts; with quiet runs in between. DIR (default build/disturbed) keeps what was measured; what is
+there already is not made again. Never passes or fails.
+
+Two truths. *By pairs*: a run against its quiet neighbours, which are taken for undisturbed. *By parts*: all runs of a
+series do the same segments in the same order. These are cut into a hundred parts, and for each part the tenth of the
+runs that were fastest in it tell how long it takes undisturbed. A machine that is slow for most of any run still shows
+its full speed in every part of some run.
 """
 import argparse
 import json
 import shutil
+import statistics
 import subprocess
 import sys
+from math import exp
 from pathlib import Path
 
-from programs import BUILD, DISTURBERS, FURTHER_PROGRAMS, PROGRAMS, RANKS, SOURCE, environment, machine, prepare
+import h5py
+
+from programs import BUILD, FURTHER_PROGRAMS, PROGRAMS, RANKS, SERIES, SOURCE, environment, machine, prepare
+
+PARTS = 100
+UNDISTURBED = 0.1  # quantile over the runs
+AS_WELL = (0.05, 0.2)  # what the truth is between
 
 
-def validated(directory, program, disturbers, rounds):
+def validated(directory, program, options):
     if not (directory / "validation.json").exists():
         shutil.rmtree(directory, ignore_errors=True)
         scratch = directory.with_name(directory.name + ".inputs")
         prepare(program, scratch)
         print(directory, file=sys.stderr)
-        beside = [word for disturber in disturbers for word in ("--disturb", disturber)]
-        finished = subprocess.run([BUILD / "bin" / "halcyon", "validate", "-o", directory, "--levels", "1", "--runs",
-                                   str(rounds), *beside, "--anyway", "--", "mpirun", "-np", str(RANKS), *program.command],
+        finished = subprocess.run([BUILD / "bin" / "halcyon", "validate", "-o", directory, *options, "--anyway", "--",
+                                   "mpirun", "-np", str(RANKS), *program.command],
                                   cwd=scratch, env=environment(), stdout=subprocess.DEVNULL, check=False)
         if finished.returncode != 0 and not (directory / "validation.json").exists():
             return None  # it was told why
     return json.loads((directory / "validation.json").read_text())
 
 
-def line(what, where, validation):
-    if validation is None:
-        return f"| {what} | {where} |" + " – |" * 7
-    runs = validation["runs"]
-    quiet = [run for run in runs if run["kind"] == "quiet"]
-    method, of = next((name, truths["paired"]) for name, truths in validation["methods"].items())
-    red = sum(run["methods"][method]["verdict"] == "red" for run in quiet)
-    known = validation["noise"]["uncertainty_interval_points"]
-    cells = [what, where, "yes" if validation["valid"] else "**no**", f"{known[0]:.1f}–{known[1]:.1f}" if known else "–",
-             f"{of['judged']} of {len(runs)}"]
-    if of["judged"] == 0:
-        return "| " + " | ".join(cells) + " | – | – | – | – |"
-    cells += [f"{of['accuracy']['median']:.3f} / {of['accuracy']['min']:.2f}", f"{of['difference_points']['p90']:.1f}",
-              f"{of['interval_coverage_percent']:.0f} / {of['interval_coverage_as_known_percent']:.0f}", f"{red} of {len(quiet)}"]
+def quantile(values, share):
+    values = sorted(values)
+    place = share * (len(values) - 1)
+    below = int(place)
+    above = min(below + 1, len(values) - 1)
+    return values[below] + (place - below) * (values[above] - values[below])
+
+
+def seconds_of_parts(profile):
+    with h5py.File(profile, "r") as content:
+        durations = content["duration"][:]
+    ends = [part * len(durations) // PARTS for part in range(PARTS + 1)]
+    return len(durations), [float(sum(durations[a:b])) for a, b in zip(ends, ends[1:])]
+
+
+def estimated(profile):
+    """What this build says of the run by itself: verdict, percent, interval."""
+    finished = subprocess.run([BUILD / "bin" / "halcyon", "report", profile, "--json", "-"], stdout=subprocess.PIPE, check=True)
+    report = json.loads(finished.stdout)
+    return report["verdict"], report["interference_percent"], report["interference_interval_percent"]
+
+
+def probability_high(percent):
+    return 1 / (1 + exp(-0.35 * (percent - 11.25)))  # docs/method.md, "Verdict"
+
+
+def scored(validation, directory):
+    """Of each run: its kind, the truths in percent with how well they are known, and what was estimated."""
+    runs = [(run, directory / run["profile"]) for run in validation["runs"]]
+    parts = [seconds_of_parts(profile) for _, profile in runs]
+    of_same_work = len({segments for segments, _ in parts}) == 1
+    undisturbed = {share: sum(quantile(of_part, share) for of_part in zip(*(seconds for _, seconds in parts)))
+                   for share in (UNDISTURBED, *AS_WELL)}
+    for (run, profile), (_, seconds) in zip(runs, parts):
+        truths = {}
+        if pairs := run["truths"]["paired"]:
+            truths["pairs"] = (pairs["percent"], pairs["uncertainty_points"] or 0.0)
+        if of_same_work:
+            low, high = (100 * undisturbed[share] / sum(seconds) for share in AS_WELL)
+            truths["parts"] = (100 * (1 - undisturbed[UNDISTURBED] / sum(seconds)), (high - low) / 2)
+        yield run, truths, estimated(profile)
+
+
+def columns(runs, truth):
+    """Accuracy, difference and interval against one truth, of the runs that were judged."""
+    scores = [(truths[truth], percent, interval) for _, truths, (verdict, percent, interval) in runs
+              if truth in truths and verdict != "unknown"]
+    if not scores:
+        return ["–"] * 4
+    accuracy = [1 - abs(probability_high(true) - probability_high(percent)) for (true, _), percent, _ in scores]
+    apart = [abs(true - percent) for (true, _), percent, _ in scores]
+    held = sum(low - known <= true <= high + known for (true, known), _, (low, high) in scores)
+    known = statistics.median(known for (_, known), _, _ in scores)
+    return [f"{known:.1f}", f"{statistics.median(accuracy):.3f} / {min(accuracy):.2f}", f"{quantile(apart, 0.9):.1f}",
+            f"{100 * held / len(scores):.0f}"]
+
+
+def line(what, where, runs):
+    judged = sum(verdict != "unknown" for _, _, (verdict, _, _) in runs)
+    quiet = [(truths, estimate) for run, truths, estimate in runs if run["kind"] == "quiet"]
+    red = [truths.get("parts", truths.get("pairs"))[0] for truths, (verdict, _, _) in quiet if verdict == "red"]
+    of_quiet = [truths["parts"][0] for truths, _ in quiet if "parts" in truths]
+    cells = [what, where, f"{judged} of {len(runs)}", *columns(runs, "parts"), *columns(runs, "pairs"),
+             f"{min(of_quiet):.0f}–{max(of_quiet):.0f}" if of_quiet else "–",
+             f"{len(red)} of {len(quiet)}" + (f" (truly {min(red):.0f}–{max(red):.0f})" if red else "")]
     return "| " + " | ".join(cells) + " |"
+
+
+def table(directory, programs):
+    """Lines of Markdown: a row a program and series, then one a series, then one of all."""
+    yield ("| program | series | judged | by parts: known to | accuracy, median / least | difference p90 | interval holds % "
+           "| by pairs: known to | accuracy, median / least | difference p90 | interval holds % | quiet runs, by parts % "
+           "| red on quiet runs |")
+    yield "|---" * 13 + "|"
+    of_series = {name: [] for name in SERIES}
+    for program in programs:
+        for name, options in SERIES.items():
+            of_program = directory / f"{program.name}-{name.replace(' ', '-')}"
+            validation = validated(of_program, program, options)
+            if validation is None:
+                continue
+            runs = list(scored(validation, of_program))
+            of_series[name] += runs
+            yield line(program.what, name, runs)
+    for name, runs in of_series.items():
+        if runs:
+            yield line("**all programs**", name, runs)
+    yield line("**all**", "", [run for runs in of_series.values() for run in runs])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "disturbed", help="where what was measured is kept")
-    parser.add_argument("--rounds", type=int, default=1, help="runs beside each disturber")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="all but these are left out")
     arguments = parser.parse_args()
     runs = arguments.runs.resolve()
     runs.mkdir(parents=True, exist_ok=True)
     print(f"{machine()}.\n")
-    print("| program | series | valid | truth known to, points | judged | accuracy by pairs, median / least "
-          "| difference p90 | interval holds %, as it is / as truth is known | red on quiet runs |")
-    print("|---" * 9 + "|")
-    for program in PROGRAMS + FURTHER_PROGRAMS:
-        if arguments.programs and program.name not in arguments.programs:
-            continue
-        for where, disturbers in DISTURBERS.items():
-            directory = runs / f"{program.name}-{where.replace(' ', '-')}"
-            print(line(program.what, where, validated(directory, program, disturbers, arguments.rounds)), flush=True)
+    chosen = [program for program in PROGRAMS + FURTHER_PROGRAMS if not arguments.programs or program.name in arguments.programs]
+    for row in table(runs, chosen):
+        print(row, flush=True)
 
 
 if __name__ == "__main__":

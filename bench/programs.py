@@ -46,11 +46,19 @@ FURTHER_PROGRAMS = [
             SOURCE / "examples"),
 ]
 
-# Each in bursts, in part of the run and throughout. Where the network is among them all runs are on two hosts: a series of
-# its own.
+# What `halcyon validate` is asked for. A disturber comes in bursts, in part of the run and throughout. Where the network is
+# among them, all runs are on two hosts: a series of its own.
 SCHEDULES = ("periodic:1s,1s", "bursts", "part", "throughout")
-DISTURBERS = {"on one host": [f"{kind}:{when}" for kind in ("cpu", "memory", "disk") for when in SCHEDULES],
-              "on two hosts": [f"network:{when}" for when in SCHEDULES]}
+
+
+def beside(*kinds):
+    return ["--levels", "1", "--runs", "1", *(word for kind in kinds for when in SCHEDULES
+                                              for word in ("--disturb", f"{kind}:{when}"))]
+
+
+SERIES = {"injected delays": ["--levels", "6", "--runs", "1"],
+          "on one host": beside("cpu", "memory", "disk"),
+          "on two hosts": beside("network")}
 
 
 def environment():

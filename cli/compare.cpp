@@ -43,6 +43,8 @@ void add_compare(CLI::App& app, Action& chosen) {
   command->add_option("B", options->b, "Profile of another run")->type_name("FILE")->required();
   add_json_option(*command, options->json);
   command->footer(
+      "The excess is what each run lost by itself; the baseline rise is what only the other run shows of it; from\n"
+      "outside came both together. The displacement is how much longer A's typical segments took than B's.\n"
       "Delays that hit nearly every segment are not seen in one run; against another run of the same work they are.\n"
       "Exit status: 0 compared, or told why not; 2 bad usage or file.\n"
       "Example: halcyon compare monday.h5 tuesday.h5");

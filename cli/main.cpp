@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <string>
@@ -43,6 +44,9 @@ int main(int argc, char** argv) {
   const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
   if (is_other_word) {
     const std::string word(subcommand);
+    if (std::filesystem::is_regular_file(word)) {
+      return fail("there is no command '" + word + "'. Did you mean: halcyon report " + word + "?");
+    }
     return fail("there is no command '" + word + "'" + did_you_mean(word, command_names(*app)) + see);
   }
   try {

@@ -1,6 +1,7 @@
 #include "report/comparison.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t most_groups = 10;
+constexpr double alike_share = 0.05;  // of the run time: runs that differ by less are equally disturbed
 
 /// A line for both runs.
 struct Row {
@@ -42,22 +44,41 @@ double percent_of_run_time(double seconds, const ComparedRun& run) {
   return run.analysis.run_time_seconds > 0.0 ? 100.0 * seconds / run.analysis.run_time_seconds : 0.0;
 }
 
-// The answer in a sentence.
-std::string which_is_more_disturbed(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
-  for (const auto& [file, run] : {std::pair(&a, &comparison.a), std::pair(&b, &comparison.b)}) {
+std::string which_is_faster(const Comparison& comparison) {
+  const double a = comparison.a.analysis.run_time_seconds;
+  const double b = comparison.b.analysis.run_time_seconds;
+  const double longer = std::max(a, b);
+  const double percent = longer > 0.0 ? 100.0 * std::abs(a - b) / longer : 0.0;
+  constexpr double as_fast_percent = 0.1;
+  if (percent < as_fast_percent) return "Both took the same time.";
+  return fmt::format("{} took {} ({:.1f} %) less time.", a < b ? "A" : "B", seconds(std::abs(a - b)), percent);
+}
+
+// How much more disturbed either is, if that is known.
+std::string which_is_more_disturbed(const Comparison& comparison) {
+  for (const ComparedRun* run : {&comparison.a, &comparison.b}) {
     if (run->analysis.is_comparable()) continue;
-    return fmt::format("Which run is more disturbed cannot be told; {}: {}", file->name,
-                       one_line(run->analysis.unknown->message));
+    const Interval& displacement = comparison.displacement_interval_seconds;
+    const std::string why = fmt::format("Which is more disturbed cannot be told: {} has no verdict [{}].",
+                                        run == &comparison.a ? "A" : "B", run->analysis.unknown->code);
+    if (!excludes_zero(displacement)) return why;
+    const bool is_a = displacement.low > 0.0;
+    return fmt::format("{} But typical segments of {} took longer, by {} or more in all.", why, is_a ? "A" : "B",
+                       seconds(is_a ? displacement.low : -displacement.high));
   }
   const Interval& interval = comparison.more_disturbed_interval_seconds;
   const double more = comparison.more_disturbed_seconds;
   const ComparedRun* which = comparison.more_disturbed();
   if (which == nullptr) {
-    return fmt::format("Neither run is more disturbed than the other: {} ({}).", seconds(more), in_words(interval));
+    const double most = std::max(-interval.low, interval.high);
+    const bool is_known = most < alike_share * comparison.a.analysis.run_time_seconds;
+    return fmt::format("{} What A lost less what B lost: {} ({}).",
+                       is_known ? "Both are equally disturbed." : "Which is more disturbed cannot be told.",
+                       seconds(more), in_words(interval));
   }
   const bool is_a = which == &comparison.a;
-  return fmt::format("{} is more disturbed than {}, by {}, {:.1f} % of its run time ({}).", (is_a ? a : b).name,
-                     (is_a ? b : a).name, seconds(std::abs(more)), percent_of_run_time(std::abs(more), *which),
+  return fmt::format("{} is more disturbed than {}, by {}, {:.1f} % of its run time ({}).", is_a ? "A" : "B",
+                     is_a ? "B" : "A", seconds(std::abs(more)), percent_of_run_time(std::abs(more), *which),
                      in_words(is_a ? interval : Interval{-interval.high, -interval.low}));
 }
 
@@ -77,6 +98,11 @@ std::string injected_words(const Analysis& analysis) {
 
 std::string from_outside_words(const ComparedRun& run) {
   return fmt::format("{}, {:.1f} %", seconds(run.disturbed_seconds()), run.disturbed_percent());
+}
+
+std::string hosts_words(const Profile& profile) {
+  const std::vector<std::string> hosts = profile.hosts();
+  return hosts.size() <= 2 ? fmt::format("{}", fmt::join(hosts, ", ")) : plural(hosts.size(), "host");
 }
 
 std::string groups_text(const Profile& a, const Comparison& comparison) {
@@ -116,9 +142,10 @@ ordered_json interval_json(const Interval& interval) { return ordered_json::arra
 }  // namespace
 
 std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
-  std::string text = comparison.difference
-                         ? "OTHER WORK  The runs did not do the same work; their times are not compared.\n"
-                         : filled("SAME WORK  ", 2, which_is_more_disturbed(a, b, comparison));
+  std::string text =
+      comparison.difference
+          ? "OTHER WORK  The runs did not do the same work; their times are not compared.\n"
+          : filled("SAME WORK  ", 2, which_is_faster(comparison) + " " + which_is_more_disturbed(comparison));
   text += wrapped("A", a.name) + wrapped("B", b.name);
   if (a.profile.command == b.profile.command) {
     text += wrapped("program", a.profile.command);
@@ -136,6 +163,7 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
   std::vector<Row> rows{
       {"", "A", "B"},
       {"run time", seconds(run_a.analysis.run_time_seconds), seconds(run_b.analysis.run_time_seconds)},
+      {"hosts", hosts_words(a.profile), hosts_words(b.profile)},
       {"verdict", verdict_words(run_a.analysis), verdict_words(run_b.analysis)}};
   if (run_a.analysis.injected_percent || run_b.analysis.injected_percent) {
     rows.push_back({"injected", injected_words(run_a.analysis), injected_words(run_b.analysis)});

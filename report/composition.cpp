@@ -10,7 +10,8 @@ namespace halcyon {
 std::string composition_text(const std::string& file, const std::vector<Profile>& runs,
                              const Composition& composition) {
   const Profile& profile = composition.profile;
-  std::string text = fmt::format("{}: composed of {} runs, the program takes {}\n", file, runs.size(), seconds(profile.run_time_seconds));
+  std::string text = fmt::format("{}: composed of {} runs, the program takes {}\n", file, runs.size(),
+                                 seconds(profile.run_time_seconds));
   const std::size_t digits = std::to_string(profile.segments).size();
   for (std::size_t run = 0; run < runs.size(); ++run) {
     text += fmt::format("  {:<{}}{:>{}} of {}, ran {}{}\n", run == 0 ? "segments from" : "", label_width,

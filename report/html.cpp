@@ -70,7 +70,7 @@ std::string verdict_section(const RunOnPage& run) {
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
-        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; chance that the run should be discarded: {:.0f} "
+        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; probability that it is highly disturbed: {:.0f} "
         "%</span></p>\n"
         "<p><b class=\"number\">{}</b> it would have taken undisturbed<br><span class=\"soft\">90 % interval {} to {}; "
         "it took {}</span></p></div>\n",
@@ -197,14 +197,13 @@ std::string lost_section(const RunOnPage& run) {
   if (others > 0) groups += share_row(plural(others, "other group"), others_seconds, total);
   const std::string evidence = evidence_words(run.profile, attribution);
   const std::string of_hosts = host_evidence_words(run.profile);
-  return section(
-      "Where time was lost",
-      fmt::format("{} in all. Of the run time: {}.", seconds(total), parts_words(result)),
-      "<div class=\"tables\">" + tables + "</div>\n" +
-          share_table("by group of like segments", groups, "shares groups") +
-          figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +
-          (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n") +
-          (of_hosts.empty() ? "" : "<p>Of all that ran on the hosts: " + words(of_hosts) + ".</p>\n"));
+  return section("Where time was lost",
+                 fmt::format("{} in all. Of the run time: {}.", seconds(total), parts_words(result)),
+                 "<div class=\"tables\">" + tables + "</div>\n" +
+                     share_table("by group of like segments", groups, "shares groups") +
+                     figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +
+                     (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n") +
+                     (of_hosts.empty() ? "" : "<p>Of all that ran on the hosts: " + words(of_hosts) + ".</p>\n"));
 }
 
 // Arrays for uPlot, of what the static figure shows; only numbers, so that nothing of it can be taken for markup.

@@ -46,7 +46,8 @@ std::optional<Place> place_of(const std::string& site, const std::vector<Module>
     if (place.module != nullptr) return std::nullopt;  // which of the two, nobody knows
     place.module = &module;
   }
-  const bool is_sure = place.module != nullptr && !place.module->build_id.empty() && place.module->path.starts_with('/');
+  const bool is_sure =
+      place.module != nullptr && !place.module->build_id.empty() && place.module->path.starts_with('/');
   return is_sure ? std::optional(place) : std::nullopt;
 }
 
@@ -129,8 +130,7 @@ std::vector<SourcePlace> places_in(const Module& file, const std::vector<Place>&
   if (session == nullptr) return found;
   dwfl_report_begin(session.get());
   constexpr GElf_Addr anywhere = 0x10000000;
-  Dwfl_Module* const module =
-      dwfl_report_elf(session.get(), file.name.c_str(), file.path.c_str(), -1, anywhere, false);
+  Dwfl_Module* const module = dwfl_report_elf(session.get(), file.name.c_str(), file.path.c_str(), -1, anywhere, false);
   dwfl_report_end(session.get(), nullptr, nullptr);
   if (module == nullptr || !has_build_id(module, file.build_id)) return found;
   const std::optional<GElf_Addr> begin = begin_of(module);

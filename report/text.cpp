@@ -72,6 +72,13 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   if (result.verdict == Verdict::unknown) {
     text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
     text += wrapped("what to do", std::string(info_of_warning(analysis.unknown->code).remedy));
+    text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
+    // Of the whole run: no lost time is known, of which it could be a part.
+    const auto wrapped_if_any = [](std::string_view label, const std::string& content) {
+      return content.empty() ? std::string() : wrapped(label, content);
+    };
+    text += wrapped_if_any("evidence", evidence_words(profile, Attribution{}));
+    text += wrapped_if_any("whole host", host_evidence_words(profile));
   } else {
     text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));
     if (result.interference_percent >= least_split_percent) {
@@ -79,7 +86,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     }
     text += wrapped("run time", fmt::format("{}, undisturbed it would have been {}", seconds(analysis.run_time_seconds),
                                             undisturbed_words(analysis)));
-    text += fmt::format("  {:<{}}chance that it should be discarded: {:.0f} %\n", "", label_width,
+    text += fmt::format("  {:<{}}probability that it is highly disturbed: {:.0f} %\n", "", label_width,
                         100.0 * result.probability_high);
     if (analysis.cause) {
       text += wrapped("likely cause", fmt::format("{} [{}]", analysis.cause->text, analysis.cause->code));
@@ -92,9 +99,6 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   const std::string where = hosts.size() == 1 ? hosts.front() : plural(hosts.size(), "host");
   text += wrapped("ranks", fmt::format("{} on {}, {}", profile.ranks, where, profile.mpi));
   text += wrapped("started", profile.start_time);
-  if (result.verdict == Verdict::unknown) {
-    text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
-  }
   text += fmt::format("  {:<{}}{} ({:.0f} a second) in {} of {}\n", "segments", label_width, analysis.segments,
                       analysis.segment_rate_hz, plural(analysis.groups, "group"), plural(analysis.clusters, "cluster"));
   text +=
@@ -102,13 +106,14 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
   text += wrapped("boundaries", boundary_words(profile));
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
-    text += wrapped("time spent in", spent + " (of the late rank)");
+    text += wrapped("time spent in", spent + " (of the rank that the others waited for)");
   }
   text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {
     text +=
-        fmt::format("  {:<{}}{:.1f} % before and {:.1f} % after the run: what fixed work lost on the ranks' cores\n",
-                    "background", label_width, background->before_percent, background->after_percent);
+        wrapped("background", fmt::format("a fixed loop lost {:.1f} % of its time on the ranks' cores before the run, "
+                                          "and {:.1f} % after it",
+                                          background->before_percent, background->after_percent));
   }
   if (analysis.known_runs) text += wrapped("known runs", known_runs_words(profile));
   if (const std::string probes = probes_words(analysis); !probes.empty()) text += wrapped("machine", probes);
@@ -165,7 +170,9 @@ std::string summary_text(const std::vector<SummaryRow>& runs) {
   text += fmt::format("{} of {} judged", undisturbed.size(), plural(runs.size(), "run"));
   if (undisturbed.empty()) return text + "\n";
   const auto [least, most] = std::minmax_element(undisturbed.begin(), undisturbed.end());
-  return text + fmt::format("; undisturbed times from {} to {}\n", seconds(*least), seconds(*most));
+  constexpr double apart = 1.1;
+  return text + fmt::format("; undisturbed times from {} to {}{}\n", seconds(*least), seconds(*most),
+                            *most > apart * *least ? ": runs of the same work should agree" : "");
 }
 
 std::string info_text(const std::string& file, const Profile& profile) {

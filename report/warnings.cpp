@@ -17,7 +17,7 @@ constexpr std::array<WarningInfo, 18> infos{{
      "Run longer, so that more of the run repeats; start-up and other work done once cannot be judged."},
     {"too-few-segments", Severity::no_verdict, "Run longer: more iterations make more segments alike."},
     {"wide-interval", Severity::no_verdict,
-     "Run longer, or hold the run against another with halcyon compare: what strikes all segments alike shows there."},
+     "Measure again on an idle machine. halcyon compare with another run also shows delays that struck every segment."},
     {"too-short", Severity::no_verdict, "Run longer: more iterations."},
     {"composed", Severity::no_verdict,
      "Its times are for comparing with other runs (halcyon compare), not for quoting as those of one."},

@@ -137,7 +137,7 @@ std::string where_it_went_text(const Profile& profile, const Analysis& analysis)
   const std::string evidence = evidence_words(profile, attribution);
   if (!evidence.empty()) text += wrapped("  evidence", evidence);
   const std::string of_hosts = host_evidence_words(profile);
-  if (!of_hosts.empty()) text += wrapped("  all on the host", of_hosts);
+  if (!of_hosts.empty()) text += wrapped("  whole host", of_hosts);
   return text;
 }
 

@@ -61,7 +61,7 @@ std::string_view advice(const Profile& profile, Verdict verdict) {
     case Verdict::red: return "Throw the number away and measure again.";
     case Verdict::unknown: break;
   }
-  return "Nothing can be said of this run.";
+  return "This run has no verdict: do not use its time unchecked.";
 }
 
 std::string counter_words(const std::string& counter) {
@@ -87,8 +87,7 @@ std::string with_interval(const MethodResult& result) {
 std::string parts_words(const MethodResult& result) {
   const std::string words = fmt::format("{:.1f} % occasional delays, {:.1f} % steady slowdown",
                                         result.instantaneous_percent(), result.continuous_percent);
-  return result.speed_percent > 0.0 ? fmt::format("{}, {:.1f} % a slower machine at times", words, result.speed_percent)
-                                    : words;
+  return result.speed_percent > 0.0 ? fmt::format("{}, {:.1f} % slow stretches", words, result.speed_percent) : words;
 }
 
 std::string undisturbed_words(const Analysis& analysis) {
@@ -168,7 +167,7 @@ std::string spent_words(const SecondsByKind& spent) {
 std::string evidence_words(const Profile& profile, const Attribution& attribution) {
   Clauses clauses;
   if (attribution.off_cpu_seconds) {
-    clauses.add(fmt::format("the late rank was not running for {:.0f} % of the lost time",
+    clauses.add(fmt::format("the rank that the others waited for was not running for {:.0f} % of the lost time",
                             100.0 * *attribution.off_cpu_seconds / attribution.seconds));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {

@@ -186,7 +186,7 @@ void send_contents(const std::string& path, std::uint64_t most_bytes, int to,
   FrameWriter out(to);
   hdf5::prepare();
   H5PLset_loading_state(0);  // a file must not choose code to be loaded
-  if (H5Fis_hdf5(path.c_str()) <= 0) return out.failure(path + " is not a profile: it is no HDF5 file");
+  if (H5Fis_hdf5(path.c_str()) <= 0) return out.failure(path + " is not a profile: it is not an HDF5 file");
   const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
   if (!file) return out.failure(path + " is damaged: HDF5 cannot open it (truncated?)");
   Sender(file.get(), path, most_bytes, left_out, out).send_all();
@@ -213,6 +213,7 @@ Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std
 Outcome<Contents> fetch_contents(const std::string& path, std::span<const std::string_view> left_out) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) return cannot_read(path, errno);
+  if (S_ISDIR(status.st_mode)) return Failure{"cannot read " + path + ": it is a directory, name the profiles in it"};
   if (!S_ISREG(status.st_mode)) return Failure{"cannot read " + path + ": it is not a file"};
   if (access(path.c_str(), R_OK) != 0) return cannot_read(path, errno);
   const std::uint64_t most_bytes = most_unpacked_bytes(static_cast<std::uint64_t>(status.st_size));

@@ -273,6 +273,26 @@ TEST(TimePattern, TakesNoPeriodFromTheProgramsOwnOrder) {
   EXPECT_NE(pattern_of(profile).kind, TimePattern::Kind::periodic);
 }
 
+// Long pulses have lines at odd multiples of their rate, of which the second is first to come eight times.
+TEST(TimePattern, FindsTheOwnPeriodOfWhatComesAFewTimes) {
+  const double run = 40.0;
+  const Profile profile =
+      delayed([run](std::size_t, double begin) { return std::fmod(begin, run / 5.0) < run / 10.0; });
+  const TimePattern pattern = pattern_of(profile);
+  const double seconds = std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0);
+  if (pattern.kind == TimePattern::Kind::periodic) {
+    EXPECT_NEAR(pattern.period_seconds, run / 5.0, 0.1 * run) << seconds;
+  }
+}
+
+TEST(TimePattern, TellsAStretchOfHalfTheRun) {
+  const TimePattern half = pattern_of(delayed([](std::size_t segment, double) {
+    return segment % 10 == 0 && segment > segments / 4 && segment < 3 * segments / 4;
+  }));
+  ASSERT_EQ(half.kind, TimePattern::Kind::stretch);
+  EXPECT_GT(half.from_seconds, 0.0);
+}
+
 TEST(TimePattern, TellsAStretchFromBursts) {
   const TimePattern stretch = pattern_of(delayed([](std::size_t segment, double) { return segment / 200 == 10; }));
   EXPECT_EQ(stretch.kind, TimePattern::Kind::stretch);

@@ -104,9 +104,12 @@ TEST(Compound, FindsNothingInJitterOfAnyLaw) {
   for (const JitterLaw law : {JitterLaw::none, JitterLaw::normal, JitterLaw::lognormal, JitterLaw::gamma}) {
     const truth::Truth truth = truth::make_truth({.segments = 500, .jitter_law = law, .jitter = 0.05, .seed = 7});
     const Analysis analysis = analyze(truth.profile, "compound");
-    EXPECT_LT(percent(analysis.result()), 2.0);
+    EXPECT_EQ(analysis.result().interval_percent.low, 0.0);
     // Jitter with a long right side may also be many delays: then it is not known.
     EXPECT_TRUE(analysis.result().verdict == Verdict::green || analysis.result().verdict == Verdict::unknown);
+    if (law == JitterLaw::none || law == JitterLaw::normal) {
+      EXPECT_LT(percent(analysis.result()), 2.0);
+    }
   }
 }
 
@@ -123,6 +126,21 @@ TEST(Compound, WidensItsIntervalWhereManySmallDelaysLookLikeJitter) {
   EXPECT_LT(interval.low, truth.interference_percent);
   EXPECT_GT(interval.high, truth.interference_percent);
   EXPECT_GT(interval.high - interval.low, 10.0);
+}
+
+// Levels that an unnoticed change of speed leaves, and time slices of the scheduler: no law of delays is right for
+// them.
+TEST(Compound, IsNotSureWhereNoLawFits) {
+  std::mt19937_64 random(4);
+  std::normal_distribution<> jitter(1.0, 0.01);
+  std::poisson_distribution<> slices(0.5);
+  Durations durations(300);
+  for (Eigen::Index i = 0; i < durations.size(); ++i) {
+    const double level = std::array{1.0, 1.16, 1.16, 1.3}[random() % 4];
+    durations[i] = 0.01 * level * jitter(random) + 0.004 * slices(random);
+  }
+  const RunEstimate estimate = estimate_compound(durations);
+  EXPECT_GT(estimate.excess_seconds.high - estimate.excess_seconds.low, 0.1 * durations.sum());
 }
 
 TEST(Compound, DoesNotDependOnTheUnitOfTime) {
@@ -300,7 +318,8 @@ TEST(RaisedLevels, AreInTheIntervalAndNotInTheNumber) {
   const RunEstimate estimate = estimate_compound(durations);
   EXPECT_LT(estimate.groups.front().excess_seconds, 0.02 * durations.sum());
   EXPECT_GT(estimate.excess_seconds.high, 0.07 * durations.sum());
-  EXPECT_NEAR(estimate.slow_seconds, estimate.excess_seconds.high, 0.04 * durations.sum());
+  // Full speed may not have been seen at all.
+  EXPECT_GT(estimate.excess_seconds.high, 1.5 * estimate.slow_seconds);
 }
 
 TEST(RaisedLevels, AreNotFoundInJitter) {

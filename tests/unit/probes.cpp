@@ -67,6 +67,16 @@ TEST(ProbeDisplacement, IsNoneOfAHostOfWhichNothingIsKnown) {
   EXPECT_FALSE(probe_displacement(profile)[index_of(Probe::memory_latency)]);
 }
 
+// Half the speed of memory may have cost a program that waits for it half of the time a quarter.
+TEST(ProbeDisplacement, RaisesTheIntervalWhereNothingElseTellsWhatItCost) {
+  Profile profile = probed_profile();
+  const auto high = [](const Profile& run) { return analyze(run, methods.front().name).result().interval_percent.high; };
+  const double slow = high(profile);
+  profile.known_runs = KnownRuns{.runs = 2};
+  const double with_known_runs = high(profile);
+  EXPECT_NEAR(slow - with_known_runs, 0.25 * (100.0 - with_known_runs), 0.1);
+}
+
 TEST(ProbeDisplacement, IsAWarningWhereItIsLarge) {
   const auto codes = [](const Profile& profile) {
     std::vector<std::string> result;

@@ -47,6 +47,38 @@ TEST(Speeds, AreSeenWhereTheMachineIsMostlySlow) {
   EXPECT_NEAR(speeds->factor, 1.5, 0.03);
 }
 
+TEST(Speeds, AreSeenBeneathDelays) {
+  std::mt19937_64 random(5);
+  std::bernoulli_distribution strikes(0.4);
+  const auto is_slow = [](std::size_t i) { return i % 130 < 47 || i % 310 > 250; };
+  const std::optional<Speeds> speeds =
+      find_speeds(run_of(4000, [&](std::size_t i) { return (is_slow(i) ? 1.6 : 1.0) + (strikes(random) ? 0.3 : 0.0); }),
+                  most_factor);
+  ASSERT_TRUE(speeds.has_value());
+  EXPECT_NEAR(speeds->factor, 1.6, 0.15);
+}
+
+TEST(Speeds, AreNoneOfDelaysInBurstsThatSpareSomeSegments) {
+  std::mt19937_64 random(6);
+  std::bernoulli_distribution strikes(0.6);
+  std::exponential_distribution<> delay(2.0);
+  const auto in_burst = [](std::size_t i) { return (i > 300 && i < 420) || (i > 700 && i < 1103) || i > 1500; };
+  const Comparable run =
+      run_of(2000, [&](std::size_t i) { return 1.0 + (in_burst(i) && strikes(random) ? delay(random) : 0.0); });
+  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
+}
+
+TEST(Speeds, ThatWanderAreFollowedWhereTheWorkIsTheSame) {
+  const auto slowness = [](std::size_t i) { return 1.1 + 0.1 * std::sin(static_cast<double>(i) / 150.0); };
+  Comparable run = run_of(6000, slowness);
+  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
+  run.is_same_work = true;
+  const std::optional<Speeds> speeds = find_speeds(run, most_factor);
+  ASSERT_TRUE(speeds.has_value());
+  EXPECT_EQ(speeds->pattern, SpeedPattern::wanders);
+  for (std::size_t i = 200; i < 5800; i += 100) EXPECT_NEAR(speeds->slowness[i], slowness(i), 0.03) << i;
+}
+
 TEST(Speeds, AreNoneOfASteadyMachine) {
   EXPECT_FALSE(find_speeds(run_of(2000, [](std::size_t) { return 1.0; }), most_factor).has_value());
 }
