@@ -38,8 +38,10 @@ class WhereItWent(halcyon_test.Behaviour):
             before = halcyon_test.foreign_cpu_seconds()
             report = self.plate(f"class={injected},prob={probability},mean=10ms,sd=2ms,ranks={rank}", seed)
             foreign = (halcyon_test.foreign_cpu_seconds() - before) / report["run_time_seconds"]
-            self.check_that_it_adds_up(report)
             breakdown = report["breakdown"]
+            if breakdown is None:  # others made it too uncertain for a verdict
+                continue
+            self.check_that_it_adds_up(report)
             to_kind = breakdown["kinds"][kind]
             to_rank = sum(share["seconds"] for share in breakdown["ranks"] if share["rank"] == rank)
             injected_seconds = report["injected_percent"] / 100 * report["run_time_seconds"]
@@ -76,7 +78,12 @@ class WhereItWent(halcyon_test.Behaviour):
         self.check("posixio", "file_io", 1, 0.1)
 
     def test_what_the_operating_system_saw_stands_beside_it(self):
-        report = self.plate("class=p2p,prob=0.0016,mean=5ms,sd=0ms,ranks=1", 1)
+        for _ in range(TRIES):
+            report = self.plate("class=p2p,prob=0.0016,mean=5ms,sd=0ms,ranks=1", 1)
+            if report["breakdown"] is not None:
+                break
+        else:
+            self.skipTest(f"no verdict on any of {TRIES} runs: others used the processors")
         evidence = report["breakdown"]["evidence"]
         self.assertEqual([entry["rank"] for entry in evidence["ranks"]], [0, 1])
         self.assertEqual([entry["host"] for entry in evidence["hosts"]], report["hosts"])
