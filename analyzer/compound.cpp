@@ -243,16 +243,16 @@ AddedTime added_to_calls(const Level& level, double calls) {
   return {.low = least, .median = likely, .high = beyond * (1.0 + missed)};
 }
 
-// Where speed wanders, the full one may lie as far above the highest that was seen as that is above the mean: time that
-// was lost against the highest is lost so many times against the full speed.
-constexpr double full_speed_beyond = 2.0;
+// Where speed wanders, the full one may lie as far above the highest that was seen as that is above the mean, by its
+// factor: of `mean` s, `slowed` are lost against the highest, and so many against the full speed.
+double lost_to_full_speed(double slowed, double mean) { return slowed * (2.0 - slowed / mean); }
 
-// What a slower machine may have added, where it is `slowed` s above the highest speed that was seen.
-Interval slowed_interval(double slowed, SpeedPattern speed) {
+// What a slower machine may have added to `mean` s, `slowed` of which are lost against the highest speed that was seen.
+Interval slowed_interval(double slowed, double mean, SpeedPattern speed) {
   switch (speed) {
     case SpeedPattern::switches: return {slowed, slowed};
     case SpeedPattern::changes_once: return {0.0, slowed};
-    case SpeedPattern::wanders: return {slowed / full_speed_beyond, slowed * full_speed_beyond};
+    case SpeedPattern::wanders: return {0.5 * slowed, lost_to_full_speed(slowed, mean)};
   }
   return {0.0, slowed};
 }
@@ -271,10 +271,11 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
     // What changes slowly may be the program's own, or the machine's. Where the work is known not to have changed, and
     // durations go up and down, it is the machine's.
     const double slowed = levels[i].mean - levels[i].at_full_speed;
-    const Interval of_speed = slowed_interval(slowed, speed);
+    const Interval of_speed = slowed_interval(slowed, levels[i].mean, speed);
     added[i].low += to_calls.low + of_speed.low;
     added[i].median += to_calls.median + slowed + levels[i].raised_by_machine;
-    added[i].high += to_calls.high + of_speed.high + full_speed_beyond * levels[i].raised + levels[i].drifted;
+    added[i].high +=
+        to_calls.high + of_speed.high + lost_to_full_speed(levels[i].raised, levels[i].mean) + levels[i].drifted;
   }
   return added;
 }
