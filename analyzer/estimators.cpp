@@ -164,8 +164,9 @@ void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, co
     const Recorded durations = run.of(run.durations, group);
     seconds[group] = std::accumulate(durations.begin(), durations.end(), 0.0);
     all_seconds += seconds[group];
-    found += static_cast<double>(run.size(group)) *
-             (median_of_ascending(run.of(run.ascending, group)) - estimate.groups[group].baseline);
+    // Where a long tail lifts the baseline above the median, nothing was found, and not less than that.
+    const double median_above = median_of_ascending(run.of(run.ascending, group)) - estimate.groups[group].baseline;
+    found += static_cast<double>(run.size(group)) * std::max(0.0, median_above);
   }
   if (!(all_seconds > 0.0)) return;
   const auto beyond_found = [found](double seconds_more) { return std::max(0.0, seconds_more - found); };

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analyzer/analysis.hpp"
+#include "analyzer/estimators.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {
@@ -191,6 +192,16 @@ TEST(KnownRuns, KeepTheLargestGroupsOnly) {
   const KnownWork known = known_of(profile);
   ASSERT_EQ(known.groups.size(), most_known_groups);
   EXPECT_EQ(known.groups[0].description.segments, 55u);
+}
+
+// A long tail lifts the mean, and with it a baseline that little was added to, above the median.
+TEST(KnownRuns, AddNoMoreThanTheRiseWhereTheBaselineIsAboveTheMedian) {
+  JudgedDurations run;
+  const std::vector<float> durations{1.0F, 1.0F, 1.0F, 1.0F, 1.0F, 5.0F};
+  add_group(run, {.durations = durations});
+  RunEstimate estimate{.groups = {{.baseline = 1.5, .excess_seconds = 1.0}}};
+  add_rise(estimate, run, 0.2, {0.1, 0.3});
+  EXPECT_NEAR(estimate.groups.front().excess_seconds, 1.2, 1e-9);
 }
 
 }  // namespace
