@@ -84,7 +84,7 @@ bool change_slowly(const Durations& levels, double most_von_neumann) {
   return residual_of_best_step(levels) > (1.0 - least_explained) * variation;
 }
 
-// Few levels are known well enough that the lowest is not the luckiest.
+// Not the very lowest, which is the luckiest: of many levels the thirtieth part, of few the tenth.
 double lowest_of(Durations levels) {
   const Eigen::Index rank = levels.size() >= 96 ? levels.size() / 30 : levels.size() / 10;
   return of_rank({levels.data(), static_cast<std::size_t>(levels.size())}, static_cast<std::size_t>(rank));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <boost/math/distributions/fisher_f.hpp>
 
+#include "analyzer/sorting.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -41,9 +43,8 @@ Parabola fit_parabola(const Eigen::ArrayXd& x, const Eigen::ArrayXd& y) {
 }
 
 double lower_quartile(Eigen::ArrayXd values) {
-  double* const quarter = values.data() + values.size() / 4;
-  std::nth_element(values.data(), quarter, values.data() + values.size());
-  return *quarter;
+  const auto size = static_cast<std::size_t>(values.size());
+  return of_rank({values.data(), size}, size / 4);
 }
 
 }  // namespace halcyon
