@@ -90,7 +90,9 @@ std::vector<float> seconds_of(const std::vector<float>& column, std::span<const 
 
 JudgedDurations judged_durations(const Profile& profile, const Grouping& grouping,
                                  const std::vector<JudgedGroup>& judged) {
-  JudgedDurations run{.run_time = profile.run_time_seconds, .work_is_time = profile.counter == "cpu"};
+  JudgedDurations run{.run_time = profile.run_time_seconds,
+                      .work_is_time = profile.counter == "cpu",
+                      .is_on_several_hosts = profile.hosts().size() > 1};
   const FeatureColumn& compute = work_of(profile, grouping);
   const bool counts_work = compute.bins.size() > 1;
   run.perhaps_slow_seconds = grouping.perhaps_slow_seconds;
@@ -274,7 +276,12 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       // The other methods stay as they were published.
       if (candidate.name == methods.front().name) {
         if (const std::optional<KnownRuns>& known = profile.known_runs) {
-          add_rise(estimate, judged, known->displacement_seconds, {known->low_seconds, known->high_seconds});
+          if (const auto& parts = known->of_parts) {
+            weigh_with_known(estimate, judged, parts->beyond_seconds, {parts->low_seconds, parts->high_seconds},
+                             parts->runs);
+          } else {
+            add_rise(estimate, judged, known->displacement_seconds, {known->low_seconds, known->high_seconds});
+          }
         } else {
           // Nothing else tells what the slowness that probes saw has cost this program.
           estimate.excess_seconds.high +=

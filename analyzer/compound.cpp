@@ -81,7 +81,10 @@ struct Level {
   std::vector<Explanation> explanations;  // of what is usual
 };
 
-constexpr double most_own_waiting = 0.06;     // of the duration: what calls may take beyond the usual undisturbed
+// Of the duration: what calls may take beyond the usual undisturbed. Over a network, messages take a random time by
+// themselves, and nothing bounds it.
+constexpr double most_own_waiting = 0.06;
+constexpr double most_own_waiting_between_hosts = 1.0;
 constexpr double sure_own_waiting = 0.01;     // of it: so little is not even told from none
 constexpr double likely_own_waiting = 0.012;  // of it
 constexpr double missed = 0.03;       // of what calls took beyond the usual: delays too short to be told from it
@@ -143,11 +146,12 @@ double far_out_of(const Durations& durations) {
 }
 
 // Waiting that comes in all segments alike may be the program's own; what strikes some of them is not.
-double own_waiting_of(const Durations& beyond, double mean) {
+double own_waiting_of(const Durations& beyond, double mean, bool is_on_several_hosts) {
   // Of an exponential law, which waiting for the last of many ranks resembles, the mean is 1.44 medians.
   constexpr double mean_by_median = 1.0 / std::numbers::ln2;
   const double common = 1.5 * mean_by_median * std::max(0.0, median(beyond));
-  return std::clamp(common, sure_own_waiting * mean, most_own_waiting * mean);
+  const double most = is_on_several_hosts ? most_own_waiting_between_hosts : most_own_waiting;
+  return std::clamp(common, sure_own_waiting * mean, most * mean);
 }
 
 // Prior density of jitter of 5 to 20 % against that of less. CPU time shows jitter of computation, which is most of it;
@@ -192,7 +196,7 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
     beyond *= share_on_critical_path(usual, beyond);
     level.beyond_usual = beyond.mean();
     level.variance_beyond_usual = (beyond - level.beyond_usual).square().mean();
-    level.own_waiting = own_waiting_of(beyond, level.at_full_speed);
+    level.own_waiting = own_waiting_of(beyond, level.at_full_speed, run.is_on_several_hosts);
     usual = (usual - beyond).max(least_usual * usual);
   }
   // A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.

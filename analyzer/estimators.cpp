@@ -107,6 +107,44 @@ RunEstimate group_by_group(const JudgedDurations& run, Detail detail) {
   return estimate;
 }
 
+// More excess of all groups, in proportion to their time; continuous.
+void add_evenly(RunEstimate& estimate, const JudgedDurations& run, double added_seconds) {
+  std::vector<double> seconds(run.groups());
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    const Recorded durations = run.of(run.durations, group);
+    seconds[group] = std::accumulate(durations.begin(), durations.end(), 0.0);
+  }
+  const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
+  if (!(all_seconds > 0.0) || added_seconds <= 0.0) return;
+  const double share = added_seconds / all_seconds;
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    GroupEstimate& of_group = estimate.groups[group];
+    const double more = std::min(share * seconds[group], seconds[group] - of_group.excess_seconds);
+    of_group.excess_seconds += more;
+    of_group.continuous_seconds += more;
+    of_group.baseline -= more / static_cast<double>(run.size(group));
+    of_group.threshold -= more / static_cast<double>(run.size(group));
+    if (estimate.excess.empty()) continue;
+    for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
+      estimate.excess[i] += static_cast<float>(more * static_cast<double>(run.durations[i]) / seconds[group]);
+    }
+  }
+}
+
+// Leaves this share of the excess, of all kinds alike.
+void take_in_proportion(RunEstimate& estimate, const JudgedDurations& run, double share) {
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    GroupEstimate& of_group = estimate.groups[group];
+    const double risen = (1.0 - share) * of_group.excess_seconds / static_cast<double>(run.size(group));
+    of_group.baseline += risen;
+    of_group.threshold += risen;
+    of_group.excess_seconds *= share;
+    of_group.continuous_seconds *= share;
+    of_group.speed_seconds *= share;
+  }
+  for (float& excess : estimate.excess) excess *= static_cast<float>(share);
+}
+
 }  // namespace
 
 const std::array<Method, 3> methods{{{"compound", estimate_compound},
@@ -158,33 +196,36 @@ double continuous_of(double segments, double median, double baseline, double exc
 
 void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, const Interval& rise_interval) {
   double found = 0.0;
-  std::vector<double> seconds(run.groups());
-  double all_seconds = 0.0;
   for (std::size_t group = 0; group < run.groups(); ++group) {
-    const Recorded durations = run.of(run.durations, group);
-    seconds[group] = std::accumulate(durations.begin(), durations.end(), 0.0);
-    all_seconds += seconds[group];
     // Where a long tail lifts the baseline above the median, nothing was found, and not less than that.
     const double median_above = median_of_ascending(run.of(run.ascending, group)) - estimate.groups[group].baseline;
     found += static_cast<double>(run.size(group)) * std::max(0.0, median_above);
   }
-  if (!(all_seconds > 0.0)) return;
   const auto beyond_found = [found](double seconds_more) { return std::max(0.0, seconds_more - found); };
   estimate.excess_seconds.low += beyond_found(rise_interval.low);
   estimate.excess_seconds.high += beyond_found(rise_interval.high);
-  const double share = beyond_found(rise) / all_seconds;
-  if (share <= 0.0) return;
-  for (std::size_t group = 0; group < run.groups(); ++group) {
-    GroupEstimate& of_group = estimate.groups[group];
-    const double more = std::min(share * seconds[group], seconds[group] - of_group.excess_seconds);
-    of_group.excess_seconds += more;
-    of_group.continuous_seconds += more;
-    of_group.baseline -= more / static_cast<double>(run.size(group));
-    of_group.threshold -= more / static_cast<double>(run.size(group));
-    if (estimate.excess.empty()) continue;
-    for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
-      estimate.excess[i] += static_cast<float>(more * static_cast<double>(run.durations[i]) / seconds[group]);
-    }
+  add_evenly(estimate, run, beyond_found(rise));
+}
+
+void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
+                      std::uint64_t runs) {
+  Interval& interval = estimate.excess_seconds;
+  if (interval.low > beyond_interval.high) return;
+  constexpr double struck_as_well = 0.5;
+  constexpr double least_weight = 0.25;
+  const double weight = std::max(least_weight, std::pow(struck_as_well, static_cast<double>(runs)));
+  const auto weighed = [&](double seconds) {
+    return std::min(seconds, beyond_interval.high) + weight * std::max(0.0, seconds - beyond_interval.high);
+  };
+  double found = 0.0;
+  for (const GroupEstimate& group : estimate.groups) found += group.excess_seconds;
+  const double low = std::max(interval.low, beyond_interval.low);
+  const double likely = std::max({weighed(found), beyond, low});
+  interval = {low, std::max({weighed(interval.high), beyond_interval.high, likely})};
+  if (likely >= found) {
+    add_evenly(estimate, run, likely - found);
+  } else {
+    take_in_proportion(estimate, run, likely / found);
   }
 }
 

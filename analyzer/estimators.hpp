@@ -85,6 +85,7 @@ struct JudgedDurations {
   double run_time = 0.0;              // s
   // Whether the work was counted in CPU time, which varies with durations themselves, not by a hardware counter.
   bool work_is_time = false;
+  bool is_on_several_hosts = false;
 
   std::size_t groups() const { return calls.size(); }
   std::size_t size(std::size_t group) const { return begin[group + 1] - begin[group]; }
@@ -114,6 +115,13 @@ RunEstimate estimate_compound(const JudgedDurations& run, Detail detail);
 /// what the medians lie above the best of theirs, `rise` in s, less what of that the estimate has found already. It is
 /// continuous excess of all groups, in proportion to their time. `rise_interval`: 90 %, of the rise.
 void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, const Interval& rise_interval);
+
+/// The same where the time of the whole run above the best of `runs` earlier ones is known: what came from outside is at
+/// least that, `beyond` in s with its 90 % interval. What the estimate, or the upper end of its interval, has above it
+/// would have to have struck those runs, too: for each of them it counts half, but not less than a quarter, since what
+/// disturbs a machine all the time disturbs all runs. An estimate that lies above for sure stays.
+void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
+                      std::uint64_t runs);
 
 struct Method {
   std::string_view name;

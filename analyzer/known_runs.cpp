@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analyzer/analysis.hpp"
+#include "analyzer/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -14,6 +15,7 @@ constexpr double least_share_of_segments = 0.8;
 // By more than that, medians of undisturbed runs of the same work on the same host hardly differ: what they do beyond
 // is disturbance.
 constexpr double most_scatter_of_medians = 0.02;
+constexpr double most_scatter_of_parts = 0.1;
 
 // Of k draws from the normal distribution: how far the least is below the mean on average, and below the second least,
 // in standard deviations. By W. F. Blom's approximation of the mean of order statistics ("Statistical Estimates and
@@ -106,6 +108,77 @@ KnownGroup known_group(const Profile& profile, const Grouping& grouping, std::ui
   return {.description = description, .best_median = median.seconds, .best_error = median.error, .runs = 1};
 }
 
+std::vector<double> seconds_of_parts(const Profile& profile) {
+  std::vector<double> seconds(known_part_count, 0.0);
+  for (std::size_t segment = 0; segment < profile.segments; ++segment) {
+    seconds[segment * known_part_count / profile.segments] += static_cast<double>(profile.duration[segment]);
+  }
+  return seconds;
+}
+
+std::optional<KnownParts> parts_of(const Profile& profile) {
+  if (profile.segments < known_part_count) return std::nullopt;
+  KnownParts known{.segments = profile.segments, .runs = 1};
+  for (const double seconds : seconds_of_parts(profile)) known.parts.push_back({seconds, seconds});
+  return known;
+}
+
+void add_run(KnownParts& known, const Profile& profile) {
+  const std::vector<double> seconds = seconds_of_parts(profile);
+  for (std::size_t i = 0; i < known_part_count; ++i) {
+    KnownPart& part = known.parts[i];
+    if (seconds[i] < part.best) {
+      part = {seconds[i], part.best};
+    } else if (known.runs == 1 || seconds[i] < part.second) {
+      part.second = seconds[i];
+    }
+  }
+  ++known.runs;
+}
+
+// By how much parts of undisturbed runs vary by chance, as a share of their time. Two estimates, which disturbance can
+// only raise: the gap between the best and the second best time of a part, and what this run's parts differ by from the
+// best of theirs, from one part to the next.
+double scatter_of_parts(const KnownParts& with_this, const std::vector<double>& seconds) {
+  const auto k = static_cast<double>(with_this.runs);
+  const double expected_gap = expected_order_statistic(2.0, k) - expected_order_statistic(1.0, k);
+  std::vector<double> gaps;
+  std::vector<double> changes;
+  double before = 0.0;
+  for (std::size_t i = 0; i < known_part_count; ++i) {
+    const KnownPart& part = with_this.parts[i];
+    if (!(part.best > 0.0)) continue;
+    gaps.push_back((part.second - part.best) / part.best / expected_gap);
+    const double beyond = std::log(seconds[i] / part.best);
+    if (i > 0) changes.push_back(std::abs(beyond - before));
+    before = beyond;
+  }
+  if (gaps.empty() || changes.empty()) return 0.0;
+  // Of normal values of the deviation 1, the median of |x - y| is 0.954.
+  constexpr double median_change = 0.954;
+  return std::min({median_in_place(gaps), median_in_place(changes) / median_change, most_scatter_of_parts});
+}
+
+std::optional<KnownRuns::OfParts> beyond_parts(const Profile& profile, const std::optional<KnownParts>& known) {
+  if (!known || known->segments != profile.segments) return std::nullopt;
+  KnownParts with_this = *known;
+  add_run(with_this, profile);
+  const std::vector<double> seconds = seconds_of_parts(profile);
+  double beyond = 0.0;
+  double best = 0.0;
+  double squares = 0.0;
+  for (std::size_t i = 0; i < known_part_count; ++i) {
+    beyond += seconds[i] - with_this.parts[i].best;
+    best += with_this.parts[i].best;
+    squares += with_this.parts[i].best * with_this.parts[i].best;
+  }
+  const double scatter = scatter_of_parts(with_this, seconds);
+  const double by_chance = -expected_order_statistic(1.0, static_cast<double>(with_this.runs)) * scatter * best;
+  const double half_width = by_chance + normal_quantile_of_interval() * scatter * std::sqrt(squares);
+  const double likely = beyond - by_chance;
+  return KnownRuns::OfParts{known->runs, likely, likely - half_width, likely + half_width};
+}
+
 void keep_the_largest(std::vector<KnownGroup>& groups) {
   std::stable_sort(groups.begin(), groups.end(), [](const KnownGroup& x, const KnownGroup& y) {
     return x.description.segments > y.description.segments;
@@ -156,6 +229,7 @@ std::optional<KnownRuns> displacement_from(const Profile& profile, const Groupin
   const double half_width = normal_quantile_of_interval() * error;
   result.low_seconds = result.displacement_seconds - half_width - selection;
   result.high_seconds = result.displacement_seconds + half_width;
+  result.of_parts = beyond_parts(profile, known.parts);
   return result;
 }
 
@@ -166,7 +240,7 @@ bool is_same_work(const KnownWork& a, const KnownWork& b) {
 }
 
 KnownWork known_by(const Profile& profile, const Grouping& grouping) {
-  KnownWork known{.circumstances = circumstances_of(profile), .runs = 1};
+  KnownWork known{.circumstances = circumstances_of(profile), .runs = 1, .parts = parts_of(profile)};
   const JudgedOnes judged = judged_groups(profile, grouping);
   for (std::size_t i = 0; i < judged.groups.size(); ++i) {
     known.groups.push_back(known_group(profile, grouping, judged.groups[i], judged.descriptions[i]));
@@ -198,6 +272,11 @@ KnownWork with_run(KnownWork known, const Profile& profile, const Grouping& grou
     }
   }
   ++known.runs;
+  if (known.parts && known.parts->segments == profile.segments) {
+    add_run(*known.parts, profile);
+  } else if (!known.parts || known.parts->runs == 1) {
+    known.parts = parts_of(profile);  // of the later run: the work may have changed since
+  }
   keep_the_largest(known.groups);
   return known;
 }

@@ -1,5 +1,5 @@
-// What is kept of earlier runs of a work, and how far a run's medians lie above the best of theirs: that is what one
-// run by itself cannot see.
+// What is kept of earlier runs of a work, and how far a run lies above the best of them: that is what one run by itself
+// cannot see.
 #pragma once
 
 #include <cstddef>
@@ -37,11 +37,28 @@ struct KnownGroup {
   std::uint64_t runs = 0;               // that had the group
 };
 
+/// A run is cut into so many parts of as many segments each, in the order of time.
+inline constexpr std::size_t known_part_count = 100;
+
+/// The best times of one part, each from another run; s.
+struct KnownPart {
+  double best = 0.0;
+  double second = 0.0;  // of one run, the same
+};
+
+/// The parts, as known from runs of the same number of segments: these do the same in the same order.
+struct KnownParts {
+  std::uint64_t segments = 0;
+  std::uint64_t runs = 0;
+  std::vector<KnownPart> parts;  // known_part_count
+};
+
 /// What is known of a work.
 struct KnownWork {
   Circumstances circumstances;
   std::uint64_t runs = 0;
   std::vector<KnownGroup> groups;
+  std::optional<KnownParts> parts;  // none of a run of fewer segments than parts
 };
 
 /// Whether something is learnt from a run of which enough repeats to have medians: not if it was no whole one, was
@@ -52,6 +69,8 @@ bool is_learnt_from(const Profile& profile, bool has_medians);
 /// signature in the other, and half of the run time lies in matched groups. None: it is other work.
 /// The displacement is the sum over the matched judged groups of n (median - best known median). Its interval is that
 /// of the medians' errors, and reaches further down by what the best of k medians is below their mean by chance alone.
+/// Of the parts: the sum over them of what the run took beyond the best time known of each, its own included, less what
+/// the best of so many is below their mean by chance. The interval reaches as far as that, and what chance does to a sum.
 std::optional<KnownRuns> displacement_from(const Profile& profile, const Grouping& grouping, const KnownWork& known);
 
 /// By nine tenths of their segments, where no run is at hand.

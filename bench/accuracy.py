@@ -70,7 +70,7 @@ def main():
         "",
         f"`halcyon validate`, {RANKS} ranks, CPU time as the compute feature, by `bench/disturbed.py`. For each program: runs with delays injected from 0 to 45 % of",
         "the time and from 0.05 hits a segment upwards; runs beside real disturbers of processor, memory and disk, each periodically, in bursts, in part of the run and",
-        "throughout; runs on two hosts beside a busy network. In between are quiet runs. No estimate knew of other runs. *Difference p90*: nine of ten differ by less, in points.",
+        "throughout; runs on two hosts beside a busy network. In between are quiet runs. Estimates know of no other run, but for the rows *with known runs*: what `halcyon run` says from the third run of a series on, when the runs before it are known. *Difference p90*: nine of ten differ by less, in points.",
         "",
         "This machine does not keep still: by itself the same program takes up to 1.7 times as long from one run to the next, and switches between speeds within a run. Two truths",
         "are shown. *By pairs*, a run is held against its quiet neighbours, as if these were undisturbed. *By parts*, all runs of a series are cut into a hundred",

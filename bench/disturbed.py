@@ -68,25 +68,45 @@ def estimated(profile):
     return report["verdict"], report["interference_percent"], report["interference_interval_percent"]
 
 
+def estimated_with_known(profiles):
+    """The same of each, as `halcyon run` would have said it with the ones before known."""
+    finished = subprocess.run([BUILD / "bench" / "known_series", *profiles], stdout=subprocess.PIPE, text=True, check=True)
+    for row in finished.stdout.splitlines():
+        verdict, *numbers = row.split()
+        percent, low, high = map(float, numbers)
+        yield verdict, percent, (low, high)
+
+
 def probability_high(percent):
     return 1 / (1 + exp(-0.35 * (percent - 11.25)))  # docs/method.md, "Verdict"
 
 
 def scored(validation, directory):
-    """Of each run: its kind, the truths in percent with how well they are known, and what was estimated."""
+    """Of each run: its kind, the truths in percent with how well they are known, and what was estimated, without and with
+    the runs before it known."""
     runs = [(run, directory / run["profile"]) for run in validation["runs"]]
     parts = [seconds_of_parts(profile) for _, profile in runs]
     of_same_work = len({segments for segments, _ in parts}) == 1
     undisturbed = {share: sum(quantile(of_part, share) for of_part in zip(*(seconds for _, seconds in parts)))
                    for share in (UNDISTURBED, *AS_WELL)}
-    for (run, profile), (_, seconds) in zip(runs, parts):
+    with_known = estimated_with_known([profile for _, profile in runs])
+    for (run, profile), (_, seconds), known in zip(runs, parts, with_known):
         truths = {}
         if pairs := run["truths"]["paired"]:
             truths["pairs"] = (pairs["percent"], pairs["uncertainty_points"] or 0.0)
         if of_same_work:
             low, high = (100 * undisturbed[share] / sum(seconds) for share in AS_WELL)
             truths["parts"] = (100 * (1 - undisturbed[UNDISTURBED] / sum(seconds)), (high - low) / 2)
-        yield run, truths, estimated(profile)
+        yield run, truths, estimated(profile), known
+
+
+def by_themselves(runs):
+    return [(run, truths, estimate) for run, truths, estimate, _ in runs]
+
+
+def from_the_third(runs):
+    """With at least two runs known."""
+    return [(run, truths, known) for run, truths, _, known in runs if run["run"] > 2]
 
 
 def columns(runs, truth):
@@ -129,11 +149,14 @@ def table(directory, programs, is_made=True):
                 continue
             runs = list(scored(validation, of_program))
             of_series[name] += runs
-            yield line(program.what, name, runs)
+            yield line(program.what, name, by_themselves(runs))
+    of_series["all"] = [run for runs in of_series.values() for run in runs]
     for name, runs in of_series.items():
         if runs:
-            yield line("**all programs**", name, runs)
-    yield line("**all**", "", [run for runs in of_series.values() for run in runs])
+            yield line("**all programs**", name, by_themselves(runs))
+    for name, runs in of_series.items():
+        if runs:
+            yield line("**all programs, with known runs**", name, from_the_third(runs))
 
 
 def main():

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from disturbed import AS_WELL, UNDISTURBED, quantile, seconds_of_parts
+from disturbed import AS_WELL, UNDISTURBED, estimated_with_known, quantile, seconds_of_parts
 from programs import BUILD, FURTHER_PROGRAMS, PROGRAMS, RANKS, SOURCE, environment, machine, prepare
 
 DISTURBERS = ("memory:periodic:1s,1s", "memory", "cpu")
@@ -44,10 +44,8 @@ def reported(profile, *options):
     return json.loads(finished.stdout)
 
 
-def words(report):
-    low, high = report["interference_interval_percent"]
-    verdict = "" if report["verdict"] != "unknown" else "unknown, "
-    return f"{verdict}{report['interference_percent']:.1f} ({low:.1f}–{high:.1f})"
+def words(verdict, percent, interval):
+    return f"{'unknown, ' if verdict == 'unknown' else ''}{percent:.1f} ({interval[0]:.1f}–{interval[1]:.1f})"
 
 
 def main():
@@ -66,15 +64,17 @@ def main():
         profiles = recorded(program, directory)
         parts = [seconds_of_parts(profile)[1] for profile in profiles]
         undisturbed, low, high = (sum(quantile(of_part, share) for of_part in zip(*parts)) for share in (UNDISTURBED, *AS_WELL))
-        for number, (profile, disturber, seconds) in enumerate(zip(profiles, SERIES, parts)):
+        known = estimated_with_known(profiles)
+        for number, (profile, disturber, seconds, estimate) in enumerate(zip(profiles, SERIES, parts, known)):
             if number < 2:
                 continue
             report = reported(profile)
             codes = [warning["code"] for warning in report["warnings"] if warning["code"].startswith("slow-")]
-            known = 50 * (high - low) / sum(seconds)
+            known_to = 50 * (high - low) / sum(seconds)
+            alone = reported(profile, "--no-baseline")
             print(f"| {program.name} | {disturber} | {report['run_time_seconds']:.2f} "
-                  f"| {100 * (1 - undisturbed / sum(seconds)):.1f} ± {known:.1f} | {words(report)} "
-                  f"| {words(reported(profile, '--no-baseline'))} | {', '.join(codes) or '–'} |", flush=True)
+                  f"| {100 * (1 - undisturbed / sum(seconds)):.1f} ± {known_to:.1f} | {words(*estimate)} "
+                  f"| {words(alone['verdict'], alone['interference_percent'], alone['interference_interval_percent'])} | {', '.join(codes) or '–'} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,8 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
       "  halcyon compare monday.h5 tuesday.h5        which run is more disturbed\n"
       "  halcyon validate -o DIR -- mpirun -np 4 ./app\n"
       "                                              how near the estimates come, here\n"
-      "  halcyon help COMMAND                        more of each command");
+      "  halcyon help COMMAND                        more of each command\n"
+      "  halcyon help CODE                           what a code in [brackets] means");
   add_run(*app, chosen);
   add_exec(*app, chosen);
   add_validate(*app, chosen);

@@ -131,6 +131,26 @@ void read_features(Members& members, GroupDescription& group) {
   if (!values.wrong().empty()) members.refuse("features");
 }
 
+std::optional<KnownParts> read_parts(Members& members, std::uint64_t runs) {
+  const ordered_json* json = members.object("parts");
+  if (json == nullptr) return std::nullopt;
+  Members values(*json);
+  KnownParts known{.segments = values.count("segments"), .runs = values.count("runs")};
+  const ordered_json* best = values.list("best_seconds", known_part_count);
+  const ordered_json* second = values.list("second_seconds", known_part_count);
+  bool good = best != nullptr && second != nullptr && best->size() == known_part_count &&
+              second->size() == known_part_count && known.runs <= runs;
+  for (std::size_t i = 0; good && i < known_part_count; ++i) {
+    good = (*best)[i].is_number() && (*second)[i].is_number();
+    if (!good) break;
+    known.parts.push_back({(*best)[i].get<double>(), (*second)[i].get<double>()});
+    good = known.parts[i].best >= 0.0 && known.parts[i].best <= known.parts[i].second &&
+           known.parts[i].second <= most_seconds;
+  }
+  if (!good || !values.wrong().empty()) members.refuse("parts");
+  return known;
+}
+
 std::string in_one_line(const ordered_json& record) {
   return record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
@@ -160,6 +180,18 @@ ordered_json record_of(const KnownWork& work) {
     groups.push_back(std::move(json));
   }
   record["groups"] = std::move(groups);
+  if (work.parts) {
+    ordered_json best = ordered_json::array();
+    ordered_json second = ordered_json::array();
+    for (const KnownPart& part : work.parts->parts) {
+      best.push_back(part.best);
+      second.push_back(part.second);
+    }
+    record["parts"] = {{"segments", work.parts->segments},
+                       {"runs", work.parts->runs},
+                       {"best_seconds", std::move(best)},
+                       {"second_seconds", std::move(second)}};
+  }
   return record;
 }
 
@@ -203,6 +235,7 @@ Outcome<KnownWork> work_from(const ordered_json& record) {
     if (!values.wrong().empty()) return Failure{"of a group, " + values.wrong()};
     work.groups.push_back(std::move(group));
   }
+  if (members.has("parts")) work.parts = read_parts(members, work.runs);
   if (!members.wrong().empty()) return Failure{members.wrong()};
   return work;
 }

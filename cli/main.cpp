@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <iostream>
 #include <limits>
 #include <memory>
 #include <string>
@@ -11,8 +12,9 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/explanation.hpp"
 #include "cli/launch.hpp"
+#include "cli/suggestion.hpp"
 
 int main(int argc, char** argv) {
   using namespace halcyon::cli;
@@ -23,7 +25,12 @@ int main(int argc, char** argv) {
   // `halcyon help COMMAND` is `halcyon COMMAND --help`.
   std::vector<char*> words(argv, argv + argc);
   std::string help = "--help";
-  if (argc > 1 && std::string_view(argv[1]) == "help") {
+  const bool asks_for_help = argc > 1 && std::string_view(argv[1]) == "help";
+  if (asks_for_help) {
+    if (const auto explanation = argc > 2 ? explanation_of(argv[2]) : std::nullopt) {
+      std::cout << *explanation;
+      return 0;
+    }
     words.erase(words.begin() + 1);
     words.insert(words.begin() + (argc > 2 ? 2 : 1), help.data());
   }
@@ -47,7 +54,12 @@ int main(int argc, char** argv) {
     if (std::filesystem::is_regular_file(word)) {
       return fail("there is no command '" + word + "'. Did you mean: halcyon report " + word + "?");
     }
-    return fail("there is no command '" + word + "'" + did_you_mean(word, command_names(*app)) + see);
+    std::vector<std::string> names = command_names(*app);
+    if (asks_for_help) {
+      for (const std::string& code : explained_codes()) names.push_back(code);
+    }
+    return fail(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" +
+                did_you_mean(word, names) + see);
   }
   try {
     app->parse(static_cast<int>(dashes - argv), argv);

@@ -77,7 +77,7 @@ int report(const Options& options) {
   if (!options.csv.empty() && options.csv != "-") {
     if (const Status written = write_file(options.csv, csv); !written) return fail(written.failure().message);
   }
-  if (summary.size() > 1) text += "\n" + summary_text(summary);
+  if (summary.size() > 1) text = summary_text(summary) + "\n" + text;
   // One run is one object; of several, a list of them.
   const Status printed =
       print_result(options.csv == "-" ? csv : text, json.size() == 1 ? json.front() : json, options.json);

@@ -54,6 +54,10 @@ std::string which_is_faster(const Comparison& comparison) {
   return fmt::format("{} took {} ({:.1f} %) less time.", a < b ? "A" : "B", seconds(std::abs(a - b)), percent);
 }
 
+std::string more_or_less(double more_seconds) {
+  return fmt::format("{} {}", seconds(std::abs(more_seconds)), more_seconds < 0.0 ? "less" : "more");
+}
+
 // How much more disturbed either is, if that is known.
 std::string which_is_more_disturbed(const Comparison& comparison) {
   for (const ComparedRun* run : {&comparison.a, &comparison.b}) {
@@ -72,9 +76,9 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
   if (which == nullptr) {
     const double most = std::max(-interval.low, interval.high);
     const bool is_known = most < alike_share * comparison.a.analysis.run_time_seconds;
-    return fmt::format("{} What A lost less what B lost: {} ({}).",
+    return fmt::format("{} A lost {} than B (90 % interval {} to {}).",
                        is_known ? "Both are equally disturbed." : "Which is more disturbed cannot be told.",
-                       seconds(more), in_words(interval));
+                       more_or_less(more), more_or_less(interval.low), more_or_less(interval.high));
   }
   const bool is_a = which == &comparison.a;
   return fmt::format("{} is more disturbed than {}, by {}, {:.1f} % of its run time ({}).", is_a ? "A" : "B",
@@ -169,10 +173,10 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
     rows.push_back({"injected", injected_words(run_a.analysis), injected_words(run_b.analysis)});
   }
   if (comparison.difference) return text + "\n" + table(rows);
-  rows.push_back(
-      {"excess", seconds(run_a.analysis.result().excess_seconds), seconds(run_b.analysis.result().excess_seconds)});
-  rows.push_back({"baseline rise", baseline_rise_words(run_a), baseline_rise_words(run_b)});
   rows.push_back({"from outside", from_outside_words(run_a), from_outside_words(run_b)});
+  rows.push_back(
+      {"seen in the run", seconds(run_a.analysis.result().excess_seconds), seconds(run_b.analysis.result().excess_seconds)});
+  rows.push_back({"seen by comparing", baseline_rise_words(run_a), baseline_rise_words(run_b)});
   rows.push_back({"matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
                   fmt::format("{:.1f} %", run_b.matched_percent)});
   text += "\n" + table(rows) +

@@ -79,9 +79,9 @@ std::string verdict_section(const RunOnPage& run) {
         seconds(run.analysis.undisturbed_interval_seconds().low),
         seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
     if (run.analysis.cause) {
-      content += fmt::format("<p class=\"cause\"><b>Likely cause:</b> {}. <b>Do:</b> {} <code>{}</code></p>\n",
-                             words(run.analysis.cause->text), svg::escaped(run.analysis.cause->action),
-                             run.analysis.cause->code);
+      content += fmt::format("<p class=\"cause\"><b>Likely cause:</b> {} <code>{}</code><br><b>What to do:</b> {}</p>\n",
+                             words(run.analysis.cause->text), run.analysis.cause->code,
+                             svg::escaped(run.analysis.cause->action));
     }
   }
   return "<section class=\"top\">\n" + content +

@@ -92,9 +92,16 @@ ordered_json known_runs_json(const Profile& profile, const Analysis& analysis) {
   if (!analysis.known_runs || !(profile.run_time_seconds > 0.0)) return {};
   const KnownRuns& known = *analysis.known_runs;
   const auto percent = [&profile](double seconds) { return 100.0 * seconds / profile.run_time_seconds; };
-  return {{"runs", known.runs},
-          {"displacement_percent", percent(known.displacement_seconds)},
-          {"interval", {percent(known.low_seconds), percent(known.high_seconds)}}};
+  ordered_json json{{"runs", known.runs},
+                    {"displacement_percent", percent(known.displacement_seconds)},
+                    {"interval", {percent(known.low_seconds), percent(known.high_seconds)}},
+                    {"beyond_percent", nullptr},
+                    {"beyond_interval", nullptr}};
+  if (const auto& parts = known.of_parts) {
+    json["beyond_percent"] = percent(parts->beyond_seconds);
+    json["beyond_interval"] = {percent(parts->low_seconds), percent(parts->high_seconds)};
+  }
+  return json;
 }
 
 // Of each host; null where nothing was probed.

@@ -129,18 +129,19 @@ std::string known_runs_words(const Profile& profile) {
   const auto percent = [&profile](double seconds_more) {
     return profile.run_time_seconds > 0.0 ? 100.0 * seconds_more / profile.run_time_seconds : 0.0;
   };
-  const double displacement = percent(known.displacement_seconds);
+  const double slower = percent(known.of_parts ? known.of_parts->beyond_seconds : known.displacement_seconds);
+  const Interval interval = known.of_parts ? Interval{known.of_parts->low_seconds, known.of_parts->high_seconds}
+                                           : Interval{known.low_seconds, known.high_seconds};
   const std::string of =
       fmt::format("the best of {} known {} of this work", known.runs, known.runs == 1 ? "run" : "runs");
-  const std::string interval =
-      fmt::format("(90 % interval {:.1f} to {:.1f} %)", percent(known.low_seconds), percent(known.high_seconds));
+  const std::string between =
+      fmt::format("(90 % interval {:.1f} to {:.1f} %)", percent(interval.low), percent(interval.high));
   constexpr double least_told_percent = 0.1;
-  const bool may_be_none = known.low_seconds <= 0.0 && known.high_seconds >= 0.0;
-  if (may_be_none || std::abs(displacement) < least_told_percent) {
-    return fmt::format("as fast as {}, {:+.1f} % {}", of, displacement, interval);
+  if (!excludes_zero(interval) || std::abs(slower) < least_told_percent) {
+    return fmt::format("as fast as {}, {:+.1f} % {}", of, slower, between);
   }
-  return fmt::format("{} than {} by {:.1f} % of its time {}", displacement > 0.0 ? "slower" : "faster", of,
-                     std::abs(displacement), interval);
+  return fmt::format("{} than {} by {:.1f} % of its time {}", slower > 0.0 ? "slower" : "faster", of, std::abs(slower),
+                     between);
 }
 
 std::string probes_words(const Analysis& analysis) {

@@ -50,13 +50,22 @@ struct ProbeColumns {
   std::vector<double> known;  // the best that was known of the rank's host when the run was judged
 };
 
-/// How far the medians of the run's groups lay above the best of earlier runs of the same work when it was judged.
+/// How far the run lay above the best of earlier runs of the same work when it was judged.
 struct KnownRuns {
   std::uint64_t runs = 0;  // earlier ones
-  double displacement_seconds = 0.0;
-  double low_seconds = 0.0;  // its 90 % interval
+  double displacement_seconds = 0.0;  // of its groups' medians
+  double low_seconds = 0.0;           // its 90 % interval
   double high_seconds = 0.0;
   double matched_seconds = 0.0;  // of the run time, in groups that earlier runs had, too
+
+  /// Of the whole run, against the best times of its parts.
+  struct OfParts {
+    std::uint64_t runs = 0;  // earlier ones of as many segments
+    double beyond_seconds = 0.0;
+    double low_seconds = 0.0;  // its 90 % interval
+    double high_seconds = 0.0;
+  };
+  std::optional<OfParts> of_parts;  // none where earlier runs had another number of segments
 };
 
 /// How many segments an operation ended.

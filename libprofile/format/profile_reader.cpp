@@ -282,18 +282,29 @@ void read_probes(Reader& reader, Profile& profile) {
   }
 }
 
+// Of both signs.
+template <std::size_t count>
+std::array<double, count> read_seconds(Reader& reader, const std::array<const char*, count>& names) {
+  std::array<double, count> seconds{};
+  for (std::size_t i = 0; i < count; ++i) {
+    seconds[i] = reader.real(names[i]);
+    if (!is_possible(std::abs(seconds[i]), most_seconds)) reader.refuse(std::string("impossible ") + names[i]);
+  }
+  return seconds;
+}
+
 void read_known_runs(Reader& reader, Profile& profile) {
   if (!reader.has_attribute(known_runs_name)) return;
-  std::array<double, known_runs_seconds_names.size()> seconds{};
-  for (std::size_t i = 0; i < seconds.size(); ++i) {
-    seconds[i] = reader.real(known_runs_seconds_names[i]);
-    if (!is_possible(std::abs(seconds[i]), most_seconds)) {
-      reader.refuse(std::string("impossible ") + known_runs_seconds_names[i]);
-    }
-  }
+  const auto seconds = read_seconds(reader, known_runs_seconds_names);
   const std::int64_t runs = reader.integer(known_runs_name);
   if (runs < 1 || !(seconds[1] <= seconds[2]) || !(seconds[3] >= 0.0)) reader.refuse("impossible known runs");
-  profile.known_runs = KnownRuns{static_cast<std::uint64_t>(runs), seconds[0], seconds[1], seconds[2], seconds[3]};
+  profile.known_runs = KnownRuns{static_cast<std::uint64_t>(runs), seconds[0], seconds[1], seconds[2], seconds[3], {}};
+  if (!reader.has_attribute(known_parts_name)) return;
+  const auto beyond = read_seconds(reader, known_parts_seconds_names);
+  const std::int64_t runs_of_parts = reader.integer(known_parts_name);
+  if (runs_of_parts < 1 || runs_of_parts > runs || !(beyond[1] <= beyond[2])) reader.refuse("impossible known runs");
+  profile.known_runs->of_parts =
+      KnownRuns::OfParts{static_cast<std::uint64_t>(runs_of_parts), beyond[0], beyond[1], beyond[2]};
 }
 
 }  // namespace

@@ -52,6 +52,11 @@ void for_each_attribute(const KnownRuns& known, Put put) {
   const std::array<double, known_runs_seconds_names.size()> seconds{known.displacement_seconds, known.low_seconds,
                                                                     known.high_seconds, known.matched_seconds};
   for (std::size_t i = 0; i < seconds.size(); ++i) put(known_runs_seconds_names[i], seconds[i]);
+  if (!known.of_parts) return;
+  put(known_parts_name, static_cast<std::int64_t>(known.of_parts->runs));
+  const std::array<double, known_parts_seconds_names.size()> beyond{
+      known.of_parts->beyond_seconds, known.of_parts->low_seconds, known.of_parts->high_seconds};
+  for (std::size_t i = 0; i < beyond.size(); ++i) put(known_parts_seconds_names[i], beyond[i]);
 }
 
 // What failed last in HDF5 is a matter of errno more often than of its own stack.

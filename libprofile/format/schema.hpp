@@ -39,6 +39,9 @@ inline constexpr const char* known_runs_name = "known_runs";
 inline constexpr std::array<const char*, 4> known_runs_seconds_names{
     "known_runs_displacement_seconds", "known_runs_low_seconds", "known_runs_high_seconds",
     "known_runs_matched_seconds"};
+inline constexpr const char* known_parts_name = "known_runs_of_parts";  // attributes of the same kind
+inline constexpr std::array<const char*, 3> known_parts_seconds_names{
+    "known_runs_beyond_seconds", "known_runs_beyond_low_seconds", "known_runs_beyond_high_seconds"};
 
 /// Over ranks: what a probe took just before and just after the run, and the best that was known of the rank's host.
 enum class ProbeColumn : std::uint8_t { best_before, mean_before, best_after, mean_after, known };

@@ -42,6 +42,9 @@ class DocumentedKeys(halcyon_test.Behaviour):
                 profile.attrs["known_runs"] = 2
                 for name in ("displacement", "low", "high", "matched"):
                     profile.attrs[f"known_runs_{name}_seconds"] = 0.0
+                profile.attrs["known_runs_of_parts"] = 2
+                for name in ("beyond", "beyond_low", "beyond_high"):
+                    profile.attrs[f"known_runs_{name}_seconds"] = 0.0
 
     def printed(self, *words):
         finished = self.halcyon(*words)
@@ -131,6 +134,18 @@ class DocumentedKeys(halcyon_test.Behaviour):
         causes = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[1].split("\n## ")[0]
         self.assertEqual(re.findall(r"^### ([a-z-]+)$", causes, re.M), codes)
         self.assertEqual(set(re.findall(r'return cause\([^"]*"([a-z-]+)"', source)) - set(codes), set())
+
+    def test_help_prints_what_troubleshooting_says_of_each_code(self):
+        codes = re.findall(r"^### ([a-z0-9-]+)$", (SOURCE / "docs" / "troubleshooting.md").read_text(), re.M)
+        self.assertIn("slow-l2", codes)
+        for code in codes:
+            finished = self.halcyon("help", code)
+            self.assertEqual(finished.status, 0, finished)
+            self.assertEqual(finished.output.splitlines()[0], code)
+            self.assertLessEqual(max(map(len, finished.output.splitlines())), 80, finished)
+            self.assertNotRegex(finished.output, r"`|\]\(|\*\*")
+        self.assertIn("at least five times", self.halcyon("help", "low-coverage").output)
+        self.assertIn("Did you mean: low-coverage?", self.halcyon("help", "low-covrage").errors)
 
     def test_every_link_of_a_page_leads_to_a_file_and_to_a_heading_in_it(self):
         def without_code(text):

@@ -204,4 +204,87 @@ TEST(KnownRuns, AddNoMoreThanTheRiseWhereTheBaselineIsAboveTheMedian) {
   EXPECT_NEAR(estimate.groups.front().excess_seconds, 1.2, 1e-9);
 }
 
+/// With some segments of the run twice as long.
+template <class IsHit>
+Profile hit(Profile profile, IsHit is_hit) {
+  profile.run_time_seconds = 0.0;
+  for (std::size_t i = 0; i < profile.segments; ++i) {
+    if (is_hit(i)) profile.duration[i] *= 2.0F;
+    profile.run_time_seconds += static_cast<double>(profile.duration[i]);
+  }
+  return profile;
+}
+
+KnownRuns::OfParts beyond_parts(const Profile& profile, const KnownWork& known) {
+  return displacement(profile, known)->of_parts.value();
+}
+
+TEST(KnownParts, TellWhatARunLostWhereverItWasDisturbed) {
+  const KnownWork known = with(known_of(run_of(1.0)), run_of(1.0, 400, 1));
+  const Profile slow = run_of(1.25, 400, 2);
+  EXPECT_NEAR(percent(slow, beyond_parts(slow, known).beyond_seconds), 20.0, 1.0);
+  const Profile in_part = hit(run_of(1.0, 400, 2), [](std::size_t i) { return i >= 100 && i < 200; });
+  EXPECT_NEAR(percent(in_part, beyond_parts(in_part, known).beyond_seconds), 20.0, 1.0);
+  const Profile now_and_then = hit(run_of(1.0, 400, 2), [](std::size_t i) { return i % 21 == 0; });
+  EXPECT_NEAR(percent(now_and_then, beyond_parts(now_and_then, known).beyond_seconds), 4.5, 1.5);
+}
+
+TEST(KnownParts, TellNothingOfARunThatIsLikeTheKnownOnes) {
+  const KnownWork known = with(known_of(run_of(1.0)), run_of(1.0, 400, 1));
+  const Profile now = run_of(1.0, 400, 2);
+  const KnownRuns::OfParts beyond = beyond_parts(now, known);
+  EXPECT_LE(beyond.low_seconds, 0.0);
+  EXPECT_GE(beyond.high_seconds, 0.0);
+  EXPECT_LT(percent(now, beyond.high_seconds), 2.0);
+}
+
+// No known run need be undisturbed from start to end.
+TEST(KnownParts, AreEachOfTheRunThatWasLeastDisturbedThere) {
+  const KnownWork known = with(known_of(hit(run_of(1.0), [](std::size_t i) { return i < 150; })),
+                               hit(run_of(1.0, 400, 1), [](std::size_t i) { return i >= 200; }));
+  const Profile slow = run_of(1.25, 400, 2);
+  EXPECT_NEAR(percent(slow, beyond_parts(slow, known).beyond_seconds), 20.0, 2.0);
+}
+
+TEST(KnownParts, OfAnotherNumberOfSegmentsTellNothing) {
+  EXPECT_FALSE(displacement(run_of(1.0, 402), known_of(run_of(1.0)))->of_parts);
+  const KnownWork known = with(known_of(run_of(1.0)), run_of(1.0, 402));  // changed since
+  EXPECT_EQ(known.parts->segments, 402u);
+  EXPECT_EQ(with(with(known, run_of(1.0, 402)), run_of(1.0)).parts->segments, 402u);
+}
+
+TEST(KnownParts, AreTheLeastThatCameFromOutside) {
+  Profile profile = run_of(1.0, 800);
+  profile.known_runs = KnownRuns{.runs = 2,
+                                 .matched_seconds = profile.run_time_seconds,
+                                 .of_parts = KnownRuns::OfParts{2, 0.3 * profile.run_time_seconds,
+                                                                0.28 * profile.run_time_seconds,
+                                                                0.32 * profile.run_time_seconds}};
+  const Analysis analysis = analyze(profile, "compound");
+  EXPECT_NEAR(analysis.result().interference_percent, 30.0, 0.01);
+  EXPECT_NEAR(analysis.result().continuous_percent, 30.0, 1.0);
+  EXPECT_NEAR(analysis.result().interval_percent.low, 28.0, 0.01);
+  EXPECT_EQ(analysis.result().verdict, Verdict::red);
+}
+
+TEST(KnownParts, MakeUnlikelyWhatWouldHaveStruckTheKnownRunsAsWell) {
+  JudgedDurations run;
+  const std::vector<float> durations{1.0F, 1.0F, 1.0F, 1.0F, 1.0F, 5.0F};
+  add_group(run, {.durations = durations});
+  const auto weighed = [&run](const Interval& interval, std::uint64_t runs) {
+    RunEstimate estimate{.groups = {{.baseline = 1.5, .excess_seconds = 1.0}}, .excess_seconds = interval};
+    weigh_with_known(estimate, run, 0.1, {0.0, 0.2}, runs);
+    return estimate;
+  };
+  const RunEstimate by_one = weighed({0.1, 4.2}, 1);
+  EXPECT_NEAR(by_one.groups.front().excess_seconds, 0.6, 1e-9);
+  EXPECT_NEAR(by_one.groups.front().baseline, 1.5 + 0.4 / 6, 1e-9);
+  EXPECT_NEAR(by_one.excess_seconds.high, 2.2, 1e-9);
+  EXPECT_NEAR(weighed({0.1, 4.2}, 2).excess_seconds.high, 1.2, 1e-9);
+  EXPECT_NEAR(weighed({0.1, 4.2}, 20).excess_seconds.high, 1.2, 1e-9);
+  // Not what is beyond doubt.
+  EXPECT_NEAR(weighed({0.8, 1.2}, 2).groups.front().excess_seconds, 1.0, 1e-9);
+  EXPECT_NEAR(weighed({0.8, 1.2}, 2).excess_seconds.high, 1.2, 1e-9);
+}
+
 }  // namespace

@@ -1,0 +1,32 @@
+// What `halcyon run` would have said of runs of one work, each with the ones before it known: a line a run, with verdict,
+// percent, and the ends of the interval.
+//
+// usage: known_series PROFILE...
+#include <cstdio>
+#include <optional>
+
+#include "analyzer/analysis.hpp"
+#include "analyzer/estimators.hpp"
+#include "analyzer/known_runs.hpp"
+#include "libprofile/format/profile_reader.hpp"
+
+int main(int argc, char** argv) {
+  using namespace halcyon;
+  std::optional<KnownWork> known;
+  for (int i = 1; i < argc; ++i) {
+    Outcome<Profile> profile = read_profile(argv[i], Columns::analyzed);
+    if (!profile) {
+      std::fprintf(stderr, "%s\n", profile.failure().message.c_str());
+      return 1;
+    }
+    const Grouping grouping = group_segments(*profile);
+    profile->known_runs = known ? displacement_from(*profile, grouping, *known) : std::nullopt;
+    const Analysis analysis = analyze(*profile, grouping, methods.front().name);
+    const MethodResult& result = analysis.result();
+    std::printf("%s %.4f %.4f %.4f\n", std::string(name_of(result.verdict)).c_str(), result.interference_percent,
+                result.interval_percent.low, result.interval_percent.high);
+    if (!is_learnt_from(*profile, true)) continue;
+    known = known ? with_run(std::move(*known), *profile, grouping) : known_by(*profile, grouping);
+  }
+  return 0;
+}

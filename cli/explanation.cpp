@@ -1,0 +1,64 @@
+#include "cli/explanation.hpp"
+
+#include <regex>
+#include <sstream>
+
+#include "cli/troubleshooting.hpp"
+#include "report/layout.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+constexpr std::string_view heading = "### ";
+
+// Markdown for a terminal: links keep their words only, what is bold or code its letters only.
+std::string plain(const std::string& markdown) {
+  static const std::regex link(R"(\[([^\]]*)\]\([^)]*\))");
+  static const std::regex marks(R"(\*\*?|`)");
+  return std::regex_replace(std::regex_replace(markdown, link, "$1"), marks, "");
+}
+
+// Paragraphs and the items of a list, each of which may stand on several lines of its source.
+std::string in_paragraphs(std::istream& lines) {
+  std::string text;
+  std::string paragraph;
+  const auto end_paragraph = [&] {
+    const bool is_item = paragraph.starts_with("- ");
+    if (!paragraph.empty()) text += filled(is_item ? "  " : "", is_item ? 4 : 0, plain(paragraph));
+    paragraph.clear();
+  };
+  std::string line;
+  while (std::getline(lines, line) && !line.starts_with('#')) {
+    if (line.empty() || line.starts_with("- ")) end_paragraph();
+    if (line.empty() && !text.empty()) text += '\n';
+    if (!line.empty()) paragraph += (paragraph.empty() ? "" : " ") + line;
+  }
+  end_paragraph();
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> explanation_of(std::string_view code) {
+  std::istringstream lines{std::string(troubleshooting)};
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.starts_with(heading) && line.substr(heading.size()) == code) {
+      return std::string(code) + "\n" + in_paragraphs(lines);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> explained_codes() {
+  std::vector<std::string> codes;
+  std::istringstream lines{std::string(troubleshooting)};
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.starts_with(heading)) codes.push_back(line.substr(heading.size()));
+  }
+  return codes;
+}
+
+}  // namespace halcyon::cli
