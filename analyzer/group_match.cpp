@@ -16,8 +16,6 @@
 namespace halcyon {
 namespace {
 
-// A core that shares its pipelines, caches or memory with another's work does not get slower than this by it.
-constexpr double most_growth_of_cpu_time = 1.0;
 // What a delay leaves behind, caches to be filled again, costs microseconds however short the work.
 constexpr double cold_start_nanoseconds = 1e4;
 

@@ -19,6 +19,10 @@ namespace halcyon {
 /// A solver that takes a step more or less still does the same work; a run of other input does not.
 inline constexpr double least_shared_percent = 90.0;
 
+/// Relative distance: a core that shares its pipelines, caches or memory with another's work does not get slower than
+/// this by it.
+inline constexpr double most_growth_of_cpu_time = 1.0;
+
 /// The values of a feature in a group: its chain of bins, in three numbers.
 struct FeatureRange {
   double least = 0.0;

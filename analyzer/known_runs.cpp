@@ -62,6 +62,31 @@ std::vector<KnownPair> pairs_of(const JudgedOnes& judged, const std::vector<Grou
   return pairs;
 }
 
+// Of a segment, on average over those that are judged: work and volumes.
+std::array<double, feature_count> mean_features(const std::vector<GroupDescription>& groups) {
+  std::array<double, feature_count> mean{};
+  double segments = 0.0;
+  for (const GroupDescription& group : groups) {
+    const auto n = static_cast<double>(group.segments);
+    segments += n;
+    for (std::size_t at = 0; at < feature_count; ++at) mean[at] += n * group.ranges[at].median;
+  }
+  for (double& value : mean) value /= segments;
+  return mean;
+}
+
+// Whatever the groups: the same volumes, and work that is alike or, as CPU time, up to twice as much.
+bool is_as_much_work(const std::vector<GroupDescription>& a, const std::vector<GroupDescription>& b,
+                     bool by_cpu_time) {
+  const std::array<double, feature_count> of_a = mean_features(a);
+  const std::array<double, feature_count> of_b = mean_features(b);
+  return std::all_of(features.begin(), features.end(), [&](const FeatureInfo& info) {
+    const std::size_t at = index_of(info.feature);
+    const bool may_grow = info.feature == Feature::compute && by_cpu_time;
+    return relative_distance(of_a[at], of_b[at]) < (may_grow ? most_growth_of_cpu_time : relative_distance_threshold);
+  });
+}
+
 bool is_by_cpu_time(const Profile& profile) { return profile.counter == "cpu"; }
 
 // Of one of the known runs, as a group that only some of them had counts by its share of the runs.
@@ -225,12 +250,15 @@ std::optional<KnownRuns> displacement_from(const Profile& profile, const Groupin
       result.matched_seconds += static_cast<double>(profile.duration[segment]);
     }
   }
-  if (100.0 * result.matched_seconds < least_coverage_percent * profile.run_time_seconds) return std::nullopt;
   const double half_width = normal_quantile_of_interval() * error;
   result.low_seconds = result.displacement_seconds - half_width - selection;
   result.high_seconds = result.displacement_seconds + half_width;
-  result.of_parts = beyond_parts(profile, known.parts);
-  return result;
+  if (is_as_much_work(judged.descriptions, of_known, is_by_cpu_time(profile))) {
+    result.of_parts = beyond_parts(profile, known.parts);
+  }
+  // Where CPU time follows a disturbance, groups are cut otherwise; parts are not.
+  const bool are_groups_known = 100.0 * result.matched_seconds >= least_coverage_percent * profile.run_time_seconds;
+  return are_groups_known || result.of_parts ? std::optional(result) : std::nullopt;
 }
 
 bool is_same_work(const KnownWork& a, const KnownWork& b) {

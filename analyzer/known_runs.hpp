@@ -66,7 +66,8 @@ struct KnownWork {
 bool is_learnt_from(const Profile& profile, bool has_medians);
 
 /// By the test of `compare` (comparison.hpp): nine tenths of the judged segments of either have one of the same
-/// signature in the other, and half of the run time lies in matched groups. None: it is other work.
+/// signature in the other, and either half of the run time lies in matched groups, or there are as many segments with as
+/// much work and volume. None: it is other work.
 /// The displacement is the sum over the matched judged groups of n (median - best known median). Its interval is that
 /// of the medians' errors, and reaches further down by what the best of k medians is below their mean by chance alone.
 /// Of the parts: the sum over them of what the run took beyond the best time known of each, its own included, less what
