@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyzer/duration_law.hpp"
+#include "analyzer/durations.hpp"
 #include "analyzer/estimators.hpp"
 
 namespace halcyon {

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "analyzer/durations.hpp"
 #include "analyzer/estimators.hpp"
 
 namespace halcyon {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/durations.hpp"
 #include "analyzer/sorting.hpp"
 
 namespace halcyon {

@@ -1,8 +1,6 @@
 // Estimators: from the durations of segments that did the same work to what came from outside.
 #pragma once
 
-#include <Eigen/Core>
-
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +14,7 @@ namespace halcyon {
 
 class DurationLaws;
 
-using Durations = Eigen::ArrayXd;         // (segments of a group, in the order of time) seconds
-using Recorded = std::span<const float>;  // the same as it is in the profile; what has only this type is as large
+using Recorded = std::span<const float>;  // (segments of a group, in the order of time) s, as they are in the profile
 
 /// Of the undisturbed law, above the baseline: a longer segment is disturbed (the paper: over 99.5 % confidence).
 inline constexpr double disturbed_beyond_spreads = 4.0;
@@ -51,7 +48,6 @@ struct RunEstimate {
 };
 
 /// The middle value, or the mean of the two middle ones. Needs at least one value.
-double median(Durations values);
 double median_of_ascending(Recorded values);
 
 /// Where the excess of a segment begins, and from where it is counted.

@@ -12,6 +12,7 @@
 
 #include "analyzer/analysis.hpp"
 #include "analyzer/sorting.hpp"
+#include "analyzer/durations.hpp"
 
 namespace halcyon {
 namespace {

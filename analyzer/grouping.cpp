@@ -9,6 +9,7 @@
 
 #include "analyzer/sorting.hpp"
 #include "analyzer/work_model.hpp"
+#include "analyzer/durations.hpp"
 
 namespace halcyon {
 namespace {

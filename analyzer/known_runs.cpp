@@ -76,8 +76,7 @@ std::array<double, feature_count> mean_features(const std::vector<GroupDescripti
 }
 
 // Whatever the groups: the same volumes, and work that is alike or, as CPU time, up to twice as much.
-bool is_as_much_work(const std::vector<GroupDescription>& a, const std::vector<GroupDescription>& b,
-                     bool by_cpu_time) {
+bool is_as_much_work(const std::vector<GroupDescription>& a, const std::vector<GroupDescription>& b, bool by_cpu_time) {
   const std::array<double, feature_count> of_a = mean_features(a);
   const std::array<double, feature_count> of_b = mean_features(b);
   return std::all_of(features.begin(), features.end(), [&](const FeatureInfo& info) {

@@ -1,5 +1,5 @@
-// What `halcyon run` would have said of runs of one work, each with the ones before it known: a line a run, with verdict,
-// percent, and the ends of the interval.
+// What `halcyon run` would have said of runs of one work, each with the ones before it known: a line a run, with
+// verdict, percent, and the ends of the interval.
 //
 // usage: known_series PROFILE...
 #include <cstdio>

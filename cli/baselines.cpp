@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/known_before.hpp"
@@ -31,7 +32,7 @@ std::string day(std::int64_t nanoseconds) {
 }
 
 int print(const std::string& text) {
-  const Status printed = print_result(text, {}, "");
+  const Status printed = print_text(text);
   return printed ? int{passed} : fail(printed.failure().message);
 }
 
@@ -192,10 +193,11 @@ int import_known(const Options& options, const KnownBefore& known) {
 
 }  // namespace
 
-void add_baselines(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("baselines", "Say, forget or carry elsewhere what is known of earlier runs");
-  command->require_subcommand(1);
-  command->footer(
+void add_baselines(const Command& program) {
+  const Command command =
+      program.subcommand("baselines", "Say, forget or carry elsewhere what is known of earlier runs");
+  command.needs_subcommand();
+  command.notes(
       "halcyon run keeps the best medians of each work that it has seen, and the best speeds that each host has "
       "shown,\n"
       "in $XDG_STATE_HOME/halcyon or ~/.local/state/halcyon: at most 256 works and 1024 hosts, for you alone.\n"
@@ -206,34 +208,32 @@ void add_baselines(CLI::App& app, Action& chosen) {
       "  halcyon baselines export -o known.json && ssh cluster halcyon baselines import - <known.json");
   auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* description, const char* example, RecordStore::Use use, auto act) {
-    auto* action = command->add_subcommand(name, description);
-    action->footer(std::string("Exit status: 0 done, 2 bad usage or file.\nExample: ") + example);
-    action->callback([options, act, use, &chosen] {
-      chosen = [options, act, use] {
-        return with_known(use, [&](const KnownBefore& known) { return act(*options, known); });
-      };
+    const Command action = command.subcommand(name, description);
+    action.notes(std::string("Exit status: 0 done, 2 bad usage or file.\nExample: ") + example);
+    action.does([options, act, use] {
+      return with_known(use, [&](const KnownBefore& known) { return act(*options, known); });
     });
     return action;
   };
-  const auto name_them = [&options](CLI::App* action, const char* which) {
-    return action->add_option("ID", options->names, which);
+  const auto name_them = [&options](const Command& action, const char* which) {
+    action.option("ID", options->names, which);
   };
   add("list", "List the works and hosts that are known, the last used first", "halcyon baselines list",
       RecordStore::Use::reads, [](const Options&, const KnownBefore& known) { return list(known); });
-  auto* shown = add("show", "Show what is known of a work or host", "halcyon baselines show 0123456789abcdef-0",
-                    RecordStore::Use::reads, show);
+  const Command shown = add("show", "Show what is known of a work or host", "halcyon baselines show 0123456789abcdef-0",
+                            RecordStore::Use::reads, show);
   name_them(shown, "Works or hosts, as list names them. Default: all");
-  auto* forgotten = add("forget", "Forget works or hosts", "halcyon baselines forget 0123456789abcdef-0",
-                        RecordStore::Use::writes, forget);
+  const Command forgotten = add("forget", "Forget works or hosts", "halcyon baselines forget 0123456789abcdef-0",
+                                RecordStore::Use::writes, forget);
   name_them(forgotten, "Works or hosts, as list names them");
-  forgotten->add_flag("--all", options->all, "All of them, damaged ones, too");
-  auto* exported = add("export", "Write what is known as JSON", "halcyon baselines export -o known.json",
-                       RecordStore::Use::reads, export_known);
+  forgotten.flag("--all", options->all, "All of them, damaged ones, too");
+  const Command exported = add("export", "Write what is known as JSON", "halcyon baselines export -o known.json",
+                               RecordStore::Use::reads, export_known);
   name_them(exported, "Works or hosts, as list names them. Default: all");
-  exported->add_option("-o,--output", options->file, "File to write. Default: standard output")->type_name("FILE");
-  auto* imported = add("import", "Take in what another state directory knew", "halcyon baselines import known.json",
-                       RecordStore::Use::writes, import_known);
-  imported->add_option("FILE", options->file, "What export wrote; '-' is standard input")->required();
+  exported.option("-o,--output", options->file, "File to write. Default: standard output").placeholder("FILE");
+  const Command imported = add("import", "Take in what another state directory knew",
+                               "halcyon baselines import known.json", RecordStore::Use::writes, import_known);
+  imported.option("FILE", options->file, "What export wrote; '-' is standard input").required();
 }
 
 }  // namespace halcyon::cli

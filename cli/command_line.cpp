@@ -1,5 +1,6 @@
 #include "cli/command_line.hpp"
 
+#include "cli/commands.hpp"
 #include "cli/describe/description.hpp"
 
 namespace halcyon::cli {
@@ -23,17 +24,18 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
       "                                              how near the estimates come, here\n"
       "  halcyon help COMMAND                        more of each command\n"
       "  halcyon help CODE                           what a code in [brackets] means");
-  add_run(*app, chosen);
-  add_exec(*app, chosen);
-  add_validate(*app, chosen);
-  add_disturb(*app, chosen);
-  add_report(*app, chosen);
-  add_info(*app, chosen);
-  add_compare(*app, chosen);
-  add_compose(*app, chosen);
-  add_recover(*app, chosen);
-  add_export(*app, chosen);
-  add_baselines(*app, chosen);
+  const Command program(*app, chosen);
+  add_run(program);
+  add_exec(program);
+  add_validate(program);
+  add_disturb(program);
+  add_report(program);
+  add_info(program);
+  add_compare(program);
+  add_compose(program);
+  add_recover(program);
+  add_export(program);
+  add_baselines(program);
   return app;
 }
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "cli/commands.hpp"
+#include "cli/command.hpp"
 
 namespace halcyon::cli {
 

@@ -1,16 +1,15 @@
 // The subcommands, and what they share: exit statuses and the one place that prints an error.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <unistd.h>
 
+#include "cli/command.hpp"
 #include "libprofile/format/outcome.hpp"
 #include "libprofile/reduce/recover.hpp"
 #include "report/text.hpp"
@@ -39,14 +38,15 @@ std::optional<std::string> objection_to_place(const std::string& path);
 std::optional<std::string> objection_to_writing(const std::string& path);
 
 /// --json FILE|-
-void add_json_option(CLI::App& command, std::string& where);
+void add_json_option(const Command& command, std::string& where);
 /// --method NAME
-void add_method_option(CLI::App& command, std::string& method);
+void add_method_option(const Command& command, std::string& method);
 /// --html FILE
-void add_html_option(CLI::App& command, std::string& file);
+void add_html_option(const Command& command, std::string& file);
 /// All of a file, which is replaced.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);
+Status print_text(const std::string& text);
 /// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
 
@@ -61,18 +61,17 @@ std::string recovered_line(const Recovered& recovered);
 /// fails: the user's own `halcyon recover` says why.
 std::optional<Recovered> recover_run(const std::string& directory);
 
-/// Each adds its subcommand; the action to run, if that subcommand was chosen, goes into `chosen`.
-using Action = std::function<int()>;
-void add_run(CLI::App& app, Action& chosen);
-void add_exec(CLI::App& app, Action& chosen);
-void add_validate(CLI::App& app, Action& chosen);
-void add_disturb(CLI::App& app, Action& chosen);
-void add_report(CLI::App& app, Action& chosen);
-void add_info(CLI::App& app, Action& chosen);
-void add_compare(CLI::App& app, Action& chosen);
-void add_compose(CLI::App& app, Action& chosen);
-void add_recover(CLI::App& app, Action& chosen);
-void add_export(CLI::App& app, Action& chosen);
-void add_baselines(CLI::App& app, Action& chosen);
+/// Each adds its subcommand.
+void add_run(const Command& program);
+void add_exec(const Command& program);
+void add_validate(const Command& program);
+void add_disturb(const Command& program);
+void add_report(const Command& program);
+void add_info(const Command& program);
+void add_compare(const Command& program);
+void add_compose(const Command& program);
+void add_recover(const Command& program);
+void add_export(const Command& program);
+void add_baselines(const Command& program);
 
 }  // namespace halcyon::cli

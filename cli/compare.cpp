@@ -1,5 +1,6 @@
 // halcyon compare: two runs side by side.
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
@@ -36,19 +37,20 @@ int compare_files(const Options& options) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("compare", "Say which of two runs of the same work is more disturbed, and where");
+void add_compare(const Command& program) {
+  const Command command =
+      program.subcommand("compare", "Say which of two runs of the same work is more disturbed, and where");
   auto options = std::make_shared<Options>();
-  command->add_option("A", options->a, "Profile")->type_name("FILE")->required();
-  command->add_option("B", options->b, "Profile of another run")->type_name("FILE")->required();
-  add_json_option(*command, options->json);
-  command->footer(
+  command.option("A", options->a, "Profile").placeholder("FILE").required();
+  command.option("B", options->b, "Profile of another run").placeholder("FILE").required();
+  add_json_option(command, options->json);
+  command.notes(
       "The excess is what each run lost by itself; the baseline rise is what only the other run shows of it; from\n"
       "outside came both together. The displacement is how much longer A's typical segments took than B's.\n"
       "Delays that hit nearly every segment are not seen in one run; against another run of the same work they are.\n"
       "Exit status: 0 compared, or told why not; 2 bad usage or file.\n"
       "Example: halcyon compare monday.h5 tuesday.h5");
-  command->callback([options, &chosen] { chosen = [options] { return compare_files(*options); }; });
+  command.does([options] { return compare_files(*options); });
 }
 
 }  // namespace halcyon::cli

@@ -1,7 +1,6 @@
 // halcyon compose: one undisturbed profile out of several disturbed runs.
 #include <fmt/format.h>
 
-#include <iostream>
 #include <memory>
 
 #include "cli/commands.hpp"
@@ -35,25 +34,26 @@ int compose_files(const Options& options) {
   if (!composition) return fail(composition.failure().message);
   const Outcome<std::string> written = write_profile(composition->profile, options.output);
   if (!written) return fail(written.failure().message);
-  std::cout << composition_text(*written, runs, *composition);
-  return std::cout.flush() ? int{passed} : fail("cannot write to standard output");
+  const Status printed = print_text(composition_text(*written, runs, *composition));
+  return printed ? int{passed} : fail(printed.failure().message);
 }
 
 }  // namespace
 
-void add_compose(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("compose", "Make one undisturbed profile out of several runs of the same work");
+void add_compose(const Command& program) {
+  const Command command =
+      program.subcommand("compose", "Make one undisturbed profile out of several runs of the same work");
   auto options = std::make_shared<Options>();
-  command->add_option("-o,--output", options->output, "The composed profile; never overwritten")
-      ->type_name("FILE")
-      ->required();
-  command->add_option("FILE", options->files, "Profiles, two or more")->required();
-  command->footer(
+  command.option("-o,--output", options->output, "The composed profile; never overwritten")
+      .placeholder("FILE")
+      .required();
+  command.option("FILE", options->files, "Profiles, two or more").required();
+  command.notes(
       "The least disturbed run gives the sequence of segments and all counts; its disturbed segments take the times\n"
       "of undisturbed ones of the same work, from any of the runs.\n"
       "Exit status: 0 composed, 2 bad usage or file, or runs that did not do the same work.\n"
       "Example: halcyon compose -o quiet.h5 run1.h5 run2.h5 run3.h5 && halcyon report quiet.h5");
-  command->callback([options, &chosen] { chosen = [options] { return compose_files(*options); }; });
+  command.does([options] { return compose_files(*options); });
 }
 
 }  // namespace halcyon::cli

@@ -135,30 +135,28 @@ std::string objection_to_disturber(const std::string& text) {
   return spec ? std::string() : spec.failure().message;
 }
 
-void add_disturb(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("disturb", "Disturb this machine, or a command, as other jobs would");
+void add_disturb(const Command& program) {
+  const Command command = program.subcommand("disturb", "Disturb this machine, or a command, as other jobs would");
   auto options = std::make_shared<Options>();
-  command
-      ->add_option("DISTURBER", options->disturbers, "What is disturbed, and when: KIND or KIND:WHEN; several at once")
-      ->type_name("cpu|memory|disk|network")
-      ->required()
-      ->check(objection_to_disturber);
-  command
-      ->add_option("--for", options->lasts, "End after such a time as 10s. Default: at a signal, or the schedule's end")
-      ->type_name("TIME")
-      ->check([](const std::string& text) {
+  command.option("DISTURBER", options->disturbers, "What is disturbed, and when: KIND or KIND:WHEN; several at once")
+      .placeholder("cpu|memory|disk|network")
+      .required()
+      .check(objection_to_disturber);
+  command.option("--for", options->lasts, "End after such a time as 10s. Default: at a signal, or the schedule's end")
+      .placeholder("TIME")
+      .check([](const std::string& text) {
         return parse_time(text) ? std::string() : "'" + text + "' is not a time such as 10s or 500ms";
       });
-  command->add_option("--seed", options->seed, "Of bursts, for the same ones again. Default: 1")->type_name("N");
-  command->footer(disturber_help +
-                  std::string("The command behind '--', if there is one, is disturbed to its end; it need be no MPI "
-                              "program.\n"
-                              "Exit status: 0 done, or the command's; 2 bad usage, or a disturber could not work.\n"
-                              "Examples:\n"
-                              "  halcyon disturb memory:periodic:1s,1s --for 10s\n"
-                              "  halcyon disturb cpu:bursts disk -- mpirun -np 2 ./app\n"
-                              "  halcyon disturb network:part:2s..5s -- halcyon run -- mpirun -np 2 ./app"));
-  command->callback([options, &chosen] { chosen = [options] { return disturb(*options); }; });
+  command.option("--seed", options->seed, "Of bursts, for the same ones again. Default: 1").placeholder("N");
+  command.notes(disturber_help +
+                std::string("The command behind '--', if there is one, is disturbed to its end; it need be no MPI "
+                            "program.\n"
+                            "Exit status: 0 done, or the command's; 2 bad usage, or a disturber could not work.\n"
+                            "Examples:\n"
+                            "  halcyon disturb memory:periodic:1s,1s --for 10s\n"
+                            "  halcyon disturb cpu:bursts disk -- mpirun -np 2 ./app\n"
+                            "  halcyon disturb network:part:2s..5s -- halcyon run -- mpirun -np 2 ./app"));
+  command.does([options] { return disturb(*options); });
 }
 
 }  // namespace halcyon::cli

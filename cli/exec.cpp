@@ -7,26 +7,24 @@
 
 namespace halcyon::cli {
 
-void add_exec(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("exec", "Start one rank with recording: for any launcher");
+void add_exec(const Command& program) {
+  const Command command = program.subcommand("exec", "Start one rank with recording: for any launcher");
   auto options = std::make_shared<RankOptions>();
-  add_rank_options(*command, *options);
-  command->footer(
+  add_rank_options(command, *options);
+  command.notes(
       "The program stands behind '--'.\n"
       "The recorder is the one for the MPI library that the program is linked with. Of a script the launcher tells:\n"
       "MPICH's where it sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
       "Exit status: the program's; 2 if it could not be started.\n"
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
-  command->callback([options, &chosen] {
-    chosen = [options] {
-      if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
-      const Outcome<std::string> preload = preload_list(*options, family_of_rank(program_arguments().front()));
-      if (!preload) return fail(preload.failure().message);
-      for (const auto& [name, value] : rank_environment(*options)) setenv(name.c_str(), value.c_str(), 1);
-      const char* present = std::getenv("LD_PRELOAD");
-      setenv("LD_PRELOAD", joined_preload(*preload, present != nullptr ? present : "").c_str(), 1);
-      return fail(execute(program_arguments()).message);
-    };
+  command.does([options] {
+    if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
+    const Outcome<std::string> preload = preload_list(*options, family_of_rank(program_arguments().front()));
+    if (!preload) return fail(preload.failure().message);
+    for (const auto& [name, value] : rank_environment(*options)) setenv(name.c_str(), value.c_str(), 1);
+    const char* present = std::getenv("LD_PRELOAD");
+    setenv("LD_PRELOAD", joined_preload(*preload, present != nullptr ? present : "").c_str(), 1);
+    return fail(execute(program_arguments()).message);
   });
 }
 

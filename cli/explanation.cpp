@@ -1,6 +1,6 @@
 #include "cli/explanation.hpp"
 
-#include <regex>
+#include <algorithm>
 #include <sstream>
 
 #include "cli/troubleshooting.hpp"
@@ -13,9 +13,16 @@ constexpr std::string_view heading = "### ";
 
 // Markdown for a terminal: links keep their words only, what is bold or code its letters only.
 std::string plain(const std::string& markdown) {
-  static const std::regex link(R"(\[([^\]]*)\]\([^)]*\))");
-  static const std::regex marks(R"(\*\*?|`)");
-  return std::regex_replace(std::regex_replace(markdown, link, "$1"), marks, "");
+  std::string text;
+  for (std::size_t at = 0; at < markdown.size(); ++at) {
+    const char letter = markdown[at];
+    if (letter == ']' && markdown.compare(at, 2, "](") == 0) {
+      at = std::min(markdown.find(')', at), markdown.size());
+    } else if (letter != '[' && letter != '*' && letter != '`') {
+      text += letter;
+    }
+  }
+  return text;
 }
 
 // Paragraphs and the items of a list, each of which may stand on several lines of its source.
@@ -31,7 +38,8 @@ std::string in_paragraphs(std::istream& lines) {
   while (std::getline(lines, line) && !line.starts_with('#')) {
     if (line.empty() || line.starts_with("- ")) end_paragraph();
     if (line.empty() && !text.empty()) text += '\n';
-    if (!line.empty()) paragraph += (paragraph.empty() ? "" : " ") + line;
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (!line.empty()) paragraph += (paragraph.empty() ? "" : " ") + line.substr(begin);
   }
   end_paragraph();
   while (text.ends_with("\n\n")) text.pop_back();

@@ -75,22 +75,22 @@ int export_file(const Options& options) {
 
 }  // namespace
 
-void add_export(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("export", "Write what a profile holds, judged, in the format of another tool");
+void add_export(const Command& program) {
+  const Command command =
+      program.subcommand("export", "Write what a profile holds, judged, in the format of another tool");
   auto options = std::make_shared<Options>();
-  auto* format = command->add_option_group("Format", "One of");
-  format->add_flag("--perfetto", options->perfetto, "A trace for Perfetto or Chrome: segments, disturbed ones marked");
-  format->add_flag("--openmetrics", options->openmetrics, "The run's figures for monitoring, as OpenMetrics text");
-  format->add_flag("--csv", options->csv, "A table with a row a segment");
-  format->require_option(1);
-  command->add_option("FILE", options->file, "Profile")->required();
-  command->add_option("-o,--output", options->output, "Write to FILE instead of standard output")->type_name("FILE");
-  add_method_option(*command, options->method);
-  command->footer(
+  const Command format = command.alternatives("Format");
+  format.flag("--perfetto", options->perfetto, "A trace for Perfetto or Chrome: segments, disturbed ones marked");
+  format.flag("--openmetrics", options->openmetrics, "The run's figures for monitoring, as OpenMetrics text");
+  format.flag("--csv", options->csv, "A table with a row a segment");
+  command.option("FILE", options->file, "Profile").required();
+  command.option("-o,--output", options->output, "Write to FILE instead of standard output").placeholder("FILE");
+  add_method_option(command, options->method);
+  command.notes(
       "One of --perfetto, --openmetrics and --csv is to be given.\n"
       "Exit status: 0 written, 2 bad usage or file.\n"
       "Example: halcyon export --perfetto run.h5 -o run.json    and open it at ui.perfetto.dev");
-  command->callback([options, &chosen] { chosen = [options] { return export_file(*options); }; });
+  command.does([options] { return export_file(*options); });
 }
 
 }  // namespace halcyon::cli

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <utility>
+#include <nlohmann/json.hpp>
 
 #include "analyzer/probes.hpp"
 #include "cli/commands.hpp"

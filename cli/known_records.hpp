@@ -1,7 +1,7 @@
 // What is known of works and hosts, as it is kept in the state directory: JSON of which nothing is taken unchecked.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "analyzer/known_runs.hpp"

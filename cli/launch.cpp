@@ -43,69 +43,67 @@ std::string whole_number(const std::string& text) {
 
 }  // namespace
 
-void add_recording_options(CLI::App& command, RankOptions& options) {
-  command.add_option("--counter", options.counter, "Measure of work. Default: auto")
-      ->type_name("auto|papi:EVENT|cpu|none")
-      ->check([](const std::string& text) {
+void add_recording_options(const Command& command, RankOptions& options) {
+  command.option("--counter", options.counter, "Measure of work. Default: auto")
+      .placeholder("auto|papi:EVENT|cpu|none")
+      .check([](const std::string& text) {
         CounterRequest request;
         return parse_counter(text, request) ? std::string() : "'" + text + "' is not auto, papi:EVENT, cpu or none";
       });
-  command.add_option("--boundary", options.boundary, "What ends segments. Default: auto")
-      ->type_name("auto|all-to-all|rooted|pcontrol")
-      ->check([](const std::string& text) {
+  command.option("--boundary", options.boundary, "What ends segments. Default: auto")
+      .placeholder("auto|all-to-all|rooted|pcontrol")
+      .check([](const std::string& text) {
         BoundaryChoice choice{};
         return parse_boundary(text, choice) ? std::string()
                                             : "'" + text + "' is not auto, all-to-all, rooted or pcontrol";
       });
   command
-      .add_option("--boundary-ranks", options.boundary_ranks,
-                  "Collectives over at least N ranks end segments. Default: the whole world")
-      ->type_name("N")
-      ->check(whole_number);
-  command.add_option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
-      ->type_name("MIB")
-      ->check(whole_number);
+      .option("--boundary-ranks", options.boundary_ranks,
+              "Collectives over at least N ranks end segments. Default: the whole world")
+      .placeholder("N")
+      .check(whole_number);
+  command.option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
+      .placeholder("MIB")
+      .check(whole_number);
   command
-      .add_option("--spill", options.spill,
-                  "Save to FILE.h5.parts every SECONDS, for `halcyon recover`; 0: only when "
-                  "the run dies. Default: " +
-                      std::to_string(default_spill_seconds))
-      ->type_name("SECONDS")
-      ->check([](const std::string& text) {
+      .option("--spill", options.spill,
+              "Save to FILE.h5.parts every SECONDS, for `halcyon recover`; 0: only when "
+              "the run dies. Default: " +
+                  std::to_string(default_spill_seconds))
+      .placeholder("SECONDS")
+      .check([](const std::string& text) {
         int seconds = 0;
         return parse_spill(text, seconds) ? std::string() : "'" + text + "' is not a whole number of seconds";
       });
   command
-      .add_option("--background", options.background,
-                  "Measure the machine's background for so long, half before and half after the run. Default: " +
-                      (options.background.empty() ? "0" : options.background))
-      ->type_name("SECONDS")
-      ->check([](const std::string& text) {
+      .option("--background", options.background,
+              "Measure the machine's background for so long, half before and half after the run. Default: " +
+                  (options.background.empty() ? "0" : options.background))
+      .placeholder("SECONDS")
+      .check([](const std::string& text) {
         double seconds = 0.0;
         return parse_background(text, seconds)
                    ? std::string()
                    : fmt::format("'{}' is not a number of seconds up to {:.0f}", text, longest_background_seconds);
       });
-  command.add_flag("--no-probes", options.no_probes,
-                   "Do not spend some milliseconds before and after the run on measuring the machine's speed");
+  command.flag("--no-probes", options.no_probes,
+               "Do not spend some milliseconds before and after the run on measuring the machine's speed");
 }
 
-void add_rank_options(CLI::App& command, RankOptions& options) {
+void add_rank_options(const Command& command, RankOptions& options) {
   command
-      .add_option("-o,--output", options.output,
-                  "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
-                      std::string(default_output))
-      ->type_name("FILE");
+      .option("-o,--output", options.output,
+              "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
+                  std::string(default_output))
+      .placeholder("FILE");
   add_recording_options(command, options);
   command
-      .add_option(
-          "--inject", options.inject,
-          "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms; then, as wanted and without "
-          "blanks, ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
-      ->type_name("SPEC")
-      ->expected(1)
-      ->take_all()
-      ->check([](const std::string& text) {
+      .option("--inject", options.inject,
+              "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms; then, as wanted and without "
+              "blanks, ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
+      .placeholder("SPEC")
+      .repeatable()
+      .check([](const std::string& text) {
         const Outcome<InjectionSpec> spec = parse_spec(text);
         return spec ? std::string() : spec.failure().message;
       });

@@ -1,13 +1,12 @@
 // What the commands that start a program have in common: the ranks' settings, and the environment that carries them.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cli/command.hpp"
 #include "libprofile/format/outcome.hpp"
 
 namespace halcyon::cli {
@@ -24,9 +23,9 @@ struct RankOptions {
   bool no_probes = false;
   std::vector<std::string> inject;
 };
-void add_rank_options(CLI::App& command, RankOptions& options);
+void add_rank_options(const Command& command, RankOptions& options);
 /// Those of how a run is recorded: all but --output and --inject. What is in `options` already is the default.
-void add_recording_options(CLI::App& command, RankOptions& options);
+void add_recording_options(const Command& command, RankOptions& options);
 
 using Environment = std::vector<std::pair<std::string, std::string>>;
 

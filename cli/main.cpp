@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/explanation.hpp"
 #include "cli/launch.hpp"
 #include "cli/suggestion.hpp"

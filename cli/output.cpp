@@ -7,6 +7,7 @@
 #include <iostream>
 #include <string_view>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
@@ -35,22 +36,22 @@ std::optional<std::string> objection_to_writing(const std::string& path) {
   return std::nullopt;
 }
 
-void add_json_option(CLI::App& command, std::string& where) {
-  command.add_option("--json", where, "Write JSON to FILE, or to standard output instead of text with '-'")
-      ->type_name("FILE|-");
+void add_json_option(const Command& command, std::string& where) {
+  command.option("--json", where, "Write JSON to FILE, or to standard output instead of text with '-'")
+      .placeholder("FILE|-");
 }
 
-void add_method_option(CLI::App& command, std::string& method) {
+void add_method_option(const Command& command, std::string& method) {
   std::vector<std::string> names;
   for (const Method& each : methods) names.emplace_back(each.name);
-  command.add_option("--method", method, "The method used for the verdict; halcyon help report says more of them")
-      ->check(CLI::IsMember(names))
-      ->capture_default_str();
+  command.option("--method", method, "The method used for the verdict; halcyon help report says more of them")
+      .one_of(names)
+      .with_default();
 }
 
-void add_html_option(CLI::App& command, std::string& file) {
-  command.add_option("--html", file, "Write the report with its figures to FILE, one page that needs no network")
-      ->type_name("FILE");
+void add_html_option(const Command& command, std::string& file) {
+  command.option("--html", file, "Write the report with its figures to FILE, one page that needs no network")
+      .placeholder("FILE");
 }
 
 namespace {
@@ -76,14 +77,18 @@ Status write_file(const std::string& file, const std::string& text) {
   return write_file(file, [&text](std::ostream& out) { out << text; });
 }
 
+Status print_text(const std::string& text) {
+  std::cout << text;
+  if (!std::cout.flush()) return Failure{"cannot write to standard output"};
+  return Done{};
+}
+
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {
   // First, since a reader of standard output may have left (`| head`).
   if (!json.empty() && json != "-") {
     if (Status written = write_file(json, to_text(document)); !written) return written;
   }
-  std::cout << (json == "-" ? to_text(document) : text);
-  if (!std::cout.flush()) return Failure{"cannot write to standard output"};
-  return Done{};
+  return print_text(json == "-" ? to_text(document) : text);
 }
 
 }  // namespace halcyon::cli

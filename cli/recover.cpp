@@ -78,20 +78,18 @@ std::optional<Recovered> recover_run(const std::string& directory) {
   return *recovered;
 }
 
-void add_recover(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("recover", "Rebuild a crashed run's profile");
+void add_recover(const Command& program) {
+  const Command command = program.subcommand("recover", "Rebuild a crashed run's profile");
   auto options = std::make_shared<Options>();
-  command->add_option("-o,--output", options->output, "The profile; never overwritten. Default: beside the parts")
-      ->type_name("FILE");
-  command->add_option("PART", options->paths, "Parts, or a directory of them: FILE.h5.parts")
-      ->type_name("FILE")
-      ->required();
-  command->footer(
+  command.option("-o,--output", options->output, "The profile; never overwritten. Default: beside the parts")
+      .placeholder("FILE");
+  command.option("PART", options->paths, "Parts, or a directory of them: FILE.h5.parts").placeholder("FILE").required();
+  command.notes(
       "A run that is killed, aborts or exits before MPI_Finalize leaves what it recorded in FILE.h5.parts, a part a\n"
       "rank. The profile holds the segments that all parts have, and says what is missing. Parts are left in place.\n"
       "Exit status: 0 recovered, 2 bad usage or file.\n"
       "Example: halcyon recover app.64p.4711.20260102T030405.h5.parts");
-  command->callback([options, &chosen] { chosen = [options] { return recover_parts(*options); }; });
+  command.does([options] { return recover_parts(*options); });
 }
 
 }  // namespace halcyon::cli

@@ -1,6 +1,7 @@
 // halcyon report: the verdict on profiles, as text, JSON, CSV and HTML.
 #include <memory>
 #include <utility>
+#include <nlohmann/json.hpp>
 
 #include "analyzer/estimators.hpp"
 #include "cli/commands.hpp"
@@ -86,20 +87,20 @@ int report(const Options& options) {
 
 }  // namespace
 
-void add_report(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("report", "Say how much of a run's time came from outside");
+void add_report(const Command& program) {
+  const Command command = program.subcommand("report", "Say how much of a run's time came from outside");
   auto options = std::make_shared<Options>();
-  command->add_option("FILE", options->files, "Profiles")->required();
-  add_json_option(*command, options->json);
-  command->add_option("--csv", options->csv, "Write a table with a row a run to FILE, or to standard output with '-'")
-      ->type_name("FILE|-");
-  add_method_option(*command, options->method);
-  add_html_option(*command, options->html);
-  command->add_flag("--no-baseline", options->no_baseline,
-                    "Leave out what was known of earlier runs when the run was judged");
-  command->add_option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
-      ->check(CLI::IsMember({"yellow", "red"}));
-  command->footer(
+  command.option("FILE", options->files, "Profiles").required();
+  add_json_option(command, options->json);
+  command.option("--csv", options->csv, "Write a table with a row a run to FILE, or to standard output with '-'")
+      .placeholder("FILE|-");
+  add_method_option(command, options->method);
+  add_html_option(command, options->html);
+  command.flag("--no-baseline", options->no_baseline,
+               "Leave out what was known of earlier runs when the run was judged");
+  command.option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
+      .one_of({"yellow", "red"});
+  command.notes(
       "A segment is what lies between two global synchronisations. Segments that did the same should take the same "
       "time;\n"
       "what they take longer came from outside: green below 7.5 % of the run time, yellow, red above 15 %.\n"
@@ -111,7 +112,7 @@ void add_report(CLI::App& app, Action& chosen) {
       "Examples:\n"
       "  halcyon report run.h5 --fail-on red && publish-the-number\n"
       "  halcyon report run1.h5 run2.h5 run3.h5 --html runs.html");
-  command->callback([options, &chosen] { chosen = [options] { return report(*options); }; });
+  command.does([options] { return report(*options); });
 }
 
 }  // namespace halcyon::cli

@@ -89,7 +89,7 @@ int run(const Options& options) {
   if (options.is_dry) {
     const Outcome<std::string> command = command_line(request);
     if (!command) return fail(command.failure().message);
-    const Status printed = print_result(*command + '\n', {}, "");
+    const Status printed = print_text(*command + '\n');
     return printed ? int{passed} : fail(printed.failure().message);
   }
   const Outcome<LaunchEnd> end = launch_recorded(request);
@@ -148,22 +148,22 @@ int run(const Options& options) {
 
 }  // namespace
 
-void add_run(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("run", "Profile a run of an MPI program, and give the verdict");
+void add_run(const Command& program) {
+  const Command command = program.subcommand("run", "Profile a run of an MPI program, and give the verdict");
   auto options = std::make_shared<Options>();
-  add_rank_options(*command, options->ranks);
-  add_html_option(*command, options->html);
-  command->add_flag("--no-baseline", options->no_baseline,
-                    "Neither compare with earlier runs of this work, nor keep this one among them");
-  command->add_flag("--dry-run", options->is_dry, "Print the command that would run, for a shell, and run nothing");
-  command->footer(
+  add_rank_options(command, options->ranks);
+  add_html_option(command, options->html);
+  command.flag("--no-baseline", options->no_baseline,
+               "Neither compare with earlier runs of this work, nor keep this one among them");
+  command.flag("--dry-run", options->is_dry, "Print the command that would run, for a shell, and run nothing");
+  command.notes(
       "The launch command stands behind '--'.\n"
       "Exit status: the program's; 2 if nothing could be measured.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"
       "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
-  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+  command.does([options] { return run(*options); });
 }
 
 }  // namespace halcyon::cli

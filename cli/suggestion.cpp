@@ -1,5 +1,7 @@
 #include "cli/suggestion.hpp"
 
+#include <CLI/CLI.hpp>
+
 #include <algorithm>
 #include <numeric>
 

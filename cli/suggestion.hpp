@@ -1,10 +1,12 @@
 // What a mistyped word was probably meant to be.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace halcyon::cli {
 

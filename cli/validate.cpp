@@ -13,6 +13,7 @@
 #include <fstream>
 #include <memory>
 #include <numeric>
+#include <nlohmann/json.hpp>
 
 #include "analyzer/comparison.hpp"
 #include "analyzer/estimators.hpp"
@@ -393,37 +394,36 @@ int validate(Options options) {
 
 }  // namespace
 
-void add_validate(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("validate", "Test Halcyon's accuracy on this machine");
+void add_validate(const Command& program) {
+  const Command command = program.subcommand("validate", "Test Halcyon's accuracy on this machine");
   auto options = std::make_shared<Options>();
-  command->add_option("-o,--output", options->directory, "New or empty directory for all results")
-      ->type_name("DIR")
-      ->required();
-  command->add_option("--levels", options->plan.levels, "Levels of injected disturbance, 'quiet' included. Default: 6")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
-  command->add_option("--runs", options->plan.runs, "Runs of each level and beside each disturber. Default: 3")
-      ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+  command.option("-o,--output", options->directory, "New or empty directory for all results")
+      .placeholder("DIR")
+      .required();
+  command.option("--levels", options->plan.levels, "Levels of injected disturbance, 'quiet' included. Default: 6")
+      .placeholder("N")
+      .from_to(1, 1000);
+  command.option("--runs", options->plan.runs, "Runs of each level and beside each disturber. Default: 3")
+      .placeholder("N")
+      .from_to(1, 1000);
   command
-      ->add_option("--disturb", options->disturb,
-                   "More runs beside a real disturber: KIND or KIND:WHEN, see below; may be repeated")
-      ->type_name("cpu|memory|disk|network")
-      ->expected(1)
-      ->take_all()
-      ->check(objection_to_disturber);
-  command->add_option("--class", options->call_class, "Calls to delay. Default: all")
-      ->type_name("p2p|collective|mpiio|posixio|all")
-      ->check([](const std::string& text) {
+      .option("--disturb", options->disturb,
+              "More runs beside a real disturber: KIND or KIND:WHEN, see below; may be repeated")
+      .placeholder("cpu|memory|disk|network")
+      .repeatable()
+      .check(objection_to_disturber);
+  command.option("--class", options->call_class, "Calls to delay. Default: all")
+      .placeholder("p2p|collective|mpiio|posixio|all")
+      .check([](const std::string& text) {
         const bool good =
             text.find(',') == std::string::npos && static_cast<bool>(parse_spec("class=" + text + ",prob=1,mean=1us"));
         return good ? std::string() : "'" + text + "' is not p2p, collective, mpiio, posixio or all";
       });
-  command->add_option("--seed", options->plan.seed, "Of order and injection, for the same series again. Default: 1")
-      ->type_name("N");
-  command->add_flag("--anyway", options->anyway, "Go on where the machine is too noisy; the result says so");
-  add_recording_options(*command, options->recording);
-  command->footer(
+  command.option("--seed", options->plan.seed, "Of order and injection, for the same series again. Default: 1")
+      .placeholder("N");
+  command.flag("--anyway", options->anyway, "Go on where the machine is too noisy; the result says so");
+  add_recording_options(command, options->recording);
+  command.notes(
       "Runs the launch command behind '--' quietly and with more and more injected delays, and compares what is\n"
       "measured with what Halcyon estimates from each run alone. Takes some 30 runs, 11 of them quiet: each other run "
       "is\n"
@@ -435,7 +435,7 @@ void add_validate(CLI::App& app, Action& chosen) {
       "  halcyon validate -o validation -- mpirun -np 4 ./app input\n"
       "  halcyon validate -o validation --levels 1 --disturb memory:periodic --disturb disk:bursts -- \\\n"
       "    mpirun -np 4 ./app input");
-  command->callback([options, &chosen] { chosen = [options] { return validate(*options); }; });
+  command.does([options] { return validate(*options); });
 }
 
 }  // namespace halcyon::cli

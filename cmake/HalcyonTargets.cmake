@@ -67,12 +67,24 @@ foreach(family IN LISTS HALCYON_MPI_FAMILIES)
   add_custom_target(halcyon_mpi_declarations${HALCYON_${family}_SUFFIX} DEPENDS ${declarations})
 endforeach()
 
+# How what is preloaded is compiled. A square root that need not set errno is one instruction, and nothing of libm.
+function(halcyon_compile_preloaded target includes)
+  target_link_libraries(${target} PRIVATE halcyon_common halcyon_preloaded_sanitizers)
+  target_include_directories(${target} SYSTEM PRIVATE ${includes})
+  set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
+endfunction()
+
 # A library to be preloaded, once for each MPI family and installed: wrappers for `tool` (recorder or injector) out of the
 # tables, and nothing but libc needed at run time. Undefined symbols are an error, so that no MPI symbol can slip in: it
-# would keep `ls` from starting.
+# would keep `ls` from starting. WITHOUT_MPI: sources that do not include mpi.h, compiled once for all families.
 function(halcyon_preload_library base tool)
-  cmake_parse_arguments(PARSE_ARGV 2 library "" "" "SOURCES;INCLUDES")
+  cmake_parse_arguments(PARSE_ARGV 2 library "" "" "SOURCES;WITHOUT_MPI;INCLUDES")
   set(interpose ${PROJECT_SOURCE_DIR}/libprofile/interpose)
+  add_library(${base}_without_mpi OBJECT ${interpose}/next.cpp ${interpose}/outermost_call.cpp
+    ${interpose}/variadic.cpp ${library_WITHOUT_MPI})
+  halcyon_compile_preloaded(${base}_without_mpi "${library_INCLUDES}")
   foreach(family IN LISTS HALCYON_MPI_FAMILIES)
     set(suffix ${HALCYON_${family}_SUFFIX})
     set(name ${base}${suffix})
@@ -84,17 +96,14 @@ function(halcyon_preload_library base tool)
       DEPENDS ${interpose}/generate.py ${interpose}/mpi.table ${interpose}/posix.table ${declarations}
               halcyon_mpi_declarations${suffix}
       VERBATIM)
-    add_library(${name} SHARED ${wrappers} ${interpose}/next.cpp ${interpose}/mpi_runtime.cpp
-      ${interpose}/outermost_call.cpp ${interpose}/variadic.cpp ${library_SOURCES})
-    target_link_libraries(${name} PRIVATE halcyon_common halcyon_preloaded_sanitizers)
-    target_include_directories(${name} SYSTEM PRIVATE ${HALCYON_${family}_INCLUDES} ${library_INCLUDES})
-    set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
-      VISIBILITY_INLINES_HIDDEN ON)
-    # A square root that need not set errno is one instruction, and nothing of libm.
-    target_compile_options(${name} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
+    add_library(${name} SHARED ${wrappers} ${interpose}/mpi_runtime.cpp ${library_SOURCES}
+      $<TARGET_OBJECTS:${base}_without_mpi>)
+    halcyon_compile_preloaded(${name} "${HALCYON_${family}_INCLUDES};${library_INCLUDES}")
+    set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name})
     # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
     # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
-    set(wrapper_options -fno-exceptions)
+    # Hundreds of functions that all look the same: names in a stack are what their debugger needs.
+    set(wrapper_options -fno-exceptions $<$<CONFIG:RelWithDebInfo>:-g1>)
     if(HALCYON_SANITIZE_PRELOADED MATCHES "address")
       # A frame that is left so keeps the sanitizer's marks on the stack, where the next one finds them.
       list(APPEND wrapper_options --param=asan-stack=0)

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "report/json.hpp"
 #include "libprofile/format/outcome.hpp"
@@ -174,8 +175,8 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
   }
   if (comparison.difference) return text + "\n" + table(rows);
   rows.push_back({"from outside", from_outside_words(run_a), from_outside_words(run_b)});
-  rows.push_back(
-      {"seen in the run", seconds(run_a.analysis.result().excess_seconds), seconds(run_b.analysis.result().excess_seconds)});
+  rows.push_back({"seen in the run", seconds(run_a.analysis.result().excess_seconds),
+                  seconds(run_b.analysis.result().excess_seconds)});
   rows.push_back({"seen by comparing", baseline_rise_words(run_a), baseline_rise_words(run_b)});
   rows.push_back({"matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
                   fmt::format("{:.1f} %", run_b.matched_percent)});

@@ -1,7 +1,7 @@
 // Two runs side by side, as text and JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "analyzer/comparison.hpp"

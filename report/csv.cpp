@@ -1,6 +1,7 @@
 #include "report/csv.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <nlohmann/json.hpp>
 
 #include "analyzer/background.hpp"
 

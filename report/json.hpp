@@ -1,7 +1,7 @@
 // A result and a profile as JSON, with the keys of the design: scripts depend on them.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 #include <vector>

@@ -1,7 +1,7 @@
 // A validation as text for a terminal, as Markdown tables and as JSON.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 

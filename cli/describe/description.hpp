@@ -1,11 +1,13 @@
 // What help, man pages and completions say of a command, read out of its definition.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace halcyon::cli {
 

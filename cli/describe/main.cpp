@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "cli/command_line.hpp"
+#include "cli/commands.hpp"
 #include "cli/describe/description.hpp"
 
 namespace {

@@ -1,5 +1,6 @@
 // What a file may hold that HDF5 reads without complaint: the fuzzer's bytes steer changes of a real profile's values,
 // lengths and texts. What the checks let pass goes through the analysis and everything that is printed of it.
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "analyzer/estimators.hpp"

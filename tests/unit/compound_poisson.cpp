@@ -8,6 +8,7 @@
 
 #include "analyzer/analysis.hpp"
 #include "analyzer/drift.hpp"
+#include "analyzer/durations.hpp"
 #include "tests/truth/truth.hpp"
 
 namespace {

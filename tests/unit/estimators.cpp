@@ -1,4 +1,5 @@
 #include "analyzer/estimators.hpp"
+#include "analyzer/durations.hpp"
 
 #include <gtest/gtest.h>
 

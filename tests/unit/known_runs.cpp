@@ -255,11 +255,11 @@ TEST(KnownParts, OfAnotherNumberOfSegmentsTellNothing) {
 
 TEST(KnownParts, AreTheLeastThatCameFromOutside) {
   Profile profile = run_of(1.0, 800);
-  profile.known_runs = KnownRuns{.runs = 2,
-                                 .matched_seconds = profile.run_time_seconds,
-                                 .of_parts = KnownRuns::OfParts{2, 0.3 * profile.run_time_seconds,
-                                                                0.28 * profile.run_time_seconds,
-                                                                0.32 * profile.run_time_seconds}};
+  profile.known_runs =
+      KnownRuns{.runs = 2,
+                .matched_seconds = profile.run_time_seconds,
+                .of_parts = KnownRuns::OfParts{2, 0.3 * profile.run_time_seconds, 0.28 * profile.run_time_seconds,
+                                               0.32 * profile.run_time_seconds}};
   const Analysis analysis = analyze(profile, "compound");
   EXPECT_NEAR(analysis.result().interference_percent, 30.0, 0.01);
   EXPECT_NEAR(analysis.result().continuous_percent, 30.0, 1.0);

@@ -1,4 +1,5 @@
 #include "analyzer/work_model.hpp"
+#include "analyzer/durations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,85 @@
+#include "cli/command.hpp"
+
+#include <CLI/CLI.hpp>
+
+namespace halcyon::cli {
+
+Option Option::required() const {
+  option_->required();
+  return *this;
+}
+
+Option Option::placeholder(const std::string& text) const {
+  option_->type_name(text);
+  return *this;
+}
+
+Option Option::check(const std::function<std::string(const std::string&)>& objection) const {
+  option_->check(objection);
+  return *this;
+}
+
+Option Option::one_of(const std::vector<std::string>& values) const {
+  option_->check(CLI::IsMember(values));
+  return *this;
+}
+
+Option Option::from_to(int least, int most) const {
+  option_->check(CLI::Range(least, most));
+  return *this;
+}
+
+Option Option::repeatable() const {
+  option_->expected(1)->take_all();
+  return *this;
+}
+
+Option Option::with_default() const {
+  option_->capture_default_str();
+  return *this;
+}
+
+Command Command::subcommand(const std::string& name, const std::string& description) const {
+  return Command(*app_->add_subcommand(name, description), *chosen_);
+}
+
+void Command::needs_subcommand() const { app_->require_subcommand(1); }
+
+Command Command::alternatives(const std::string& name) const {
+  CLI::Option_group* const group = app_->add_option_group(name, "One of");
+  group->require_option(1);
+  return Command(*group, *chosen_);
+}
+
+Option Command::option(const std::string& names, std::string& value, const std::string& description) const {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::option(const std::string& names, std::vector<std::string>& value,
+                       const std::string& description) const {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::option(const std::string& names, std::filesystem::path& value, const std::string& description) const {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::option(const std::string& names, int& value, const std::string& description) const {
+  return Option(*app_->add_option(names, value, description));
+}
+
+Option Command::option(const std::string& names, std::uint64_t& value, const std::string& description) const {
+  return Option(*app_->add_option(names, value, description));
+}
+
+void Command::flag(const std::string& names, bool& value, const std::string& description) const {
+  app_->add_flag(names, value, description);
+}
+
+void Command::notes(const std::string& text) const { app_->footer(text); }
+
+void Command::does(const Action& action) const {
+  app_->callback([action, chosen = chosen_] { *chosen = action; });
+}
+
+}  // namespace halcyon::cli
