@@ -210,19 +210,22 @@ void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, co
 
 void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
                       std::uint64_t runs) {
-  Interval& interval = estimate.excess_seconds;
-  if (interval.low > beyond_interval.high) return;
   constexpr double struck_as_well = 0.5;
   constexpr double least_weight = 0.25;
+  constexpr std::uint64_t fewest_that_contradict = 2;
+  Interval& interval = estimate.excess_seconds;
+  const bool is_contradicted = interval.low > beyond_interval.high;
+  if (is_contradicted && runs < fewest_that_contradict) return;
   const double weight = std::max(least_weight, std::pow(struck_as_well, static_cast<double>(runs)));
   const auto weighed = [&](double seconds) {
     return std::min(seconds, beyond_interval.high) + weight * std::max(0.0, seconds - beyond_interval.high);
   };
   double found = 0.0;
   for (const GroupEstimate& group : estimate.groups) found += group.excess_seconds;
-  const double low = std::max(interval.low, beyond_interval.low);
+  const double low = std::max(is_contradicted ? 0.0 : interval.low, beyond_interval.low);
   const double likely = std::max({weighed(found), beyond, low});
-  interval = {low, std::max({weighed(interval.high), beyond_interval.high, likely})};
+  const double high = is_contradicted ? interval.high : weighed(interval.high);
+  interval = {low, std::max({high, beyond_interval.high, likely})};
   if (likely >= found) {
     add_evenly(estimate, run, likely - found);
   } else {

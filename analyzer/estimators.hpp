@@ -115,7 +115,8 @@ void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, co
 /// The same where the time of the whole run above the best of `runs` earlier ones is known: what came from outside is at
 /// least that, `beyond` in s with its 90 % interval. What the estimate, or the upper end of its interval, has above it
 /// would have to have struck those runs, too: for each of them it counts half, but not less than a quarter, since what
-/// disturbs a machine all the time disturbs all runs. An estimate that lies above for sure stays.
+/// disturbs a machine all the time disturbs all runs. Where the estimate's whole interval lies above, one earlier run
+/// changes nothing; more of them contradict it, and the interval holds both.
 void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
                       std::uint64_t runs);
 

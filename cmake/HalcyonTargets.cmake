@@ -102,8 +102,7 @@ function(halcyon_preload_library base tool)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME ${name})
     # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
     # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
-    # Hundreds of functions that all look the same: names in a stack are what their debugger needs.
-    set(wrapper_options -fno-exceptions $<$<CONFIG:RelWithDebInfo>:-g1>)
+    set(wrapper_options -fno-exceptions)
     if(HALCYON_SANITIZE_PRELOADED MATCHES "address")
       # A frame that is left so keeps the sanitizer's marks on the stack, where the next one finds them.
       list(APPEND wrapper_options --param=asan-stack=0)

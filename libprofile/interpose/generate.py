@@ -13,6 +13,16 @@ from dataclasses import dataclass, field
 
 
 @dataclass
+class Tool:
+    header: str  # what the wrappers name
+    call: str    # the class of one call
+
+
+TOOLS = {"recorder": Tool("libprofile/wrappers/recorder_wrappers.hpp", "RecordedCall"),
+         "injector": Tool("intm/injected_life.hpp", "DelayedCall")}
+
+
+@dataclass
 class Parameter:
     declaration: str
     name: str
@@ -155,7 +165,7 @@ def body(function, tool):
     next_type = pointer_type(f)
     lines.append(f"[[gnu::always_inline]] static inline {f.result} wrap_{f.name}({next_type.replace('(*)', '(*next)')}, Caller caller"
                  + (", " + f.declared() if f.parameters else "") + ") {")
-    lines.append(f"  Call call(CallClass::{kind}, caller);")
+    lines.append(f"  {TOOLS[tool].call} call(CallClass::{kind}, caller);")
     lines.append(f"  if (!call.records()) return next({f.passed()});")
     if tool == "recorder" and "*status" in f.note:
         lines.append("  MPI_Status own_status;")
@@ -237,7 +247,7 @@ def main():
     if len(sys.argv) < 5:
         fail(__doc__.strip())
     tool = sys.argv[1]
-    if tool not in ("recorder", "injector", "list"):
+    if tool not in (*TOOLS, "list"):
         fail(f"'{tool}' is not recorder, injector or list")
     functions = read_mpi(sys.argv[3], read_prototypes(sys.argv[2])) + read_posix(sys.argv[4])
     if tool == "injector":  # has nothing to do there, and a variadic wrapper cannot just go on to what is next
@@ -246,7 +256,7 @@ def main():
         print("\n".join(f.name for f in functions))
         return
     lines = ["// Made by libprofile/interpose/generate.py from mpi.table and posix.table. Not to be edited.",
-             f'#include "{"libprofile/record/special.hpp" if tool == "recorder" else "intm/special.hpp"}"', "#include <cstdarg>", "",
+             f'#include "{TOOLS[tool].header}"', "#include <cstdarg>", "",
              "using namespace halcyon;", "namespace {", ""]
     lines += slots(functions) + ["}  // namespace", ""]
     lines += ["// NOLINTBEGIN"]

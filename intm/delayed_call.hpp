@@ -1,4 +1,4 @@
-// What the generated wrappers of libintm.so call.
+// One call of the program, as libintm.so sees it: where it is delayed.
 #pragma once
 
 #include <stdio_ext.h>
@@ -12,17 +12,17 @@ namespace halcyon {
 
 /// One call of the application or of a tool in front of this one. MPI calls are delayed before they begin; file calls
 /// when they are known to have met a regular file. What MPI calls inside is never delayed again.
-class Call {
+class DelayedCall {
  public:
-  [[gnu::always_inline]] Call(CallClass call_class, Caller caller) : outermost_(!outermost_call.is_around(caller)) {
+  [[gnu::always_inline]] DelayedCall(CallClass call_class, Caller caller) : outermost_(!outermost_call.is_around(caller)) {
     if (outermost_) outermost_call.begin(caller);
     if (outermost_ && call_class != CallClass::posixio) inject(call_class);
   }
-  ~Call() {
+  ~DelayedCall() {
     if (outermost_) outermost_call.end();
   }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  DelayedCall(const DelayedCall&) = delete;
+  DelayedCall& operator=(const DelayedCall&) = delete;
 
   bool records() const { return outermost_; }
   void ended() {}

@@ -1,14 +1,11 @@
-// The wrappers of libhalcyon.so that the table cannot say in a line: completions, persistent starts, and the life of a
-// run.
+// Wrappers of what completes, starts and frees requests, which mpi.table cannot say in a line.
 #pragma once
 
-#include <cstdarg>
 #include <cstddef>
 #include <utility>
 #include <vector>
 
-#include "libprofile/lifecycle.hpp"
-#include "libprofile/record/hooks.hpp"
+#include "libprofile/wrappers/recorded_call.hpp"
 
 namespace halcyon {
 
@@ -42,11 +39,11 @@ class Completion {
   }
 
   /// Request `index` has completed. Boundaries wait for finish(), so that all volumes are in the segment they end.
-  void completed(Call& call, int index, const MPI_Status& status) {
+  void completed(RecordedCall& call, int index, const MPI_Status& status) {
     call.completed(before_[index], pending_[index], status);
     if (pending_[index].ends_segment) boundaries_.push_back(pending_[index]);
   }
-  void finish(Call& call, int result, const MPI_Request* requests) {
+  void finish(RecordedCall& call, int result, const MPI_Request* requests) {
     if (result != MPI_SUCCESS) forget_failed(requests);
     for (const PendingRequest& request : boundaries_) call.end_segment(request.boundary, request.site);
   }
@@ -72,14 +69,14 @@ inline bool nothing_pending() { return recorder->requests.empty(); }
 
 }  // namespace halcyon
 
-// The generated wrappers name these; one for each `special` and `life` line of mpi.table.
+// The generated wrappers name these; one for each of these `special` lines of mpi.table.
 namespace {
 
 using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
 
 [[gnu::always_inline]] inline int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, MPI_Status* status) {
-  Call call(CallClass::p2p, caller);
+  RecordedCall call(CallClass::p2p, caller);
   if (!call.records()) return next(request, status);
   if (nothing_pending()) {
     const int result = next(request, status);
@@ -97,12 +94,12 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
 }
 
 // Apart, so that what asks in vain does not make room for it.
-[[gnu::noinline]] void note_tested(Call& call, Completion&& completion, int result, const MPI_Request* request,
+[[gnu::noinline]] void note_tested(RecordedCall& call, Completion&& completion, int result, const MPI_Request* request,
                                    const MPI_Status& status) {
   if (result == MPI_SUCCESS) completion.completed(call, 0, status);
   completion.finish(call, result, request);
 }
-[[gnu::noinline]] int test_among_threads(Call& call, int (*next)(MPI_Request*, int*, MPI_Status*), MPI_Request* request,
+[[gnu::noinline]] int test_among_threads(RecordedCall& call, int (*next)(MPI_Request*, int*, MPI_Status*), MPI_Request* request,
                                          int* flag, MPI_Status* status) {
   Completion completion(1, request);
   const int result = next(request, flag, status);
@@ -115,7 +112,7 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
 // may be given its handle meanwhile.
 [[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, int* flag, MPI_Status* status) {
-  Call call(CallClass::poll, caller);
+  RecordedCall call(CallClass::poll, caller);
   if (!call.records()) return next(request, flag, status);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -128,7 +125,7 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
 }
 
 // With an error in a status, what did complete still completed (MPI 3.1, 3.7.5).
-void note_all(Call& call, Completion& completion, int result, const MPI_Request* requests, const MPI_Status* statuses) {
+void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests, const MPI_Status* statuses) {
   for (int i = 0; i < completion.count(); ++i) {
     if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
       completion.completed(call, i, statuses[i]);
@@ -139,7 +136,7 @@ void note_all(Call& call, Completion& completion, int result, const MPI_Request*
 
 int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
                      MPI_Status* statuses) {
-  Call call(CallClass::p2p, caller);
+  RecordedCall call(CallClass::p2p, caller);
   if (!call.records()) return next(count, requests, statuses);
   if (nothing_pending()) {
     const int result = next(count, requests, statuses);
@@ -157,7 +154,7 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller,
 
 int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
                      int* flag, MPI_Status* statuses) {
-  Call call(CallClass::poll, caller);
+  RecordedCall call(CallClass::poll, caller);
   if (!call.records()) return next(count, requests, flag, statuses);
   Completion completion(count, requests);
   Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
@@ -170,7 +167,7 @@ int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
 
 int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
                      int* index, MPI_Status* status) {
-  Call call(CallClass::p2p, caller);
+  RecordedCall call(CallClass::p2p, caller);
   if (!call.records()) return next(count, requests, index, status);
   Completion completion(count, requests);
   MPI_Status own;
@@ -184,7 +181,7 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
 
 int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
                      MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
-  Call call(CallClass::poll, caller);
+  RecordedCall call(CallClass::poll, caller);
   if (!call.records()) return next(count, requests, index, flag, status);
   Completion completion(count, requests);
   MPI_Status own;
@@ -198,7 +195,7 @@ int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Ca
 
 int complete_some(CallClass call_class, Caller caller, int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
                   int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  Call call(call_class, caller);
+  RecordedCall call(call_class, caller);
   if (!call.records()) return next(count, requests, done, indices, statuses);
   Completion completion(count, requests);
   Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
@@ -227,7 +224,7 @@ int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), C
 }
 
 int wrap_MPI_Start(int (*next)(MPI_Request*), Caller caller, MPI_Request* request) {
-  Call call(CallClass::p2p, caller);
+  RecordedCall call(CallClass::p2p, caller);
   if (!call.records()) return next(request);
   const int result = next(request);
   call.ended();
@@ -236,7 +233,7 @@ int wrap_MPI_Start(int (*next)(MPI_Request*), Caller caller, MPI_Request* reques
 }
 
 int wrap_MPI_Startall(int (*next)(int, MPI_Request*), Caller caller, int count, MPI_Request* requests) {
-  Call call(CallClass::p2p, caller);
+  RecordedCall call(CallClass::p2p, caller);
   if (!call.records()) return next(count, requests);
   const int result = next(count, requests);
   call.ended();
@@ -245,68 +242,13 @@ int wrap_MPI_Startall(int (*next)(int, MPI_Request*), Caller caller, int count, 
 }
 
 int wrap_MPI_Request_free(int (*next)(MPI_Request*), Caller caller, MPI_Request* request) {
-  Call call(CallClass::local, caller);
+  RecordedCall call(CallClass::local, caller);
   if (!call.records()) return next(request);
   {
     const SharedStateLock lock;
     recorder->requests.erase(*request);
   }
   return next(request);
-}
-
-// What the arguments are that follow the level, only the tool knows for which they are made. They go on as they came in
-// registers, and those that have none of their own are lost; what was not passed is never looked at.
-int wrap_MPI_Pcontrol(int (*next)(int, ...), Caller caller, int level, va_list arguments) {
-  void* words[5];
-  double reals[8];
-  for (void*& word : words) word = va_arg(arguments, void*);
-  for (double& real : reals) real = va_arg(arguments, double);
-  const auto go_on = [&] {
-    return next(level, words[0], words[1], words[2], words[3], words[4], reals[0], reals[1], reals[2], reals[3],
-                reals[4], reals[5], reals[6], reals[7]);
-  };
-  Call call(CallClass::poll, caller);
-  if (!call.records()) return go_on();
-  const int result = go_on();
-  call.ended();
-  if (level >= 1) call.mark();
-  return result;
-}
-
-int wrap_MPI_Init(int (*next)(int*, char***), Caller, int* argc, char*** argv) {
-  const StartingRun run;
-  const int result = next(argc, argv);
-  if (result == MPI_SUCCESS) run.started();
-  return result;
-}
-
-int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), Caller, int* argc, char*** argv, int required,
-                         int* provided) {
-  const StartingRun run;
-  const int result = next(argc, argv, required, provided);
-  if (result == MPI_SUCCESS) run.started();
-  return result;
-}
-
-#ifdef MPI_SESSION_NULL
-template <class Info, class Errhandler>
-int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), Caller, Info info, Errhandler handler,
-                          MPI_Session* session) {
-  const int result = next(info, handler, session);
-  if (result == MPI_SUCCESS) session_begins();
-  return result;
-}
-#endif
-
-template <class Comm>
-int wrap_MPI_Abort(int (*next)(Comm, int), Caller, Comm comm, int error_code) {
-  abort_recording();
-  return next(comm, error_code);
-}
-
-int wrap_MPI_Finalize(int (*next)(), Caller) {
-  end_recording();
-  return next();
 }
 
 }  // namespace

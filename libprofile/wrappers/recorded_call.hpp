@@ -1,4 +1,5 @@
-// What the generated wrappers of libhalcyon.so call: the clock reads around a call, and what is noted of it.
+// One call of the program, as libhalcyon.so sees it: the clock reads around it, and what is noted of it. The notes of
+// mpi.table and posix.table are its members.
 #pragma once
 
 #include <unistd.h>
@@ -6,143 +7,10 @@
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/posix.hpp"
 #include "libprofile/record/recorder.hpp"
+#include "libprofile/wrappers/shared_state_lock.hpp"
+#include "libprofile/wrappers/volumes.hpp"
 
 namespace halcyon {
-
-// -- volumes, in 64 bits; arguments that MPI ignores are never looked at (the type size of a non-root may be null)
-
-inline std::uint64_t bytes(MPI_Count count, MPI_Datatype type) {
-  MPI_Count size = 0;
-  if (count <= 0 || mpi.Type_size_x(type, &size) != MPI_SUCCESS || size <= 0) return 0;
-  return static_cast<std::uint64_t>(count) * static_cast<std::uint64_t>(size);
-}
-inline int is_inter(MPI_Comm comm) {
-  int inter = 0;
-  mpi.Comm_test_inter(comm, &inter);
-  return inter;
-}
-/// How many processes a rank's own side of a communicator has.
-inline std::uint64_t members(MPI_Comm comm) {
-  int size = 0;
-  mpi.Comm_size(comm, &size);
-  return static_cast<std::uint64_t>(size);
-}
-/// How many processes a rank exchanges with in a collective.
-inline std::uint64_t peers(MPI_Comm comm) {
-  int size = 0;
-  is_inter(comm) != 0 ? mpi.Comm_remote_size(comm, &size) : mpi.Comm_size(comm, &size);
-  return static_cast<std::uint64_t>(size);
-}
-inline int rank_in(MPI_Comm comm) {
-  int rank = 0;
-  mpi.Comm_rank(comm, &rank);
-  return rank;
-}
-/// 1 where this rank hands out data: it is the root, or MPI_ROOT of an intercommunicator.
-inline std::uint64_t from_root(int root, MPI_Comm comm) {
-  if (root == MPI_ROOT) return 1;
-  return root >= 0 && is_inter(comm) == 0 && rank_in(comm) == root ? 1 : 0;
-}
-/// 1 where this rank hands data to the root: everyone but the receiving side of an intercommunicator.
-inline std::uint64_t to_root(int root) { return root >= 0 ? 1 : 0; }
-
-template <class Count>
-std::uint64_t sum(const Count* counts, std::uint64_t size) {
-  std::uint64_t total = 0;
-  for (std::uint64_t i = 0; i < size; ++i) total += static_cast<std::uint64_t>(counts[i] > 0 ? counts[i] : 0);
-  return total;
-}
-template <class Count>
-std::uint64_t dot(const Count* counts, const MPI_Datatype* types, std::uint64_t size) {
-  std::uint64_t total = 0;
-  for (std::uint64_t i = 0; i < size; ++i) total += bytes(counts[i], types[i]);
-  return total;
-}
-/// Calls `visit(slot)` for every outgoing place of a neighbourhood collective that has a process behind it: the edge of
-/// a Cartesian grid that is not periodic has places, but nobody there.
-template <class Visit>
-void for_each_neighbor(MPI_Comm comm, Visit visit) {
-  int kind = MPI_UNDEFINED;
-  mpi.Topo_test(comm, &kind);
-  int degree = 0;
-  if (kind == MPI_CART) {
-    mpi.Cartdim_get(comm, &degree);
-    for (int dimension = 0; dimension < degree; ++dimension) {
-      int down = MPI_PROC_NULL, up = MPI_PROC_NULL;
-      mpi.Cart_shift(comm, dimension, 1, &down, &up);
-      if (down != MPI_PROC_NULL) visit(2 * dimension);
-      if (up != MPI_PROC_NULL) visit(2 * dimension + 1);
-    }
-    return;
-  }
-  if (kind == MPI_GRAPH) {
-    mpi.Graph_neighbors_count(comm, rank_in(comm), &degree);
-  } else if (kind == MPI_DIST_GRAPH) {
-    int in = 0, weighted = 0;
-    mpi.Dist_graph_neighbors_count(comm, &in, &degree, &weighted);
-  }
-  for (int slot = 0; slot < degree; ++slot) visit(slot);
-}
-inline std::uint64_t neighbors(MPI_Comm comm) {
-  std::uint64_t count = 0;
-  for_each_neighbor(comm, [&count](int) { ++count; });
-  return count;
-}
-template <class Count>
-std::uint64_t neighbor_bytes(const Count* counts, MPI_Datatype type, MPI_Comm comm) {
-  std::uint64_t total = 0;
-  for_each_neighbor(comm, [&](int slot) { total += bytes(counts[slot], type); });
-  return total;
-}
-template <class Count>
-std::uint64_t neighbor_bytes(const Count* counts, const MPI_Datatype* types, MPI_Comm comm) {
-  std::uint64_t total = 0;
-  for_each_neighbor(comm, [&](int slot) { total += bytes(counts[slot], types[slot]); });
-  return total;
-}
-
-inline std::uint64_t scatter_bytes(MPI_Count count, MPI_Datatype type, int root, MPI_Comm comm) {
-  return from_root(root, comm) != 0 ? peers(comm) * bytes(count, type) : 0;
-}
-template <class Count>
-std::uint64_t scatterv_bytes(const Count* counts, MPI_Datatype type, int root, MPI_Comm comm) {
-  return from_root(root, comm) != 0 ? sum(counts, peers(comm)) * bytes(1, type) : 0;
-}
-inline std::uint64_t gather_bytes(const void* data, MPI_Count count, MPI_Datatype type, MPI_Count in_place_count,
-                                  MPI_Datatype in_place_type, int root, MPI_Comm) {
-  if (to_root(root) == 0) return 0;
-  return data == MPI_IN_PLACE ? bytes(in_place_count, in_place_type) : bytes(count, type);
-}
-template <class Count>
-std::uint64_t gatherv_bytes(const void* data, MPI_Count count, MPI_Datatype type, const Count* in_place_counts,
-                            MPI_Datatype in_place_type, int root, MPI_Comm comm) {
-  if (to_root(root) == 0) return 0;
-  return data == MPI_IN_PLACE ? bytes(in_place_counts[rank_in(comm)], in_place_type) : bytes(count, type);
-}
-inline std::uint64_t allgather_bytes(const void* data, MPI_Count count, MPI_Datatype type, MPI_Count in_place_count,
-                                     MPI_Datatype in_place_type) {
-  return data == MPI_IN_PLACE ? bytes(in_place_count, in_place_type) : bytes(count, type);
-}
-template <class Count>
-std::uint64_t allgatherv_bytes(const void* data, MPI_Count count, MPI_Datatype type, const Count* in_place_counts,
-                               MPI_Datatype in_place_type, MPI_Comm comm) {
-  return data == MPI_IN_PLACE ? bytes(in_place_counts[rank_in(comm)], in_place_type) : bytes(count, type);
-}
-inline std::uint64_t alltoall_bytes(const void* data, MPI_Count count, MPI_Datatype type, MPI_Count in_place_count,
-                                    MPI_Datatype in_place_type, MPI_Comm comm) {
-  return peers(comm) * (data == MPI_IN_PLACE ? bytes(in_place_count, in_place_type) : bytes(count, type));
-}
-template <class Count>
-std::uint64_t alltoallv_bytes(const void* data, const Count* counts, MPI_Datatype type, const Count* in_place_counts,
-                              MPI_Datatype in_place_type, MPI_Comm comm) {
-  return data == MPI_IN_PLACE ? sum(in_place_counts, peers(comm)) * bytes(1, in_place_type)
-                              : sum(counts, peers(comm)) * bytes(1, type);
-}
-template <class Count>
-std::uint64_t alltoallw_bytes(const void* data, const Count* counts, const MPI_Datatype* types,
-                              const Count* in_place_counts, const MPI_Datatype* in_place_types, MPI_Comm comm) {
-  return data == MPI_IN_PLACE ? dot(in_place_counts, in_place_types, peers(comm)) : dot(counts, types, peers(comm));
-}
 
 /// Names the tables' notes use.
 enum BlockingMode { blocking, nonblocking };
@@ -160,28 +28,12 @@ constexpr Feature collectives_of(CollectiveShape shape) {
                                : Feature::collectives_all_to_all;
 }
 
-/// Held while the request table or the segments are touched, in programs with MPI_THREAD_MULTIPLE.
-class SharedStateLock {
- public:
-  SharedStateLock() : taken_(recorder->several_threads) {
-    if (taken_) recorder->lock.lock();
-  }
-  ~SharedStateLock() {
-    if (taken_) recorder->lock.unlock();
-  }
-  SharedStateLock(const SharedStateLock&) = delete;
-  SharedStateLock& operator=(const SharedStateLock&) = delete;
-
- private:
-  bool taken_;
-};
-
 /// One call of the application, from entry to exit of the outermost wrapper. Calls that MPI or another tool makes
 /// inside it are not recorded. Inlined into every wrapper, as these are into what is exported, though that makes the
 /// library twice as large: a call is then 9 ns cheaper, since its class is a constant and nothing goes through memory.
-class Call {
+class RecordedCall {
  public:
-  [[gnu::always_inline]] Call(CallClass call_class, Caller caller) : site_(caller.site), class_(call_class) {
+  [[gnu::always_inline]] RecordedCall(CallClass call_class, Caller caller) : site_(caller.site), class_(call_class) {
     if (__builtin_expect(!recording.load(std::memory_order_acquire), 0)) return;
     ThreadState& thread = current_thread();
     if (thread.outermost.is_around(caller)) return;
@@ -193,13 +45,13 @@ class Call {
     entry_ = recorder->clock.now();
     recorder->end_computation(thread, entry_);
   }
-  [[gnu::always_inline]] ~Call() {
+  [[gnu::always_inline]] ~RecordedCall() {
     if (thread_ == nullptr) return;
     compare_with_usual();
     thread_->outermost.end();
   }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  RecordedCall(const RecordedCall&) = delete;
+  RecordedCall& operator=(const RecordedCall&) = delete;
 
   bool records() const { return thread_ != nullptr; }
 
@@ -344,7 +196,7 @@ class Call {
     }
   }
 
-  // -- completions (record/special.hpp)
+  // -- completions (wrappers/completions.hpp)
 
   void started(MPI_Request request) {
     const SharedStateLock lock;
@@ -463,26 +315,6 @@ class Call {
   Ticks exit_;
   std::uint64_t moved_ = 0;  // bytes
   bool is_compared_ = false;
-};
-
-/// Remembers where a Fortran program made the call that its MPI layer is about to make for it.
-class FortranSite {
- public:
-  explicit FortranSite(const void* site) {
-    if (!recording.load(std::memory_order_acquire)) return;
-    thread_ = &current_thread();
-    outer_ = thread_->fortran_site;
-    thread_->fortran_site = site;
-  }
-  ~FortranSite() {
-    if (thread_ != nullptr) thread_->fortran_site = outer_;
-  }
-  FortranSite(const FortranSite&) = delete;
-  FortranSite& operator=(const FortranSite&) = delete;
-
- private:
-  ThreadState* thread_ = nullptr;
-  const void* outer_ = nullptr;
 };
 
 }  // namespace halcyon

@@ -1,7 +1,7 @@
-// The life of a run, as intM sees it; named by the generated wrappers.
+// Wrappers of the calls between which a run is delayed; named by the generated wrappers.
 #pragma once
 
-#include "intm/hooks.hpp"
+#include "intm/delayed_call.hpp"
 
 namespace {
 

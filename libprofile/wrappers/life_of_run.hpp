@@ -1,0 +1,69 @@
+// Wrappers of the calls between which a run is recorded, and of the user's marks.
+#pragma once
+
+#include <cstdarg>
+
+#include "libprofile/lifecycle.hpp"
+#include "libprofile/wrappers/recorded_call.hpp"
+
+// The generated wrappers name these; one for each of these `special` and `life` lines of mpi.table.
+namespace {
+
+using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
+
+// What the arguments are that follow the level, only the tool knows for which they are made. They go on as they came in
+// registers, and those that have none of their own are lost; what was not passed is never looked at.
+int wrap_MPI_Pcontrol(int (*next)(int, ...), Caller caller, int level, va_list arguments) {
+  void* words[5];
+  double reals[8];
+  for (void*& word : words) word = va_arg(arguments, void*);
+  for (double& real : reals) real = va_arg(arguments, double);
+  const auto go_on = [&] {
+    return next(level, words[0], words[1], words[2], words[3], words[4], reals[0], reals[1], reals[2], reals[3],
+                reals[4], reals[5], reals[6], reals[7]);
+  };
+  RecordedCall call(CallClass::poll, caller);
+  if (!call.records()) return go_on();
+  const int result = go_on();
+  call.ended();
+  if (level >= 1) call.mark();
+  return result;
+}
+
+int wrap_MPI_Init(int (*next)(int*, char***), Caller, int* argc, char*** argv) {
+  const StartingRun run;
+  const int result = next(argc, argv);
+  if (result == MPI_SUCCESS) run.started();
+  return result;
+}
+
+int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), Caller, int* argc, char*** argv, int required,
+                         int* provided) {
+  const StartingRun run;
+  const int result = next(argc, argv, required, provided);
+  if (result == MPI_SUCCESS) run.started();
+  return result;
+}
+
+#ifdef MPI_SESSION_NULL
+template <class Info, class Errhandler>
+int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), Caller, Info info, Errhandler handler,
+                          MPI_Session* session) {
+  const int result = next(info, handler, session);
+  if (result == MPI_SUCCESS) session_begins();
+  return result;
+}
+#endif
+
+template <class Comm>
+int wrap_MPI_Abort(int (*next)(Comm, int), Caller, Comm comm, int error_code) {
+  abort_recording();
+  return next(comm, error_code);
+}
+
+int wrap_MPI_Finalize(int (*next)(), Caller) {
+  end_recording();
+  return next();
+}
+
+}  // namespace

@@ -1,0 +1,8 @@
+// All that the generated wrappers of libhalcyon.so name.
+#pragma once
+
+#include "libprofile/wrappers/completions.hpp"
+#include "libprofile/wrappers/fortran_site.hpp"
+#include "libprofile/wrappers/life_of_run.hpp"
+#include "libprofile/wrappers/recorded_call.hpp"
+#include "libprofile/wrappers/volumes.hpp"

@@ -1,0 +1,24 @@
+// Keeps threads apart that call MPI at once.
+#pragma once
+
+#include "libprofile/record/recorder.hpp"
+
+namespace halcyon {
+
+/// Held while the request table or the segments are touched, in programs with MPI_THREAD_MULTIPLE.
+class SharedStateLock {
+ public:
+  SharedStateLock() : taken_(recorder->several_threads) {
+    if (taken_) recorder->lock.lock();
+  }
+  ~SharedStateLock() {
+    if (taken_) recorder->lock.unlock();
+  }
+  SharedStateLock(const SharedStateLock&) = delete;
+  SharedStateLock& operator=(const SharedStateLock&) = delete;
+
+ private:
+  bool taken_;
+};
+
+}  // namespace halcyon

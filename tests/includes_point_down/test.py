@@ -1,0 +1,69 @@
+"""No file includes what its directory may not know, as CONTRIBUTING.md says it; and no two directories need each other."""
+import re
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+import halcyon_test
+from halcyon_test import SOURCE
+
+FLOORS = ("libprofile", "intm", "analyzer", "report", "cli")
+# One thing in two directories: their files may know each other.
+ROOMS = {("cli", "cli/describe"), ("cli", "cli/disturbers")}
+
+
+def known_by_directory():
+    text = (SOURCE / "CONTRIBUTING.md").read_text()
+    return {directory: set() if known == "nothing" else set(known.split())
+            for directory, known in re.findall(r"^(\S+) +knows (.+)$", text, re.M)}
+
+
+def includes():
+    """File, its directory, and the directory of what it includes."""
+    for floor in FLOORS:
+        for file in sorted((SOURCE / floor).rglob("*.[ch]pp")):
+            for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.M):
+                # What is generated lies beside what includes it.
+                path = Path(included)
+                yield file.relative_to(SOURCE), str(file.parent.relative_to(SOURCE)), str(path.parent), included
+
+
+class IncludesPointDown(halcyon_test.Behaviour):
+
+    def test_a_file_includes_what_its_directory_may_know(self):
+        known = known_by_directory()
+        self.assertIn("analyzer", known)
+        for file, directory, of, included in includes():
+            self.assertIn(directory, known, f"CONTRIBUTING.md does not say what {directory} knows")
+            self.assertIn(of, {directory, *known[directory]}, f"{file} includes {included}")
+
+    def test_what_a_directory_may_know_it_does_know(self):
+        needed = {}
+        for _, directory, of, _ in includes():
+            needed.setdefault(directory, set()).add(of)
+        for directory, known in known_by_directory().items():
+            self.assertEqual(known - needed.get(directory, set()), set(), directory)
+
+    def test_no_two_directories_need_each_other(self):
+        known = known_by_directory()
+        reached = {}
+
+        def below(directory):
+            if directory not in reached:
+                reached[directory] = set()
+                for of in known[directory]:
+                    if (of, directory) not in ROOMS:
+                        reached[directory] |= {of} | below(of)
+            return reached[directory]
+        for directory in known:
+            self.assertNotIn(directory, below(directory))
+
+    def test_the_command_knows_of_the_preloaded_libraries_what_both_must_read_alike(self):
+        read_alike = {"libprofile/record/shared_settings.hpp", "libprofile/record/receipt.hpp", "intm/spec.hpp"}
+        for file, directory, of, included in includes():
+            if directory.startswith("cli") and of in ("libprofile/record", "intm"):
+                self.assertIn(included, read_alike, file)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
