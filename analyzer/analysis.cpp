@@ -10,6 +10,8 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/known_runs.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -57,10 +59,10 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
   }
   if (profile.run_time_seconds < shortest_judged_seconds) {
     return Warning{"too-short",
-                   fmt::format("it ran {:.2g} s: in less than {:.0f} s a single delay of {:.0f} ms, as any system has "
-                               "now and then, decides the verdict",
+                   fmt::format("it ran {:.2g} s, and {:.0f} s are needed: a single delay of {:.2g} ms, as any system "
+                               "has now and then, would decide the verdict",
                                profile.run_time_seconds, shortest_judged_seconds,
-                               10.0 * green_below_percent * shortest_judged_seconds)};
+                               10.0 * green_below_percent * profile.run_time_seconds)};
   }
   if (!profile.composed_of.empty()) {
     return Warning{"composed",
@@ -201,13 +203,15 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
              analysis.slow_percent));
   }
   if (const std::optional<KnownRuns>& known = analysis.known_runs; known && profile.run_time_seconds > 0.0) {
-    const double percent = 100.0 * known->displacement_seconds / profile.run_time_seconds;
-    if (percent > noticeable_slow_changes_percent && known->low_seconds > 0.0) {
+    const bool is_of_parts = known->of_parts && !knows_groups(*known, profile);
+    const double seconds = is_of_parts ? known->of_parts->beyond_seconds : known->displacement_seconds;
+    const double low = is_of_parts ? known->of_parts->low_seconds : known->low_seconds;
+    const double percent = 100.0 * seconds / profile.run_time_seconds;
+    if (percent > noticeable_slow_changes_percent && low > 0.0) {
       warn("slower-than-known",
-           fmt::format(
-               "{:.1f} % of the time lies above the best medians of {} known {} of this work: whatever slowed all "
-               "of it down evenly",
-               percent, known->runs, known->runs == 1 ? "run" : "runs"));
+           fmt::format("{:.1f} % of the time lies above the best {} of {} known {} of this work{}", percent,
+                       is_of_parts ? "times" : "medians", known->runs, known->runs == 1 ? "run" : "runs",
+                       is_of_parts ? "" : ": whatever slowed all of it down evenly"));
     }
   }
   if (const auto words = slow_words(analysis, {Probe::registers})) warn("slow-registers", *words);
@@ -312,7 +316,9 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       result.continuous_percent = percent(continuous_seconds);
       result.speed_percent = percent(speed_seconds);
       if (is_chosen) analysis.slow_percent = percent(estimate.slow_seconds);
-      result.interval_percent = {percent(estimate.excess_seconds.low), percent(estimate.excess_seconds.high)};
+      // What a run lost in segments that are not judged can be no excess of those that are.
+      result.interval_percent = {std::min(percent(estimate.excess_seconds.low), result.interference_percent),
+                                 std::max(percent(estimate.excess_seconds.high), result.interference_percent)};
     }
     result.probability_high = probability_high(result.interference_percent);
     const bool says_nothing = analysis.unknown || spans_all_classes(result.interval_percent);

@@ -397,12 +397,16 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
   }
   if (communicates) {
     const bool is_one_host = profile.hosts().size() == 1;
+    constexpr double least_told_apart = 0.05;
+    const double point_to_point = shares.of(ExcessKind::point_to_point);
+    const double collective = shares.of(ExcessKind::collective);
+    const bool is_both = std::min(point_to_point, collective) >= least_told_apart;
+    const std::string which = is_both ? "" : point_to_point >= collective ? "point-to-point " : "collective ";
+    const std::string apart =
+        is_both ? fmt::format(" (point-to-point {}, collective {})", percent(point_to_point), percent(collective)) : "";
     return cause(is_one_host ? "communication" : "network",
-                 fmt::format("slow {} of {}: {} of the lost time was in its calls{}",
-                             shares.of(ExcessKind::point_to_point) >= shares.of(ExcessKind::collective)
-                                 ? "point-to-point communication"
-                                 : "collective communication",
-                             of_whom, percent(shares.of_communication()), is_one_host ? ", within one host" : ""));
+                 fmt::format("slow {}communication of {}: {} of the lost time was in its calls{}{}", which, of_whom,
+                             percent(shares.of_communication()), apart, is_one_host ? ", within one host" : ""));
   }
   if (!computes) {
     return cause("unclear",

@@ -119,6 +119,7 @@ void add_evenly(RunEstimate& estimate, const JudgedDurations& run, double added_
   if (!(all_seconds > 0.0) || added_seconds <= 0.0) return;
   const double share = added_seconds / all_seconds;
   for (std::size_t group = 0; group < run.groups(); ++group) {
+    if (!(seconds[group] > 0.0)) continue;
     GroupEstimate& of_group = estimate.groups[group];
     const double more = std::min(share * seconds[group], seconds[group] - of_group.excess_seconds);
     of_group.excess_seconds += more;
@@ -226,6 +227,7 @@ void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double 
   const double likely = std::max({weighed(found), beyond, low});
   const double high = is_contradicted ? interval.high : weighed(interval.high);
   interval = {low, std::max({high, beyond_interval.high, likely})};
+  estimate.slow_seconds = 0.0;  // slow changes are in what the whole run took
   if (likely >= found) {
     add_evenly(estimate, run, likely - found);
   } else {

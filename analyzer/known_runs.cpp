@@ -16,6 +16,7 @@ constexpr double least_share_of_segments = 0.8;
 // is disturbance.
 constexpr double most_scatter_of_medians = 0.02;
 constexpr double most_scatter_of_parts = 0.1;
+constexpr double most_seconds = 1e12;  // beyond lies no run: a record is not to be trusted
 
 // Of k draws from the normal distribution: how far the least is below the mean on average, and below the second least,
 // in standard deviations. By W. F. Blom's approximation of the mean of order statistics ("Statistical Estimates and
@@ -162,45 +163,51 @@ void add_run(KnownParts& known, const Profile& profile) {
 
 // By how much parts of undisturbed runs vary by chance, as a share of their time. Two estimates, which disturbance can
 // only raise: the gap between the best and the second best time of a part, and what this run's parts differ by from the
-// best of theirs, from one part to the next.
-double scatter_of_parts(const KnownParts& with_this, const std::vector<double>& seconds) {
-  const auto k = static_cast<double>(with_this.runs);
+// best of the other runs, from one part to the next.
+double scatter_of_parts(const KnownParts& others, const KnownParts& all, const std::vector<double>& seconds) {
+  const auto k = static_cast<double>(all.runs);
   const double expected_gap = expected_order_statistic(2.0, k) - expected_order_statistic(1.0, k);
   std::vector<double> gaps;
   std::vector<double> changes;
-  double before = 0.0;
+  std::optional<double> before;
   for (std::size_t i = 0; i < known_part_count; ++i) {
-    const KnownPart& part = with_this.parts[i];
-    if (!(part.best > 0.0)) continue;
-    gaps.push_back((part.second - part.best) / part.best / expected_gap);
-    const double beyond = std::log(seconds[i] / part.best);
-    if (i > 0) changes.push_back(std::abs(beyond - before));
+    if (!(all.parts[i].best > 0.0)) continue;
+    gaps.push_back((all.parts[i].second - all.parts[i].best) / all.parts[i].best / expected_gap);
+    const double beyond = std::log(seconds[i] / others.parts[i].best);
+    if (before) changes.push_back(std::abs(beyond - *before));
     before = beyond;
   }
   if (gaps.empty() || changes.empty()) return 0.0;
   // Of normal values of the deviation 1, the median of |x - y| is 0.954.
   constexpr double median_change = 0.954;
-  return std::min({median_in_place(gaps), median_in_place(changes) / median_change, most_scatter_of_parts});
+  return std::min(median_in_place(gaps), median_in_place(changes) / median_change);
 }
 
 std::optional<KnownRuns::OfParts> beyond_parts(const Profile& profile, const std::optional<KnownParts>& known) {
   if (!known || known->segments != profile.segments) return std::nullopt;
-  KnownParts with_this = *known;
-  add_run(with_this, profile);
+  KnownParts all = *known;
+  add_run(all, profile);
   const std::vector<double> seconds = seconds_of_parts(profile);
   double beyond = 0.0;
   double best = 0.0;
   double squares = 0.0;
   for (std::size_t i = 0; i < known_part_count; ++i) {
-    beyond += seconds[i] - with_this.parts[i].best;
-    best += with_this.parts[i].best;
-    squares += with_this.parts[i].best * with_this.parts[i].best;
+    beyond += seconds[i] - all.parts[i].best;
+    best += all.parts[i].best;
+    squares += all.parts[i].best * all.parts[i].best;
   }
-  const double scatter = scatter_of_parts(with_this, seconds);
-  const double by_chance = -expected_order_statistic(1.0, static_cast<double>(with_this.runs)) * scatter * best;
-  const double half_width = by_chance + normal_quantile_of_interval() * scatter * std::sqrt(squares);
-  const double likely = beyond - by_chance;
-  return KnownRuns::OfParts{known->runs, likely, likely - half_width, likely + half_width};
+  const double scatter = scatter_of_parts(*known, all, seconds);
+  const auto by_chance = [&](double deviation) {
+    return -expected_order_statistic(1.0, static_cast<double>(all.runs)) * deviation * best;
+  };
+  const auto half_width = [&](double deviation) {
+    return by_chance(deviation) + normal_quantile_of_interval() * deviation * std::sqrt(squares);
+  };
+  // Parts that scatter more were disturbed, or are of a program that varies: the lower end allows for the latter.
+  const double usual_scatter = std::min(scatter, most_scatter_of_parts);
+  const double likely = beyond - by_chance(usual_scatter);
+  return KnownRuns::OfParts{known->runs, likely, beyond - by_chance(scatter) - half_width(scatter),
+                            likely + half_width(usual_scatter)};
 }
 
 void keep_the_largest(std::vector<KnownGroup>& groups) {
@@ -256,8 +263,12 @@ std::optional<KnownRuns> displacement_from(const Profile& profile, const Groupin
     result.of_parts = beyond_parts(profile, known.parts);
   }
   // Where CPU time follows a disturbance, groups are cut otherwise; parts are not.
-  const bool are_groups_known = 100.0 * result.matched_seconds >= least_coverage_percent * profile.run_time_seconds;
-  return are_groups_known || result.of_parts ? std::optional(result) : std::nullopt;
+  const bool is_possible = std::abs(result.low_seconds) < most_seconds && std::abs(result.high_seconds) < most_seconds;
+  return is_possible && (knows_groups(result, profile) || result.of_parts) ? std::optional(result) : std::nullopt;
+}
+
+bool knows_groups(const KnownRuns& known, const Profile& profile) {
+  return 100.0 * known.matched_seconds >= least_coverage_percent * profile.run_time_seconds;
 }
 
 bool is_same_work(const KnownWork& a, const KnownWork& b) {
@@ -280,7 +291,9 @@ KnownWork with_run(KnownWork known, const Profile& profile, const Grouping& grou
   const JudgedOnes judged = judged_groups(profile, grouping);
   std::set<Signature> signatures;
   for (const KnownGroup& group : known.groups) signatures.insert(group.description.signature);
-  for (const KnownPair& pair : pairs_of(judged, descriptions_of(known), is_by_cpu_time(profile))) {
+  const std::vector<GroupDescription> of_known = descriptions_of(known);
+  const bool has_parts_of_same_work = is_as_much_work(judged.descriptions, of_known, is_by_cpu_time(profile));
+  for (const KnownPair& pair : pairs_of(judged, of_known, is_by_cpu_time(profile))) {
     KnownGroup& group = known.groups[pair.known];
     KnownGroup now = known_group(profile, grouping, judged.groups[pair.judged], judged.descriptions[pair.judged]);
     ++group.runs;
@@ -300,7 +313,7 @@ KnownWork with_run(KnownWork known, const Profile& profile, const Grouping& grou
   }
   ++known.runs;
   if (known.parts && known.parts->segments == profile.segments) {
-    add_run(*known.parts, profile);
+    if (has_parts_of_same_work) add_run(*known.parts, profile);
   } else if (!known.parts || known.parts->runs == 1) {
     known.parts = parts_of(profile);  // of the later run: the work may have changed since
   }

@@ -74,6 +74,9 @@ bool is_learnt_from(const Profile& profile, bool has_medians);
 /// the best of so many is below their mean by chance. The interval reaches as far as that, and what chance does to a sum.
 std::optional<KnownRuns> displacement_from(const Profile& profile, const Grouping& grouping, const KnownWork& known);
 
+/// Whether half of the run time lies in matched groups; else the displacement is of too little.
+bool knows_groups(const KnownRuns& known, const Profile& profile);
+
 /// By nine tenths of their segments, where no run is at hand.
 bool is_same_work(const KnownWork& a, const KnownWork& b);
 

@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
     const MethodResult& result = analysis.result();
     std::printf("%s %.4f %.4f %.4f\n", std::string(name_of(result.verdict)).c_str(), result.interference_percent,
                 result.interval_percent.low, result.interval_percent.high);
-    if (!is_learnt_from(*profile, true)) continue;
+    const bool is_other_work = known && !profile->known_runs;
+    if (is_other_work || !is_learnt_from(*profile, true)) continue;
     known = known ? with_run(std::move(*known), *profile, grouping) : known_by(*profile, grouping);
   }
   return 0;

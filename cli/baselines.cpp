@@ -66,6 +66,12 @@ std::string work_text(const KnownBefore::NamedWork& named) {
                      wrapped("processor", of.cpus) + wrapped("MPI library", of.mpi) +
                      wrapped("work measured by", counter_words(of.counter)) +
                      wrapped("runs", fmt::format("{}, the last of {}", work.runs, day(named.used)));
+  if (work.parts) {
+    double best = 0.0;
+    for (const KnownPart& part : work.parts->parts) best += part.best;
+    text += wrapped("best time", fmt::format("{} in {}, part by part, of {}", seconds(best),
+                                             plural(work.parts->segments, "segment"), plural(work.parts->runs, "run")));
+  }
   text += fmt::format("\n  {:>8}  {:>4}  {:>12}  {:>12}  {}\n", "segments", "runs", "best median", "next best", "to");
   for (const KnownGroup& group : work.groups) {
     text += fmt::format("  {:>8}  {:>4}  {:>12}  {:>12}  {}\n", group.description.segments, group.runs,
@@ -198,7 +204,7 @@ void add_baselines(const Command& program) {
       program.subcommand("baselines", "Say, forget or carry elsewhere what is known of earlier runs");
   command.needs_subcommand();
   command.notes(
-      "halcyon run keeps the best medians of each work that it has seen, and the best speeds that each host has "
+      "halcyon run keeps the best times of each work that it has seen, and the best speeds that each host has "
       "shown,\n"
       "in $XDG_STATE_HOME/halcyon or ~/.local/state/halcyon: at most 256 works and 1024 hosts, for you alone.\n"
       "Exit status: 0 done, 2 bad usage or file.\n"

@@ -45,8 +45,9 @@ void add_compare(const Command& program) {
   command.option("B", options->b, "Profile of another run").placeholder("FILE").required();
   add_json_option(command, options->json);
   command.notes(
-      "The excess is what each run lost by itself; the baseline rise is what only the other run shows of it; from\n"
-      "outside came both together. The displacement is how much longer A's typical segments took than B's.\n"
+      "Seen in the run is what its own report says that it lost; seen by comparing is what only the other run shows "
+      "of\n"
+      "it; from outside came both together. The displacement is how much longer A's typical segments took than B's.\n"
       "Delays that hit nearly every segment are not seen in one run; against another run of the same work they are.\n"
       "Exit status: 0 compared, or told why not; 2 bad usage or file.\n"
       "Example: halcyon compare monday.h5 tuesday.h5");

@@ -38,7 +38,7 @@ std::string in_paragraphs(std::istream& lines) {
   while (std::getline(lines, line) && !line.starts_with('#')) {
     if (line.empty() || line.starts_with("- ")) end_paragraph();
     if (line.empty() && !text.empty()) text += '\n';
-    const std::size_t begin = line.find_first_not_of(' ');
+    const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
     if (!line.empty()) paragraph += (paragraph.empty() ? "" : " ") + line.substr(begin);
   }
   end_paragraph();

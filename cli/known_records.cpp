@@ -49,8 +49,9 @@ class Members {
       return 0.0;
     }
     const auto value = member->get<double>();
-    if (!(value >= least && value <= most)) refuse(name);  // NaN is not
-    return value;
+    if (value >= least && value <= most) return value;
+    refuse(name);  // NaN, too
+    return least;
   }
   double seconds(const char* name) { return number(name, std::numeric_limits<double>::min(), most_seconds); }
   std::uint64_t count(const char* name) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <iostream>
 #include <limits>
 #include <memory>
 #include <string>
@@ -29,8 +28,8 @@ int main(int argc, char** argv) {
   const bool asks_for_help = argc > 1 && std::string_view(argv[1]) == "help";
   if (asks_for_help) {
     if (const auto explanation = argc > 2 ? explanation_of(argv[2]) : std::nullopt) {
-      std::cout << *explanation;
-      return 0;
+      const halcyon::Status printed = print_text(*explanation);
+      return printed ? int{passed} : fail(printed.failure().message);
     }
     words.erase(words.begin() + 1);
     words.insert(words.begin() + (argc > 2 ? 2 : 1), help.data());

@@ -3,14 +3,9 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <pthread.h>
-#include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
-#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
@@ -18,8 +13,10 @@
 
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/spokesman.hpp"
+#include "libprofile/record/exit_gate.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/settings.hpp"
+#include "libprofile/record/signals.hpp"
 #include "libprofile/reduce/reduce.hpp"
 
 namespace halcyon {
@@ -36,162 +33,9 @@ std::vector<int> all_threads() {
   return ids;
 }
 
-// Internal work must not be taken for the application's.
-class NotRecorded {
- public:
-  NotRecorded() : thread_(current_thread()), outermost_(thread_.outermost), errno_(errno) {
-    thread_.outermost.begin_own_work();
-  }
-  ~NotRecorded() {
-    thread_.outermost = outermost_;
-    errno = errno_;
-  }
-  NotRecorded(const NotRecorded&) = delete;
-  NotRecorded& operator=(const NotRecorded&) = delete;
-
- private:
-  ThreadState& thread_;
-  OutermostCall outermost_;
-  int errno_;
-};
-
 void stop_in_forked_child() {
   recording.store(false);
   recorder->unsaved.store(false);
-}
-
-// A child of vfork shares all memory.
-bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->process; }
-bool has_to_keep() { return is_the_recorded_process() && recorder->unsaved.load(); }
-
-std::atomic<int> leaving{0};  // threads
-
-// At what the operating system has seen of the run, which in a signal's handler cannot be had.
-enum class LastLook : bool { taken, not_taken };
-
-// Until a flag that another thread holds is down; it may be that this thread is dead, so not for ever. False: it is up.
-template <class IsUp>
-bool wait_for(IsUp is_up) {
-  constexpr int most_waits = 1000;
-  for (int i = 0; i < most_waits && is_up(); ++i) {
-    const timespec pause{0, 1'000'000};
-    nanosleep(&pause, nullptr);
-  }
-  return !is_up();
-}
-
-// What is recorded is spilled, once: who comes later finds nothing to do, and waits. Whoever ends one rank often ends
-// all, and one by a second signal: it must not come between. Another thread may be closing a segment, or about to: it
-// finishes that one, and closes no other (Change). Async-signal-safe, but for a last look at the
-// system.
-void leave(PartEnd end, LastLook look) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
-  leaving.fetch_add(1);
-  const auto changes = [] { return recorder->changing.load() != nullptr; };
-  recording.store(false);
-  if (wait_for(changes) && recorder->unsaved.exchange(false)) {
-    if (look == LastLook::taken) recorder->look_at_system();
-    if (recorder->spill(end)) {
-      [[maybe_unused]] const ssize_t written =
-          write(STDERR_FILENO, recorder->last_line.data(), recorder->last_line.size());
-    }
-  }
-  leaving.fetch_sub(1);
-  wait_for(is_being_left);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-// -- signals that end a program: a batch system's time limit, a user, a fault
-
-struct CaughtSignal {
-  int number;
-  bool is_caught = false;
-  struct sigaction before {};
-};
-std::array caught_signals{CaughtSignal{SIGHUP},  CaughtSignal{SIGINT},  CaughtSignal{SIGQUIT}, CaughtSignal{SIGTERM},
-                          CaughtSignal{SIGUSR1}, CaughtSignal{SIGUSR2}, CaughtSignal{SIGXCPU}, CaughtSignal{SIGALRM},
-                          CaughtSignal{SIGILL},  CaughtSignal{SIGABRT}, CaughtSignal{SIGFPE},  CaughtSignal{SIGBUS},
-                          CaughtSignal{SIGSEGV}};
-
-// Open MPI prints where a fault was, and so does UCX below MPICH; they must still do so.
-bool is_of_mpi(const struct sigaction& action) {
-  Dl_info info{};
-  if ((action.sa_flags & SA_SIGINFO) == 0 || dladdr(reinterpret_cast<void*>(action.sa_sigaction), &info) == 0 ||
-      info.dli_fname == nullptr) {
-    return false;
-  }
-  const std::string_view library = base_name(info.dli_fname);
-  return library.starts_with("libopen-pal") || library.starts_with("libucs.so");
-}
-
-// A fault comes again by itself when its handler returns, with all that the next handler wants to know of it.
-bool is_fault(int number, const siginfo_t& from) {
-  return from.si_code > 0 && (number == SIGILL || number == SIGFPE || number == SIGBUS || number == SIGSEGV);
-}
-
-void restore(const CaughtSignal& caught) { sigaction(caught.number, &caught.before, nullptr); }
-
-void on_signal(int number, siginfo_t* from, void*) {
-  const int saved_errno = errno;
-  if (is_the_recorded_process() && !is_fault(number, *from)) {
-    const ThreadState* changing = recorder->changing.load(std::memory_order_acquire);
-    if (changing != nullptr && changing == this_thread) {  // only it can finish this
-      recorder->postponed_signal.store(number);
-      errno = saved_errno;
-      return;
-    }
-  }
-  if (has_to_keep()) {
-    leave(static_cast<PartEnd>(number), LastLook::not_taken);
-  } else {
-    wait_for(is_being_left);
-  }
-  errno = saved_errno;
-  for (const CaughtSignal& caught : caught_signals) {
-    if (caught.number == number) restore(caught);
-  }
-  if (!is_fault(number, *from)) raise(number);
-}
-
-void catch_signals() {
-  struct sigaction ours {};
-  ours.sa_sigaction = on_signal;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (CaughtSignal& caught : caught_signals) {
-    if (sigaction(caught.number, nullptr, &caught.before) != 0) continue;
-    // What the program answers by itself, or ignores, is the program's.
-    const bool is_default = (caught.before.sa_flags & SA_SIGINFO) == 0 && caught.before.sa_handler == SIG_DFL;
-    if (is_default || is_of_mpi(caught.before)) {
-      caught.is_caught = sigaction(caught.number, &ours, nullptr) == 0;
-    }
-  }
-}
-
-void release_signals() {
-  for (CaughtSignal& caught : caught_signals) {
-    struct sigaction now {};
-    if (!caught.is_caught || sigaction(caught.number, nullptr, &now) != 0) continue;
-    if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_signal) restore(caught);
-    caught.is_caught = false;
-  }
-}
-
-std::atomic<pid_t> uses_sessions{0};  // this process, where it does
-
-// Runs at exit; only speaks if this very process should have a profile, and never reached MPI_Finalize.
-[[gnu::destructor]] void report_missing_finalize() {
-  if (recorder == nullptr && uses_sessions.load() == getpid() && is_spokesman()) {
-    complain("a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written");
-  }
-  if (!has_to_keep()) return;
-  const NotRecorded guard;
-  leave(part_has_exited, LastLook::taken);
-  if (recorder->rank == 0 && !recorder->part.is_open()) {
-    complain("the program ended without MPI_Finalize: no profile is written (" + recorder->settings.command + ")");
-  }
 }
 
 // What two readings of the clock are apart at least: its step, or the cost of reading it.
@@ -228,17 +72,6 @@ bool is_first_of_program(int rank) {
 }
 
 }  // namespace
-
-bool is_being_left() { return leaving.load() != 0; }
-void wait_until_spilled() { wait_for(is_being_left); }
-
-void answer(int signal) {
-  leave(static_cast<PartEnd>(signal), LastLook::not_taken);
-  for (const CaughtSignal& caught : caught_signals) {
-    if (caught.number == signal) restore(caught);
-  }
-  raise(signal);
-}
 
 StartingRun::StartingRun() : threads_before_(all_threads()) {
   // Made before MPI_Init, so that the clock's scale is measured over a long enough time when it is first needed.
@@ -335,7 +168,7 @@ void end_recording() noexcept try {
   complain(std::string("no profile is written: ") + error.what());
 }
 
-void session_begins() noexcept { uses_sessions.store(getpid()); }
+void session_begins() noexcept { note_session(); }
 
 void abort_recording() noexcept try {
   if (!has_to_keep()) return;

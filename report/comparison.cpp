@@ -82,9 +82,14 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
                        more_or_less(more), more_or_less(interval.low), more_or_less(interval.high));
   }
   const bool is_a = which == &comparison.a;
-  return fmt::format("{} is more disturbed than {}, by {}, {:.1f} % of its run time ({}).", is_a ? "A" : "B",
-                     is_a ? "B" : "A", seconds(std::abs(more)), percent_of_run_time(std::abs(more), *which),
-                     in_words(is_a ? interval : Interval{-interval.high, -interval.low}));
+  const Interval by = is_a ? interval : Interval{-interval.high, -interval.low};
+  const double longer =
+      (is_a ? 1.0 : -1.0) * (comparison.a.analysis.run_time_seconds - comparison.b.analysis.run_time_seconds);
+  const bool is_explained = longer > 0.0 && longer <= by.high;
+  return fmt::format("{0} lost {1} more than {2} to what came from outside, {3:.1f} % of {0}'s run time ({4}).{5}",
+                     is_a ? "A" : "B", seconds(std::abs(more)), is_a ? "B" : "A",
+                     percent_of_run_time(std::abs(more), *which), in_words(by),
+                     is_explained ? " That may be all of the difference in time." : "");
 }
 
 std::string verdict_words(const Analysis& analysis) {

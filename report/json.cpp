@@ -1,5 +1,7 @@
 #include "report/json.hpp"
 
+#include "analyzer/known_runs.hpp"
+
 #include <cmath>
 #include <numeric>
 #include <nlohmann/json.hpp>
@@ -94,10 +96,14 @@ ordered_json known_runs_json(const Profile& profile, const Analysis& analysis) {
   const KnownRuns& known = *analysis.known_runs;
   const auto percent = [&profile](double seconds) { return 100.0 * seconds / profile.run_time_seconds; };
   ordered_json json{{"runs", known.runs},
-                    {"displacement_percent", percent(known.displacement_seconds)},
-                    {"interval", {percent(known.low_seconds), percent(known.high_seconds)}},
+                    {"displacement_percent", nullptr},
+                    {"interval", nullptr},
                     {"beyond_percent", nullptr},
                     {"beyond_interval", nullptr}};
+  if (knows_groups(known, profile)) {
+    json["displacement_percent"] = percent(known.displacement_seconds);
+    json["interval"] = {percent(known.low_seconds), percent(known.high_seconds)};
+  }
   if (const auto& parts = known.of_parts) {
     json["beyond_percent"] = percent(parts->beyond_seconds);
     json["beyond_interval"] = {percent(parts->low_seconds), percent(parts->high_seconds)};

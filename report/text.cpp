@@ -64,6 +64,17 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   return text;
 }
 
+// Why the number may be trusted, and how far: what stands further down in full.
+std::string basis_words(const Profile& profile, const Analysis& analysis) {
+  std::string words = fmt::format("{:.1f} % of the run time, which repeats; work by {}", analysis.coverage_percent,
+                                  profile.counter == "cpu"    ? "CPU time, which a slower machine stretches"
+                                  : profile.counter == "none" ? "no counter"
+                                                              : "a hardware counter");
+  if (analysis.known_runs) words += fmt::format("; {}", plural(analysis.known_runs->runs, "known run"));
+  if (!analysis.warnings.empty()) words += fmt::format("; {} below", plural(analysis.warnings.size(), "warning"));
+  return words;
+}
+
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour) {
   const MethodResult& result = analysis.result();
   const Style style = style_of(result.verdict, colour);
@@ -92,6 +103,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
       text += wrapped("likely cause", fmt::format("{} [{}]", analysis.cause->text, analysis.cause->code));
       text += wrapped("what to do", std::string(analysis.cause->action));
     }
+    text += wrapped("based on", basis_words(profile, analysis));
   }
   if (const std::string went = where_it_went_text(profile, analysis); !went.empty()) text += "\n" + went;
   text += "\n" + wrapped("program", profile.command);
@@ -171,8 +183,10 @@ std::string summary_text(const std::vector<SummaryRow>& runs) {
   if (undisturbed.empty()) return text + "\n";
   const auto [least, most] = std::minmax_element(undisturbed.begin(), undisturbed.end());
   constexpr double apart = 1.1;
-  return text + fmt::format("; undisturbed times from {} to {}{}\n", seconds(*least), seconds(*most),
-                            *most > apart * *least ? ": runs of the same work should agree" : "");
+  text += fmt::format("; undisturbed times from {} to {}\n", seconds(*least), seconds(*most));
+  if (*most > apart * *least)
+    text += "If these are runs of the same work, one of these times is wrong: they differ too much.\n";
+  return text;
 }
 
 std::string info_text(const std::string& file, const Profile& profile) {

@@ -132,8 +132,8 @@ std::string known_runs_words(const Profile& profile) {
   const double slower = percent(known.of_parts ? known.of_parts->beyond_seconds : known.displacement_seconds);
   const Interval interval = known.of_parts ? Interval{known.of_parts->low_seconds, known.of_parts->high_seconds}
                                            : Interval{known.low_seconds, known.high_seconds};
-  const std::string of =
-      fmt::format("the best of {} known {} of this work", known.runs, known.runs == 1 ? "run" : "runs");
+  const std::string of = fmt::format("the best of {} of this work",
+                                     plural(known.of_parts ? known.of_parts->runs : known.runs, "known run"));
   const std::string between =
       fmt::format("(90 % interval {:.1f} to {:.1f} %)", percent(interval.low), percent(interval.high));
   constexpr double least_told_percent = 0.1;

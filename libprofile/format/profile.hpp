@@ -65,7 +65,7 @@ struct KnownRuns {
     double low_seconds = 0.0;  // its 90 % interval
     double high_seconds = 0.0;
   };
-  std::optional<OfParts> of_parts;  // none where earlier runs had another number of segments
+  std::optional<OfParts> of_parts;  // none where earlier runs had another number of segments, or other work
 };
 
 /// How many segments an operation ended.
