@@ -19,6 +19,7 @@ namespace {
 
 // Of the excess: what explains less is not the cause of it.
 constexpr double least_share_of_cause = 0.5;
+constexpr double least_share_beside_slow_stretches = 0.3;
 // Of the excess, that it is one rank's or one host's.
 constexpr double least_share_of_one = 0.8;
 // Of the excess, that must have been off the CPU where ranks are said to have waited for one: they may have waited
@@ -370,7 +371,12 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
     return Cause{info->code, text + ", " + when, info->action};
   };
 
-  if (is_cause(shares.waiting_for_cpu)) {
+  // Who shares the cores slows them down as well: slow stretches speak neither for that nor against it.
+  const MethodResult& result = analysis.result();
+  const double delays =
+      result.interference_percent > 0.0 ? 1.0 - result.speed_percent / result.interference_percent : 1.0;
+  if (is_cause(shares.waiting_for_cpu) || (shares.waiting_for_cpu >= least_share_beside_slow_stretches &&
+                                           shares.waiting_for_cpu >= least_share_of_cause * delays)) {
     const std::string waited =
         of_whom + " waited for a CPU for " + percent(shares.waiting_for_cpu) + " of the lost time";
     if (has_more_ranks_than_cores(profile)) {
