@@ -55,9 +55,9 @@ class LikelyCause(halcyon_test.Behaviour):
         for hog in hogs:
             hog.start()
         try:
-            for attempt in range(3):  # where a run is not judged, its delays struck all alike
+            for attempt in range(5):  # a run may not be judged, or the machine may have slowed it down more than the hogs
                 report, _ = self.plate(f"{attempt}.h5")
-                if report["cause"] is not None:
+                if report["cause"] is not None and report["cause"]["code"] == "other-processes":
                     break
         finally:
             for hog in hogs:
@@ -70,8 +70,10 @@ class LikelyCause(halcyon_test.Behaviour):
         self.assertGreater(sum(waits), 0.25 * report["breakdown"]["excess_seconds"])
 
     def test_nothing_of_a_run_that_was_not_disturbed(self):
-        quiet = self.report(self.record_disturbed("quiet.h5", delay=0.0))
-        self.assertEqual((quiet["verdict"], quiet["cause"]), ("green", None))
+        def attempt(number):
+            quiet = self.report(self.record_disturbed(f"quiet-{number}.h5", delay=0.0))
+            self.assertEqual((quiet["verdict"], quiet["cause"]), ("green", None))
+        self.check_left_alone(attempt)
 
 
 if __name__ == "__main__":
