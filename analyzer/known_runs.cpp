@@ -148,8 +148,8 @@ std::optional<KnownParts> parts_of(const Profile& profile) {
   return known;
 }
 
-void add_run(KnownParts& known, const Profile& profile) {
-  const std::vector<double> seconds = seconds_of_parts(profile);
+// `seconds`: of the run's parts.
+void add_run(KnownParts& known, const std::vector<double>& seconds) {
   for (std::size_t i = 0; i < known_part_count; ++i) {
     KnownPart& part = known.parts[i];
     if (seconds[i] < part.best) {
@@ -185,9 +185,9 @@ double scatter_of_parts(const KnownParts& others, const KnownParts& all, const s
 
 std::optional<KnownRuns::OfParts> beyond_parts(const Profile& profile, const std::optional<KnownParts>& known) {
   if (!known || known->segments != profile.segments) return std::nullopt;
-  KnownParts all = *known;
-  add_run(all, profile);
   const std::vector<double> seconds = seconds_of_parts(profile);
+  KnownParts all = *known;
+  add_run(all, seconds);
   double beyond = 0.0;
   double best = 0.0;
   double squares = 0.0;
@@ -313,7 +313,7 @@ KnownWork with_run(KnownWork known, const Profile& profile, const Grouping& grou
   }
   ++known.runs;
   if (known.parts && known.parts->segments == profile.segments) {
-    if (has_parts_of_same_work) add_run(*known.parts, profile);
+    if (has_parts_of_same_work) add_run(*known.parts, seconds_of_parts(profile));
   } else if (!known.parts || known.parts->runs == 1) {
     known.parts = parts_of(profile);  // of the later run: the work may have changed since
   }
