@@ -8,9 +8,9 @@
 
 #include "libprofile/record/clock.hpp"
 #include "libprofile/record/cpu_account.hpp"
-#include "libprofile/record/segment_store.hpp"
+#include "libprofile/record/store/segment_store.hpp"
 #include "libprofile/record/usual_times.hpp"
-#include "libprofile/reduce/program_bins.hpp"
+#include "libprofile/merge/program_bins.hpp"
 
 namespace {
 
@@ -52,7 +52,7 @@ void segments_stored(benchmark::State& state) {
     SegmentStore store(count, false);
     for (std::size_t i = 0; i < count; ++i) {
       SegmentRow row;
-      row.duration = {1000 + i % 100};
+      row[Measure::duration] = static_cast<double>(1000 + i % 100);
       row.features[index_of(Feature::compute)] = values[i % values.size()];
       row.features[index_of(Feature::sends_blocking)] = static_cast<double>(i % 7);
       store.push(row);

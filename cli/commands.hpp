@@ -11,7 +11,7 @@
 
 #include "cli/command.hpp"
 #include "libprofile/format/outcome.hpp"
-#include "libprofile/reduce/recover.hpp"
+#include "libprofile/recover/recover.hpp"
 #include "report/text.hpp"
 
 namespace halcyon::cli {

@@ -8,7 +8,7 @@
 
 #include "cli/commands.hpp"
 #include "libprofile/record/shared_settings.hpp"
-#include "libprofile/reduce/recover.hpp"
+#include "libprofile/recover/recover.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -147,7 +147,7 @@ void send_places(const Module& module, const std::vector<Place>& places, int to)
   for (const SourcePlace& place : places_in(module, places)) {
     texts += place.function + '\0' + place.source + '\0';
   }
-  FrameWriter(to).text("places", texts);
+  FrameWriter(to).attribute("places", std::string_view(texts));
 }
 
 // As many as were asked for, or none.

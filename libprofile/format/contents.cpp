@@ -46,8 +46,8 @@ class Sender {
     if (count > static_cast<int>(most_attributes)) refuse("it has too many attributes");
     for (int i = 0; i < count && !failure_; ++i) send_attribute(static_cast<hsize_t>(i));
     for (const Variable& variable : schema_variables()) {
-      if (std::find(left_out_.begin(), left_out_.end(), variable.name) != left_out_.end()) continue;
-      if (H5Lexists(file_, variable.name.c_str(), H5P_DEFAULT) > 0) send_column(variable);
+      if (std::find(left_out_.begin(), left_out_.end(), variable.column.name) != left_out_.end()) continue;
+      if (H5Lexists(file_, variable.column.name.c_str(), H5P_DEFAULT) > 0) send_column(variable);
     }
     if (failure_) {
       out_.failure(*failure_);
@@ -86,16 +86,16 @@ class Sender {
       char* value = nullptr;
       good = H5Aread(attribute.get(), type.get(), static_cast<void*>(&value)) >= 0;
       const std::string_view text(good && value != nullptr ? value : "");
-      if (good && fits(text.size())) out_.text(name, text);
+      if (good && fits(text.size())) out_.attribute(name, text);
       H5free_memory(value);
     } else if (H5Tget_class(type.get()) == H5T_INTEGER) {
       std::int64_t value = 0;
       good = H5Aread(attribute.get(), H5T_NATIVE_INT64, &value) >= 0;
-      if (good && fits(sizeof value)) out_.integer(name, value);
+      if (good && fits(sizeof value)) out_.attribute(name, value);
     } else if (H5Tget_class(type.get()) == H5T_FLOAT) {
       double value = 0.0;
       good = H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, &value) >= 0;
-      if (good && fits(sizeof value)) out_.real(name, value);
+      if (good && fits(sizeof value)) out_.attribute(name, value);
     }
     if (!good) refuse(std::string("attribute ") + name + " cannot be read");
   }
@@ -114,24 +114,25 @@ class Sender {
 
   void send_column(const Variable& variable) {
     if (failure_) return;
-    const char* name = variable.name.c_str();
+    const char* name = variable.column.name.c_str();
     const hdf5::Dataset dataset(is_linked_in_the_file(name) ? H5Dopen2(file_, name, H5P_DEFAULT) : H5I_INVALID_HID);
-    if (!dataset || !is_stored_in_the_file(dataset)) return refuse("column " + variable.name + " is not in the file");
+    if (!dataset || !is_stored_in_the_file(dataset))
+      return refuse("column " + variable.column.name + " is not in the file");
     const hdf5::Dataspace space(H5Dget_space(dataset.get()));
     hsize_t size = 0;
     if (H5Sget_simple_extent_ndims(space.get()) != 1 || H5Sget_simple_extent_dims(space.get(), &size, nullptr) < 0) {
-      return refuse("column " + variable.name + " has the wrong shape");
+      return refuse("column " + variable.column.name + " has the wrong shape");
     }
     const bool good = variable.type == ElementType::text ? send_texts(variable, dataset, size)
                                                          : send_numbers(variable, dataset, space, size);
-    if (!good) refuse("column " + variable.name + " cannot be read");
+    if (!good) refuse("column " + variable.column.name + " cannot be read");
   }
 
   // Piece by piece, so that who receives them is not idle while they are unpacked.
   bool send_numbers(const Variable& variable, const hdf5::Dataset& dataset, const hdf5::Dataspace& space,
                     hsize_t size) {
     if (!fits(size, size_of(variable.type))) return false;
-    if (size == 0) out_.column_bytes(variable.type, variable.name, nullptr, 0);
+    if (size == 0) out_.column(variable.column.name, variable.type, nullptr, 0);
     for (hsize_t at = 0; at < size; at += piece_elements) {
       const hsize_t count = std::min<hsize_t>(piece_elements, size - at);
       const std::size_t bytes = count * size_of(variable.type);
@@ -142,7 +143,7 @@ class Sender {
                   piece_.data()) < 0) {
         return false;
       }
-      out_.column_bytes(variable.type, variable.name, piece_.data(), bytes);
+      out_.column(variable.column.name, variable.type, piece_.data(), bytes);
     }
     return true;
   }
@@ -162,7 +163,7 @@ class Sender {
       joined.append(text).push_back('\0');
       H5free_memory(pointer);
     }
-    out_.text_column(variable.name, joined);
+    out_.column(variable.column.name, ElementType::text, joined.data(), joined.size());
     return true;
   }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "libprofile/format/outcome.hpp"
@@ -19,6 +20,37 @@ namespace halcyon {
 struct Contents {
   std::map<std::string, Frame, std::less<>> attributes;
   std::map<std::string, std::vector<Frame>, std::less<>> columns;
+};
+
+/// A profile in memory, as if it had been read from a file.
+class ContentsSink final : public Sink {
+ public:
+  void attribute(std::string_view name, std::string_view value) override {
+    put(FrameKind::text, ElementType::text, name, value.data(), value.size());
+  }
+  void attribute(std::string_view name, std::int64_t value) override {
+    put(FrameKind::integer, ElementType::u64, name, &value, sizeof value);
+  }
+  void attribute(std::string_view name, double value) override {
+    put(FrameKind::real, ElementType::f64, name, &value, sizeof value);
+  }
+  void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) override {
+    put(FrameKind::column, type, name, data, bytes);
+  }
+  Contents take() { return std::move(contents_); }
+
+ private:
+  void put(FrameKind kind, ElementType type, std::string_view name, const void* data, std::size_t bytes) {
+    const char* const begin = static_cast<const char*>(data);
+    Frame frame{kind, type, std::string(name), std::vector<char>(begin, begin + bytes)};
+    if (kind == FrameKind::column) {
+      contents_.columns[std::string(name)].push_back(std::move(frame));
+    } else {
+      contents_.attributes.insert_or_assign(std::string(name), std::move(frame));
+    }
+  }
+
+  Contents contents_;
 };
 
 /// The bytes that a profile of so many bytes may hold in all when it is unpacked. A segment has at most 90 bytes, of

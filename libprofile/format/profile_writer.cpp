@@ -15,6 +15,7 @@
 
 #include "libprofile/format/hdf5.hpp"
 #include "libprofile/format/schema.hpp"
+#include "libprofile/format/send_profile.hpp"
 
 namespace halcyon {
 namespace {
@@ -44,19 +45,6 @@ bool set_text(hid_t object, std::string_view name, std::string_view value) {
   const std::string text(value);
   const char* pointer = text.c_str();
   return set_attribute(object, name, text_type().get(), static_cast<const void*>(&pointer));
-}
-
-template <class Put>
-void for_each_attribute(const KnownRuns& known, Put put) {
-  put(known_runs_name, static_cast<std::int64_t>(known.runs));
-  const std::array<double, known_runs_seconds_names.size()> seconds{known.displacement_seconds, known.low_seconds,
-                                                                    known.high_seconds, known.matched_seconds};
-  for (std::size_t i = 0; i < seconds.size(); ++i) put(known_runs_seconds_names[i], seconds[i]);
-  if (!known.of_parts) return;
-  put(known_parts_name, static_cast<std::int64_t>(known.of_parts->runs));
-  const std::array<double, known_parts_seconds_names.size()> beyond{
-      known.of_parts->beyond_seconds, known.of_parts->low_seconds, known.of_parts->high_seconds};
-  for (std::size_t i = 0; i < beyond.size(); ++i) put(known_parts_seconds_names[i], beyond[i]);
 }
 
 // What failed last in HDF5 is a matter of errno more often than of its own stack.
@@ -230,9 +218,9 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
   if (found == state_->columns.end()) {
     State::Column column;
     column.variable = variable;
-    column.length = variable->dimension == "segment" ? state_->segments
-                    : variable->dimension == "rank"  ? state_->ranks
-                                                     : count;
+    column.length = variable->column.over == over_segments ? state_->segments
+                    : variable->column.over == over_ranks  ? state_->ranks
+                                                           : count;
     const hdf5::Dataspace space(H5Screate_simple(1, &column.length, nullptr));
     const hdf5::PropertyList layout(H5Pcreate(H5P_DATASET_CREATE));
     if (type != ElementType::text && column.length * size_of(type) > least_compressed) {
@@ -243,8 +231,8 @@ Status ProfileWriter::append(std::string_view name, ElementType type, const void
     }
     column.dataset = hdf5::Dataset(H5Dcreate2(state_->file.get(), std::string(name).c_str(), own_type.get(),
                                               space.get(), H5P_DEFAULT, layout.get(), H5P_DEFAULT));
-    if (!column.dataset || !set_text(column.dataset.get(), "description", variable->description) ||
-        (!variable->units.empty() && !set_text(column.dataset.get(), "units", variable->units))) {
+    if (!column.dataset || !set_text(column.dataset.get(), "description", variable->column.description) ||
+        (!variable->column.units.empty() && !set_text(column.dataset.get(), "units", variable->column.units))) {
       return cannot_write(state_->path, errno);
     }
     found = state_->columns.emplace(std::string(name), std::move(column)).first;
@@ -274,7 +262,7 @@ Outcome<std::string> ProfileWriter::finish() {
     if (column.written != column.length) {
       return Failure{"column '" + name + "' of " + state.path + " is incomplete"};
     }
-    const std::string& dimension = column.variable->dimension;
+    const std::string& dimension = column.variable->column.over;
     auto scale = dimensions.find(dimension);
     if (scale == dimensions.end()) {
       hdf5::Dataset dataset = dimension_of(state.file.get(), dimension, column.length);
@@ -292,114 +280,52 @@ Outcome<std::string> ProfileWriter::finish() {
   return state.give_name();
 }
 
+namespace {
+
+// After the first failure nothing more is written.
+class IntoFile final : public Sink {
+ public:
+  explicit IntoFile(ProfileWriter& writer) : writer_(writer) {}
+
+  void attribute(std::string_view name, std::string_view value) override {
+    if (status_) status_ = writer_.attribute(name, value);
+  }
+  void attribute(std::string_view name, std::int64_t value) override {
+    if (status_) status_ = writer_.attribute(name, value);
+  }
+  void attribute(std::string_view name, double value) override {
+    if (status_) status_ = writer_.attribute(name, value);
+  }
+  void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) override {
+    if (status_) status_ = writer_.append(name, type, data, bytes);
+  }
+
+  Outcome<std::string> finish() {
+    if (!status_) return status_.failure();
+    return writer_.finish();
+  }
+
+ private:
+  ProfileWriter& writer_;
+  Status status_ = Done{};
+};
+
+}  // namespace
+
 Outcome<std::string> write_profile(const Profile& profile, const std::string& path) {
   Outcome<ProfileWriter> writer = ProfileWriter::create(path);
   if (!writer) return writer.failure();
-  Status status = Done{};
-  const auto then = [&status](auto&& step) {
-    if (status) status = step();
-  };
-  const auto put = [&](std::string_view name, const auto& value) {
-    then([&] { return writer->attribute(name, value); });
-  };
-  const auto append = [&](const std::string& name, const auto& values) {
-    if (!values.empty()) then([&] { return writer->append(name, values); });
-  };
-  const auto append_texts = [&](const std::string& name, const std::vector<std::string>& values) {
-    std::string joined;
-    for (const std::string& value : values) joined += value + '\0';
-    if (!values.empty()) {
-      then([&] { return writer->append(name, ElementType::text, joined.data(), joined.size()); });
-    }
-  };
-
-  std::string reduced;
-  for (const FeatureInfo& info : features) {
-    if (profile.features[index_of(info.feature)].reduced)
-      reduced += (reduced.empty() ? "" : " ") + std::string(info.name);
-  }
-  put("segments", static_cast<std::int64_t>(profile.segments));
-  put("ranks", std::int64_t{profile.ranks});
-  put("recorder_version", std::string_view(profile.recorder_version));
-  put("command", std::string_view(profile.command));
-  if (!profile.boundary.empty()) put("boundary", std::string_view(profile.boundary));
-  put("mpi", std::string_view(profile.mpi));
-  put("counter", std::string_view(profile.counter));
-  put("compute_units", std::string_view(profile.compute_units));
-  put("clock", std::string_view(profile.clock));
-  put("start_time", std::string_view(profile.start_time));
-  put("exit_state", std::string_view(profile.exit_state));
-  if (!profile.incomplete.empty()) put("incomplete", std::string_view(profile.incomplete));
-  put("disagreement", std::string_view(profile.disagreement));
-  put("inject", std::string_view(profile.inject));
-  put("reduced_features", std::string_view(reduced));
-  put("dropped_segments", static_cast<std::int64_t>(profile.dropped_segments));
-  put("run_time_seconds", profile.run_time_seconds);
-  put("boundary_cost_seconds", profile.boundary_cost_seconds);
-  put("clock_resolution_seconds", profile.clock_resolution_seconds);
-  if (profile.known_runs) for_each_attribute(*profile.known_runs, put);
-
-  append_texts("rank_host", profile.rank_host);
-  append("rank_run_time", profile.rank_run_time);
-  append(std::string(background_names[0]), profile.background_before.quantum);
-  append(std::string(background_names[1]), profile.background_before.mean);
-  append(std::string(background_names[2]), profile.background_after.quantum);
-  append(std::string(background_names[3]), profile.background_after.mean);
-  append_texts("rank_cpu", profile.rank_cpu);
-  for (const ProbeInfo& info : probe_infos) {
-    for_each_column(info, profile.probes[index_of(info.probe)], append);
-  }
-  for (const EvidenceInfo& info : evidence_infos) {
-    append(evidence_name(info), profile.evidence[index_of(info.evidence)]);
-  }
-  for (const FeatureInfo& info : features) {
-    const FeatureColumn& column = profile.features[index_of(info.feature)];
-    append(bins_name(info.name), column.bins);
-    append(std::string(info.name), column.index);
-    append(totals_name(info.name), profile.totals[index_of(info.feature)]);
-  }
-  append_texts("sites", profile.sites);
-  append("site", profile.site);
-  const auto append_of_modules = [&](const std::string& name, std::string Module::*what) {
-    std::vector<std::string> values;
-    for (const Module& module : profile.modules) values.push_back(module.*what);
-    append_texts(name, values);
-  };
-  append_of_modules("modules", &Module::name);
-  append_of_modules("module_paths", &Module::path);
-  append_of_modules("module_build_ids", &Module::build_id);
-  append("duration", profile.duration);
-  append("boundary_wait", profile.boundary_wait);
-  append("calls_beyond_usual", profile.calls_beyond_usual);
-  append("last_rank", profile.last_rank);
-  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-    append(last_rank_time_name(time_kind_names[kind]), profile.last_rank_times[kind]);
-  }
-  append("last_rank_off_cpu", profile.last_rank_off_cpu);
-  append("injected_requested", profile.injected.requested);
-  append("injected_actual", profile.injected.actual);
-  append("injected_critical", profile.injected.critical);
-  append_texts("composed_of", profile.composed_of);
-  append("source", profile.source);
-  if (!status) return status.failure();
-  return writer->finish();
+  IntoFile file(*writer);
+  send_profile(profile, file);
+  return file.finish();
 }
 
 Status add_what_was_known(const Profile& profile, const std::string& path) {
   Outcome<ProfileWriter> writer = ProfileWriter::amend(path, static_cast<std::uint64_t>(profile.ranks));
   if (!writer) return writer.failure();
-  Status status = Done{};
-  if (profile.known_runs) {
-    for_each_attribute(*profile.known_runs, [&](std::string_view name, const auto& value) {
-      if (status) status = writer->attribute(name, value);
-    });
-  }
-  for (const ProbeInfo& info : probe_infos) {
-    const std::vector<double>& known = profile.probes[index_of(info.probe)].known;
-    if (status && !known.empty()) status = writer->append(probe_name(info, ProbeColumn::known), known);
-  }
-  if (!status) return status;
-  const Outcome<std::string> written = writer->finish();
+  IntoFile file(*writer);
+  send_what_was_known(profile, file);
+  const Outcome<std::string> written = file.finish();
   return written ? Status(Done{}) : written.failure();
 }
 

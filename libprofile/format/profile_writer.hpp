@@ -29,10 +29,6 @@ class ProfileWriter {
   Status attribute(std::string_view name, double value);
   /// Appends to a column of the schema. Texts are NUL-ended.
   Status append(std::string_view name, ElementType type, const void* data, std::size_t bytes);
-  template <class T>
-  Status append(std::string_view name, const std::vector<T>& values) {
-    return append(name, element_type_of<T>(), values.data(), values.size() * sizeof(T));
-  }
   /// Names the dimensions, closes, and gives the file its name, or the first free one of NAME-2, NAME-3 ... Returns the
   /// name. Needed: without it nothing remains.
   Outcome<std::string> finish();

@@ -13,52 +13,13 @@
 #include <unistd.h>
 #include <vector>
 
+#include "libprofile/format/element.hpp"
+#include "libprofile/format/sink.hpp"
+
 namespace halcyon {
 
 /// `failure` is the sender's last word instead of `end`, if it has to give up.
 enum class FrameKind : std::uint8_t { text, integer, real, column, end, failure };
-enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, text };
-
-constexpr std::size_t size_of(ElementType type) {
-  switch (type) {
-    case ElementType::u8:
-    case ElementType::text: return 1;
-    case ElementType::u16: return 2;
-    case ElementType::u32:
-    case ElementType::f32: return 4;
-    case ElementType::u64:
-    case ElementType::f64: return 8;
-  }
-  return 1;
-}
-
-template <class T>
-constexpr ElementType element_type_of();
-template <>
-constexpr ElementType element_type_of<std::uint8_t>() {
-  return ElementType::u8;
-}
-template <>
-constexpr ElementType element_type_of<std::uint16_t>() {
-  return ElementType::u16;
-}
-template <>
-constexpr ElementType element_type_of<std::uint32_t>() {
-  return ElementType::u32;
-}
-template <>
-constexpr ElementType element_type_of<std::uint64_t>() {
-  return ElementType::u64;
-}
-template <>
-constexpr ElementType element_type_of<float>() {
-  return ElementType::f32;
-}
-template <>
-constexpr ElementType element_type_of<double>() {
-  return ElementType::f64;
-}
-
 struct FrameHeader {
   char magic[4] = {'H', 'L', 'F', '1'};
   FrameKind kind = FrameKind::end;
@@ -95,28 +56,20 @@ inline bool read_fully(int file, void* data, std::size_t size) {
 }
 
 /// Writes frames; after a failure it stays silent and says so in ok().
-class FrameWriter {
+class FrameWriter final : public Sink {
  public:
   explicit FrameWriter(int file) : file_(file) {}
 
-  void text(std::string_view name, std::string_view value) {
+  void attribute(std::string_view name, std::string_view value) override {
     frame(FrameKind::text, ElementType::text, name, value.data(), value.size());
   }
-  void integer(std::string_view name, std::int64_t value) {
+  void attribute(std::string_view name, std::int64_t value) override {
     frame(FrameKind::integer, ElementType::u64, name, &value, sizeof value);
   }
-  void real(std::string_view name, double value) {
+  void attribute(std::string_view name, double value) override {
     frame(FrameKind::real, ElementType::f64, name, &value, sizeof value);
   }
-  template <class T>
-  void column(std::string_view name, const T* values, std::size_t count) {
-    frame(FrameKind::column, element_type_of<T>(), name, values, count * sizeof(T));
-  }
-  /// A column of texts, each ended by a NUL.
-  void text_column(std::string_view name, std::string_view nul_ended) {
-    frame(FrameKind::column, ElementType::text, name, nul_ended.data(), nul_ended.size());
-  }
-  void column_bytes(ElementType type, std::string_view name, const void* data, std::size_t bytes) {
+  void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) override {
     frame(FrameKind::column, type, name, data, bytes);
   }
   void end() { frame(FrameKind::end, ElementType::u8, {}, nullptr, 0); }

@@ -23,6 +23,9 @@ inline Ticks& operator+=(Ticks& a, Ticks b) {
 }
 inline bool operator>(Ticks a, Ticks b) { return a.count > b.count; }
 
+/// CPU time of the calling thread, ns.
+inline std::uint64_t thread_cpu_time() { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
 /// True where the processor promises one constant rate through sleep states and on every core (CPUID 80000007H, EDX 8).
 inline bool has_invariant_tsc() {
 #if defined(__x86_64__)

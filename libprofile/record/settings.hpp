@@ -1,12 +1,28 @@
 // The recorder's settings: HALCYON_* variables, each with the name of the `halcyon run` option it stands for.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <ctime>
 #include <string>
 #include <vector>
 
-#include "libprofile/record/recorder.hpp"
+#include "libprofile/record/shared_settings.hpp"
 
 namespace halcyon {
+
+struct Settings {
+  std::string output;
+  std::string command;
+  std::string receipt;  // a file to be told the profile's name, for `halcyon run`; may be empty
+  CounterRequest counter;
+  BoundaryChoice boundary = BoundaryChoice::automatic;
+  int boundary_ranks = 0;  // 0: as many as the world has
+  std::size_t memory_bytes = std::size_t{512} << 20;
+  double background_seconds = 0.0;            // spent on measuring it, half before and half after the run
+  bool probes = true;                         // of the machine, just before and just after the run
+  int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory ends
+};
 
 /// A relative output is made absolute. A value that cannot be read leaves its default, and a sentence in `complaint`.
 Settings settings_from_environment(std::string& complaint);

@@ -34,7 +34,7 @@ class Completion {
     const SharedStateLock lock;
     for (int i = 0; i < count; ++i) {
       before_[i] = requests[i];
-      pending_[i] = recorder->requests.pending(requests[i]);
+      pending_[i] = recorder->calls.requests.pending(requests[i]);
     }
   }
 
@@ -54,7 +54,7 @@ class Completion {
   void forget_failed(const MPI_Request* requests) {
     const SharedStateLock lock;
     for (int i = 0; i < count_; ++i) {
-      if (requests[i] != before_[i]) recorder->requests.complete(before_[i], pending_[i]);
+      if (requests[i] != before_[i]) recorder->calls.requests.complete(before_[i], pending_[i]);
     }
   }
 
@@ -65,7 +65,7 @@ class Completion {
 };
 
 /// With nothing pending, a completion is only timed.
-inline bool nothing_pending() { return recorder->requests.empty(); }
+inline bool nothing_pending() { return recorder->calls.requests.empty(); }
 
 }  // namespace halcyon
 
@@ -99,8 +99,8 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   if (result == MPI_SUCCESS) completion.completed(call, 0, status);
   completion.finish(call, result, request);
 }
-[[gnu::noinline]] int test_among_threads(RecordedCall& call, int (*next)(MPI_Request*, int*, MPI_Status*), MPI_Request* request,
-                                         int* flag, MPI_Status* status) {
+[[gnu::noinline]] int test_among_threads(RecordedCall& call, int (*next)(MPI_Request*, int*, MPI_Status*),
+                                         MPI_Request* request, int* flag, MPI_Status* status) {
   Completion completion(1, request);
   const int result = next(request, flag, status);
   call.ended();
@@ -116,7 +116,7 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   if (!call.records()) return next(request, flag, status);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
-  if (recorder->several_threads) return test_among_threads(call, next, request, flag, status);
+  if (recorder->run.several_threads) return test_among_threads(call, next, request, flag, status);
   const MPI_Request before = *request;
   const int result = next(request, flag, status);
   call.ended();
@@ -125,7 +125,8 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
 }
 
 // With an error in a status, what did complete still completed (MPI 3.1, 3.7.5).
-void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests, const MPI_Status* statuses) {
+void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
+              const MPI_Status* statuses) {
   for (int i = 0; i < completion.count(); ++i) {
     if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
       completion.completed(call, i, statuses[i]);
@@ -246,7 +247,7 @@ int wrap_MPI_Request_free(int (*next)(MPI_Request*), Caller caller, MPI_Request*
   if (!call.records()) return next(request);
   {
     const SharedStateLock lock;
-    recorder->requests.erase(*request);
+    recorder->calls.requests.erase(*request);
   }
   return next(request);
 }

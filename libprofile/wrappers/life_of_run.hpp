@@ -3,7 +3,9 @@
 
 #include <cstdarg>
 
-#include "libprofile/lifecycle.hpp"
+#include "libprofile/life/end.hpp"
+#include "libprofile/life/exit_gate.hpp"
+#include "libprofile/life/start.hpp"
 #include "libprofile/wrappers/recorded_call.hpp"
 
 // The generated wrappers name these; one for each of these `special` and `life` lines of mpi.table.
@@ -50,7 +52,7 @@ template <class Info, class Errhandler>
 int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), Caller, Info info, Errhandler handler,
                           MPI_Session* session) {
   const int result = next(info, handler, session);
-  if (result == MPI_SUCCESS) session_begins();
+  if (result == MPI_SUCCESS) note_session();
   return result;
 }
 #endif

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/posix.hpp"
 #include "libprofile/record/recorder.hpp"
@@ -38,12 +39,12 @@ class RecordedCall {
     ThreadState& thread = current_thread();
     if (thread.outermost.is_around(caller)) return;
     // A child of vfork shares this memory, so that it passes for its parent until it is asked.
-    if (call_class == CallClass::posixio && (!thread.is_application || getpid() != recorder->process)) return;
+    if (call_class == CallClass::posixio && (!thread.is_application || getpid() != recorder->run.process)) return;
     thread.outermost.begin(caller);
     thread_ = &thread;
     if (call_class == CallClass::local) return;
-    entry_ = recorder->clock.now();
-    recorder->end_computation(thread, entry_);
+    entry_ = recorder->meters.clock.now();
+    recorder->meters.end_computation(thread, entry_);
   }
   [[gnu::always_inline]] ~RecordedCall() {
     if (thread_ == nullptr) return;
@@ -58,9 +59,9 @@ class RecordedCall {
   /// The real function has returned.
   [[gnu::always_inline]] void ended() {
     if (class_ == CallClass::local) return;
-    exit_ = recorder->clock.now();
+    exit_ = recorder->meters.clock.now();
     time_of(kind_of(class_)) += exit_ - entry_;
-    recorder->begin_computation(*thread_, entry_, exit_);
+    recorder->meters.begin_computation(*thread_, entry_, exit_);
   }
 
   // -- what the tables' notes say
@@ -93,7 +94,7 @@ class RecordedCall {
   }
   void partitions_ready(MPI_Request request, int partitions) {
     const SharedStateLock lock;
-    const PendingRequest* pending = recorder->requests.find(request);
+    const PendingRequest* pending = recorder->calls.requests.find(request);
     if (pending == nullptr || partitions <= 0) return;
     const auto number = static_cast<std::uint64_t>(partitions);
     thread_->add(pending->counted, number);
@@ -144,7 +145,7 @@ class RecordedCall {
   }
 
   /// Processes that are not of this world have come into reach.
-  void meets_another_world() { recorder->several_worlds.store(true, std::memory_order_relaxed); }
+  void meets_another_world() { recorder->run.several_worlds.store(true, std::memory_order_relaxed); }
 
   // -- boundaries
 
@@ -158,8 +159,8 @@ class RecordedCall {
   /// A Reduce or Gather has returned: all have come to the root before it returns there. Of one that does not block
   /// only the root knows when that was.
   void gathered(int root, MPI_Comm comm) {
-    if (!recorder->uses(BoundaryChoice::rooted) || !recorder->counts_as_boundary(comm)) return;
-    thread_->gathering.at(recorder->process_of(root, comm));
+    if (!recorder->boundaries.uses(BoundaryChoice::rooted) || !recorder->boundaries.counts(comm, recorder->run)) return;
+    thread_->gathering.at(recorder->run.process_of(root, comm));
   }
   /// A Bcast or Scatter: a boundary where all had come to its root.
   void boundary(Boundary operation, MPI_Comm comm, int root) {
@@ -170,27 +171,27 @@ class RecordedCall {
   }
   /// A mark of the user's, which waits for nobody.
   void mark() {
-    if (recorder->uses_next_mark()) end_segment(Boundary::pcontrol, place());
+    if (recorder->boundaries.uses_next_mark()) end_segment(Boundary::pcontrol, place());
   }
 
-  // -- mpi4py's reductions of objects (record/rooted_pairs.hpp)
+  // -- mpi4py's reductions of objects (record/pickled_reductions.hpp)
 
   void duplicated(MPI_Comm comm) {
-    if (!recorder->uses(BoundaryChoice::rooted) || !recorder->python.is_mpi4py(site_) ||
-        !recorder->counts_as_boundary(comm)) {
+    if (!recorder->boundaries.uses(BoundaryChoice::rooted) || !recorder->python.is_mpi4py(site_) ||
+        !recorder->boundaries.counts(comm, recorder->run)) {
       return;
     }
     const int ranks = static_cast<int>(members(comm));
     const SharedStateLock lock;
-    recorder->pickled_comms.add({.comm = comm,
-                                 .process = recorder->process_of(0, comm),
-                                 .reduction = {rank_in(comm), ranks},
-                                 .is_alone = ranks == 1});
+    recorder->calls.pickled_comms.add({.comm = comm,
+                                       .process = recorder->run.process_of(0, comm),
+                                       .reduction = {rank_in(comm), ranks},
+                                       .is_alone = ranks == 1});
   }
   void message(MPI_Comm comm, bool is_sent, int other, int tag) {
-    if (__builtin_expect(recorder->pickled_comms.empty(), 1)) return;
+    if (__builtin_expect(recorder->calls.pickled_comms.empty(), 1)) return;
     const SharedStateLock lock;
-    PickledComms::One* const pickled = recorder->pickled_comms.find(comm);
+    PickledComms::One* const pickled = recorder->calls.pickled_comms.find(comm);
     if (pickled != nullptr && pickled->reduction.ends_with(is_sent, other, tag)) {
       thread_->gathering.at(pickled->process);
     }
@@ -200,7 +201,7 @@ class RecordedCall {
 
   void started(MPI_Request request) {
     const SharedStateLock lock;
-    PendingRequest* pending = recorder->requests.find(request);
+    PendingRequest* pending = recorder->calls.requests.find(request);
     if (pending == nullptr || !pending->persistent) return;
     pending->active = true;
     if (pending->ends_segment) thread_->gathering.forget();
@@ -217,7 +218,7 @@ class RecordedCall {
       move(Feature::bytes_received, bytes_of(status));
     }
     const SharedStateLock lock;
-    recorder->requests.complete(request, pending);
+    recorder->calls.requests.complete(request, pending);
   }
   void end_segment(Boundary operation, const void* site) {
     compare_with_usual();
@@ -229,7 +230,7 @@ class RecordedCall {
       const SharedStateLock lock;
       recorder->close_segment(*thread_, operation, site, exit_, wait);
     }
-    const Ticks now = recorder->clock.now();
+    const Ticks now = recorder->meters.clock.now();
     thread_->cpu.skip(now - thread_->last_exit);  // what recording took is nobody's computation
     thread_->last_exit = now;
     entry_ = exit_;  // a second boundary of the same call waited for nothing
@@ -237,21 +238,21 @@ class RecordedCall {
 
  private:
   bool synchronizes(MPI_Comm comm) {
-    if (!recorder->counts_as_boundary(comm)) return false;
+    if (!recorder->boundaries.counts(comm, recorder->run)) return false;
     thread_->gathering.forget();
-    recorder->note_synchronization();
-    return recorder->uses(BoundaryChoice::all_to_all);
+    recorder->boundaries.note_synchronization();
+    return recorder->boundaries.uses(BoundaryChoice::all_to_all);
   }
   bool ends_pair(MPI_Comm comm, int root) {
-    if (!recorder->pickled_comms.empty()) note_pickled_alone(comm);
-    if (!thread_->gathering.is_known() || !recorder->counts_as_boundary(comm)) return false;
-    const bool is_pair = thread_->gathering.ends_from(recorder->process_of(root, comm));
-    if (is_pair) recorder->note_synchronization();
+    if (!recorder->calls.pickled_comms.empty()) note_pickled_alone(comm);
+    if (!thread_->gathering.is_known() || !recorder->boundaries.counts(comm, recorder->run)) return false;
+    const bool is_pair = thread_->gathering.ends_from(recorder->run.process_of(root, comm));
+    if (is_pair) recorder->boundaries.note_synchronization();
     return is_pair;
   }
   void note_pickled_alone(MPI_Comm comm) {
     const SharedStateLock lock;
-    PickledComms::One* const pickled = recorder->pickled_comms.find(comm);
+    PickledComms::One* const pickled = recorder->calls.pickled_comms.find(comm);
     if (pickled == nullptr || !pickled->is_alone) return;
     pickled->length_is_known = !pickled->length_is_known;
     if (pickled->length_is_known) thread_->gathering.at(pickled->process);
@@ -263,16 +264,16 @@ class RecordedCall {
       return;
     }
     const SharedStateLock lock;
-    if (PendingRequest* known = class_ == CallClass::local ? recorder->requests.find(request) : nullptr) {
+    if (PendingRequest* known = class_ == CallClass::local ? recorder->calls.requests.find(request) : nullptr) {
       known->ends_segment = true;
       known->boundary = operation;
       known->site = site;
       return;
     }
-    recorder->requests.insert(request, {.site = site,
-                                        .operation = PendingRequest::Operation::boundary_only,
-                                        .boundary = operation,
-                                        .ends_segment = true});
+    recorder->calls.requests.insert(request, {.site = site,
+                                              .operation = PendingRequest::Operation::boundary_only,
+                                              .boundary = operation,
+                                              .ends_segment = true});
   }
   /// Where the program is: its own line, where mpi4py has called for it.
   const void* place() { return recorder->python.place_of(site_); }
@@ -297,11 +298,12 @@ class RecordedCall {
     if (is_compared_ || class_ == CallClass::local || class_ == CallClass::poll) return;
     is_compared_ = true;
     if (thread_->usual_times == nullptr) return;
-    thread_->beyond_usual += thread_->usual_times->beyond(site_, moved_, exit_ - entry_, recorder->noticeable_delay);
+    thread_->beyond_usual +=
+        thread_->usual_times->beyond(site_, moved_, exit_ - entry_, recorder->meters.noticeable_delay);
   }
   void remember(MPI_Request request, const PendingRequest& pending) {
     const SharedStateLock lock;
-    recorder->requests.insert(request, pending);
+    recorder->calls.requests.insert(request, pending);
   }
   void note_file(Feature operations, Feature volume, std::uint64_t amount) {
     thread_->add(operations, 1);

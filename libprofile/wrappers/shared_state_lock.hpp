@@ -8,11 +8,11 @@ namespace halcyon {
 /// Held while the request table or the segments are touched, in programs with MPI_THREAD_MULTIPLE.
 class SharedStateLock {
  public:
-  SharedStateLock() : taken_(recorder->several_threads) {
-    if (taken_) recorder->lock.lock();
+  SharedStateLock() : taken_(recorder->run.several_threads) {
+    if (taken_) recorder->calls.lock.lock();
   }
   ~SharedStateLock() {
-    if (taken_) recorder->lock.unlock();
+    if (taken_) recorder->calls.lock.unlock();
   }
   SharedStateLock(const SharedStateLock&) = delete;
   SharedStateLock& operator=(const SharedStateLock&) = delete;

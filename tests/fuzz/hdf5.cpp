@@ -161,7 +161,7 @@ void replace_attribute(hid_t target, Steering& steering) {
 
 void replace_column(hid_t target, Steering& steering) {
   const std::vector<Variable>& variables = schema_variables();
-  const char* name = variables[steering.below(variables.size())].name.c_str();
+  const char* name = variables[steering.below(variables.size())].column.name.c_str();
   H5Ldelete(target, name, H5P_DEFAULT);
   const std::uint8_t how = steering.byte();
   if (how < 16) return;

@@ -4,9 +4,9 @@
 #include <fstream>
 
 #include "libprofile/format/profile_reader.hpp"
-#include "libprofile/record/packing.hpp"
-#include "libprofile/record/tail.hpp"
-#include "libprofile/reduce/recover.hpp"
+#include "libprofile/format/run_facts.hpp"
+#include "libprofile/record/store/tail.hpp"
+#include "libprofile/recover/recover.hpp"
 #include "tests/fuzz/steering.hpp"
 
 namespace {
@@ -33,16 +33,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   recover_from(whole);
   std::filesystem::remove(whole);
 
-  std::vector<std::byte> tail(sizeof(TailHeader) + size);
-  std::memcpy(tail.data() + sizeof(TailHeader), data, size);
+  std::vector<std::byte> tail(tail_header_size + size);
+  std::memcpy(tail.data() + tail_header_size, data, size);
   {
-    Packer packer;
-    for (const char* text : {"0", "./app", "MPI", "cpu", "ns", "2026-01-01T00:00:00Z", ""}) packer.put_text(text);
+    const RunFacts facts{.recorder_version = "0", .command = "./app", .counter = "cpu", .compute_units = "ns"};
     PartHeader header;
     header.run = 1;
     header.ranks = 2;
     PartFile part;
-    part.place(directory, "0.part", header, packer.take(), tail.size());
+    part.place(directory, "0.part", header, pack_facts(facts), tail.size());
     if (part.write_tail(tail.data(), tail.size())) recover_from(directory + "/0.part");
     part.remove();
   }

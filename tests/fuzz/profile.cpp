@@ -60,8 +60,8 @@ Frame& attribute(Contents& contents, Steering& steering) {
 Frame& column(Contents& contents, Steering& steering) {
   const std::vector<Variable>& variables = schema_variables();
   const Variable& variable = variables[steering.below(variables.size())];
-  const Frame none{FrameKind::column, variable.type, variable.name, {}};
-  return contents.columns.try_emplace(variable.name, std::vector<Frame>{none}).first->second.front();
+  const Frame none{FrameKind::column, variable.type, variable.column.name, {}};
+  return contents.columns.try_emplace(variable.column.name, std::vector<Frame>{none}).first->second.front();
 }
 
 // Values repeat from the start when it becomes longer.
@@ -80,7 +80,7 @@ void resize(Frame& column, std::size_t length) {
 void resize_all(Contents& contents, std::string_view dimension, std::size_t length) {
   for (auto& [column_name, pieces] : contents.columns) {
     const Variable* variable = find_variable(column_name);
-    if (variable != nullptr && variable->dimension == dimension) resize(pieces.front(), length);
+    if (variable != nullptr && variable->column.over == dimension) resize(pieces.front(), length);
   }
   const std::string name = dimension == "segment" ? "segments" : "ranks";
   Frame& count = contents.attributes.try_emplace(name, base().contents.attributes.at(name)).first->second;

@@ -1,4 +1,4 @@
-#include "libprofile/reduce/last_rank.hpp"
+#include "libprofile/merge/last_rank.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <random>
 
 #include "libprofile/format/profile_reader.hpp"
-#include "libprofile/record/packing.hpp"
-#include "libprofile/record/tail.hpp"
-#include "libprofile/reduce/recover.hpp"
+#include "libprofile/format/run_facts.hpp"
+#include "libprofile/record/store/tail.hpp"
+#include "libprofile/recover/recover.hpp"
 
 namespace {
 
@@ -44,19 +44,18 @@ class Part : public testing::Test {
     directory_ = name;
     figures_.run_time = 1.0;
     figures_.nanoseconds_per_tick = 0.5;
-    Packer packer;
-    for (const char* text : {"0", "./app", "MPI", "cpu", "ns", "2026-01-01T00:00:00Z", ""}) packer.put_text(text);
+    const RunFacts facts{.recorder_version = "0", .command = "./app", .counter = "cpu", .compute_units = "ns"};
     PartHeader header;
     header.run = 7;
     header.ranks = 1;
-    part_.place(directory_ / "run.h5.parts", "0.part", header, packer.take(), most_in_tail);
+    part_.place(directory_ / "run.h5.parts", "0.part", header, pack_facts(facts), most_in_tail);
   }
   void TearDown() override { fs::remove_all(directory_); }
 
   void record(SegmentStore& store, std::size_t segments) {
     for (std::size_t i = 0; i < segments; ++i) {
       SegmentRow row;
-      row.duration = {1000 + i};
+      row[Measure::duration] = static_cast<double>(1000 + i);
       row.features[index_of(Feature::compute)] = draw_(engine_);
       store.push(row);
     }
@@ -77,7 +76,7 @@ class Part : public testing::Test {
     ASSERT_EQ(read.modules.size(), 1u);
     EXPECT_EQ(read.modules.front().path + read.modules.front().build_id, "/opt/appabcd");
     for (std::size_t i = 0; i < segments; ++i) {
-      ASSERT_EQ(read.segments->get(i).duration, store.get(i).duration);
+      ASSERT_EQ(read.segments->get(i)[Measure::duration], store.get(i)[Measure::duration]);
       ASSERT_EQ(compute_of(*read.segments, i), compute_of(store, i)) << "segment " << i;
     }
   }
@@ -198,7 +197,7 @@ TEST_F(Part, ThatIsDamagedAnywhereIsRefusedOrReadAndBreaksNothing) {
     bytes[at] = static_cast<char>(~bytes[at]);
     check(bytes);
   };
-  for (std::size_t at = 0; at < sizeof(PartHeader) + 20; at += 5) damage(at);
+  for (std::size_t at = 0; at < part_beginning_size + 20; at += 5) damage(at);
   for (std::size_t at = tails; at < tails + 200; at += 40) damage(at);
   for (std::size_t at = part_.header().blocks_at; at < whole.size(); at += 20011) damage(at);
   for (std::size_t size = 0; size < whole.size(); size += 50021) check(whole.substr(0, size));

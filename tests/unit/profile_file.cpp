@@ -221,7 +221,8 @@ TEST_F(ProfileFile, LeavesNothingBehindWhenItCannotBeFinished) {
     Outcome<ProfileWriter> writer = ProfileWriter::create(path());
     ASSERT_TRUE(writer);
     ASSERT_TRUE(writer->attribute("segments", std::int64_t{5}));
-    ASSERT_TRUE(writer->append("duration", std::vector<float>{1.0F}));
+    const float one = 1.0F;
+    ASSERT_TRUE(writer->append("duration", ElementType::f32, &one, sizeof one));
     EXPECT_FALSE(writer->finish());
   }
   EXPECT_TRUE(fs::is_empty(directory_));

@@ -1,4 +1,4 @@
-#include "libprofile/reduce/program_bins.hpp"
+#include "libprofile/merge/program_bins.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "libprofile/record/quantizer.hpp"
+#include "libprofile/record/store/quantizer.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "libprofile/record/rooted_pairs.hpp"
+#include "libprofile/record/pickled_reductions.hpp"
 
 #include <gtest/gtest.h>
 

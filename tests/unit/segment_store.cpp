@@ -1,4 +1,4 @@
-#include "libprofile/record/segment_store.hpp"
+#include "libprofile/record/store/segment_store.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@ using namespace halcyon;
 
 SegmentRow row_with_compute(double compute) {
   SegmentRow row;
-  row.duration = {1000};
+  row[Measure::duration] = 1000.0;
   row.features[index_of(Feature::compute)] = compute;
   return row;
 }
@@ -28,22 +28,22 @@ double compute_of(const SegmentStore& store, std::size_t segment) {
 TEST(SegmentStore, GivesBackWhatWasStored) {
   SegmentStore store(10, true);
   SegmentRow row = row_with_compute(42.0);
-  row.times = {Ticks{1}, Ticks{20}, Ticks{300}, Ticks{900}};
-  row.off_cpu = {250};
-  row.beyond_usual = {450};
+  row[Measure::boundary] = 300.0;
+  row[Measure::off_cpu] = 250.0;
+  row[Measure::beyond_usual] = 450.0;
   row.site = 7;
-  row.injected_requested = 5.0F;
-  row.injected_actual = 6.0F;
+  row[Measure::injected_requested] = 5.0;
+  row[Measure::injected_actual] = 6.0;
   store.push(row);
   store.settle();
   const StoredSegment segment = store.get(0);
-  EXPECT_EQ(segment.duration, 1000.0F);
-  EXPECT_NEAR(segment.times.kinds[2], 300.0, 1.0);
-  EXPECT_NEAR(segment.times.off_cpu, 250.0, 0.2);
-  EXPECT_NEAR(segment.times.beyond_usual, 450.0, 0.2);
+  EXPECT_EQ(segment[Measure::duration], 1000.0);
+  EXPECT_NEAR(segment[Measure::boundary], 300.0, 1.0);
+  EXPECT_NEAR(segment[Measure::off_cpu], 250.0, 0.2);
+  EXPECT_NEAR(segment[Measure::beyond_usual], 450.0, 0.2);
   EXPECT_EQ(segment.site, 7);
-  EXPECT_EQ(segment.injected_requested, 5.0F);
-  EXPECT_EQ(segment.injected_actual, 6.0F);
+  EXPECT_EQ(segment[Measure::injected_requested], 5.0);
+  EXPECT_EQ(segment[Measure::injected_actual], 6.0);
   EXPECT_EQ(compute_of(store, 0), 42.0);
 }
 

@@ -1,0 +1,357 @@
+// Every attribute and every column of a profile file, once: its name, unit and description, over what it goes, how
+// ranks are merged into it, since which schema version it exists, and which values it may have. Writing, reading,
+// checking, merging and the tables of docs/profile.md all walk these lists, so that a new column is one line here, one
+// member of Profile, and the place that fills it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "libprofile/format/evidence.hpp"
+#include "libprofile/format/features.hpp"
+#include "libprofile/format/measures.hpp"
+#include "libprofile/format/probes.hpp"
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+// No real profile has more. What a damaged file announces must not take more memory or disk than that. Sums over all
+// segments or ranks, and squares of them, stay finite numbers.
+inline constexpr std::uint64_t most_segments = std::uint64_t{1} << 32;
+inline constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
+inline constexpr double most_seconds = 1e12;
+inline constexpr double most_evidence = 1e12;
+inline constexpr double most_in_segment = 0x1p64;
+
+// -- attributes
+
+struct Attribute {
+  std::string_view name;
+  std::string_view description;
+  int since = 1;          // schema version; later ones may be missing
+  bool optional = false;  // left out where it is empty
+  double least = 0.0;     // of a number
+  double most = std::numeric_limits<double>::max();
+};
+
+/// What any rank of a run can tell of it, in texts. `Facts`: RunFacts or Profile.
+template <class Facts, class Visit>
+void for_each_run_fact(Facts& facts, Visit&& visit) {
+  visit(Attribute{"recorder_version", "version of Halcyon that recorded the run"}, facts.recorder_version);
+  visit(Attribute{"command", "the program and its arguments"}, facts.command);
+  visit(Attribute{"mpi", "MPI library"}, facts.mpi);
+  visit(Attribute{"counter", "what counts computation: `papi:EVENT`, `cpu` or `none`"}, facts.counter);
+  visit(Attribute{"compute_units", "unit of the compute feature: `ns` for CPU time, else `1`"}, facts.compute_units);
+  visit(Attribute{"start_time", "when MPI_Init returned, UTC"}, facts.start_time);
+  visit(Attribute{.name = "inject", .description = "what intM was asked to inject; empty without it", .since = 2},
+        facts.inject);
+  visit(Attribute{.name = "boundary",
+                  .description = "what was asked to end segments: `auto`, `all-to-all`, `rooted` or `pcontrol`; absent "
+                                 "in older profiles, which know all-to-all collectives alone",
+                  .since = 2,
+                  .optional = true},
+        facts.boundary);
+}
+
+/// How the run compares with earlier ones of the same work, and how its parts do.
+template <class Known, class Visit>
+void for_each_attribute_of_known_runs(Known& known, Visit&& visit) {
+  constexpr double least = -most_seconds;
+  visit(Attribute{"known_runs", "earlier runs of the same work that were known when the run was judged", 4, false, 1.0},
+        known.runs);
+  const auto seconds = [&](std::string_view name, std::string_view description, auto& value) {
+    visit(Attribute{name, description, 4, false, least, most_seconds}, value);
+  };
+  seconds("known_runs_displacement_seconds", "how far the medians of its groups lay above the best of theirs",
+          known.displacement_seconds);
+  seconds("known_runs_low_seconds", "lower end of the 90 % interval of that", known.low_seconds);
+  seconds("known_runs_high_seconds", "upper end", known.high_seconds);
+  seconds("known_runs_matched_seconds", "run time in groups that earlier runs had, too", known.matched_seconds);
+}
+inline constexpr std::string_view known_runs_name = "known_runs";
+
+template <class Parts, class Visit>
+void for_each_attribute_of_known_parts(Parts& parts, Visit&& visit) {
+  constexpr double least = -most_seconds;
+  visit(Attribute{"known_runs_of_parts", "earlier runs that had as many segments", 4, false, 1.0}, parts.runs);
+  const auto seconds = [&](std::string_view name, std::string_view description, auto& value) {
+    visit(Attribute{name, description, 4, false, least, most_seconds}, value);
+  };
+  seconds("known_runs_beyond_seconds", "how far the run lay above the best times of its parts", parts.beyond_seconds);
+  seconds("known_runs_beyond_low_seconds", "lower end of the 90 % interval of that", parts.low_seconds);
+  seconds("known_runs_beyond_high_seconds", "upper end", parts.high_seconds);
+}
+inline constexpr std::string_view known_parts_name = "known_runs_of_parts";
+
+/// `visit(attribute, value)`: a text, an integer or a real number. `segments` and `ranks` come first, since they size
+/// the columns. How the run compares with earlier ones is not among these.
+template <class P, class Visit>
+void for_each_attribute(P& profile, Visit&& visit) {
+  visit(Attribute{.name = "segments", .description = "how many", .most = static_cast<double>(most_segments)},
+        profile.segments);
+  visit(Attribute{.name = "ranks", .description = "how many", .least = 1.0, .most = static_cast<double>(most_ranks)},
+        profile.ranks);
+  for_each_run_fact(profile, visit);
+  visit(Attribute{"clock", "the recorder's clock"}, profile.clock);
+  visit(Attribute{"exit_state",
+                  "`finalized`, `composed`, or how a run ended that was recovered: `aborted`, `exited`, "
+                  "`killed`, `signal N`"},
+        profile.exit_state);
+  visit(
+      Attribute{
+          .name = "incomplete", .description = "what is missing of a recovered run", .since = 2, .optional = true},
+      profile.incomplete);
+  visit(Attribute{.name = "disagreement",
+                  .description = "how the ranks' boundaries differ; there are no segments then",
+                  .since = 2},
+        profile.disagreement);
+  std::string reduced;
+  for (const FeatureInfo& info : features) {
+    if (profile.features[index_of(info.feature)].reduced)
+      reduced += (reduced.empty() ? "" : " ") + std::string(info.name);
+  }
+  visit(
+      Attribute{
+          .name = "reduced_features", .description = "features of which only the value over ranks is kept", .since = 2},
+      reduced);
+  if constexpr (!std::is_const_v<P>) {
+    const std::string padded = " " + reduced + " ";
+    for (const FeatureInfo& info : features) {
+      profile.features[index_of(info.feature)].reduced = padded.find(" " + std::string(info.name) + " ") != padded.npos;
+    }
+  }
+  visit(Attribute{"dropped_segments", "segments beyond what memory and disk had room for, per rank"},
+        profile.dropped_segments);
+  const auto seconds = [&](std::string_view name, std::string_view description, auto& value) {
+    visit(Attribute{.name = name, .description = description, .most = most_seconds}, value);
+  };
+  seconds("run_time_seconds", "from MPI_Init to MPI_Finalize, mean over ranks", profile.run_time_seconds);
+  seconds("boundary_cost_seconds", "what recording one boundary took", profile.boundary_cost_seconds);
+  seconds("clock_resolution_seconds", "the least difference that the clock tells", profile.clock_resolution_seconds);
+}
+
+// -- columns
+
+/// Which values a number may have. NaN is a value that is not known.
+enum class Values : std::uint8_t { any, seconds, seconds_or_unknown, evidence_or_unknown, of_segment, index };
+
+inline constexpr std::string_view over_segments = "segment";
+inline constexpr std::string_view over_ranks = "rank";
+
+struct Column {
+  std::string name;
+  std::string over;   // the dimension
+  std::string units;  // empty for texts
+  std::string description;
+  int since = 1;  // schema version
+  bool needed = false;
+  Values values = Values::any;
+  std::uint64_t below = 0;  // of indices
+};
+
+/// How the ranks' measures of a segment become one value.
+enum class OverRanks : std::uint8_t { mean, sum, least, largest, of_last_rank };
+
+struct TimeColumn {
+  std::string_view name;
+  Measure measure;
+  OverRanks over_ranks;
+  int since;
+  std::string_view description;
+};
+
+/// The columns of seconds over segments. `visit(time, values)`.
+template <class P, class Visit>
+void for_each_time_column(P& profile, Visit&& visit) {
+  using enum OverRanks;
+  visit(TimeColumn{"duration", Measure::duration, mean, 1, "duration of the segment, mean over ranks"},
+        profile.duration);
+  visit(TimeColumn{"boundary_wait", Measure::boundary, mean, 1, "time in the boundary operation, mean over ranks"},
+        profile.boundary_wait);
+  visit(TimeColumn{"calls_beyond_usual", Measure::beyond_usual, least, 3,
+                   "time that calls took beyond what is usual at their place in the program, least of any rank"},
+        profile.calls_beyond_usual);
+  visit(TimeColumn{"last_rank_point_to_point", Measure::point_to_point, of_last_rank, 1,
+                   "time in point_to_point calls of the rank that held the others up"},
+        profile.last_rank_times[0]);
+  visit(TimeColumn{"last_rank_collective", Measure::collective, of_last_rank, 1,
+                   "time in collective calls of the rank that held the others up"},
+        profile.last_rank_times[1]);
+  visit(TimeColumn{"last_rank_boundary", Measure::boundary, of_last_rank, 1,
+                   "time in boundary calls of the rank that held the others up"},
+        profile.last_rank_times[2]);
+  visit(TimeColumn{"last_rank_file_io", Measure::file_io, of_last_rank, 1,
+                   "time in file_io calls of the rank that held the others up"},
+        profile.last_rank_times[3]);
+  visit(TimeColumn{"last_rank_off_cpu", Measure::off_cpu, of_last_rank, 2,
+                   "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches "
+                   "above 200 us"},
+        profile.last_rank_off_cpu);
+  visit(TimeColumn{"injected_critical", Measure::injected_actual, largest, 1,
+                   "delay that intM caused, largest of any rank"},
+        profile.injected.critical);
+  visit(TimeColumn{"injected_requested", Measure::injected_requested, sum, 1,
+                   "delay that intM was asked for, sum over ranks"},
+        profile.injected.requested);
+  visit(TimeColumn{"injected_actual", Measure::injected_actual, sum, 1, "delay that intM caused, sum over ranks"},
+        profile.injected.actual);
+}
+
+inline std::string bins_name(const FeatureInfo& info) { return std::string(info.name) + "_bins"; }
+inline std::string total_name(const FeatureInfo& info) { return "total_" + std::string(info.name); }
+inline std::string evidence_name(const EvidenceInfo& info) {
+  return (info.of_host ? "host_" : "rank_") + std::string(info.name);
+}
+
+/// The best that was known of each rank's host when the run was judged.
+template <class P, class Visit>
+void for_each_known_probe_column(P& profile, Visit&& visit) {
+  for (const ProbeInfo& info : probe_infos) {
+    visit(Column{.name = "probe_" + std::string(info.name) + "_known",
+                 .over = std::string(over_ranks),
+                 .units = "s",
+                 .description =
+                     std::string(info.description) + ", the best that was known of the host when the run was judged",
+                 .since = 4,
+                 .values = Values::seconds_or_unknown},
+          profile.probes[index_of(info.probe)].known);
+  }
+}
+
+/// One value a rank. `visit(column, values)`.
+template <class P, class Visit>
+void for_each_rank_column(P& profile, Visit&& visit) {
+  const auto rank = [&](std::string name, std::string_view units, std::string description, auto& values, int since,
+                        Values allowed, bool needed) {
+    visit(Column{std::move(name), std::string(over_ranks), std::string(units), std::move(description), since, needed,
+                 allowed},
+          values);
+  };
+  rank("rank_host", "", "host of the rank", profile.rank_host, 1, Values::any, true);
+  rank("rank_run_time", "s", "time from MPI_Init to MPI_Finalize", profile.rank_run_time, 1, Values::seconds_or_unknown,
+       true);
+  const auto background = [&](const std::string& when, auto& times) {
+    const bool needed = !profile.background_before.quantum.empty();
+    rank("background_quantum_" + when, "s", "fixed work just " + when + " the run, 1 % quantile of its time",
+         times.quantum, 2, Values::seconds, needed);
+    rank("background_mean_" + when, "s", "fixed work just " + when + " the run, mean of its time", times.mean, 2,
+         Values::seconds, needed || !times.quantum.empty());
+  };
+  background("before", profile.background_before);
+  background("after", profile.background_after);
+  rank("rank_cpu", "", "model of the rank's processor", profile.rank_cpu, 4, Values::any, false);
+  for (const ProbeInfo& info : probe_infos) {
+    auto& probe = profile.probes[index_of(info.probe)];
+    const auto add = [&](std::string_view what, std::string_view words, auto& values) {
+      rank("probe_" + std::string(info.name) + "_" + std::string(what), "s",
+           std::string(info.description) + std::string(words), values, 4, Values::seconds_or_unknown, false);
+    };
+    add("best_before", ", best just before the run", probe.best_before);
+    add("mean_before", ", mean just before the run", probe.mean_before);
+    add("best_after", ", best just after the run", probe.best_after);
+    add("mean_after", ", mean just after the run", probe.mean_after);
+  }
+  for_each_known_probe_column(profile, visit);
+  for (const EvidenceInfo& info : evidence_infos) {
+    rank(evidence_name(info), info.units, std::string(info.description), profile.evidence[index_of(info.evidence)], 2,
+         Values::evidence_or_unknown, false);
+  }
+  for (const FeatureInfo& info : features) {
+    if (info.kind == FeatureKind::work) continue;
+    rank(total_name(info), info.units, std::string(info.description) + ", exact sum over the run",
+         profile.totals[index_of(info.feature)], 1, Values::any, true);
+  }
+}
+
+/// What columns over segments point into: one dimension each. `visit(column, values)`.
+template <class P, class Visit>
+void for_each_table(P& profile, Visit&& visit) {
+  const bool any = profile.segments > 0;
+  for (const FeatureInfo& info : features) {
+    visit(Column{.name = bins_name(info),
+                 .over = std::string(info.name) + "_bin",
+                 .units = std::string(info.units),
+                 .description = std::string(info.description) +
+                                (info.kind == FeatureKind::work ? ", median over ranks" : ", sum over ranks"),
+                 .needed = any,
+                 .values = Values::of_segment},
+          profile.features[index_of(info.feature)].bins);
+  }
+  visit(Column{.name = "sites",
+               .over = "site_bin",
+               .description = "call sites: boundary@module+offset or, of Python, boundary@file:line; the first rank's "
+                              "where ranks differ",
+               .needed = any},
+        profile.sites);
+  const auto of_modules = [&](const char* name, const char* description, bool needed, std::string Module::*what) {
+    std::vector<std::string> texts;
+    for (const Module& module : profile.modules) texts.push_back(module.*what);
+    visit(
+        Column{.name = name, .over = "module", .description = description, .since = 2, .needed = needed},
+        static_cast<std::conditional_t<std::is_const_v<P>, const std::vector<std::string>&, std::vector<std::string>&>>(
+            texts));
+    if constexpr (!std::is_const_v<P>) {
+      profile.modules.resize(texts.size());
+      for (std::size_t i = 0; i < texts.size(); ++i) profile.modules[i].*what = std::move(texts[i]);
+    }
+  };
+  of_modules("modules", "programs and libraries of the call sites, on the first rank", false, &Module::name);
+  of_modules("module_paths", "where they were", !profile.modules.empty(), &Module::path);
+  of_modules("module_build_ids", "their GNU build-ids, in hexadecimal digits", !profile.modules.empty(),
+             &Module::build_id);
+  visit(
+      Column{.name = "composed_of", .over = "run", .description = "profiles of the runs that this one is composed of"},
+      profile.composed_of);
+}
+
+/// One value a segment. The tables come first: columns that are indices must be below the lengths of these.
+/// `visit(column, values)`.
+template <class P, class Visit>
+void for_each_segment_column(P& profile, Visit&& visit) {
+  const bool any = profile.segments > 0;
+  for_each_time_column(profile, [&](const TimeColumn& time, auto& values) {
+    const bool is_injected = measures[index_of(time.measure)].kept == Kept::with_intm;
+    visit(Column{.name = std::string(time.name),
+                 .over = std::string(over_segments),
+                 .units = "s",
+                 .description = std::string(time.description),
+                 .since = time.since,
+                 .needed = is_injected ? !profile.injected.critical.empty() : any && time.since == 1,
+                 .values = Values::seconds},
+          values);
+  });
+  const auto index = [&](std::string name, std::string description, auto& values, std::uint64_t below, bool needed) {
+    visit(Column{.name = std::move(name),
+                 .over = std::string(over_segments),
+                 .units = "1",
+                 .description = std::move(description),
+                 .needed = needed,
+                 .values = Values::index,
+                 .below = below},
+          values);
+  };
+  index("last_rank", "rank that held the others up", profile.last_rank, static_cast<std::uint64_t>(profile.ranks), any);
+  index("site", "call site of the boundary that ended the segment: index into sites", profile.site,
+        profile.sites.size(), profile.sites.size() > 1);
+  for (const FeatureInfo& info : features) {
+    auto& feature = profile.features[index_of(info.feature)];
+    index(std::string(info.name), std::string(info.description) + ": index into " + bins_name(info), feature.index,
+          feature.bins.size(), feature.bins.size() > 1);
+  }
+  index("source", "run whose times the segment has: index into composed_of", profile.source, profile.composed_of.size(),
+        !profile.composed_of.empty());
+}
+
+template <class P, class Visit>
+void for_each_column(P& profile, Visit&& visit) {
+  for_each_rank_column(profile, visit);
+  for_each_table(profile, visit);
+  for_each_segment_column(profile, visit);
+}
+
+}  // namespace halcyon

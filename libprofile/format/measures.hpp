@@ -1,0 +1,70 @@
+// What each rank measures of a segment beside its features: one table for recording, packing and merging.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "libprofile/format/features.hpp"
+
+namespace halcyon {
+
+enum class Measure : std::uint8_t {
+  duration,
+  off_cpu,
+  beyond_usual,
+  point_to_point,
+  collective,
+  boundary,
+  file_io,
+  injected_requested,
+  injected_actual,
+};
+
+/// How a rank keeps a measure until the ranks are merged.
+enum class Kept : std::uint8_t {
+  whole,      // a float, in ticks of the recorder's clock
+  share,      // in `bits` bits, as the square root of its share of the duration
+  with_intm,  // a float, in nanoseconds, only where intM is loaded
+};
+
+struct MeasureInfo {
+  Measure measure;
+  Kept kept;
+  unsigned bits = 0;
+};
+
+/// The order is that of a row on the wire and of a block in a part. The shares of a segment fill words of 64 bits.
+inline constexpr std::array<MeasureInfo, 9> measures{{
+    {Measure::duration, Kept::whole},
+    {Measure::off_cpu, Kept::share, 12},       // overlaps with the kinds of time below
+    {Measure::beyond_usual, Kept::share, 12},  // so does this: what calls took beyond the usual
+    {Measure::point_to_point, Kept::share, 10},
+    {Measure::collective, Kept::share, 10},
+    {Measure::boundary, Kept::share, 10},
+    {Measure::file_io, Kept::share, 10},
+    {Measure::injected_requested, Kept::with_intm},
+    {Measure::injected_actual, Kept::with_intm},
+}};
+inline constexpr std::size_t measure_count = measures.size();
+
+constexpr std::size_t index_of(Measure measure) { return static_cast<std::size_t>(measure); }
+
+constexpr Measure measure_of(TimeKind kind) {
+  return static_cast<Measure>(index_of(Measure::point_to_point) + static_cast<std::size_t>(kind));
+}
+static_assert(measure_of(TimeKind::point_to_point) == Measure::point_to_point &&
+              measure_of(TimeKind::collective) == Measure::collective &&
+              measure_of(TimeKind::boundary) == Measure::boundary && measure_of(TimeKind::file_io) == Measure::file_io);
+
+/// One value of each, by index_of().
+template <class T>
+using Measured = std::array<T, measure_count>;
+
+constexpr std::size_t count_of(Kept kept) {
+  std::size_t count = 0;
+  for (const MeasureInfo& info : measures) count += info.kept == kept ? 1 : 0;
+  return count;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,78 @@
+// What is known of each rank beside its segments: gathered from the ranks when the run ends, or from their parts when
+// it did not.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "libprofile/format/evidence.hpp"
+#include "libprofile/format/features.hpp"
+#include "libprofile/format/packing.hpp"
+#include "libprofile/format/probes.hpp"
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// The model of a processor, with the NUL that ends it.
+inline constexpr std::size_t most_cpu_text = 128;
+
+/// Times of fixed work just before and just after the run, s; 0 where they were not measured.
+struct BackgroundTimes {
+  double quantum = 0.0;  // 1 % quantile
+  double mean = 0.0;
+};
+
+/// One rank's own figures, times in seconds.
+struct RankFigures {
+  std::array<char, 256> host{};           // NUL-ended
+  std::array<char, most_cpu_text> cpu{};  // NUL-ended
+  double run_time = 0.0;
+  double boundary_cost = 0.0;
+  double clock_resolution = 0.0;
+  double nanoseconds_per_tick = 0.0;
+  std::uint64_t has_tsc = 0;
+  std::uint64_t dropped_segments = 0;
+  BackgroundTimes background_before;
+  BackgroundTimes background_after;
+  ProbeTimes probes_before{};
+  ProbeTimes probes_after{};
+  std::array<std::uint64_t, feature_count> totals{};
+  EvidenceValues evidence{};
+};
+
+/// The numbers of it in the order in which they are sent and stored: `visit(number or array of numbers)`.
+template <class Figures, class Visit>
+constexpr void for_each_figure(Figures& figures, Visit&& visit) {
+  visit(figures.host);
+  visit(figures.cpu);
+  visit(figures.run_time);
+  visit(figures.boundary_cost);
+  visit(figures.clock_resolution);
+  visit(figures.nanoseconds_per_tick);
+  visit(figures.has_tsc);
+  visit(figures.dropped_segments);
+  for (auto* background : {&figures.background_before, &figures.background_after}) {
+    visit(background->quantum);
+    visit(background->mean);
+  }
+  for (auto* probes : {&figures.probes_before, &figures.probes_after}) {
+    for (auto& probe : *probes) {
+      visit(probe.best);
+      visit(probe.mean);
+    }
+  }
+  visit(figures.totals);
+  visit(figures.evidence);
+}
+inline constexpr std::size_t packed_figures_size =
+    packed_size<RankFigures>([](auto& figures, auto visit) { for_each_figure(figures, visit); });
+
+/// The figures of a rank that left nothing.
+RankFigures lost_rank();
+
+/// Sets the columns over ranks, and what the profile says of the run's time and clock. `figures`: of all ranks, in
+/// order; at least one is not a lost_rank().
+void set_rank_figures(const std::vector<RankFigures>& figures, Profile& profile);
+
+}  // namespace halcyon

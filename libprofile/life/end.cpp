@@ -1,0 +1,47 @@
+#include "libprofile/life/end.hpp"
+
+#include <unistd.h>
+
+#include <exception>
+#include <string>
+
+#include "libprofile/life/exit_gate.hpp"
+#include "libprofile/life/signals.hpp"
+#include "libprofile/record/recorder.hpp"
+#include "libprofile/reduce/reduce.hpp"
+
+namespace halcyon {
+
+void end_recording() noexcept try {
+  if (!recording.load() || !is_the_recorded_process()) return;
+  const NotRecorded guard;
+  Recorder& run = *recorder;
+  ThreadState& thread = current_thread();
+  const Ticks now = run.meters.clock.now();
+  run.meters.end_computation(thread, now);
+  run.close_segment(thread, Boundary::finalize, nullptr, now, {});
+  {
+    // Merging the ranks may take long after a long run, and may be ended by a time limit, or by another rank, too.
+    const Change change(run.gate, thread);
+    if (run.gate.is_being_left() || !run.gate.has_unsaved()) return;
+    recording.store(false);
+    run.surroundings.look();
+    if (run.records.is_spilled()) run.spill(part_is_running);
+  }
+  run.surroundings.measure_after(run.meters, run.run.settings);
+  reduce_and_write(run);
+  run.gate.note_saved();
+  release_signals();
+  run.meters.counter.stop();
+} catch (const std::exception& error) {
+  complain(std::string("no profile is written: ") + error.what());
+}
+
+void abort_recording() noexcept try {
+  if (!has_to_keep()) return;
+  const NotRecorded guard;
+  leave(part_was_aborted, LastLook::taken);
+} catch (const std::exception&) {  // the program is about to end, and has its own to say
+}
+
+}  // namespace halcyon

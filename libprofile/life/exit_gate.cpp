@@ -1,0 +1,48 @@
+#include "libprofile/life/exit_gate.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+
+#include "libprofile/interpose/spokesman.hpp"
+#include "libprofile/record/recorder.hpp"
+
+namespace halcyon {
+namespace {
+
+std::atomic<pid_t> uses_sessions{0};  // this process, where it does
+
+}  // namespace
+
+bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->run.process; }
+bool has_to_keep() { return is_the_recorded_process() && recorder->gate.has_unsaved(); }
+
+void leave(PartEnd end, LastLook look) {
+  recorder->gate.leave([=] {
+    if (look == LastLook::taken) recorder->surroundings.look();
+    if (!recorder->spill(end)) return;
+    const std::string& line = recorder->records.last_line();
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  });
+}
+
+void note_session() { uses_sessions.store(getpid()); }
+
+namespace {
+
+// Runs at exit; only speaks if this very process should have a profile, and never reached MPI_Finalize.
+[[gnu::destructor]] void report_missing_finalize() {
+  if (recorder == nullptr && uses_sessions.load() == getpid() && is_spokesman()) {
+    complain("a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written");
+  }
+  if (!has_to_keep()) return;
+  const NotRecorded guard;
+  leave(part_has_exited, LastLook::taken);
+  if (recorder->run.rank == 0 && !recorder->records.is_spilled()) {
+    complain("the program ended without MPI_Finalize: no profile is written (" + recorder->run.settings.command + ")");
+  }
+}
+
+}  // namespace
+}  // namespace halcyon

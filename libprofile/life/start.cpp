@@ -1,0 +1,96 @@
+#include "libprofile/life/start.hpp"
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <string>
+
+#include "libprofile/interpose/next.hpp"
+#include "libprofile/interpose/spokesman.hpp"
+#include "libprofile/life/signals.hpp"
+#include "libprofile/record/recorder.hpp"
+#include "libprofile/record/settings.hpp"
+
+namespace halcyon {
+namespace {
+
+std::vector<int> all_threads() {
+  std::vector<int> ids;
+  if (DIR* directory = opendir("/proc/self/task"); directory != nullptr) {
+    while (const dirent* entry = readdir(directory)) {
+      if (const int id = std::atoi(entry->d_name); id > 0) ids.push_back(id);
+    }
+    closedir(directory);
+  }
+  return ids;
+}
+
+// With several programs in a job, a preload of one of them only would leave the reduction at the end waiting for ever.
+bool all_ranks_surely_record() {
+  const char* programs = std::getenv("OMPI_NUM_APP_CTX");
+  return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;
+}
+
+// With several programs in a job, rank 0 may be one of another program that does not record; the first rank of this
+// program speaks then.
+bool is_first_of_program(int rank) {
+  const char* sizes = std::getenv("OMPI_APP_CTX_NUM_PROCS");  // of the programs, in order of rank
+  long first = 0;
+  for (char* rest = nullptr; sizes != nullptr && *sizes != '\0'; sizes = rest) {
+    if (first == rank) return true;
+    first += std::strtol(sizes, &rest, 10);
+    if (rest == sizes) break;
+  }
+  return rank == 0;
+}
+
+}  // namespace
+
+StartingRun::StartingRun() : threads_before_(all_threads()) {
+  // Made before MPI_Init, so that the clock's scale is measured over a long enough time when it is first needed.
+  if (recorder == nullptr) recorder = new Recorder;
+}
+
+void StartingRun::started() const noexcept try {
+  if (recording.load()) return;  // another tool's MPI_Init calls ours once more
+  std::vector<int> started = all_threads();
+  std::erase_if(started, [this](int id) {
+    return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();
+  });
+  recorder->threads.set_apart(std::move(started));
+  const NotRecorded guard;
+
+  if (!mpi.load()) {
+    if (is_spokesman()) complain(of_another_family("libhalcyon") + "; nothing is recorded");
+    return;
+  }
+  ThisRun& run = recorder->run;
+  const bool is_spawned = run.find_place_in_world();
+  if (!all_ranks_surely_record()) {
+    if (is_first_of_program(run.rank)) {
+      complain(
+          "several programs make up this job; nothing is recorded, as some may lack libhalcyon.so "
+          "(start the job with `halcyon run`, or preload it into all and set HALCYON_ALL_RANKS=1)");
+    }
+    return;
+  }
+  std::string complaint;
+  run.settings = settings_from_environment(complaint);
+  if (is_spawned) set_apart_from_parent(run.settings);
+  recorder->boundaries.choose(run.settings.boundary, run.settings.boundary_ranks);
+  recorder->meters.start(run.settings.counter, complaint);
+  recorder->python.find();
+  if (!complaint.empty() && run.rank == 0) complain(complaint);
+  recorder->begin();
+  catch_signals();
+} catch (const std::exception& error) {
+  complain(std::string("nothing is recorded: ") + error.what());
+}
+
+}  // namespace halcyon

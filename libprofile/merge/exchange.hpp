@@ -1,0 +1,60 @@
+// How the ranks of a run talk while what they recorded is merged.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace halcyon {
+
+/// All ranks call the same functions in the same order. Where ranks cannot be reached, they throw std::runtime_error.
+class Exchange {
+ public:
+  virtual int rank() const = 0;
+  virtual int ranks() const = 0;
+  /// The least of each value over all ranks.
+  virtual std::vector<std::uint64_t> least(const std::vector<std::uint64_t>& values) const = 0;
+  /// Equally many bytes of every rank, in order of rank, at the root only.
+  virtual std::vector<std::byte> gather(const std::vector<std::byte>& own) const = 0;
+  /// The root's data, at every rank.
+  virtual void broadcast(std::vector<std::byte>& data) const = 0;
+  /// `bytes` to and from every rank.
+  virtual void all_to_all(const std::byte* send, std::byte* receive, std::size_t bytes) const = 0;
+  virtual void send(int to, const std::vector<std::byte>& data) const = 0;
+  virtual std::vector<std::byte> receive(int from) const = 0;
+
+  bool is_root() const { return rank() == 0; }
+
+ protected:
+  ~Exchange() = default;
+};
+
+/// Up a binomial tree: every rank's `merge(data)` takes in its children's `pack()`; the root ends with all of it.
+template <class Pack, class Merge>
+void merge_to_root(const Exchange& exchange, Pack pack, Merge merge) {
+  for (int step = 1; step < exchange.ranks(); step *= 2) {
+    if ((exchange.rank() & step) != 0) {
+      exchange.send(exchange.rank() - step, pack());
+      return;
+    }
+    if (exchange.rank() + step < exchange.ranks()) merge(exchange.receive(exchange.rank() + step));
+  }
+}
+
+/// Of one process that has the records of all ranks: there is nobody to talk to.
+class Alone final : public Exchange {
+ public:
+  int rank() const override { return 0; }
+  int ranks() const override { return 1; }
+  std::vector<std::uint64_t> least(const std::vector<std::uint64_t>& values) const override { return values; }
+  std::vector<std::byte> gather(const std::vector<std::byte>& own) const override { return own; }
+  void broadcast(std::vector<std::byte>&) const override {}
+  void all_to_all(const std::byte* send, std::byte* receive, std::size_t bytes) const override {
+    std::copy_n(send, bytes, receive);
+  }
+  void send(int, const std::vector<std::byte>&) const override {}
+  std::vector<std::byte> receive(int) const override { return {}; }
+};
+
+}  // namespace halcyon

@@ -1,0 +1,200 @@
+#include "libprofile/merge/merged_run.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "libprofile/format/packing.hpp"
+#include "libprofile/format/send_profile.hpp"
+#include "libprofile/merge/merger.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr std::size_t piece_bytes = std::size_t{8} << 20;  // of the send and of the receive buffer
+constexpr std::size_t segments_per_message = 65536;        // from an owner to the root: some 4 MiB
+
+std::uint64_t hash_of(const std::string& text) {
+  std::uint64_t hash = 0;
+  for (const char c : text) hash = mix(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+// What must be the same on all ranks before anything can be merged.
+struct Agreement {
+  bool boundaries = true;
+  bool counters = true;
+  std::string disagreement;    // at the root
+  std::uint64_t segments = 0;  // from the start, that all ranks still have
+  std::uint64_t dropped = 0;
+};
+
+std::vector<std::byte> bytes_of(const std::vector<std::uint64_t>& values) {
+  Packer packer;
+  packer.put(values.data(), values.size());
+  return packer.take();
+}
+
+// By `first`, the root's own, and that of another rank.
+struct Met {
+  std::uint64_t segments;
+  std::uint64_t kinds;
+  std::uint64_t counter;
+  std::uint64_t with_injection;
+};
+
+std::string difference(const Met& first, const Met& other, std::size_t rank) {
+  const std::string who = "rank " + std::to_string(rank);
+  if (other.segments != first.segments) {  // segments are one more than boundaries: MPI_Finalize ends the last
+    return who + " met " + std::to_string(other.segments - 1) + " boundaries, rank 0 met " +
+           std::to_string(first.segments - 1);
+  }
+  if (other.kinds != first.kinds) return who + " met other kinds of boundaries than rank 0";
+  if (other.with_injection != first.with_injection) return "libintm.so is loaded into some ranks only";
+  return {};
+}
+
+Agreement check_agreement(const Exchange& exchange, const RankRecording& own) {
+  const std::uint64_t count = own.store->size() + own.store->dropped();
+  const std::vector<std::uint64_t> met{count, own.boundary_kinds, hash_of(own.facts.counter),
+                                       own.store->with_injection() ? 1u : 0u};
+  // All ranks have the same value where the least of it is also the least of its complement.
+  std::vector<std::uint64_t> values = met;
+  for (const std::uint64_t value : met) values.push_back(~value);
+  values.push_back(own.segments);
+  const std::vector<std::uint64_t> least = exchange.least(values);
+  const auto agree = [&](std::size_t which) { return least[which] == ~least[met.size() + which]; };
+  Agreement agreement;
+  agreement.boundaries = agree(0) && agree(1) && agree(3);
+  agreement.counters = agree(2);
+  agreement.dropped = count - least.back();
+  agreement.segments = agreement.boundaries ? least.back() : 0;
+  if (agreement.boundaries) return agreement;
+  const std::vector<std::byte> gathered = exchange.gather(bytes_of(met));
+  if (!exchange.is_root()) return agreement;
+  Unpacker unpacker(gathered);
+  const auto next = [&unpacker] {
+    Met one{};
+    for (std::uint64_t* value : {&one.segments, &one.kinds, &one.counter, &one.with_injection}) unpacker.get(*value);
+    return one;
+  };
+  const Met first = next();
+  for (std::size_t rank = 1; !unpacker.at_end() && agreement.disagreement.empty(); ++rank) {
+    agreement.disagreement = difference(first, next(), rank);
+  }
+  return agreement;
+}
+
+// At the root those of all ranks, in order.
+std::vector<RankFigures> gather_figures(const Exchange& exchange, const RankFigures& own) {
+  Packer packer;
+  for_each_figure(own, [&packer](const auto& number) { packer.put(number); });
+  const std::vector<std::byte> gathered = exchange.gather(packer.take());
+  std::vector<RankFigures> all;
+  for (Unpacker unpacker(gathered); exchange.is_root() && !unpacker.at_end();) {
+    for_each_figure(all.emplace_back(), [&unpacker](auto& number) { unpacker.get(number); });
+  }
+  return all;
+}
+
+Profile merge_share(const Exchange& exchange, const RankRecords& records, std::size_t segments,
+                    const MergeProgress& progress) {
+  const SegmentStore& store = *records.store;
+  const auto ranks = static_cast<std::size_t>(exchange.ranks());
+  const auto first = [&](int rank) { return first_owned(segments, exchange.ranks(), rank); };
+
+  const ProgramNames names = merge_names(exchange, {records});
+  const RowLayout layout(store.with_injection(), names.active.size());
+  const RowWriter writer(names, records, layout);
+  const std::size_t own = first(exchange.rank() + 1) - first(exchange.rank());
+  const std::size_t most_owned = first(1) - first(0);
+  const std::size_t rows = std::clamp<std::size_t>(piece_bytes / (layout.bytes() * ranks), 1, most_owned);
+  const std::size_t stride = rows * layout.bytes();
+
+  std::vector<std::uint32_t> all_ranks(ranks);
+  std::iota(all_ranks.begin(), all_ranks.end(), 0u);
+  Merger merger(names, std::move(all_ranks), store.with_injection(), own);
+  std::vector<std::byte> outgoing(stride * ranks);
+  std::vector<std::byte> incoming(stride * ranks);
+  for (std::size_t done = 0; done < most_owned; done += rows) {
+    if (exchange.is_root() && progress) progress(done, most_owned);
+    for (int rank = 0; rank < exchange.ranks(); ++rank) {
+      std::byte* row = outgoing.data() + static_cast<std::size_t>(rank) * stride;
+      const std::size_t end = std::min(first(rank) + done + rows, first(rank + 1));
+      for (std::size_t index = first(rank) + done; index < end; ++index, row += layout.bytes()) {
+        writer.write(index, row);
+      }
+    }
+    exchange.all_to_all(outgoing.data(), incoming.data(), stride);
+    const std::size_t arrived = done < own ? std::min(rows, own - done) : 0;
+    for (std::size_t i = 0; i < arrived; ++i) merger.add(incoming.data() + i * layout.bytes(), stride, layout);
+  }
+  return merger.finish(exchange);
+}
+
+}  // namespace
+
+std::size_t first_owned(std::size_t segments, int ranks, int rank) {
+  return segments / static_cast<std::size_t>(ranks) * static_cast<std::size_t>(rank) +
+         std::min(segments % static_cast<std::size_t>(ranks), static_cast<std::size_t>(rank));
+}
+
+MergedRun merge_run(const Exchange& exchange, const RankRecording& own, const MergeProgress& progress) {
+  const Agreement agreement = check_agreement(exchange, own);
+  MergedRun run{.profile = {}, .segments = agreement.segments};
+  RunFacts facts = own.facts;
+  if (!agreement.counters) facts.counter = "none";
+  if (run.segments > 0) {
+    const double nanoseconds_per_tick = own.figures.nanoseconds_per_tick;
+    const RankRecords records{.store = own.store,
+                              .sites = own.sites,
+                              .nanoseconds_per_tick = nanoseconds_per_tick,
+                              .compute_scale = compute_scale(facts.counter, nanoseconds_per_tick)};
+    run.profile = merge_share(exchange, records, run.segments, progress);
+  }
+  const std::vector<RankFigures> figures = gather_figures(exchange, own.figures);
+  if (!exchange.is_root()) return run;
+  run.profile.segments = run.segments;
+  set_facts(facts, run.profile);
+  set_rank_figures(figures, run.profile);
+  run.profile.exit_state = "finalized";
+  run.profile.disagreement = agreement.disagreement;
+  run.profile.dropped_segments = agreement.dropped;
+  if (run.segments > 0) run.profile.modules = own.modules;
+  return run;
+}
+
+void send_merged_run(const Exchange& exchange, const MergedRun& run, Sink& sink) {
+  if (exchange.is_root()) send_run(run.profile, sink);
+  if (run.segments == 0) return;
+  const std::vector<ColumnBytes> columns = segment_columns(run.profile);
+  const auto pack = [&columns](std::size_t from, std::size_t count) {
+    Packer packer;
+    for (const ColumnBytes& column : columns) {
+      packer.put(column.data + from * size_of(column.type), count * size_of(column.type));
+    }
+    return packer.take();
+  };
+  // Owners in order, a message at a time.
+  for (int owner = 0; owner < exchange.ranks(); ++owner) {
+    if (!exchange.is_root() && exchange.rank() != owner) continue;
+    const std::size_t share =
+        first_owned(run.segments, exchange.ranks(), owner + 1) - first_owned(run.segments, exchange.ranks(), owner);
+    for (std::size_t from = 0; from < share; from += segments_per_message) {
+      const std::size_t count = std::min(segments_per_message, share - from);
+      if (!exchange.is_root()) {
+        exchange.send(0, pack(from, count));
+        continue;
+      }
+      const std::vector<std::byte> message = owner == 0 ? pack(from, count) : exchange.receive(owner);
+      std::size_t at = 0;
+      for (const ColumnBytes& column : columns) {
+        sink.column(column.name, column.type, message.data() + at, count * size_of(column.type));
+        at += count * size_of(column.type);
+      }
+    }
+  }
+}
+
+}  // namespace halcyon

@@ -1,0 +1,42 @@
+// The ranks' own bins and call sites, in the numbers of the whole program.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libprofile/format/features.hpp"
+#include "libprofile/merge/exchange.hpp"
+#include "libprofile/record/store/segment_store.hpp"
+
+namespace halcyon {
+
+/// What one rank recorded. The store must be settled.
+struct RankRecords {
+  const SegmentStore* store = nullptr;
+  std::vector<std::string> sites;  // by the store's site indices
+  double nanoseconds_per_tick = 1.0;
+  double compute_scale = 1.0;  // of the compute feature as it is stored, to the profile's units
+};
+
+/// CPU time is stored in ticks, and events as such.
+inline double compute_scale(std::string_view counter, double nanoseconds_per_tick) {
+  return counter == "none" ? 0.0 : counter == "cpu" ? nanoseconds_per_tick : 1.0;
+}
+
+inline double scale_of(const RankRecords& records, std::size_t feature) {
+  return feature == index_of(Feature::compute) ? records.compute_scale : 1.0;
+}
+
+struct ProgramNames {
+  std::array<std::vector<double>, feature_count> bins;  // of the ranks' own values
+  std::vector<std::size_t> active;                      // features with more than one bin
+  std::vector<std::string> sites;                       // in ascending order
+};
+
+/// Collective: of the ranks that this process has the records of, and those of all others.
+ProgramNames merge_names(const Exchange& exchange, const std::vector<RankRecords>& own);
+
+}  // namespace halcyon

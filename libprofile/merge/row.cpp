@@ -1,0 +1,77 @@
+#include "libprofile/merge/row.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "libprofile/merge/last_rank.hpp"
+#include "libprofile/merge/program_bins.hpp"
+
+namespace halcyon {
+namespace {
+
+// Those that only intM has are the last ones of the table.
+constexpr std::size_t measures_without_intm = measure_count - count_of(Kept::with_intm);
+constexpr bool intm_comes_last() {
+  for (std::size_t i = 0; i < measure_count; ++i) {
+    if ((measures[i].kept == Kept::with_intm) != (i >= measures_without_intm)) return false;
+  }
+  return true;
+}
+static_assert(intm_comes_last());
+
+}  // namespace
+
+double lateness_of(const RowTimes& times) {
+  const auto of = [&times](Measure measure) { return static_cast<double>(times[index_of(measure)]); };
+  const double calls = of(Measure::point_to_point) + of(Measure::collective) + of(Measure::file_io);
+  return lateness(of(Measure::boundary), calls, of(Measure::off_cpu));
+}
+
+RowLayout::RowLayout(bool with_injection, std::size_t active_features)
+    : measures_(with_injection ? measure_count : measures_without_intm), bins_(1 + active_features) {}
+
+void RowLayout::write(const RowTimes& times, const std::uint16_t* bins, std::byte* row) const {
+  std::memcpy(row, times.data(), measures_ * sizeof(float));
+  std::memcpy(row + measures_ * sizeof(float), bins, bins_ * sizeof(std::uint16_t));
+}
+
+void RowLayout::read(const std::byte* row, RowTimes& times, std::uint16_t* bins) const {
+  std::memcpy(times.data(), row, measures_ * sizeof(float));
+  std::memcpy(bins, row + measures_ * sizeof(float), bins_ * sizeof(std::uint16_t));
+}
+
+RowWriter::RowWriter(const ProgramNames& names, const RankRecords& records, const RowLayout& layout)
+    : names_(names),
+      store_(*records.store),
+      layout_(layout),
+      seconds_per_tick_(static_cast<float>(records.nanoseconds_per_tick * 1e-9)) {
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    const RankQuantizer& own = store_.quantizer(feature);
+    for (std::size_t bin = 0; bin < own.size(); ++bin) {
+      bin_of_slot_[feature][own.slot(bin)] =
+          nearest_bin(names.bins[feature], own.value(bin) * scale_of(records, feature));
+    }
+  }
+  for (std::size_t i = 0; i < records.sites.size(); ++i) {
+    const auto found = std::lower_bound(names.sites.begin(), names.sites.end(), records.sites[i]);
+    site_of_index_[i] = static_cast<std::uint16_t>(found - names.sites.begin());
+  }
+}
+
+void RowWriter::write(std::size_t index, std::byte* row) const {
+  const StoredSegment segment = store_.get(index);
+  RowTimes times{};
+  for (std::size_t i = 0; i < measure_count; ++i) {
+    times[i] =
+        static_cast<float>(segment.measured[i]) * (measures[i].kept == Kept::with_intm ? 1e-9F : seconds_per_tick_);
+  }
+  std::array<std::uint16_t, 1 + feature_count> bins{};
+  bins[0] = site_of_index_[segment.site];
+  for (std::size_t i = 0; i < names_.active.size(); ++i) {
+    const std::size_t feature = names_.active[i];
+    bins[1 + i] = bin_of_slot_[feature][segment.slots[feature]];
+  }
+  layout_.write(times, bins.data(), row);
+}
+
+}  // namespace halcyon

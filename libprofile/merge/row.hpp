@@ -1,0 +1,55 @@
+// A segment of one rank on its way to who merges it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "libprofile/format/measures.hpp"
+#include "libprofile/merge/names.hpp"
+#include "libprofile/record/store/segment_store.hpp"
+
+namespace halcyon {
+
+/// What a rank measured of a segment, in seconds; what intM added only where it was loaded.
+using RowTimes = Measured<float>;
+
+/// By how much the rank held the others up (last_rank.hpp).
+double lateness_of(const RowTimes& times);
+
+/// The bytes of a row: its measures in the order of their table, its call site, and its bins of the active features.
+class RowLayout {
+ public:
+  RowLayout(bool with_injection, std::size_t active_features);
+
+  std::size_t bytes() const { return measures_ * sizeof(float) + bins_ * sizeof(std::uint16_t); }
+  /// The call site, then one of each active feature.
+  std::size_t bins() const { return bins_; }
+
+  void write(const RowTimes& times, const std::uint16_t* bins, std::byte* row) const;
+  void read(const std::byte* row, RowTimes& times, std::uint16_t* bins) const;
+
+ private:
+  std::size_t measures_;
+  std::size_t bins_;
+};
+
+/// Writes rows of one rank in the program's numbers.
+class RowWriter {
+ public:
+  RowWriter(const ProgramNames& names, const RankRecords& records, const RowLayout& layout);
+  void write(std::size_t segment, std::byte* row) const;
+
+ private:
+  const ProgramNames& names_;
+  const SegmentStore& store_;
+  RowLayout layout_;
+  float seconds_per_tick_;
+  std::array<std::array<std::uint16_t, 256>, feature_count> bin_of_slot_{};
+  std::array<std::uint16_t, 256> site_of_index_{};
+};
+
+}  // namespace halcyon

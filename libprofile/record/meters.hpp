@@ -1,0 +1,57 @@
+// What calls and stretches of computation are measured by: the clocks and the counter, the same for the whole run.
+#pragma once
+
+#include <cstdint>
+
+#include "libprofile/record/clock.hpp"
+#include "libprofile/record/counter.hpp"
+#include "libprofile/record/cpu_account.hpp"
+#include "libprofile/record/threads.hpp"
+
+namespace halcyon {
+
+/// Made before MPI_Init, so that the clock's rate is measured over a long enough time when it is first needed.
+struct Meters {
+  Clock clock;
+  TickScale scale{clock};
+  Counter counter;
+  // By a first estimate of the clock's rate; the profile uses the run's own.
+  CpuClockUse cpu_clock_use;
+  Ticks noticeable_delay;  // of one call
+  Ticks clock_resolution;
+
+  /// Chooses the counter, and estimates the clock's rate. A request that cannot be met leaves its reason in
+  /// `complaint`.
+  void start(const CounterRequest& request, std::string& complaint);
+
+  double seconds_of(double ticks) const { return ticks * scale.nanoseconds_per_tick() * 1e-9; }
+  Ticks ticks_of(double seconds) const {
+    return {static_cast<std::uint64_t>(seconds * 1e9 / scale.nanoseconds_per_tick())};
+  }
+
+  /// The two halves of the compute feature: a stretch of computation ends with a call at `entry`, and begins when the
+  /// call returns at `exit`.
+  [[gnu::always_inline]] void end_computation(ThreadState& thread, Ticks entry) const {
+    const Ticks on_cpu = thread.cpu.on_cpu(entry - thread.last_exit, cpu_clock_use, thread_cpu_time);
+    thread.last_exit = entry;  // for a call that is left without our knowing
+    if (counter.kind() == Counter::Kind::cpu) {
+      thread.work += on_cpu.count;
+    } else if (counter.kind() == Counter::Kind::papi) {
+      thread.work += counter.read_papi() - thread.events_at_exit;
+    }
+  }
+  [[gnu::always_inline]] void begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const {
+    thread.last_exit = exit;
+    thread.cpu.on_cpu(exit - entry, cpu_clock_use, thread_cpu_time);
+    if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
+  }
+  /// What the thread did before is in no stretch. Returns the time.
+  Ticks restart(ThreadState& thread) const {
+    thread.cpu.restart(thread_cpu_time());
+    if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
+    thread.last_exit = clock.now();
+    return thread.last_exit;
+  }
+};
+
+}  // namespace halcyon

@@ -1,0 +1,56 @@
+// The segment that is going on: what had happened up to its beginning, so that its end tells what happened in it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "libprofile/format/features.hpp"
+#include "libprofile/record/intm_interface.hpp"
+#include "libprofile/record/meters.hpp"
+#include "libprofile/record/store/segment_store.hpp"
+#include "libprofile/record/threads.hpp"
+
+namespace halcyon {
+
+class OpenSegment {
+ public:
+  /// The first one, in the thread that has returned from MPI_Init.
+  void open_first(ThreadState& thread, const Meters& meters);
+
+  /// Ends the segment at `end`, at which the next one begins: all of the row but the call site. `wait` is how long the
+  /// boundary operation took on this rank.
+  SegmentRow close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait);
+
+  /// Begins anew: what was done since the last end is in no segment.
+  void restart(ThreadState& thread, const Meters& meters) { start_ = meters.restart(thread); }
+
+  /// From the first segment's start to the last boundary.
+  Ticks elapsed() const { return start_ - first_start_; }
+  /// Counts of the whole run up to the last boundary.
+  const std::array<std::uint64_t, feature_count>& counted() const { return counted_; }
+
+  bool with_injection() const { return injected_totals_ != nullptr; }
+
+ private:
+  // Up to the last boundary, of the thread that ended the last segment.
+  struct OfThread {
+    const ThreadState* thread = nullptr;
+    std::array<Ticks, time_kind_count> times{};
+    std::uint64_t work = 0;
+    Ticks off_cpu;
+    Ticks beyond_usual;
+  };
+
+  void ends_segments(ThreadState& thread);
+  void add_injected(SegmentRow& row);
+
+  Ticks first_start_;
+  Ticks start_;
+  std::array<std::uint64_t, feature_count> counted_{};
+  OfThread last_;
+  InjectedTotals injected_totals_ = totals_of_intm();
+  std::uint64_t injected_requested_ = 0;
+  std::uint64_t injected_actual_ = 0;
+};
+
+}  // namespace halcyon

@@ -1,0 +1,55 @@
+#include "libprofile/record/records.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+#include "libprofile/record/receipt.hpp"
+
+namespace halcyon {
+
+void Records::start(std::size_t memory_bytes, bool with_injection) {
+  constexpr std::size_t bytes_per_segment = 32;
+  const std::size_t most_segments = std::max<std::size_t>(memory_bytes / bytes_per_segment, 1);
+  segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_);
+}
+
+void Records::place_part(const ThisRun& run, const RunFacts& facts) {
+  tail_.reset(new (std::nothrow) std::byte[most_in_tail]);
+  if (tail_ == nullptr) return;
+  receipt_ = run.settings.receipt;
+  PartHeader header;
+  header.run = run_number();
+  header.rank = static_cast<std::uint32_t>(run.rank);
+  header.ranks = static_cast<std::uint32_t>(run.ranks);
+  header.with_injection = segments_->with_injection() ? 1 : 0;
+  char number[20];
+  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(header.run));
+  char file[64];
+  std::snprintf(file, sizeof file, "%s.%06d.part", number, run.rank);
+  // The number in place of a time: ranks do not start in the same second.
+  const std::string output = expand_output(run.settings.output, run.ranks, number);
+  part_.place(parts_of(output), file, header, pack_facts(facts), most_in_tail);
+  if (receipt_.empty() && run.rank == 0) {
+    last_line_ =
+        "halcyon: the run did not reach MPI_Finalize; what it recorded becomes a profile by: halcyon recover " +
+        part_.directory() + "\n";
+  }
+}
+
+bool Records::spill(PartEnd end, const RankFigures& figures) {
+  if (tail_ == nullptr || segments_->size() == 0) return false;
+  const bool blocks_written = segments_->spill();
+  const std::size_t size = write_tail(tail_.get(), figures, end, *segments_, sites_.sites(), sites_.modules());
+  const bool written = part_.write_tail(tail_.get(), size) && blocks_written;
+  if (!has_receipt_ && part_.is_open()) leave_receipt(receipt_.c_str(), part_.directory().c_str());
+  has_receipt_ = part_.is_open();
+  return written;
+}
+
+std::string Records::spill_failure() const {
+  return "cannot write to " + part_.directory() + " (" + std::strerror(part_.error()) + ")";
+}
+
+}  // namespace halcyon

@@ -1,0 +1,316 @@
+// The segments of one rank, in bounded memory: closed blocks go to the part file when it is asked for or memory ends.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "libprofile/format/features.hpp"
+#include "libprofile/format/measures.hpp"
+#include "libprofile/record/parts/part_file.hpp"
+#include "libprofile/record/store/quantizer.hpp"
+#include "libprofile/record/block/segment_block.hpp"
+
+namespace halcyon {
+
+/// What the recorder knows of a segment when it ends.
+struct SegmentRow {
+  Measured<double> measured{};  // ticks; what intM added in nanoseconds, and kept only where it is loaded
+  std::array<double, feature_count> features{};
+  std::uint8_t site = 0;
+
+  double& operator[](Measure measure) { return measured[index_of(measure)]; }
+};
+
+/// A segment as it is read back: features as slots of the feature's quantizer.
+struct StoredSegment {
+  Measured<double> measured{};  // as in SegmentRow
+  std::array<std::uint8_t, feature_count> slots{};
+  std::uint8_t site = 0;
+
+  double operator[](Measure measure) const { return measured[index_of(measure)]; }
+};
+
+using RankQuantizer = Quantizer<256>;
+
+/// Stores segments with their features quantized. A merge of bins concerns every earlier segment that points at them;
+/// instead of being rewritten, merges are logged within the open block, folded into one map of 256 slots when the block
+/// closes, and composed backwards once, in settle(). So a segment costs the same whatever went before it, and a block
+/// that was spilled is never touched again.
+class SegmentStore {
+ public:
+  static constexpr std::size_t block_size = SegmentBlock::capacity;
+
+  /// `limit`: the most segments in memory. Further ones go to `part`; where there is none, or it cannot be written,
+  /// they are counted, not stored, nor is any that follows.
+  SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr)
+      : limit_(limit), with_injection_(with_injection), part_(part) {}
+
+  /// What a part file holds: `closed` blocks in the file, then `open_size` segments of `open`, and its maps.
+  SegmentStore(PartFile& part, bool with_injection, std::size_t closed, OwnedBlock open, std::size_t open_size,
+               const std::array<RankQuantizer, feature_count>& quantizers)
+      : limit_(0),
+        with_injection_(with_injection),
+        part_(&part),
+        size_(closed * block_size + open_size),
+        in_file_(closed),
+        released_(closed),
+        quantizers_(quantizers) {
+    blocks_.resize(closed);
+    blocks_.push_back(std::move(open));
+  }
+
+  void push(const SegmentRow& row) {
+    // Nothing behind one that is missing: the others would lose their places among those of other ranks.
+    if (dropped_ > 0 || !room_for_one()) {
+      ++dropped_;
+      return;
+    }
+    SegmentBlock& block = *blocks_.back();
+    const std::size_t at = size_ % block_size;
+    store_measures(block, at, row.measured);
+    block.sites[at] = row.site;
+    for (std::size_t feature = 0; feature < feature_count; ++feature) {
+      const std::uint8_t slot = slot_of(feature, row.features[feature], static_cast<std::uint16_t>(at));
+      if (slot != 0) block.slots[feature][at] = slot;
+    }
+    ++size_;
+  }
+
+  /// Writes the closed blocks to the part file, and from now on each block as it closes. False where the file does not
+  /// take them; they stay in memory. Async-signal-safe.
+  bool spill() {
+    count_repeated();
+    writes_through_ = true;
+    return write_closed(closed_blocks());
+  }
+  /// Blocks that are in the part file, in order from the first.
+  std::size_t in_file() const { return in_file_; }
+
+  /// What became of the slots at the end of the last block in the part file; false where nothing has.
+  /// Async-signal-safe.
+  bool changed_since_file(std::size_t feature, SlotMap& map) const {
+    map = identity();
+    bool any = false;
+    const auto goes_on = [&](const SlotMap& further) {
+      for (std::uint8_t& slot : map) slot = further[slot];
+      any = true;
+    };
+    for (std::size_t b = in_file_; b < blocks_.size(); ++b) {
+      if (blocks_[b]->is_mapped(feature)) goes_on(blocks_[b]->maps[feature]);
+    }
+    if (!merges_[feature].empty()) goes_on(follow_merges(feature, nullptr, 0, nullptr));
+    return any;
+  }
+
+  /// The segments behind the last closed block, whose slots copy_open_slots() gives as of now. Async-signal-safe.
+  std::size_t open_size() const { return is_closed_ || blocks_.empty() ? 0 : size_ - closed_blocks() * block_size; }
+  const SegmentBlock& open_block() const { return *blocks_.back(); }
+  void copy_open_slots(std::size_t feature, std::uint8_t* slots) const {
+    follow_merges(feature, open_block().slots[feature].data(), open_size(), slots);
+  }
+  std::size_t closed_blocks() const { return blocks_.size() - (is_closed_ || blocks_.empty() ? 0 : 1); }
+
+  /// Makes all stored slots speak of the bins as they are now. Call once, after the last push and before get(). Throws
+  /// where memory ends, or a spilled block cannot be read. What there is can be spilled afterwards as before.
+  void settle() {
+    count_repeated();
+    later_.resize(blocks_.size());
+    if (blocks_.empty()) return;
+    if (!is_closed_) fold_merges();  // and leaves it open: it may still be spilled, in a tail
+    std::array<SlotMap, feature_count> later;
+    later.fill(identity());
+    bool any = false;
+    for (std::size_t b = blocks_.size(); b-- > 0;) {
+      if (any) later_[b] = std::make_unique<std::array<SlotMap, feature_count>>(later);
+      const SegmentBlock& block = block_at(b);
+      for (std::size_t feature = 0; feature < feature_count; ++feature) {
+        if (!block.is_mapped(feature)) continue;
+        any = true;
+        SlotMap composed;
+        for (std::size_t slot = 0; slot < composed.size(); ++slot) {
+          composed[slot] = later[feature][block.maps[feature][slot]];
+        }
+        later[feature] = composed;
+      }
+    }
+  }
+
+  StoredSegment get(std::size_t index) const {
+    const std::size_t b = index / block_size;
+    const SegmentBlock& block = block_at(b);
+    const std::size_t at = index % block_size;
+    StoredSegment segment;
+    segment.measured = stored_measures(block, at);
+    for (std::size_t feature = 0; feature < feature_count; ++feature) segment.slots[feature] = block.slots[feature][at];
+    if (const auto* later = later_[b].get(); later != nullptr) {
+      for (std::size_t feature = 0; feature < feature_count; ++feature) {
+        segment.slots[feature] = (*later)[feature][segment.slots[feature]];
+      }
+    }
+    segment.site = block.sites[at];
+    return segment;
+  }
+
+  std::size_t size() const { return size_; }
+  std::size_t dropped() const { return dropped_; }
+  bool with_injection() const { return with_injection_; }
+  const RankQuantizer& quantizer(std::size_t feature) const { return quantizers_[feature]; }
+
+ private:
+  struct LoggedMerge {
+    std::uint16_t at;
+    std::uint8_t from;
+    std::uint8_t into;
+  };
+
+  void store_measures(SegmentBlock& block, std::size_t at, const Measured<double>& measured) const {
+    std::size_t whole = 0;
+    std::size_t with_intm = 0;
+    for (std::size_t i = 0; i < measure_count; ++i) {
+      if (measures[i].kept == Kept::whole) block.whole[whole++][at] = static_cast<float>(measured[i]);
+      if (measures[i].kept == Kept::with_intm && with_injection_) {
+        block.with_intm[with_intm++][at] = static_cast<float>(measured[i]);
+      }
+    }
+    block.shares[at] = PackedShares::of(measured);
+  }
+  Measured<double> stored_measures(const SegmentBlock& block, std::size_t at) const {
+    Measured<double> measured{};
+    std::size_t whole = 0;
+    std::size_t with_intm = 0;
+    for (std::size_t i = 0; i < measure_count; ++i) {
+      if (measures[i].kept == Kept::whole) measured[i] = static_cast<double>(block.whole[whole++][at]);
+      if (measures[i].kept == Kept::with_intm && with_injection_) {
+        measured[i] = static_cast<double>(block.with_intm[with_intm++][at]);
+      }
+    }
+    block.shares[at].unpack_into(measured);
+    return measured;
+  }
+
+  bool room_for_one() {
+    const bool in_open_block = size_ % block_size != 0;
+    if (!in_open_block && !is_closed_ && !blocks_.empty()) {
+      fold_merges();
+      is_closed_ = true;
+      if (writes_through_) write_closed(closed_blocks());
+    }
+    while (size_ - released_ * block_size >= limit_) {
+      if (!release_oldest()) return false;
+    }
+    if (in_open_block) return true;
+    OwnedBlock block = empty_block();
+    if (block == nullptr) return false;
+    blocks_.push_back(std::move(block));
+    is_closed_ = false;
+    return true;
+  }
+
+  bool release_oldest() {
+    if (released_ == closed_blocks() || !write_closed(released_ + 1)) return false;
+    blocks_[released_++].reset();
+    return true;
+  }
+
+  bool write_closed(std::size_t end) {
+    for (; in_file_ < end; ++in_file_) {
+      if (part_ == nullptr || !part_->write_block(in_file_, *blocks_[in_file_])) return false;
+    }
+    return true;
+  }
+
+  const SegmentBlock& block_at(std::size_t block) const {
+    if (blocks_[block] != nullptr) return *blocks_[block];
+    if (cached_block_ != block) {
+      cached_ = part_->read_block(block);
+      cached_block_ = block;
+    }
+    return *cached_;
+  }
+
+  std::uint8_t slot_of(std::size_t feature, double value, std::uint16_t at) {
+    Last& last = last_[feature];
+    if (last.known && last.value == value) return last.slot;
+    count_repeated(feature);
+    const RankQuantizer::Inserted inserted = quantizers_[feature].insert(value);
+    if (inserted.merge) {
+      merges_[feature].push_back(
+          {at, static_cast<std::uint8_t>(inserted.merge->from), static_cast<std::uint8_t>(inserted.merge->into)});
+    }
+    last = {.value = value,
+            .counted = static_cast<std::uint32_t>(size_ + 1),
+            .rank = static_cast<std::uint8_t>(inserted.rank),
+            .slot = static_cast<std::uint8_t>(inserted.slot),
+            .known = true};
+    return last.slot;
+  }
+
+  // Most values are those of the segment before: they weigh in their bin when another comes, which costs nothing until
+  // then.
+  void count_repeated(std::size_t feature) {
+    Last& last = last_[feature];
+    const auto stored = static_cast<std::uint32_t>(size_);
+    if (!last.known || last.counted == stored) return;
+    quantizers_[feature].repeat(last.rank, last.value, static_cast<double>(stored - last.counted));
+    last.counted = stored;
+  }
+  void count_repeated() {
+    for (std::size_t feature = 0; feature < feature_count; ++feature) count_repeated(feature);
+  }
+
+  // Backwards through the block: before a merge, `from` meant what `into` means after it. `slots` may be `to`.
+  SlotMap follow_merges(std::size_t feature, const std::uint8_t* slots, std::size_t count, std::uint8_t* to) const {
+    SlotMap map = identity();
+    std::size_t at = count;
+    const std::vector<LoggedMerge>& merges = merges_[feature];
+    for (auto merge = merges.rbegin(); merge != merges.rend(); ++merge) {
+      for (; at > merge->at; --at) to[at - 1] = map[slots[at - 1]];
+      map[merge->from] = map[merge->into];
+    }
+    for (; at > 0; --at) to[at - 1] = map[slots[at - 1]];
+    return map;
+  }
+
+  void fold_merges() {
+    SegmentBlock& block = *blocks_.back();
+    for (std::size_t feature = 0; feature < feature_count; ++feature) {
+      if (merges_[feature].empty()) continue;
+      std::uint8_t* slots = block.slots[feature].data();
+      block.maps[feature] = follow_merges(feature, slots, open_size(), slots);
+      block.mapped |= std::uint64_t{1} << feature;
+      merges_[feature].clear();
+    }
+  }
+
+  struct Last {
+    double value = 0.0;
+    std::uint32_t counted = 0;  // segments, up to the last that weighs in a bin; only the difference is of use
+    std::uint8_t rank = 0;      // of its bin
+    std::uint8_t slot = 0;
+    bool known = false;
+  };
+
+  std::size_t limit_;
+  bool with_injection_;
+  PartFile* part_;
+  std::size_t size_ = 0;
+  std::size_t dropped_ = 0;
+  bool writes_through_ = false;
+  bool is_closed_ = false;    // the last block
+  std::size_t in_file_ = 0;   // blocks
+  std::size_t released_ = 0;  // blocks in the file only
+  std::vector<OwnedBlock> blocks_;
+  std::array<RankQuantizer, feature_count> quantizers_;
+  std::array<Last, feature_count> last_{};
+  std::array<std::vector<LoggedMerge>, feature_count> merges_;
+  // By block: slots at its end -> slots now; null where they are the same.
+  std::vector<std::unique_ptr<std::array<SlotMap, feature_count>>> later_;
+  mutable OwnedBlock cached_;
+  mutable std::size_t cached_block_ = ~std::size_t{0};
+};
+
+}  // namespace halcyon

@@ -1,0 +1,66 @@
+#include "libprofile/record/surroundings.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/record/background.hpp"
+#include "libprofile/record/probes.hpp"
+#include "libprofile/record/system_totals.hpp"
+
+namespace halcyon {
+namespace {
+
+// Half of the time that the settings give to it.
+BackgroundTimes measure_background(const Meters& meters, const Settings& settings) {
+  const FixedWork work = measure_fixed_work(meters.clock, meters.ticks_of(0.5 * settings.background_seconds));
+  return {meters.seconds_of(work.quantum), meters.seconds_of(work.mean)};
+}
+
+// Of nothing, where the settings want none.
+ProbeTimes probes(const Meters& meters, const Settings& settings) {
+  return settings.probes ? measure_probes(meters.clock, meters.scale.nanoseconds_per_tick()) : ProbeTimes{};
+}
+
+}  // namespace
+
+void Surroundings::measure_before(const Meters& meters, const Settings& settings) {
+  background_before_ = measure_background(meters, settings);
+  probes_before_ = probes(meters, settings);
+}
+
+void Surroundings::measure_after(const Meters& meters, const Settings& settings) {
+  background_after_ = measure_background(meters, settings);
+  probes_after_ = probes(meters, settings);
+}
+
+void Surroundings::begin() { at_start_ = system_totals(); }
+
+void Surroundings::look() {
+  const EvidenceValues now = system_totals();
+  for (std::size_t i = 0; i < evidence_count; ++i) {
+    // NaN stays NaN; clocks that do not run quite alike, and threads that have ended, make nothing negative.
+    evidence_[i] = evidence_infos[i].is_sum ? std::max(now[i] - at_start_[i], 0.0) : now[i];
+  }
+}
+
+void Surroundings::find_names() {
+  int length = 0;
+  char name[MPI_MAX_PROCESSOR_NAME] = {};
+  mpi.Get_processor_name(name, &length);
+  std::copy_n(name, std::min(sizeof name, host_.size() - 1), host_.begin());
+  const std::string cpu = cpu_model();
+  std::copy_n(cpu.begin(), std::min(cpu.size(), cpu_.size() - 1), cpu_.begin());
+}
+
+void Surroundings::put_into(RankFigures& figures) const {
+  figures.host = host_;
+  figures.cpu = cpu_;
+  figures.background_before = background_before_;
+  figures.background_after = background_after_;
+  figures.probes_before = probes_before_;
+  figures.probes_after = probes_after_;
+  figures.evidence = evidence_;
+}
+
+}  // namespace halcyon

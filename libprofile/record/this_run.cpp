@@ -1,0 +1,82 @@
+#include "libprofile/record/this_run.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+
+#include "libprofile/record/intm_interface.hpp"
+#include "libprofile/record/gathering.hpp"
+
+namespace halcyon {
+namespace {
+
+std::string utc(std::timespec time) {
+  std::tm parts{};
+  gmtime_r(&time.tv_sec, &parts);
+  char text[40];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+std::string mpi_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  mpi.Get_library_version(text, &length);
+  const std::string version(text, static_cast<std::size_t>(std::max(length, 0)));
+  return version.substr(0, version.find(','));
+}
+
+}  // namespace
+
+bool ThisRun::find_place_in_world() {
+  mpi.Comm_rank(mpi.comm_world, &rank);
+  mpi.Comm_size(mpi.comm_world, &ranks);
+  int thread_level = MPI_THREAD_SINGLE;
+  mpi.Query_thread(&thread_level);
+  several_threads = thread_level == MPI_THREAD_MULTIPLE;
+  MPI_Comm parent = mpi.comm_null;
+  mpi.Comm_get_parent(&parent);
+  several_worlds.store(parent != mpi.comm_null);
+  return parent != mpi.comm_null;
+}
+
+int ThisRun::process_of(int rank_in_comm, MPI_Comm comm) const {
+  if (comm == mpi.comm_world) return rank_in_comm;
+  MPI_Group world{};
+  MPI_Group of_comm{};
+  int in_world = Gathering::nowhere;
+  mpi.Comm_group(mpi.comm_world, &world);
+  mpi.Comm_group(comm, &of_comm);
+  mpi.Group_translate_ranks(of_comm, 1, &rank_in_comm, world, &in_world);
+  mpi.Group_free(&world);
+  mpi.Group_free(&of_comm);
+  return in_world >= 0 ? in_world : Gathering::nowhere;  // MPI_UNDEFINED is below
+}
+
+int ThisRun::members_of_this_world(MPI_Comm comm) const {
+  MPI_Group world{};
+  MPI_Group all{};
+  MPI_Group common{};
+  int members = 0;
+  mpi.Comm_group(mpi.comm_world, &world);
+  mpi.Comm_group(comm, &all);
+  mpi.Group_intersection(world, all, &common);
+  mpi.Group_size(common, &members);
+  for (MPI_Group* group : {&world, &all, &common}) {
+    mpi.Group_free(group);
+  }
+  return members;
+}
+
+RunFacts ThisRun::facts(const Counter& counter) const {
+  return {.recorder_version = HALCYON_VERSION,
+          .command = settings.command,
+          .mpi = mpi_version(),
+          .counter = counter.name(),
+          .compute_units = counter.kind() == Counter::Kind::cpu ? "ns" : "1",
+          .start_time = utc(start_time),
+          .inject = spec_of_intm(),
+          .boundary = std::string(name_of(settings.boundary))};
+}
+
+}  // namespace halcyon

@@ -1,0 +1,83 @@
+// The threads of the application, and what each has done so far.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "libprofile/format/features.hpp"
+#include "libprofile/interpose/outermost_call.hpp"
+#include "libprofile/record/clock.hpp"
+#include "libprofile/record/cpu_account.hpp"
+#include "libprofile/record/gathering.hpp"
+#include "libprofile/record/spin_lock.hpp"
+#include "libprofile/record/usual_times.hpp"
+
+namespace halcyon {
+
+class Threads;
+
+/// What one thread of the application has done so far. Only its own thread writes it; the thread that closes a segment
+/// reads it. Sums grow for ever and are differenced at boundaries, so that nobody resets what another thread adds to.
+struct alignas(64) ThreadState {
+  OutermostCall outermost;
+  bool is_application = false;  // may do file I/O that counts
+  const void* fortran_site = nullptr;
+  Gathering gathering;
+
+  std::array<std::atomic<std::uint64_t>, feature_count> counts{};
+  std::array<Ticks, time_kind_count> times{};
+  std::unique_ptr<UsualTimes> usual_times;  // of a thread that ends segments
+  Ticks beyond_usual;                       // of all its calls
+
+  // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
+  std::uint64_t work = 0;
+  CpuAccount cpu;
+  Ticks last_exit;
+  std::uint64_t events_at_exit = 0;
+
+  Threads* registry = nullptr;
+  ThreadState* next_free = nullptr;  // among those whose thread has ended
+
+  void add(Feature feature, std::uint64_t amount) {
+    auto& sum = counts[index_of(feature)];
+    sum.store(sum.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
+  }
+};
+
+/// The calling thread's; null until it enters. constinit: without it, every use would first ask whether it has to be
+/// initialized.
+extern constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
+
+/// Every thread that has called in is known, and its counts belong to the run for good: the state of a thread that has
+/// ended goes on under the next one that begins. So a program with new threads at every step has only as many states as
+/// threads at a time.
+class Threads {
+ public:
+  Threads();
+
+  /// Threads that MPI_Init has started: what they read and write is not the application's.
+  void set_apart(std::vector<int> mpi_threads) { mpi_threads_ = std::move(mpi_threads); }
+
+  /// Gives the calling thread, which has none, a state.
+  ThreadState& enter(Ticks now);
+
+  /// The sum of a count over all threads, for each feature.
+  std::array<std::uint64_t, feature_count> counts() const;
+
+ private:
+  static void release(void* state);
+
+  mutable SpinLock lock_;  // threads enter while others close segments, whatever level MPI was asked for
+  std::vector<ThreadState*> threads_;
+  ThreadState* free_ = nullptr;
+  std::vector<int> mpi_threads_;
+  pthread_key_t thread_end_{};  // its destructor frees the state of a thread
+  bool sees_threads_end_;
+};
+
+}  // namespace halcyon

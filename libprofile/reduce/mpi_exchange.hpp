@@ -1,0 +1,32 @@
+// The ranks of a running program talk by MPI, on a communicator of their own, past every interposed tool.
+#pragma once
+
+#include "libprofile/interpose/mpi_runtime.hpp"
+#include "libprofile/merge/exchange.hpp"
+
+namespace halcyon {
+
+/// Made and destroyed by all ranks together. A world of one rank calls no MPI.
+class MpiExchange final : public Exchange {
+ public:
+  MpiExchange(int rank, int ranks);
+  ~MpiExchange();
+  MpiExchange(const MpiExchange&) = delete;
+  MpiExchange& operator=(const MpiExchange&) = delete;
+
+  int rank() const override { return rank_; }
+  int ranks() const override { return ranks_; }
+  std::vector<std::uint64_t> least(const std::vector<std::uint64_t>& values) const override;
+  std::vector<std::byte> gather(const std::vector<std::byte>& own) const override;
+  void broadcast(std::vector<std::byte>& data) const override;
+  void all_to_all(const std::byte* send, std::byte* receive, std::size_t bytes) const override;
+  void send(int to, const std::vector<std::byte>& data) const override;
+  std::vector<std::byte> receive(int from) const override;
+
+ private:
+  int rank_;
+  int ranks_;
+  MPI_Comm comm_{};
+};
+
+}  // namespace halcyon

@@ -1,0 +1,178 @@
+// What many ranks recorded becomes one profile: the same over any exchange, and for any number of ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "libprofile/format/contents.hpp"
+#include "libprofile/format/profile_reader.hpp"
+#include "libprofile/merge/merged_run.hpp"
+#include "libprofile/merge/merger.hpp"
+#include "tests/unit/in_memory_exchange.hpp"
+
+namespace {
+
+using namespace halcyon;
+using halcyon::testing::run_ranks;
+
+constexpr double ticks_per_second = 1e9;
+constexpr double segment_ticks = 1e6;
+
+// In each segment another rank comes last: it alone does not wait.
+int last_rank(std::size_t segment, int ranks) { return static_cast<int>(segment * 7 + 3) % ranks; }
+
+SegmentRow row_of(int rank, int ranks, std::size_t segment) {
+  SegmentRow row;
+  row[Measure::duration] = segment_ticks * static_cast<double>(1 + segment);
+  row[Measure::boundary] = rank == last_rank(segment, ranks) ? 0.0 : 0.25 * row[Measure::duration];
+  row.features[index_of(Feature::sends_blocking)] = 2.0;
+  row.features[index_of(Feature::bytes_sent)] = 64.0 * static_cast<double>(1 + segment % 3);
+  row.features[index_of(Feature::reads)] = static_cast<double>((static_cast<std::size_t>(rank) + segment) % 2);
+  return row;
+}
+
+// One rank with what it recorded.
+struct SimulatedRank {
+  SegmentStore store;
+  RankRecording recording;
+
+  SimulatedRank(int rank, int ranks, std::size_t segments) : store(segments, false) {
+    for (std::size_t segment = 0; segment < segments; ++segment) store.push(row_of(rank, ranks, segment));
+    store.settle();
+    recording = {.store = &store,
+                 .segments = store.size(),
+                 .sites = {"barrier@app+0x10"},
+                 .modules = {},
+                 .boundary_kinds = 7,
+                 .facts = {.command = "./app", .counter = "none", .compute_units = "1"},
+                 .figures = {}};
+    recording.figures.nanoseconds_per_tick = 1e9 / ticks_per_second;
+    recording.figures.run_time = 1.0;
+    recording.figures.totals[index_of(Feature::sends_blocking)] = static_cast<std::uint64_t>(rank);
+  }
+  SimulatedRank(const SimulatedRank&) = delete;
+  SimulatedRank& operator=(const SimulatedRank&) = delete;
+};
+
+// `change` may alter what a rank brings.
+Outcome<Profile> merge_ranks(
+    int ranks, std::size_t segments, const std::function<void(int rank, RankRecording&)>& change = [](int, auto&) {}) {
+  ContentsSink contents;
+  const bool ran = run_ranks(ranks, [&](const Exchange& exchange) {
+    SimulatedRank rank(exchange.rank(), ranks, segments);
+    change(exchange.rank(), rank.recording);
+    const MergedRun merged = merge_run(exchange, rank.recording, {});
+    send_merged_run(exchange, merged, contents);  // which only the root does
+  });
+  if (!ran) return Failure{"the machine does not let so many threads start"};
+  contents.attribute("schema_version", std::int64_t{newest_schema_version});
+  return check_profile(contents.take(), "memory");
+}
+
+void expect_profile_of(const Profile& profile, int ranks, std::size_t segments) {
+  ASSERT_EQ(profile.ranks, ranks);
+  ASSERT_EQ(profile.segments, segments);
+  const FeatureColumn& bytes = profile.features[index_of(Feature::bytes_sent)];
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    const double seconds = segment_ticks / ticks_per_second * static_cast<double>(1 + segment);
+    ASSERT_NEAR(profile.duration[segment], seconds, 1e-5 * seconds);
+    ASSERT_EQ(profile.last_rank[segment], static_cast<std::uint32_t>(last_rank(segment, ranks)));
+    const double waiting = 0.25 * seconds * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
+    ASSERT_NEAR(profile.boundary_wait[segment], waiting, 2e-3 * seconds);
+    ASSERT_EQ(bytes.bins[bytes.bin_of(segment)], 64.0 * static_cast<double>(1 + segment % 3) * ranks);
+  }
+  EXPECT_EQ(profile.features[index_of(Feature::sends_blocking)].bins, std::vector<double>{2.0 * ranks});
+  const std::vector<std::uint64_t>& sends = profile.totals[index_of(Feature::sends_blocking)];
+  EXPECT_EQ(std::accumulate(sends.begin(), sends.end(), std::uint64_t{0}),
+            static_cast<std::uint64_t>(ranks) * static_cast<std::uint64_t>(ranks - 1) / 2);
+}
+
+TEST(Merging, GivesOneProfileOfAnyNumberOfRanks) {
+  constexpr std::size_t segments = 100;
+  for (const int ranks : {1, 2, 3, 64, 257}) {  // more segments than ranks, and more ranks than segments
+    const Outcome<Profile> profile = merge_ranks(ranks, segments);
+    ASSERT_TRUE(profile) << profile.failure().message;
+    expect_profile_of(*profile, ranks, segments);
+  }
+}
+
+TEST(Merging, GivesOneProfileOf4096Ranks) {
+  constexpr int ranks = 4096;
+  constexpr std::size_t segments = 40;
+  const Outcome<Profile> profile = merge_ranks(ranks, segments);
+  if (!profile) GTEST_SKIP() << profile.failure().message;
+  expect_profile_of(*profile, ranks, segments);
+}
+
+TEST(Merging, TellsSegmentsApartInWhichRanksSharedTheSameWorkDifferently) {
+  const Outcome<Profile> profile = merge_ranks(4, 10);
+  ASSERT_TRUE(profile);
+  const FeatureColumn& reads = profile->features[index_of(Feature::reads)];
+  EXPECT_EQ(reads.bins, (std::vector<double>{2.0, 2.0}));  // two of four ranks, by turns
+  EXPECT_NE(reads.bin_of(0), reads.bin_of(1));
+  EXPECT_EQ(reads.bin_of(0), reads.bin_of(2));
+}
+
+TEST(Merging, SaysHowTheRanksBoundariesDifferAndKeepsNoSegments) {
+  const Outcome<Profile> profile = merge_ranks(3, 10, [](int rank, RankRecording& recording) {
+    if (rank == 2) recording.boundary_kinds = 8;
+  });
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->disagreement, "rank 2 met other kinds of boundaries than rank 0");
+  EXPECT_EQ(profile->segments, 0u);
+}
+
+TEST(Merging, KeepsTheSegmentsThatAllRanksStillHave) {
+  const Outcome<Profile> profile = merge_ranks(3, 10, [](int rank, RankRecording& recording) {
+    if (rank == 1) recording.segments = 6;
+  });
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->segments, 6u);
+  EXPECT_EQ(profile->dropped_segments, 4u);
+}
+
+TEST(Merging, HasNoComputeFeatureWhereTheRanksCountersDiffer) {
+  const Outcome<Profile> profile = merge_ranks(2, 10, [](int rank, RankRecording& recording) {
+    if (rank == 1) recording.facts.counter = "cpu";
+  });
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(profile->counter, "none");
+  EXPECT_EQ(profile->segments, 10u);
+}
+
+TEST(Merging, GivesTheSameWhereOneProcessHasTheRecordsOfAllRanks) {
+  constexpr int ranks = 5;
+  constexpr std::size_t segments = 20;
+  std::vector<std::unique_ptr<SimulatedRank>> all;
+  std::vector<RankRecords> records;
+  std::vector<std::uint32_t> numbers;
+  for (int rank = 0; rank < ranks; ++rank) {
+    all.push_back(std::make_unique<SimulatedRank>(rank, ranks, segments));
+    records.push_back({.store = &all.back()->store, .sites = all.back()->recording.sites, .compute_scale = 0.0});
+    numbers.push_back(static_cast<std::uint32_t>(rank));
+  }
+  const Alone alone;
+  const ProgramNames names = merge_names(alone, records);
+  const RowLayout layout(false, names.active.size());
+  Merger merger(names, numbers, false, segments);
+  std::vector<std::byte> rows(layout.bytes() * records.size());
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    for (std::size_t rank = 0; rank < records.size(); ++rank) {
+      RowWriter(names, records[rank], layout).write(segment, rows.data() + rank * layout.bytes());
+    }
+    merger.add(rows.data(), layout.bytes(), layout);
+  }
+  const Profile by_one = merger.finish(alone);
+  const Outcome<Profile> by_many = merge_ranks(ranks, segments);
+  ASSERT_TRUE(by_many);
+  EXPECT_EQ(by_one.duration, by_many->duration);
+  EXPECT_EQ(by_one.last_rank, by_many->last_rank);
+  EXPECT_EQ(by_one.boundary_wait, by_many->boundary_wait);
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    EXPECT_EQ(by_one.features[feature].bins, by_many->features[feature].bins);
+    EXPECT_EQ(by_one.features[feature].index, by_many->features[feature].index);
+  }
+}
+
+}  // namespace
