@@ -27,9 +27,10 @@ HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 DILATED = [next(p for p in PROGRAMS if p.name == "melt"), next(p for p in PROGRAMS if p.name == "cg"), HPCC]
 REPEATS = 7
 WHY, GROWTH = "Above the budget, and why:", "## How costs grow"
-BESIDE = ("Preloaded into the same program, by turns. They do not do the same: mpiP counts and times calls by call site, IPM by call, "
-          "size and partner;\nHalcyon counts, times and sums volumes by segment, and a barrier ends one. Medians of "
-          f"{REPEATS} runs, each of which tells its least.")
+BESIDE = ("The tools are preloaded into the same program, by turns. They do different things: mpiP counts and\n"
+          "times calls by call site, IPM by call, size and partner. Halcyon counts, times and sums volumes by\n"
+          "segment, and a barrier ends a segment. A figure is the median of "
+          f"{REPEATS} runs. Each run gives its least time.")
 
 
 def say(text):
@@ -229,8 +230,8 @@ def main():
         page = [
             "# What it costs", "",
             f"Made by `bench/performance.py` on {date.today()}: {machine()}, a virtual machine whose neighbours are not known.",
-            "Recorded and unrecorded runs alternate within one session; a figure is the median, in brackets a 95 % interval of it that",
-            "assumes no distribution. Google Benchmark measures the pieces.", "",
+            "Recorded and unrecorded runs alternate within one session. A figure is the median; in brackets is its",
+            "95 % interval, which assumes no distribution. Google Benchmark measures the pieces.", "",
             "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, "",
             *why_above_budget(), GROWTH, "", "One rank, and more and more segments, each with its own amount of work:", "",
             *growth_with_segments(directory), "",
