@@ -1,4 +1,5 @@
-// halcyon-describe: man pages and shell completions, written while building, out of the definition of the command line.
+// halcyon-describe: man pages and shell completions, written while building, out of the definition of the command line;
+// and the page of a profile's columns, out of their list.
 // usage: halcyon-describe DIR DATE   Writes below DIR, which is laid out as share/ of an installation.
 #include <cerrno>
 #include <cstring>
@@ -7,6 +8,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/describe/columns_page.hpp"
 #include "cli/describe/description.hpp"
 
 namespace {
@@ -31,6 +33,7 @@ int main(int argc, char** argv) {
   bool written = write(share / "man/man1" / (program.name + ".1"), man_page(program, program, argv[2])) &&
                  write(share / "bash-completion/completions" / program.name, bash_completion(program)) &&
                  write(share / "zsh/site-functions" / ("_" + program.name), zsh_completion(program)) &&
+                 write(share / "halcyon/columns.md", columns_page()) &&
                  write(share / "fish/vendor_completions.d" / (program.name + ".fish"), fish_completion(program));
   for (const DescribedCommand& command : program.subcommands) {
     written = written && write(share / "man/man1" / (program.name + "-" + command.name + ".1"),

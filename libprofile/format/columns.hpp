@@ -1,6 +1,6 @@
 // Every attribute and every column of a profile file, once: its name, unit and description, over what it goes, how
 // ranks are merged into it, since which schema version it exists, and which values it may have. Writing, reading,
-// checking, merging and the tables of docs/profile.md all walk these lists, so that a new column is one line here, one
+// checking, merging and docs/columns.md all walk these lists, so that a new column is one line here, one
 // member of Profile, and the place that fills it.
 #pragma once
 

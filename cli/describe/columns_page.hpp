@@ -1,0 +1,10 @@
+// docs/columns.md, out of the columns of a profile.
+#pragma once
+
+#include <string>
+
+namespace halcyon::cli {
+
+std::string columns_page();
+
+}  // namespace halcyon::cli

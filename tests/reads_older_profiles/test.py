@@ -1,0 +1,69 @@
+"""Profiles of every schema version are read, and judged as they were when the next version came.
+
+`version-N.h5.gz` was recorded by a halcyon that wrote version N (`plate` on two ranks; version-1-last with intM, version-2
+and version-4 with --background, version-4 with known runs). `version-N.json` is the report on it.
+"""
+import gzip
+import json
+from pathlib import Path
+
+import halcyon_test
+
+HERE = Path(__file__).resolve().parent
+PROFILES = sorted(HERE.glob("version-*.h5.gz"))
+SAME_NUMBER = 1e-4  # relative: another compiler rounds otherwise
+
+
+class ReadsOlderProfiles(halcyon_test.Behaviour):
+
+    maxDiff = None
+
+    def report_on(self, packed):
+        profile = self.directory / packed.name.removesuffix(".gz")
+        profile.write_bytes(gzip.decompress(packed.read_bytes()))
+        finished = self.halcyon("report", "--json", "-", profile.name)
+        self.assertEqual(finished.status, 0, finished)
+        return json.loads(finished.output)
+
+    def assert_same(self, known, read, path):
+        self.assertEqual(type(known), type(read), path)
+        if isinstance(known, dict):
+            self.assertEqual(known.keys(), read.keys(), path)
+            for key in known:
+                if key != "message":  # a sentence may be put into better words
+                    self.assert_same(known[key], read[key], f"{path}.{key}")
+        elif isinstance(known, list):
+            self.assertEqual(len(known), len(read), path)
+            for index, (one, other) in enumerate(zip(known, read)):
+                self.assert_same(one, other, f"{path}[{index}]")
+        elif isinstance(known, float):
+            self.assertAlmostEqual(known, read, delta=SAME_NUMBER * max(1.0, abs(known)), msg=path)
+        elif not path.endswith((".text", ".action")):
+            self.assertEqual(known, read, path)
+
+    def test_every_schema_version_has_a_profile(self):
+        newest = int(self.halcyon("info", "--json", self.newest()).output.split('"schema_version":')[1].split(",")[0])
+        versions = {int(profile.name.split("-")[1].split(".")[0]) for profile in PROFILES}
+        self.assertEqual(versions, set(range(1, newest + 1)))
+
+    def newest(self):
+        """What the halcyon under test writes."""
+        return self.record_disturbed("newest.h5")
+
+    def test_the_report_on_each_is_what_it_was(self):
+        for profile in PROFILES:
+            with self.subTest(profile.name):
+                known = json.loads(profile.with_name(profile.name.replace(".h5.gz", ".json")).read_text())
+                self.assert_same(known, self.report_on(profile), "report")
+
+    def test_each_can_be_composed_with_itself(self):
+        for profile in PROFILES:
+            with self.subTest(profile.name):
+                self.report_on(profile)
+                name = profile.name.removesuffix(".gz")
+                finished = self.halcyon("compose", "-o", f"composed-{name}", name, name)
+                self.assertEqual(finished.status, 0, finished)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
