@@ -21,11 +21,10 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
   if (start_ > end) end = start_;  // another thread's boundary, that ended later, was noted first
   SegmentRow row;
   row[Measure::duration] = static_cast<double>((end - start_).count);
-  const std::array<std::uint64_t, feature_count> counts = threads.counts();
-  for (std::size_t feature = 0; feature < feature_count; ++feature) {
-    row.features[feature] = static_cast<double>(counts[feature] - counted_[feature]);
-  }
-  counted_ = counts;
+  threads.for_each_count([&](std::size_t feature, std::uint64_t sum) {
+    row.features[feature] = static_cast<double>(sum - counted_[feature]);
+    counted_[feature] = sum;
+  });
   // Times and work are of the thread that meets the other ranks: the sum over threads may exceed the duration.
   if (&thread != last_.thread) ends_segments(thread);
   row.features[index_of(Feature::compute)] = static_cast<double>(thread.work - last_.work);

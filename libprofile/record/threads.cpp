@@ -42,16 +42,4 @@ void Threads::release(void* argument) {
   threads.lock_.unlock();
 }
 
-std::array<std::uint64_t, feature_count> Threads::counts() const {
-  std::array<std::uint64_t, feature_count> sums{};
-  lock_.lock();
-  for (const ThreadState* state : threads_) {
-    for (std::size_t feature = 0; feature < feature_count; ++feature) {
-      sums[feature] += state->counts[feature].load(std::memory_order_relaxed);
-    }
-  }
-  lock_.unlock();
-  return sums;
-}
-
 }  // namespace halcyon

@@ -66,8 +66,17 @@ class Threads {
   /// Gives the calling thread, which has none, a state.
   ThreadState& enter(Ticks now);
 
-  /// The sum of a count over all threads, for each feature.
-  std::array<std::uint64_t, feature_count> counts() const;
+  /// `visit(feature, sum)`: each count, summed over all threads.
+  template <class Visit>
+  void for_each_count(Visit visit) const {
+    lock_.lock();
+    for (std::size_t feature = 0; feature < feature_count; ++feature) {
+      std::uint64_t sum = 0;
+      for (const ThreadState* state : threads_) sum += state->counts[feature].load(std::memory_order_relaxed);
+      visit(feature, sum);
+    }
+    lock_.unlock();
+  }
 
  private:
   static void release(void* state);

@@ -43,6 +43,7 @@ class PackedShares {
     const float per_duration = duration > 0.0 ? static_cast<float>(1.0 / duration) : 0.0F;
     PackedShares packed;
     packed.words_ = {};
+#pragma GCC unroll 16  // each measure's bits are then constants
     for (std::size_t i = 0; i < measure_count; ++i) {
       if (measures[i].kept != Kept::share) continue;
       std::uint64_t& word = packed.words_[share_layout.word[i]];
@@ -55,6 +56,7 @@ class PackedShares {
   void unpack_into(Measured<double>& segment) const {
     const double duration = segment[index_of(Measure::duration)];
     std::array<std::uint64_t, share_layout.words> words = words_;
+#pragma GCC unroll 16
     for (std::size_t i = measure_count; i-- > 0;) {
       if (measures[i].kept != Kept::share) continue;
       std::uint64_t& word = words[share_layout.word[i]];

@@ -170,6 +170,7 @@ class SegmentStore {
   void store_measures(SegmentBlock& block, std::size_t at, const Measured<double>& measured) const {
     std::size_t whole = 0;
     std::size_t with_intm = 0;
+#pragma GCC unroll 16  // how each measure is kept is then known to the compiler
     for (std::size_t i = 0; i < measure_count; ++i) {
       if (measures[i].kept == Kept::whole) block.whole[whole++][at] = static_cast<float>(measured[i]);
       if (measures[i].kept == Kept::with_intm && with_injection_) {
@@ -182,6 +183,7 @@ class SegmentStore {
     Measured<double> measured{};
     std::size_t whole = 0;
     std::size_t with_intm = 0;
+#pragma GCC unroll 16  // how each measure is kept is then known to the compiler
     for (std::size_t i = 0; i < measure_count; ++i) {
       if (measures[i].kept == Kept::whole) measured[i] = static_cast<double>(block.whole[whole++][at]);
       if (measures[i].kept == Kept::with_intm && with_injection_) {

@@ -67,8 +67,7 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   read.figures.host.back() = '\0';
   read.figures.cpu.back() = '\0';
   read.end = static_cast<PartEnd>(facts.end);
-  if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites ||
-      facts.modules > most_modules ||
+  if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites || facts.modules > most_modules ||
       facts.closed_blocks > part.blocks_within()) {
     throw std::runtime_error("it tells of segments that it does not have");
   }
