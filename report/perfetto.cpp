@@ -15,13 +15,13 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Tracks are threads, and numbers of threads are unique in a trace; 0 would be the kernel's idle thread.
+// Tracks are threads. Thread numbers must be unique in a trace; 0 would be the kernel's idle thread.
 constexpr std::size_t run_process = 1;
 constexpr std::size_t run_thread = 1;
 constexpr std::size_t first_host_process = 2;
 constexpr std::size_t first_rank_thread = 2;
 
-// What stands at a segment, by which it can be searched and queried.
+// The arguments of a segment, which the viewers can search and query.
 constexpr std::array<std::string_view, 7> told_of_the_run{
     "segment", "group", "duration_seconds", "baseline_seconds", "threshold_seconds", "excess_seconds", "last_rank"};
 constexpr std::array<std::string_view, 8> told_of_the_rank{"segment",
@@ -46,7 +46,7 @@ std::string quoted(const std::string& text) {
   return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// Writes events one after the other, a line each.
+/// Writes events, one per line.
 class Events {
  public:
   explicit Events(fmt::memory_buffer& out) : out_(out) {}
@@ -82,13 +82,13 @@ void append_arguments(fmt::memory_buffer& out, const std::vector<SegmentField>& 
   out.append(std::string_view("}}"));
 }
 
-// As viewers count, in 64 bits: no run lasts beyond them.
+// Viewers count nanoseconds in 64 bits, so longer times are cut.
 std::uint64_t nanoseconds(double seconds) {
   constexpr double most_seconds = 9e9;
   return static_cast<std::uint64_t>(std::llround(std::min(seconds, most_seconds) * 1e9));
 }
 
-// The format's times are microseconds; three digits more are nanoseconds.
+// The format has microseconds; three decimals make them nanoseconds.
 std::string microseconds(std::uint64_t nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
@@ -120,7 +120,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
                               static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin()));
   }
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    // A process is named by way of one of its threads: that of the host's first rank.
+    // A process gets its name through one of its threads, here that of the host's first rank.
     const auto rank =
         std::find(profile.rank_host.begin(), profile.rank_host.end(), hosts[host]) - profile.rank_host.begin();
     events.name("process", first_host_process + host, first_rank_thread + static_cast<std::size_t>(rank), hosts[host]);
@@ -146,7 +146,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
     const std::size_t place = profile.site.empty() ? 0 : profile.site[segment->number];
     const std::string& site = quoted_sites[place];
     const std::uint32_t rank = profile.last_rank[segment->number];
-    // The name gives the colour in Perfetto, `cname` in Chrome.
+    // Perfetto colours by the name, Chrome by `cname`.
     const auto add = [&](std::size_t process, std::size_t thread) {
       const std::string_view name = segment->disturbed ? R"("disturbed")" : std::string_view(quoted_names[place]);
       events.add(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}",{}"args":{{"site":{},)", process,
