@@ -1,5 +1,5 @@
-// halcyon-describe: man pages and shell completions, written while building, out of the definition of the command line.
-// usage: halcyon-describe DIR DATE   Writes below DIR, which is laid out as share/ of an installation.
+// halcyon-describe: writes man pages and shell completions from the definition of the command line, during the build.
+// usage: halcyon-describe DIR DATE   Writes into DIR with the layout of an installation's share/.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
