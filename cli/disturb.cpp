@@ -27,31 +27,31 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-class SignalsAwaited {
+class BlockedSignals {
  public:
-  SignalsAwaited() {
-    sigemptyset(&awaited_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&awaited_, signal);
-    sigprocmask(SIG_BLOCK, &awaited_, &before_);
+  BlockedSignals() {
+    sigemptyset(&blocked_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked_, signal);
+    sigprocmask(SIG_BLOCK, &blocked_, &before_);
   }
-  ~SignalsAwaited() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsAwaited(const SignalsAwaited&) = delete;
-  SignalsAwaited& operator=(const SignalsAwaited&) = delete;
+  ~BlockedSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
 
   /// The signal that came in this time, or 0.
   int wait(double seconds) const {
     const timespec most{static_cast<time_t>(seconds), static_cast<long>(std::fmod(seconds, 1.0) * 1e9)};
-    return std::max(0, sigtimedwait(&awaited_, nullptr, &most));
+    return std::max(0, sigtimedwait(&blocked_, nullptr, &most));
   }
 
  private:
-  sigset_t awaited_{};
+  sigset_t blocked_{};
   sigset_t before_{};
 };
 
 // Waits until all schedules or the time are over, or a signal comes. Returns the signal, or 0.
-int let_work(const std::vector<Disturber>& disturbers, double seconds) {
-  const SignalsAwaited signals;
+int wait_for_end(const std::vector<Disturber>& disturbers, double seconds) {
+  const BlockedSignals signals;
   const auto began = std::chrono::steady_clock::now();
   constexpr double between_looks = 0.05;
   const auto is_over = [](const Disturber& disturber) { return disturber.is_over(); };
@@ -101,7 +101,7 @@ int disturb(const Options& options) {
     if (!end) return fail(end.failure().message);
     status = end->status;
   } else {
-    signal = let_work(disturbers, seconds);
+    signal = wait_for_end(disturbers, seconds);
   }
   for (std::size_t i = 0; i < disturbers.size(); ++i) {
     const Outcome<DisturberWork> work = disturbers[i].end();

@@ -70,7 +70,7 @@ void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Groupi
   const std::vector<SegmentField> fields = segment_fields(run.profile);
   fmt::memory_buffer rows;
   fmt::memory_buffer text;
-  const auto hand_on = [&] {
+  const auto write_piece = [&] {
     out.write(rows.data(), static_cast<std::streamsize>(rows.size()));
     rows.clear();
   };
@@ -95,11 +95,11 @@ void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Groupi
     }
     rows.append(end_of_row);
     if (rows.size() < piece_bytes) continue;
-    hand_on();
+    write_piece();
     if (!out) return;
     done(segment->number + 1);
   }
-  hand_on();
+  write_piece();
 }
 
 }  // namespace halcyon

@@ -22,16 +22,16 @@ constexpr std::size_t first_host_process = 2;
 constexpr std::size_t first_rank_thread = 2;
 
 // The arguments of a segment, which the viewers can search and query.
-constexpr std::array<std::string_view, 7> told_of_the_run{
+constexpr std::array<std::string_view, 7> arguments_of_the_run{
     "segment", "group", "duration_seconds", "baseline_seconds", "threshold_seconds", "excess_seconds", "last_rank"};
-constexpr std::array<std::string_view, 8> told_of_the_rank{"segment",
-                                                           "excess_seconds",
-                                                           "last_rank_point_to_point_seconds",
-                                                           "last_rank_collective_seconds",
-                                                           "last_rank_boundary_seconds",
-                                                           "last_rank_file_io_seconds",
-                                                           "last_rank_off_cpu_seconds",
-                                                           "boundary_wait_seconds"};
+constexpr std::array<std::string_view, 8> arguments_of_the_rank{"segment",
+                                                                "excess_seconds",
+                                                                "last_rank_point_to_point_seconds",
+                                                                "last_rank_collective_seconds",
+                                                                "last_rank_boundary_seconds",
+                                                                "last_rank_file_io_seconds",
+                                                                "last_rank_off_cpu_seconds",
+                                                                "boundary_wait_seconds"};
 
 std::vector<SegmentField> chosen(const std::vector<SegmentField>& fields, std::span<const std::string_view> names) {
   std::vector<SegmentField> result;
@@ -98,7 +98,7 @@ std::string microseconds(std::uint64_t nanoseconds) {
 void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping, const SegmentsDone& done) {
   const Profile& profile = run.profile;
   fmt::memory_buffer text;
-  const auto hand_on = [&] {
+  const auto write_piece = [&] {
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     text.clear();
   };
@@ -137,8 +137,8 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
     quoted_names.push_back(quoted(site_words(profile, site)));
   }
   const std::vector<SegmentField> fields = segment_fields(profile);
-  const std::vector<SegmentField> of_run = chosen(fields, told_of_the_run);
-  const std::vector<SegmentField> of_rank = chosen(fields, told_of_the_rank);
+  const std::vector<SegmentField> of_run = chosen(fields, arguments_of_the_run);
+  const std::vector<SegmentField> of_rank = chosen(fields, arguments_of_the_rank);
   JudgedSegments segments(profile, grouping, run.analysis);
   while (const std::optional<JudgedSegment> segment = segments.next()) {
     const std::uint64_t begin = nanoseconds(segment->start_seconds);
@@ -161,12 +161,12 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
     add(process_of_rank[rank], first_rank_thread + rank);
     append_arguments(text, of_rank, *segment);
     if (text.size() < piece_bytes) continue;
-    hand_on();
+    write_piece();
     if (!out) return;
     done(segment->number + 1);
   }
   text.append(std::string_view("\n]}\n"));
-  hand_on();
+  write_piece();
 }
 
 }  // namespace halcyon

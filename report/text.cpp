@@ -136,9 +136,9 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   }
   text += "\n";
   // Without judged segments, the methods have no numbers to show.
-  const bool have_methods_said_something = !analysis.unknown || analysis.unknown->code == "wide-interval";
+  const bool methods_have_numbers = !analysis.unknown || analysis.unknown->code == "wide-interval";
   for (const MethodResult& method : analysis.methods) {
-    if (!have_methods_said_something) break;
+    if (!methods_have_numbers) break;
     text += fmt::format("  {:<{}}{:<{}}{:5.1f} %{}\n", &method == &analysis.methods.front() ? "methods" : "",
                         label_width, method.name, 8, method.interference_percent,
                         method.name != result.name           ? ""
