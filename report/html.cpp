@@ -334,7 +334,7 @@ std::string reproduce_section(const RunOnPage& run) {
   return section(
       "How to reproduce", "",
       fmt::format(
-          "<pre>{}</pre>\n<div class=\"scroll\"><table class=\"methods\"><caption>Estimates of each "
+          "<pre>{}</pre>\n<div class=\"scroll\"><table class=\"methods\"><caption>The estimate of each "
           "method</caption>\n<thead><tr><th scope=\"col\">method</th><th scope=\"col\" "
           "class=\"number\">interference</th>"
           "<th scope=\"col\" class=\"number\">90 % interval</th><th scope=\"col\">verdict</th><td></td></tr></thead>\n"

@@ -15,7 +15,7 @@ struct RunOnPage {
   std::string file;
   std::string boundaries;  // in words
   Profile profile;         // the circumstances and the columns per rank
-  Analysis analysis;       // `excess` is not read
+  Analysis analysis;       // without `excess`
   Overview overview;
 };
 

@@ -14,7 +14,7 @@ namespace halcyon::cli {
 
 struct Throughout {};
 
-/// Begin and end, counted from the begin of the run: in seconds, or in shares of its length.
+/// Begin and end, counted from the start of the run: in seconds, or in shares of its length.
 struct Part {
   double from = 0.25;
   double to = 0.75;
@@ -68,7 +68,7 @@ class Stretches {
 };
 
 /// Does pieces of work in every stretch, and sleeps in between. `clock` has now() and sleep_until(seconds), both in
-/// seconds since the run began. `begin` is called at the begin of every stretch. `work` does a piece of a few
+/// seconds since the run began. `begin` is called at the start of every stretch. `work` does a piece of a few
 /// milliseconds at most, and returns false to end everything.
 template <class Clock, class Begin, class Work>
 void follow(Stretches stretches, Clock&& clock, Begin&& begin, Work&& work) {
