@@ -103,7 +103,7 @@ std::string facts_section(const RunOnPage& run) {
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
   facts += fact("boundaries", words(run.boundaries));
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
-    facts += fact("time spent in, by the rank that the others waited for", spent, "wide");
+    facts += fact("time spent in, by the rank that held the others up", spent, "wide");
   }
   facts += fact("work measured by", words(counter_words(profile.counter)));
   facts += fact("MPI library", words(profile.mpi));
@@ -174,7 +174,7 @@ std::string lost_section(const RunOnPage& run) {
   }
   std::string tables = share_table("by kind of operation", kinds);
   tables +=
-      share_table("by the rank that the others waited for",
+      share_table("by the rank that held the others up",
                   share_rows(attribution.ranks, most_ranks_shown, total, "other rank", [&](const RankShare& share) {
                     return fmt::format("rank {} on {}", share.rank, run.profile.rank_host[share.rank]);
                   }));
@@ -253,7 +253,7 @@ std::string timeline_section(const RunOnPage& run) {
 
 std::string lateness_section(const RunOnPage& run) {
   if (run.analysis.result().verdict == Verdict::unknown || run.analysis.attribution.seconds <= 0.0) return "";
-  return section("Which rank the others waited for, and when",
+  return section("Who held the others up, and when",
                  "Ranks leave a boundary together, so a segment is equally long on all of them. Darker means more time "
                  "lost waiting for this rank.",
                  figure("wide", lateness_figure(run.overview)));

@@ -327,7 +327,7 @@ std::string lateness_figure(const Overview& overview) {
     content += text(at + 28, bottom + 44, "soft", "≤ " + short_seconds(std::stod(fmt::format("{:.2g}", edge))));
     at += 118.0;
   }
-  return picture(along_width, bottom + 54.0, "Which ranks the others waited for, along the run", content);
+  return picture(along_width, bottom + 54.0, "Which ranks held the others up, along the run", content);
 }
 
 std::string durations_figure(const Overview& overview) {

@@ -19,7 +19,7 @@ std::string lost_figure(const Attribution& attribution);
 inline constexpr std::string_view timeline_label = "Durations of segments along the run, disturbed ones marked";
 std::string timeline_figure(const Overview& overview);
 
-/// Which ranks the others waited for, and when.
+/// Which ranks held the others up, and when.
 std::string lateness_figure(const Overview& overview);
 
 /// Durations of all segments together (the paper's Fig. 1b).

@@ -119,7 +119,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
   text += wrapped("boundaries", boundary_words(profile));
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
-    text += wrapped("time spent in", spent + " (by the rank that the others waited for)");
+    text += wrapped("time spent in", spent + " (by the rank that held the others up)");
   }
   text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {

@@ -100,7 +100,7 @@ std::string runs_table(const ValidationSetting& setting, const Validation& valid
 
 std::string summary_table(const Validation& validation) {
   std::string table = head({"method", "against", "judged", "accuracy median", "min", "p5", "difference pp median",
-                            "p90", "in the 90 % interval", "in the interval ± the truth's uncertainty"});
+                            "p90", "in the 90 % interval", "or as near as truth is known"});
   for (const MethodSummary& summary : validation.summaries) {
     const std::size_t judged = summary.accuracy.size();
     std::vector<std::string> cells{fmt::format("`{}`", summary.method), std::string(info_of(summary.truth).label),

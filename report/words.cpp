@@ -169,7 +169,7 @@ std::string spent_words(const SecondsByKind& spent) {
 std::string evidence_words(const Profile& profile, const Attribution& attribution) {
   Clauses clauses;
   if (attribution.off_cpu_seconds) {
-    clauses.add(fmt::format("the rank that the others waited for was not running for {:.0f} % of the lost time",
+    clauses.add(fmt::format("the rank that held the others up was not running for {:.0f} % of the lost time",
                             100.0 * *attribution.off_cpu_seconds / attribution.seconds));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {

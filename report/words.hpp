@@ -51,7 +51,7 @@ std::string known_runs_words(const Profile& profile);
 /// The machine's speeds in percent of the best known; empty if none is known.
 std::string probes_words(const Analysis& analysis);
 
-/// How the ranks that the others waited for spent their time: shares of computation and of each kind of call. Empty
+/// How the ranks that held the others up spent their time: shares of computation and of each kind of call. Empty
 /// without segments.
 std::string spent_words(const SecondsByKind& spent);
 

@@ -19,7 +19,7 @@ except ImportError:
     webdriver = None
 DRIVER = Path("/usr/bin/chromedriver")
 
-SECTIONS = ["Where time was lost", "Segments along the run", "Which rank the others waited for, and when",
+SECTIONS = ["Where time was lost", "Segments along the run", "Who held the others up, and when",
             "How long segments take, together and by group", "How to reproduce"]
 MOST_BYTES = 3_000_000
 VOID = {"meta", "br", "img", "link", "input", "hr"}
