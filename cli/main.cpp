@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
   }
   try {
     return chosen();
-  } catch (const std::exception& error) {  // mostly lack of memory: expected failures are outcomes
+  } catch (const std::exception& error) {  // memory, mostly: what is expected to fail is an outcome
     return fail(error.what());
   }
 }
