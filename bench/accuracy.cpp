@@ -1,5 +1,5 @@
-// How near the estimates come to a truth that is known: synthetic runs, every method, as a Markdown page
-// (docs/accuracy.md). Never passes or fails.
+// How near the estimates of every method come to the known truth of synthetic runs, as Markdown tables for
+// docs/accuracy.md. Never passes or fails.
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
@@ -36,7 +36,7 @@ void disturb(truth::Run& run, Draw& draw, double fewest_hits, double most_hits) 
   run.hits = draw.log_uniform(fewest_hits, most_hits);
 }
 
-// Three phases of different length, each with as many segments as the smallest group of the other tables at least.
+// Three phases of different length, each with at least as many segments as the smallest group of the other tables.
 void make_phases(truth::Run& run, Draw& draw) {
   run.phases = {
       {2, 1e-3 * draw.uniform(0.5, 2.0)}, {1, 1e-3 * draw.uniform(2.0, 8.0)}, {1, 1e-3 * draw.uniform(0.2, 4.0)}};
@@ -86,7 +86,7 @@ std::vector<Table> tables(std::uint64_t seed, std::size_t cases) {
     for (truth::Phase& phase : run.phases) phase.growth = draw.uniform(0.05, 0.4);
     disturb(run, draw, 0.05, 4.0);
   });
-  // Above, delays strike computation, of which only durations tell. Calls tell more.
+  // In the tables above, delays hit computation, and only durations show them. Delays in calls leave more traces.
   const auto use_calls = [&](truth::Run& run) {
     run.calls = static_cast<std::uint64_t>(draw.log_uniform(8.0, 200.0));
     run.slack = draw.uniform(0.0, 0.02);
@@ -100,7 +100,7 @@ std::vector<Table> tables(std::uint64_t seed, std::size_t cases) {
   return result;
 }
 
-// Of the values themselves, none in between: a least or a 5th percentile is that of a run.
+// A quantile that is one of the values, without interpolation, so that each figure is that of a run.
 double order_statistic(std::vector<double> values, double probability) {
   if (values.empty()) return std::nan("");
   const auto at =
@@ -113,10 +113,10 @@ struct Tally {
   std::vector<double> accuracy, error, estimate;  // of judged runs
   double width = 0.0;
   std::size_t unknown = 0, held = 0, runs = 0;
-  std::size_t misled = 0;  // green, and truly red
+  std::size_t misled = 0;  // judged green, but truly red
 };
 
-// The two sides of an interval are shown with one decimal, and so are they compared.
+// Intervals are shown with one decimal, and are compared with the same precision.
 constexpr double shown_precision = 0.05;
 
 void add(Tally& score, const Analysis& analysis, std::size_t method, double truth) {
@@ -179,7 +179,7 @@ void print_tables(std::uint64_t seed, std::size_t cases) {
   }
 }
 
-// What the default method says of runs of one law, or of many.
+// The default method's results on runs of one law, or of many.
 struct LawTally {
   std::vector<double> truth, error, accuracy, width;  // error and accuracy of judged runs
   std::size_t runs = 0, judged = 0, held = 0;

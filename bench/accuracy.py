@@ -3,8 +3,8 @@
 
 usage: bench/accuracy.py [--runs DIR] [--disturbed DIR]
 
-Takes some 15 minutes. The directory build/accuracy keeps what was made; what is there already is not made again. On real
-programs it has what bench/disturbed.py has measured (build/disturbed). Never passes or fails.
+Takes some 15 minutes. The directory build/accuracy keeps results, and what is there already is not computed again. The
+figures of real programs are those that bench/disturbed.py has measured (build/disturbed). Never passes or fails.
 """
 import argparse
 import subprocess
@@ -19,7 +19,7 @@ PAGE = SOURCE / "docs" / "accuracy.md"
 
 
 def on_synthetic_runs(runs, what, *options):
-    """What `bench/accuracy --set WHAT` prints; made now, or kept from an earlier time."""
+    """The output of `bench/accuracy --set WHAT`, from now or from an earlier time."""
     tables = runs / f"{what}.md"
     if not tables.exists():
         print(f"synthetic runs: {tables}", file=sys.stderr)
@@ -31,8 +31,8 @@ def on_synthetic_runs(runs, what, *options):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "accuracy", help="where what was measured is kept")
-    parser.add_argument("--disturbed", type=Path, default=SOURCE / "build" / "disturbed", help="that of bench/disturbed.py")
+    parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "accuracy", help="directory that keeps results")
+    parser.add_argument("--disturbed", type=Path, default=SOURCE / "build" / "disturbed", help="directory of bench/disturbed.py")
     arguments = parser.parse_args()
     runs = arguments.runs.resolve()
     runs.mkdir(parents=True, exist_ok=True)

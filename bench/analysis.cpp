@@ -1,4 +1,4 @@
-// What of the analysis grows with the segments and the groups of a run, piece by piece and as a whole.
+// How the analysis, as a whole and piece by piece, grows with the number of segments and groups.
 #include <benchmark/benchmark.h>
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ constexpr std::int64_t most_segments = 10'000'000;
 constexpr std::int64_t segments_of_many_groups = 1'000'000;
 constexpr std::int64_t most_groups = 10'000;
 
-// The profile that was asked for last is kept: making one takes longer than most of what is measured.
+// Keeps the last profile: making one takes longer than most of what is measured.
 const Profile& profile_of(std::int64_t segments, std::int64_t groups) {
   static Profile profile;
   static std::int64_t segments_made = -1;
@@ -59,7 +59,7 @@ void groups_by_decades(benchmark::internal::Benchmark* one) {
   one->Unit(benchmark::kMillisecond)->Complexity(benchmark::oAuto);
 }
 
-// Both arguments vary one at a time; the growth is by the one that varies.
+// One of the two arguments varies at a time; the complexity is computed for that one.
 void grows_by_segments(benchmark::State& state) { state.SetComplexityN(state.range(0)); }
 void grows_by_groups(benchmark::State& state) { state.SetComplexityN(state.range(1)); }
 using Growth = void (*)(benchmark::State&);
@@ -74,7 +74,7 @@ void sorting(benchmark::State& state, Growth growth) {
   growth(state);
 }
 
-// Values as close to each other as the rule of weak links has to look at. Profiles have 65536 of them at most.
+// Values so close to each other that the rule of weak links must examine them. A profile has at most 65536 values.
 void clustering(benchmark::State& state, Growth growth) {
   std::vector<double> ascending;
   std::vector<std::uint64_t> weights;

@@ -1,5 +1,5 @@
-// calls send|segments N: what single calls take, as one line of JSON. With libhalcyon.so preloaded and without, the
-// difference is what recording adds (bench/performance.py).
+// calls send|segments N: prints the time of single calls as one line of JSON. bench/performance.py runs it with and
+// without libhalcyon.so; the difference is the cost of recording.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static long resident_kib(void) {
   return usage.ru_maxrss;
 }
 
-// The least of so many repetitions: what the machine adds is no cost of a call.
+// The least of several repetitions, since delays by the machine are not a cost of the call.
 static double least_ns(int repetitions, long count, void (*call)(void)) {
   double least = 1e30;
   for (int i = 0; i < repetitions; ++i) {
@@ -36,8 +36,9 @@ static void send_to_nobody(void) {
   MPI_Send(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
 }
 
-// Work that differs from segment to segment: each then has a value of its own to be quantized. Nobody waits, so that many
-// ranks can have many segments on few processors: with HALCYON_BOUNDARY_RANKS=1 this ends one.
+// The work differs from segment to segment, so that each has its own value to be quantized. The barrier is over this
+// rank only, which ends a segment with HALCYON_BOUNDARY_RANKS=1: no rank waits, so many ranks can run on few
+// processors.
 static void segment(void) {
   static unsigned random = 1;
   random = random * 1664525u + 1013904223u;

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""What recording costs a whole program: pairs of runs, with and without libhalcyon.so, by turns.
+"""Measures what recording costs a whole program, by pairs of runs with and without libhalcyon.so.
 
 usage: bench/compare.py [--pairs N] -- mpirun -np 2 ./app arguments
 
-Prints the median run times, and by how much the recorded run of a pair took longer: the median over pairs, with a 95 %
-interval that assumes no distribution (order statistics of the pairs). Of each pair the first is now this, now that.
-Never passes or fails.
+Prints the median run time without recording, and how much longer the recorded run of a pair took: the median over pairs,
+with a 95 % interval that assumes no distribution (order statistics of the pairs). Which run of a pair comes first is
+random. Never passes or fails.
 """
 import argparse
 import math
@@ -38,7 +38,8 @@ class Dilation:
 
 
 def interval_of_median(values, confidence=0.95):
-    """The narrowest pair of order statistics that holds the median with at least that confidence; all, where few."""
+    """The narrowest pair of order statistics that contains the median with at least this confidence; the whole range, if
+    there are too few values."""
     values = sorted(values)
     n = len(values)
     for k in range(n // 2, 0, -1):
@@ -49,7 +50,7 @@ def interval_of_median(values, confidence=0.95):
 
 
 def seconds(command, directory, preload):
-    """Wall time of one run, its start and MPI_Finalize included."""
+    """Wall time of one run, including its start and MPI_Finalize."""
     words = [str(word) for word in command]
     profile = Path(directory) / "bench-compare.h5"
     profile.unlink(missing_ok=True)
@@ -66,7 +67,7 @@ def seconds(command, directory, preload):
 
 def compare(command, directory, pairs, progress=lambda text: None):
     order = random.Random(1)
-    seconds(command, directory, False)  # what is read from disk is in memory from here on
+    seconds(command, directory, False)  # warms the caches of the file system
     plain, recorded = [], []
     for pair in range(pairs):
         for preload in order.sample([False, True], 2):
@@ -85,7 +86,7 @@ def show(text):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="Example: bench/compare.py -- mpirun -np 2 ./app")
     parser.add_argument("--pairs", type=int, default=15)
-    parser.add_argument("command", nargs="+", help="mpirun of Open MPI, and what it starts")
+    parser.add_argument("command", nargs="+", help="Open MPI's mpirun and the program")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
         dilation = compare(arguments.command, directory, arguments.pairs, show)

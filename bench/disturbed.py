@@ -3,14 +3,14 @@
 
 usage: bench/disturbed.py [--runs DIR] [PROGRAM...]
 
-`halcyon validate`, in the series of programs.py: with injected delays, beside real disturbers on one host, and beside a
-busy network between two hosts; with quiet runs in between. DIR (default build/disturbed) keeps what was measured; what is
-there already is not made again. Never passes or fails.
+Runs `halcyon validate` for the series of programs.py: injected delays, real disturbers on one host, and a busy network
+between two hosts, with quiet runs in between. DIR (default build/disturbed) keeps the runs, and what is there already is
+not run again. Never passes or fails.
 
-Two truths. *By pairs*: a run against its quiet neighbours, which are taken for undisturbed. *By parts*: all runs of a
-series do the same segments in the same order. These are cut into a hundred parts, and for each part the tenth of the
-runs that were fastest in it tell how long it takes undisturbed. A machine that is slow for most of any run still shows
-its full speed in every part of some run.
+There are two truths. *By pairs*: a run is compared with its quiet neighbours, as if these were undisturbed. *By parts*:
+all runs of a series do the same segments in the same order. These are cut into a hundred parts. The fastest tenth of the
+runs in a part tells how long the part takes undisturbed: a machine that is slow for most of each run still shows its full
+speed in every part of some run.
 """
 import argparse
 import json
@@ -27,7 +27,7 @@ from programs import BUILD, FURTHER_PROGRAMS, PROGRAMS, RANKS, SERIES, SOURCE, e
 
 PARTS = 100
 UNDISTURBED = 0.1  # quantile over the runs
-AS_WELL = (0.05, 0.2)  # what the truth is between
+AS_WELL = (0.05, 0.2)  # two other quantiles, which tell how well the truth is known
 
 
 def validated(directory, program, options, is_made):
@@ -42,7 +42,7 @@ def validated(directory, program, options, is_made):
                                    "mpirun", "-np", str(RANKS), *program.command],
                                   cwd=scratch, env=environment(), stdout=subprocess.DEVNULL, check=False)
         if finished.returncode != 0 and not (directory / "validation.json").exists():
-            return None  # it was told why
+            return None  # the command has printed why
     return json.loads((directory / "validation.json").read_text())
 
 
@@ -62,14 +62,14 @@ def seconds_of_parts(profile):
 
 
 def estimated(profile):
-    """What this build says of the run by itself: verdict, percent, interval."""
+    """This build's estimate from the run alone: verdict, percent, interval."""
     finished = subprocess.run([BUILD / "bin" / "halcyon", "report", profile, "--json", "-"], stdout=subprocess.PIPE, check=True)
     report = json.loads(finished.stdout)
     return report["verdict"], report["interference_percent"], report["interference_interval_percent"]
 
 
 def estimated_with_known(profiles):
-    """The same of each, as `halcyon run` would have said it with the ones before known."""
+    """The same for each run, as `halcyon run` would have estimated it with the earlier ones known."""
     finished = subprocess.run([BUILD / "bench" / "known_series", *profiles], stdout=subprocess.PIPE, text=True, check=True)
     for row in finished.stdout.splitlines():
         verdict, *numbers = row.split()
@@ -82,8 +82,8 @@ def probability_high(percent):
 
 
 def scored(validation, directory):
-    """Of each run: its kind, the truths in percent with how well they are known, and what was estimated, without and with
-    the runs before it known."""
+    """Yields for each run: the run, its truths in percent with their uncertainty, and the estimates without and with
+    the earlier runs known."""
     runs = [(run, directory / run["profile"]) for run in validation["runs"]]
     parts = [seconds_of_parts(profile) for _, profile in runs]
     of_same_work = len({segments for segments, _ in parts}) == 1
@@ -105,12 +105,12 @@ def by_themselves(runs):
 
 
 def from_the_third(runs):
-    """With at least two runs known."""
+    """The estimates with at least two known runs."""
     return [(run, truths, known) for run, truths, _, known in runs if run["run"] > 2]
 
 
 def columns(runs, truth):
-    """Accuracy, difference and interval against one truth, of the runs that were judged."""
+    """Accuracy, difference and interval of the judged runs against one truth."""
     scores = [(truths[truth], percent, interval) for _, truths, (verdict, percent, interval) in runs
               if truth in truths and verdict != "unknown"]
     if not scores:
@@ -135,7 +135,8 @@ def line(what, where, runs):
 
 
 def table(directory, programs, is_made=True):
-    """Lines of Markdown: a row a program and series, then one a series, then one of all. What is missing is made, or left out."""
+    """Yields lines of Markdown: one row per program and series, then one per series, then one for all. Missing runs are
+    made if `is_made`, else left out."""
     yield ("| program | series | judged | by parts: known to | accuracy, median / least | difference p90 | interval holds % "
            "| by pairs: known to | accuracy, median / least | difference p90 | interval holds % | quiet runs, by parts % "
            "| red on quiet runs |")
@@ -161,8 +162,8 @@ def table(directory, programs, is_made=True):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "disturbed", help="where what was measured is kept")
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="all but these are left out")
+    parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "disturbed", help="directory that keeps the runs")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="only these programs. Default: all")
     arguments = parser.parse_args()
     runs = arguments.runs.resolve()
     runs.mkdir(parents=True, exist_ok=True)

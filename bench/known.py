@@ -3,9 +3,9 @@
 
 usage: bench/known.py [--runs DIR] [PROGRAM...]
 
-Each program runs quietly three times, so that it is known, then beside disturbers that slow the whole run down evenly or
-switch every second, with a quiet run before each. The truth is that by parts of bench/disturbed.py. DIR (default
-build/known) keeps what was measured; what is there already is not made again. Never passes or fails.
+Each program runs quietly three times, so that it is known. Then it runs with disturbers that slow the whole run down
+evenly or switch every second, with a quiet run before each. The truth is that by parts of bench/disturbed.py. DIR
+(default build/known) keeps the runs, and what is there already is not run again. Never passes or fails.
 """
 import argparse
 import json
@@ -21,7 +21,7 @@ SERIES = ("quiet", "quiet", "quiet", *(kind for disturber in DISTURBERS for kind
 
 
 def recorded(program, directory):
-    """Profiles in the order of SERIES, recorded with a state directory of their own."""
+    """The profiles in the order of SERIES, recorded with their own state directory."""
     profiles = [directory / f"{number}.h5" for number in range(len(SERIES))]
     scratch = directory / "inputs"
     if not all(profile.exists() for profile in profiles):
@@ -50,8 +50,8 @@ def words(verdict, percent, interval):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "known", help="where what was measured is kept")
-    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="all but these are left out")
+    parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "known", help="directory that keeps the runs")
+    parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="only these programs. Default: all")
     arguments = parser.parse_args()
     print(f"{machine()}.\n")
     print("| program | run | time s | truth by parts % | with known runs % (90 %) | without % (90 %) | warnings of probes |")

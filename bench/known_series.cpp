@@ -1,5 +1,5 @@
-// What `halcyon run` would have said of runs of one work, each with the ones before it known: a line a run, with
-// verdict, percent, and the ends of the interval.
+// The estimates that `halcyon run` would have given for several runs of one work, each with the earlier ones known.
+// Prints one line per run: verdict, percent, and the ends of the interval.
 //
 // usage: known_series PROFILE...
 #include <cstdio>

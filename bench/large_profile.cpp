@@ -1,4 +1,5 @@
-// large_profile SEGMENTS FILE: a profile of so many segments in two phases, a quarter of its time from outside.
+// large_profile SEGMENTS FILE: writes a profile of that many segments in two phases; a quarter of its time came from
+// outside.
 #include <cstdio>
 #include <cstdlib>
 

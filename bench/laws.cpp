@@ -70,10 +70,11 @@ Run varied_work(Draw& draw, Counter counter) {
 
 Run two_speeds(Draw& draw, Counter counter, double factor) {
   Run run = program(draw, counter);
-  run.speed = {.pattern = Speed::Pattern::random_switching,
-               .factor = factor,
-               .dwell_seconds = std::min(draw.log_uniform(0.05, 5.0), 0.1 * run_seconds(run)),  // both are seen
-               .slow_share = draw.uniform(0.2, 0.8)};
+  run.speed = {
+      .pattern = Speed::Pattern::random_switching,
+      .factor = factor,
+      .dwell_seconds = std::min(draw.log_uniform(0.05, 5.0), 0.1 * run_seconds(run)),  // so that both speeds occur
+      .slow_share = draw.uniform(0.2, 0.8)};
   return run;
 }
 

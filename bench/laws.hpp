@@ -1,5 +1,5 @@
-// The laws on which estimates are tried: kinds of programs and machines, each with parameters that are drawn anew for
-// every run. Those on which constants were chosen are others than those that are reported.
+// The laws on which estimates are tested: kinds of programs and machines, each with parameters that are drawn anew for
+// every run. The laws on which constants were chosen are not among the reported ones.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,9 @@ struct Law {
   truth::Run (*draw)(Draw& draw);
 };
 
-/// The laws on which the default estimator was found to fail, then others that it was not built on.
+/// The laws on which an earlier default estimator failed, then others on which it was not built.
 extern const std::vector<Law> reported_laws;
-/// The laws on which its constants were chosen and its intervals calibrated: other laws, other parameters.
+/// The laws on which constants were chosen and intervals were calibrated: other laws and other parameters.
 extern const std::vector<Law> calibration_laws;
 
 }  // namespace halcyon::bench

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Writes docs/performance.md: what Halcyon costs, with the budget beside each figure, and how costs grow.
+"""Writes docs/performance.md: what Halcyon costs, the budget of each figure, and how costs grow.
 
 usage: bench/performance.py [--pairs N] [--beside NAME=LIBRARY ...]
 
-Takes some 25 minutes on a machine that has nothing else to do. What is compared is run by turns, recorded and not, in one
-session. Never passes or fails. The page's section on what is above its budget is written by hand, and stays as it is.
+Takes some 25 minutes on an otherwise idle machine. Recorded and unrecorded runs alternate in one session. Never passes or
+fails. The page's section on figures above their budget is written by hand and is kept.
 """
 import argparse
 import json
@@ -38,7 +38,7 @@ def say(text):
 
 
 def timed(command, **options):
-    """Seconds of wall time and KiB of resident memory of a command."""
+    """Wall time in seconds and resident memory in KiB of a command."""
     finished = subprocess.run(["/usr/bin/time", "-f", "%e %M", *[str(word) for word in command]], env=environment(),
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=True, **options)
     seconds, kib = finished.stderr.split()[-2:]
@@ -46,7 +46,7 @@ def timed(command, **options):
 
 
 def calls(directory, what, count, ranks=1, **settings):
-    """What bench/calls says; with settings, as recorded under them."""
+    """The figures of bench/calls; recorded with the settings, if any are given."""
     words = ["mpirun", "--oversubscribe", "-np", str(ranks)]
     profile = directory / "calls.h5"
     profile.unlink(missing_ok=True)
@@ -54,18 +54,18 @@ def calls(directory, what, count, ranks=1, **settings):
         settings = {"LD_PRELOAD": LIBRARY, "HALCYON_OUTPUT": profile, "HALCYON_BOUNDARY_RANKS": 1, **settings}
         for name, value in settings.items():
             words += ["-x", f"{name}={value}"]
-    return told_by([*words, str(CALLS), what, str(count)], directory)
+    return figures_of([*words, str(CALLS), what, str(count)], directory)
 
 
-def told_by(command, directory):
-    """The line of JSON among whatever else the libraries print; what they write goes to the directory."""
+def figures_of(command, directory):
+    """The line of JSON that the command prints among other output. Files that it writes go to the directory."""
     finished = subprocess.run([str(word) for word in command], env=environment(), cwd=directory, capture_output=True,
                               text=True, check=True)
     return json.loads(next(line for line in finished.stdout.splitlines() if line.startswith('{"')))
 
 
 def added_by(directory, what, count, **settings):
-    """ns per call without recording, and what recording adds: medians over runs by turns."""
+    """Nanoseconds per call without recording, and what recording adds: medians over alternating runs."""
     plain, recorded = [], []
     for _ in range(REPEATS):
         plain.append(calls(directory, what, count)["ns"])
@@ -91,7 +91,7 @@ def cost_of_calls(directory):
 
 
 def beside(directory, libraries):
-    """What other tools' libraries add to the same calls, by turns with ours."""
+    """What the libraries of other tools add to the same calls, in runs that alternate with ours."""
     halcyon = {"HALCYON_OUTPUT": directory / "beside.h5", "HALCYON_BOUNDARY_RANKS": 1, "HALCYON_COUNTER": "cpu"}
     tools = [("nothing", None, {}), ("Halcyon, CPU time", LIBRARY, halcyon),
              *((name, Path(library).resolve(), {"IPM_REPORT": "none"}) for name, library in libraries)]
@@ -103,7 +103,7 @@ def beside(directory, libraries):
                 (directory / "beside.h5").unlink(missing_ok=True)
                 preload = {} if library is None else {"LD_PRELOAD": library, **settings}
                 exported = [word for item in preload.items() for word in ("-x", f"{item[0]}={item[1]}")]
-                took[name][what].append(told_by(["mpirun", "-np", "1", *exported, CALLS, what, count], directory)["ns"])
+                took[name][what].append(figures_of(["mpirun", "-np", "1", *exported, CALLS, what, count], directory)["ns"])
     plain = {what: statistics.median(ns) for what, ns in took["nothing"].items()}
     lines = ["| preloaded | added to a point-to-point call, ns | to a barrier on one rank, ns |", "|---|---|---|"]
     for name, _, _ in tools[1:]:
@@ -113,7 +113,7 @@ def beside(directory, libraries):
 
 
 def why_above_budget():
-    """Of the page as it is."""
+    """The lines of that section in the present page."""
     text = PAGE.read_text() if PAGE.exists() else ""
     begin, end = text.find(WHY), text.find(GROWTH)
     return text[begin:end].rstrip().split("\n") + [""] if 0 <= begin < end else []
@@ -126,7 +126,7 @@ def dilation(directory, pairs):
         scratch = directory / program.name
         prepare(program, scratch)
         if program is HPCC:
-            # Its four ranks would share the processors of this machine.
+            # The packaged input has four ranks, which would share the processors of this machine.
             (scratch / "hpccinf.txt").write_text(re.sub(r"^2( +Ps)$", r"1\1", HPCC_INPUT.read_text(), flags=re.M))
         found = compare(["mpirun", "-np", RANKS, *program.command], scratch, pairs)
         rows.append(row(f"run time of {program.what}", f"{found.plain_seconds:.2f} s",
@@ -178,7 +178,7 @@ def growth_with_segments(directory):
 
 
 def reports(directory):
-    """`halcyon report` on profiles of growing size, beside numpy that reads and sorts the durations of the same file."""
+    """`halcyon report` on profiles of growing size, compared with numpy, which reads the same file and sorts durations."""
     numpy = ("import h5py, numpy, sys; f = h5py.File(sys.argv[1]); c = [f[n][...] for n in f if f[n].dtype.kind != 'O'];"
              "numpy.argsort(f['duration'][...]); print(numpy.median(f['duration'][...]))")
     lines = ["| segments | `halcyon report`, s | resident, MiB | numpy: read all, sort durations, s | resident, MiB |", "|---|---|---|---|---|"]
@@ -217,9 +217,9 @@ def pieces():
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pairs", type=int, default=21, help="of whole programs")
+    parser.add_argument("--pairs", type=int, default=21, help="number of pairs of runs of whole programs")
     parser.add_argument("--beside", action="append", default=[], metavar="NAME=LIBRARY",
-                        help="another tool's library, to be preloaded by turns with ours")
+                        help="library of another tool, which is measured in turn with ours")
     options = parser.parse_args()
     pairs = options.pairs
     others = [word.partition("=")[::2] for word in options.beside]

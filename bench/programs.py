@@ -1,4 +1,4 @@
-"""The real programs that figures are taken of, and how they are started. Imported by the scripts beside it."""
+"""The real programs that the scripts in this directory measure, and how they are started."""
 import os
 import re
 import shutil
@@ -10,7 +10,7 @@ SOURCE = Path(__file__).resolve().parents[1]
 BUILD = SOURCE / "build" / "release"
 PACKAGED = Path("/usr/share/lammps/examples")
 RANKS = 2
-PYTHON = "/usr/bin/python3"  # the one that has Debian's modules
+PYTHON = "/usr/bin/python3"  # it has Debian's modules
 
 
 def lammps(script):
@@ -23,8 +23,8 @@ class Program:
     what: str
     command: list          # of a rank
     inputs: Path = None    # copied; the program starts there
-    longer: tuple = None   # a packaged run's steps, and how many it is given: a machine's speed that changes for a second
-                           # must not be taken for what was injected
+    longer: tuple = None   # steps of the packaged input, and the number that replaces them: runs must be so long that a
+                           # change of the machine's speed for a second does not look like injected delays
 
 
 PROGRAMS = [
@@ -35,7 +35,7 @@ PROGRAMS = [
     Program("cg", "conjugate gradients on three grids, `examples/cg.cpp`", [str(BUILD / "examples" / "cg")]),
 ]
 
-# Not used to build the estimator: nothing of it was chosen by how these come out.
+# The estimator was not built on these: none of its constants was chosen by their results.
 FURTHER_PROGRAMS = [
     Program("stencil", "7-point stencil larger than the caches, `examples/stencil.cpp`", [str(BUILD / "examples" / "stencil")]),
     Program("checkpoint", "writes with fsync and MPI-IO, `examples/checkpoint.cpp`", [str(BUILD / "examples" / "checkpoint")]),
@@ -46,8 +46,8 @@ FURTHER_PROGRAMS = [
             SOURCE / "examples"),
 ]
 
-# What `halcyon validate` is asked for. A disturber comes in bursts, in part of the run and throughout. Where the network is
-# among them, all runs are on two hosts: a series of its own.
+# The options of `halcyon validate`. Each disturber has all schedules. With the network among the disturbers, all runs are
+# on two hosts; so the network has its own series.
 SCHEDULES = ("periodic:1s,1s", "bursts", "part", "throughout")
 
 
@@ -73,7 +73,7 @@ def machine():
 
 
 def prepare(program, scratch):
-    """A directory to start in; programs write beside their input."""
+    """Makes the directory to start the program in. It has copies of the inputs, since programs write beside them."""
     shutil.rmtree(scratch, ignore_errors=True)
     if program.inputs is None:
         scratch.mkdir(parents=True)

@@ -1,5 +1,5 @@
-// What the recorder does at a call and at a boundary, piece by piece. Streams that are kind to a piece, and such that
-// are not.
+// The cost of what the recorder does at a call and at a boundary, piece by piece, with input that is easy for a piece
+// and input that is hard.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -18,7 +18,8 @@ using namespace halcyon;
 
 enum class Stream { one_value, uniform, heavy_tailed, adversarial };
 
-// `adversarial`: each value is new and far from all others by relative distance, so that each insertion merges.
+// `adversarial`: each value is new and has a large relative distance from all others, so that each insertion merges
+// bins.
 std::vector<double> values_of(Stream stream) {
   std::mt19937 engine(1);
   std::uniform_real_distribution<> uniform(1e6, 2e6);
@@ -44,7 +45,7 @@ BENCHMARK_CAPTURE(quantizer_insert, uniform, Stream::uniform);
 BENCHMARK_CAPTURE(quantizer_insert, heavy_tailed, Stream::heavy_tailed);
 BENCHMARK_CAPTURE(quantizer_insert, adversarial, Stream::adversarial);
 
-// Time per segment, that must not depend on how many there are.
+// The time per segment, which must not depend on the number of segments.
 void segments_stored(benchmark::State& state) {
   const std::vector<double> values = values_of(Stream::heavy_tailed);
   const auto count = static_cast<std::size_t>(state.range(0));
@@ -76,7 +77,7 @@ void cpu_clock_read(benchmark::State& state) {
 }
 BENCHMARK(cpu_clock_read);
 
-// Short stretches, which are not looked up, and their sum now and then.
+// Short stretches, whose CPU time is not read, and now and then their sum.
 void cpu_account(benchmark::State& state) {
   CpuAccount account;
   const CpuClockUse use = CpuClockUse::at(2.0);
@@ -86,7 +87,7 @@ void cpu_account(benchmark::State& state) {
 }
 BENCHMARK(cpu_account);
 
-// Calls from so many places of the program.
+// Calls from a given number of places in the program.
 void usual_times(benchmark::State& state) {
   UsualTimes usual;
   const auto places = static_cast<std::uint64_t>(state.range(0));

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes docs/report-{green,yellow,red}.png, -phone.png and report-top.png: what the HTML report shows of real programs, quiet
-and disturbed.
+"""Writes docs/report-{green,yellow,red}.png, -phone.png and report-top.png: HTML reports of real programs, quiet and
+disturbed.
 
-A run that does not get the light it stands for (the machine has its own disturbances) is made again, with more or less
-injected, and the command that led to the picture is printed. Needs LAMMPS, and Debian's chromium, chromium-driver,
-python3-selenium and python3-pil: run by /usr/bin/python3.
+If a run does not get the wanted light, since the machine has its own disturbances, it is repeated with more or less
+injected. The command of each attempt is printed. Needs LAMMPS, and Debian's chromium, chromium-driver, python3-selenium
+and python3-pil: run it with /usr/bin/python3.
 """
 import argparse
 import io
@@ -24,9 +24,9 @@ import programs
 HALCYON = programs.BUILD / "bin" / "halcyon"
 TRIES = 8
 
-# The light, the program, and the injection to begin with: probability of a delay of 50 ms in a call.
+# The light, the program, and the first probability of a delay of 50 ms in a call.
 PICTURES = [("green", "melt", 0.0), ("yellow", "shear", 0.00006), ("red", "crack", 0.0003)]
-TOP = 1240  # pixels of the last one that show the verdict and where the time went
+TOP = 1240  # pixels of the last picture that show the verdict and where the time went
 WIDTHS = {"": 1280, "-phone": 390}
 
 
@@ -35,7 +35,7 @@ def program_named(name):
 
 
 def recorded(light, name, probability, scratch):
-    """Until the light is the one that is wanted: the page."""
+    """Repeats the run until it has the wanted light, and returns the page."""
     program = program_named(name)
     for attempt in range(1, TRIES + 1):
         programs.prepare(program, scratch)
@@ -68,9 +68,9 @@ def photographed(page, picture, width):
         browser.get(page.as_uri())
         size["height"] = browser.execute_script("return document.documentElement.scrollHeight")
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        # The timeline is drawn anew when its place changes; two frames later it is there.
+        # The timeline is drawn again when its place changes, and is complete two frames later.
         browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-        # No more colours: a third of the bytes, and no difference to be seen.
+        # 256 colours make the file three times smaller without a visible difference.
         Image.open(io.BytesIO(browser.get_screenshot_as_png())).convert("RGB").quantize(256, Image.Quantize.MEDIANCUT).save(picture, optimize=True)
         complaints = browser.get_log("browser")
         if complaints:

@@ -1,4 +1,4 @@
-// halcyon baselines: what is known of earlier runs, listed, shown, forgotten, and carried elsewhere.
+// halcyon baselines: lists, shows, forgets, exports and imports what is known of earlier runs.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -69,10 +69,11 @@ std::string work_text(const KnownBefore::NamedWork& named) {
   if (work.parts) {
     double best = 0.0;
     for (const KnownPart& part : work.parts->parts) best += part.best;
-    text += wrapped("best time", fmt::format("{} in {}, part by part, of {}", seconds(best),
+    text += wrapped("best time", fmt::format("{} in {}, the best parts of {}", seconds(best),
                                              plural(work.parts->segments, "segment"), plural(work.parts->runs, "run")));
   }
-  text += fmt::format("\n  {:>8}  {:>4}  {:>12}  {:>12}  {}\n", "segments", "runs", "best median", "next best", "to");
+  text += fmt::format("\n  {:>8}  {:>4}  {:>12}  {:>12}  {}\n", "segments", "runs", "best median", "next best",
+                      "ending at");
   for (const KnownGroup& group : work.groups) {
     text += fmt::format("  {:>8}  {:>4}  {:>12}  {:>12}  {}\n", group.description.segments, group.runs,
                         seconds(group.best_median), group.second_median ? seconds(*group.second_median) : "-",
@@ -92,7 +93,7 @@ std::string host_text(const KnownBefore::NamedHost& named) {
   return text;
 }
 
-// Of all, or of those that are named; a name that nobody has is an error.
+// Calls a function for each named work and host, or for all if no name is given. An unknown name is an error.
 int for_each_named(const KnownBefore& known, const std::vector<std::string>& names,
                    const std::function<void(const KnownBefore::NamedWork&)>& of_work,
                    const std::function<void(const KnownBefore::NamedHost&)>& of_host) {
@@ -121,7 +122,7 @@ int show(const Options& options, const KnownBefore& known) {
 }
 
 int forget(const Options& options, const KnownBefore& known) {
-  if (options.all != options.names.empty()) return fail("name what is to be forgotten, or give --all");
+  if (options.all != options.names.empty()) return fail("name the works or hosts to forget, or give --all");
   std::vector<std::string> names = options.names;
   if (options.all) {
     for (const std::string& name : known.names()) names.push_back(name);
@@ -149,7 +150,7 @@ int export_known(const Options& options, const KnownBefore& known) {
   return written ? int{passed} : fail(written.failure().message);
 }
 
-// Everything is checked before anything is kept.
+// Checks the whole file before it stores anything.
 int import_known(const Options& options, const KnownBefore& known) {
   const std::string& file = options.file;
   std::ifstream opened(file == "-" ? "" : file, std::ios::binary);
@@ -168,7 +169,7 @@ int import_known(const Options& options, const KnownBefore& known) {
   };
   if (!json.is_object() || !is("kind", "halcyon baselines") || !is("version", export_version) || !is_list("works") ||
       !is_list("hosts")) {
-    return fail(file + " is not what halcyon baselines export writes");
+    return fail(file + " was not written by halcyon baselines export");
   }
   std::vector<KnownWork> works;
   std::vector<KnownHost> hosts;
@@ -194,23 +195,23 @@ int import_known(const Options& options, const KnownBefore& known) {
   for (const KnownHost& host : hosts) {
     if (const int status = take(host); status != passed) return status;
   }
-  return print(fmt::format("{} taken, {} known by as many runs or more\n", taken, works.size() + hosts.size() - taken));
+  return print(fmt::format("{} imported, {} left out: already known from as many runs or more\n", taken,
+                           works.size() + hosts.size() - taken));
 }
 
 }  // namespace
 
 void add_baselines(const Command& program) {
   const Command command =
-      program.subcommand("baselines", "Say, forget or carry elsewhere what is known of earlier runs");
+      program.subcommand("baselines", "Show, forget, export or import what is known of earlier runs");
   command.needs_subcommand();
   command.notes(
-      "halcyon run keeps the best times of each work that it has seen, and the best speeds that each host has "
-      "shown,\n"
-      "in $XDG_STATE_HOME/halcyon or ~/.local/state/halcyon: at most 256 works and 1024 hosts, for you alone.\n"
+      "halcyon run keeps the best times of each work and the best speeds of each host that it has seen, in\n"
+      "$XDG_STATE_HOME/halcyon or ~/.local/state/halcyon: at most 256 works and 1024 hosts, of your own runs only.\n"
       "Exit status: 0 done, 2 bad usage or file.\n"
       "Examples:\n"
       "  halcyon baselines list\n"
-      "  halcyon baselines forget 0123456789abcdef-0    the program was changed, or its input\n"
+      "  halcyon baselines forget 0123456789abcdef-0    after the program or its input changed\n"
       "  halcyon baselines export -o known.json && ssh cluster halcyon baselines import - <known.json");
   auto options = std::make_shared<Options>();
   const auto add = [&](const char* name, const char* description, const char* example, RecordStore::Use use, auto act) {
@@ -224,7 +225,7 @@ void add_baselines(const Command& program) {
   const auto name_them = [&options](const Command& action, const char* which) {
     action.option("ID", options->names, which);
   };
-  add("list", "List the works and hosts that are known, the last used first", "halcyon baselines list",
+  add("list", "List the known works and hosts, most recently used first", "halcyon baselines list",
       RecordStore::Use::reads, [](const Options&, const KnownBefore& known) { return list(known); });
   const Command shown = add("show", "Show what is known of a work or host", "halcyon baselines show 0123456789abcdef-0",
                             RecordStore::Use::reads, show);
@@ -232,14 +233,14 @@ void add_baselines(const Command& program) {
   const Command forgotten = add("forget", "Forget works or hosts", "halcyon baselines forget 0123456789abcdef-0",
                                 RecordStore::Use::writes, forget);
   name_them(forgotten, "Works or hosts, as list names them");
-  forgotten.flag("--all", options->all, "All of them, damaged ones, too");
+  forgotten.flag("--all", options->all, "Forget all of them, including damaged ones");
   const Command exported = add("export", "Write what is known as JSON", "halcyon baselines export -o known.json",
                                RecordStore::Use::reads, export_known);
   name_them(exported, "Works or hosts, as list names them. Default: all");
   exported.option("-o,--output", options->file, "File to write. Default: standard output").placeholder("FILE");
-  const Command imported = add("import", "Take in what another state directory knew",
-                               "halcyon baselines import known.json", RecordStore::Use::writes, import_known);
-  imported.option("FILE", options->file, "What export wrote; '-' is standard input").required();
+  const Command imported = add("import", "Add what another state directory knew", "halcyon baselines import known.json",
+                               RecordStore::Use::writes, import_known);
+  imported.option("FILE", options->file, "File that export wrote; '-' is standard input").required();
 }
 
 }  // namespace halcyon::cli

@@ -1,5 +1,5 @@
-// A command of the command line: its options, and what it does. The library that parses them takes ten seconds to
-// compile in every file that includes it; command.cpp knows it, and the files of subcommands do not.
+// A command of the command line: its options and its action. Only command.cpp includes CLI11, which takes ten seconds
+// to compile; the files of subcommands do not.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +22,16 @@ class Option {
   explicit Option(CLI::Option& option) : option_(&option) {}
 
   Option required() const;
-  /// What stands for the value in help: words in small letters are typed as they are, `FILE` and `DIR` are completed.
+  /// The placeholder for the value in help. Words in small letters are typed literally; shells complete `FILE` and
+  /// `DIR`.
   Option placeholder(const std::string& text) const;
-  /// `objection` says why a text is no value, or nothing if it is one.
+  /// `objection` returns why a text is not a valid value, or an empty string if it is.
   Option check(const std::function<std::string(const std::string& text)>& objection) const;
   Option one_of(const std::vector<std::string>& values) const;
   Option from_to(int least, int most) const;
-  /// May be given several times, with one value each.
+  /// May be given several times, with one value each time.
   Option repeatable() const;
-  /// Help tells what the value is when the option is defined.
+  /// Help shows the value that the variable has now.
   Option with_default() const;
 
  private:
@@ -39,16 +40,16 @@ class Option {
 
 class Command {
  public:
-  /// What the chosen command does goes into `chosen`, which lives as long as the command line.
+  /// The action of the chosen command goes into `chosen`, which must outlive the command line.
   Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
 
   Command subcommand(const std::string& name, const std::string& description) const;
-  /// A command of which one of several subcommands must be given.
+  /// Requires one of the subcommands.
   void needs_subcommand() const;
-  /// Of the options that are added to it, exactly one must be given.
+  /// A group of options of which exactly one must be given.
   Command alternatives(const std::string& name) const;
 
-  /// `names` as in "-o,--output", or in capitals for what is given without a name. `value` outlives the command line.
+  /// `names` is like "-o,--output", or in capitals for a positional argument. `value` must outlive the command line.
   Option option(const std::string& names, std::string& value, const std::string& description) const;
   Option option(const std::string& names, std::vector<std::string>& value, const std::string& description) const;
   Option option(const std::string& names, std::filesystem::path& value, const std::string& description) const;
@@ -56,7 +57,7 @@ class Command {
   Option option(const std::string& names, std::uint64_t& value, const std::string& description) const;
   void flag(const std::string& names, bool& value, const std::string& description) const;
 
-  /// The text behind the options in help.
+  /// The text after the options in help.
   void notes(const std::string& text) const;
   void does(const Action& action) const;
 

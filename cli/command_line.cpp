@@ -6,24 +6,25 @@
 namespace halcyon::cli {
 
 std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
-  auto app = std::make_unique<CLI::App>("Tells from one run of an MPI program how much of its time came from outside.",
-                                        "halcyon");
+  auto app = std::make_unique<CLI::App>(
+      "Tells, from one run of an MPI program, how much of the run time came from outside the program.", "halcyon");
   app->set_version_flag("--version", "halcyon " HALCYON_VERSION);
   app->require_subcommand(1);
   app->formatter_fn([](const CLI::App* command, const std::string& name, CLI::AppFormatMode) {
     return help_text(name, describe(*command));
   });
   app->footer(
-      "Exit status: 0 done; 2 bad usage or file, or nothing could be measured; of run and exec otherwise the\n"
-      "program's; of report --fail-on also 3, worse than allowed, and 4, unknown; of validate 5, a machine too noisy.\n"
+      "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run and exec otherwise return the\n"
+      "program's status. report --fail-on returns 3 for a worse verdict than allowed and 4 for unknown. validate\n"
+      "returns 5 if the machine is too noisy.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
-      "  halcyon report app.4p.nojob.*.h5            the report of a profile\n"
-      "  halcyon compare monday.h5 tuesday.h5        which run is more disturbed\n"
+      "  halcyon report app.4p.nojob.*.h5            show the report of a profile\n"
+      "  halcyon compare monday.h5 tuesday.h5        say which run is more disturbed\n"
       "  halcyon validate -o DIR -- mpirun -np 4 ./app\n"
-      "                                              how near the estimates come, here\n"
-      "  halcyon help COMMAND                        more of each command\n"
-      "  halcyon help CODE                           what a code in [brackets] means");
+      "                                              test the accuracy on this machine\n"
+      "  halcyon help COMMAND                        show all options of a command\n"
+      "  halcyon help CODE                           explain a code in [brackets]");
   const Command program(*app, chosen);
   add_run(program);
   add_exec(program);

@@ -1,5 +1,5 @@
-// The one definition of the command line: `halcyon` parses by it, and help, man pages and completions are
-// written from it.
+// The one definition of the command line. `halcyon` parses its arguments with it; help, man pages and completions are
+// generated from it.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,12 +11,12 @@
 
 namespace halcyon::cli {
 
-/// The subcommand that is chosen in parsing leaves its action in `chosen`.
+/// Parsing puts the action of the chosen subcommand into `chosen`.
 std::unique_ptr<CLI::App> define_command_line(Action& chosen);
 
-/// Whether what stands behind the first "--" of this subcommand is a program to start.
+/// Whether the words after the first "--" of this subcommand are a program to start.
 bool starts_a_program(std::string_view subcommand);
-/// Whether it does something without one, too.
+/// Whether the program may be left out.
 bool may_lack_a_program(std::string_view subcommand);
 
 }  // namespace halcyon::cli

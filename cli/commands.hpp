@@ -16,25 +16,25 @@
 
 namespace halcyon::cli {
 
-/// The design's statuses; `run` and `exec` otherwise give back the program's own.
+/// `run` and `exec` otherwise return the program's status.
 enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4, too_noisy = 5 };
 
-/// A line for who watches. A terminal that has gone, or a full disk behind standard error, ends nothing.
+/// Prints a line on standard error, and ignores failure: a closed terminal must not end the command.
 inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", one_line(message).c_str()); }
 inline int fail(const std::string& message) {
   tell(message);
   return bad_usage_or_file;
 }
 
-/// Colour on a terminal only, and never against NO_COLOR (https://no-color.org).
+/// Colour on a terminal only, and not if NO_COLOR is set (https://no-color.org).
 inline Colour colour_for(int file) {
   const char* forbidden = std::getenv("NO_COLOR");
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
-/// Why no file can be written there, if so.
+/// Why a file cannot be written there; nothing if it can.
 std::optional<std::string> objection_to_place(const std::string& path);
-/// Why a profile cannot be written there, if so.
+/// Why a profile cannot be written there; nothing if it can.
 std::optional<std::string> objection_to_writing(const std::string& path);
 
 /// --json FILE|-
@@ -43,22 +43,22 @@ void add_json_option(const Command& command, std::string& where);
 void add_method_option(const Command& command, std::string& method);
 /// --html FILE
 void add_html_option(const Command& command, std::string& file);
-/// All of a file, which is replaced.
+/// Writes or replaces a file.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);
 Status print_text(const std::string& text);
-/// Prints the text, or with "-" the JSON in its place; writes the JSON to the file that `json` names, if any.
+/// Prints the text, or the JSON instead if `json` is "-". Otherwise writes the JSON to the file `json`, if it is named.
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
 
-/// Why the text names no disturber and schedule, if so; else empty.
+/// Why the text is not a disturber with a schedule; empty if it is.
 std::string objection_to_disturber(const std::string& text);
-/// What KIND:WHEN may be, for the help of `disturb` and `validate`.
+/// Explains KIND:WHEN in the help of `disturb` and `validate`.
 extern const char* const disturber_help;
 
-/// What `recover` and `run` say of a profile that is recovered.
+/// The line that `recover` and `run` print for a recovered profile.
 std::string recovered_line(const Recovered& recovered);
-/// Of the one run whose parts are in the directory, which are removed when their profile is written. Nothing if that
-/// fails: the user's own `halcyon recover` says why.
+/// Recovers the one run whose parts are in the directory, and removes the parts when the profile is written. Nothing if
+/// that fails: `halcyon recover` says why when the user calls it.
 std::optional<Recovered> recover_run(const std::string& directory);
 
 /// Each adds its subcommand.

@@ -45,11 +45,11 @@ void add_compare(const Command& program) {
   command.option("B", options->b, "Profile of another run").placeholder("FILE").required();
   add_json_option(command, options->json);
   command.notes(
-      "Seen in the run is what its own report says that it lost; seen by comparing is what only the other run shows "
-      "of\n"
-      "it; from outside came both together. The displacement is how much longer A's typical segments took than B's.\n"
-      "Delays that hit nearly every segment are not seen in one run; against another run of the same work they are.\n"
-      "Exit status: 0 compared, or told why not; 2 bad usage or file.\n"
+      "'seen in the run' is the lost time that the run's own report shows. 'seen by comparing' is lost time that only\n"
+      "the other run reveals: delays that hit nearly every segment. 'from outside' is their sum. 'displacement' is "
+      "how\n"
+      "much longer A's typical segments took than B's.\n"
+      "Exit status: 0 compared, or the runs did other work; 2 bad usage or file.\n"
       "Example: halcyon compare monday.h5 tuesday.h5");
   command.does([options] { return compare_files(*options); });
 }

@@ -49,9 +49,9 @@ void add_compose(const Command& program) {
       .required();
   command.option("FILE", options->files, "Profiles, two or more").required();
   command.notes(
-      "The least disturbed run gives the sequence of segments and all counts; its disturbed segments take the times\n"
-      "of undisturbed ones of the same work, from any of the runs.\n"
-      "Exit status: 0 composed, 2 bad usage or file, or runs that did not do the same work.\n"
+      "The least disturbed run gives the sequence of segments and all counts. Each of its disturbed segments gets the\n"
+      "time of an undisturbed segment of the same work, from any of the runs.\n"
+      "Exit status: 0 composed; 2 bad usage or file, or runs that did not do the same work.\n"
       "Example: halcyon compose -o quiet.h5 run1.h5 run2.h5 run3.h5 && halcyon report quiet.h5");
   command.does([options] { return compose_files(*options); });
 }

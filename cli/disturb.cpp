@@ -27,31 +27,31 @@ struct Options {
   std::uint64_t seed = 1;
 };
 
-class SignalsAwaited {
+class BlockedSignals {
  public:
-  SignalsAwaited() {
-    sigemptyset(&awaited_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&awaited_, signal);
-    sigprocmask(SIG_BLOCK, &awaited_, &before_);
+  BlockedSignals() {
+    sigemptyset(&blocked_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&blocked_, signal);
+    sigprocmask(SIG_BLOCK, &blocked_, &before_);
   }
-  ~SignalsAwaited() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsAwaited(const SignalsAwaited&) = delete;
-  SignalsAwaited& operator=(const SignalsAwaited&) = delete;
+  ~BlockedSignals() { sigprocmask(SIG_SETMASK, &before_, nullptr); }
+  BlockedSignals(const BlockedSignals&) = delete;
+  BlockedSignals& operator=(const BlockedSignals&) = delete;
 
-  /// One that came meanwhile, or 0.
+  /// The signal that came in this time, or 0.
   int wait(double seconds) const {
     const timespec most{static_cast<time_t>(seconds), static_cast<long>(std::fmod(seconds, 1.0) * 1e9)};
-    return std::max(0, sigtimedwait(&awaited_, nullptr, &most));
+    return std::max(0, sigtimedwait(&blocked_, nullptr, &most));
   }
 
  private:
-  sigset_t awaited_{};
+  sigset_t blocked_{};
   sigset_t before_{};
 };
 
-// Until all schedules are over, the time is, or a signal comes: that one, or 0.
-int let_work(const std::vector<Disturber>& disturbers, double seconds) {
-  const SignalsAwaited signals;
+// Waits until all schedules or the time are over, or a signal comes. Returns the signal, or 0.
+int wait_for_end(const std::vector<Disturber>& disturbers, double seconds) {
+  const BlockedSignals signals;
   const auto began = std::chrono::steady_clock::now();
   constexpr double between_looks = 0.05;
   const auto is_over = [](const Disturber& disturber) { return disturber.is_over(); };
@@ -66,7 +66,8 @@ int disturb(const Options& options) {
   const std::vector<std::string>& command = program_arguments();
   const bool lasts_as_long_as_command = !command.empty();
   if (lasts_as_long_as_command && !options.lasts.empty()) {
-    return fail("--for goes without a command, which is disturbed to its end: for a part of it part:FROM..TO");
+    return fail(
+        "--for cannot be used with a command, which is disturbed until it ends; part:FROM..TO disturbs a part of it");
   }
   const double seconds =
       options.lasts.empty() ? std::numeric_limits<double>::infinity() : 1e-9 * parse_time(options.lasts).value_or(0.0);
@@ -75,7 +76,7 @@ int disturb(const Options& options) {
   for (const std::string& text : options.disturbers) {
     specs.push_back(*parse_disturber(text));
     if (needs_length(specs.back().schedule) && !std::isfinite(seconds)) {
-      return fail("'" + text + "': how long it lasts is not known; name times, such as part:2s..5s, or give --for");
+      return fail("'" + text + "': percentages need a known length; give times, such as part:2s..5s, or --for");
     }
     if (specs.back().kind == DisturberKind::network && !hosts) {
       Outcome<TwoHosts> made = TwoHosts::make();
@@ -100,7 +101,7 @@ int disturb(const Options& options) {
     if (!end) return fail(end.failure().message);
     status = end->status;
   } else {
-    signal = let_work(disturbers, seconds);
+    signal = wait_for_end(disturbers, seconds);
   }
   for (std::size_t i = 0; i < disturbers.size(); ++i) {
     const Outcome<DisturberWork> work = disturbers[i].end();
@@ -122,13 +123,11 @@ int disturb(const Options& options) {
 }  // namespace
 
 const char* const disturber_help =
-    "KIND is cpu (one core kept busy), memory (streams through arrays larger than the caches), disk (writers with\n"
-    "fsync in the current directory, in 128 MiB) or network (streams through a link of 1 Gbit/s between two hosts "
-    "made\n"
-    "of this one, on which the command runs then: Open MPI's mpirun, as root, with iproute2).\n"
-    "WHEN is throughout (the default), part[:FROM..TO], in times or percent of the run (25%..75%), periodic[:ON,OFF] "
-    "(1s,1s)\n"
-    "or bursts[:ON,OFF], which come by chance with such means (200ms,600ms).\n";
+    "KIND is cpu (keeps one core busy), memory (reads and writes arrays larger than the caches), disk (rewrites\n"
+    "128 MiB in the current directory, with fsync) or network (sends streams through a link of 1 Gbit/s between two\n"
+    "hosts made of this one, on which the command then runs; needs Open MPI's mpirun, root and iproute2).\n"
+    "WHEN is throughout (the default), part[:FROM..TO] in times or in percent of the run (default 25%..75%),\n"
+    "periodic[:ON,OFF] (default 1s,1s) or bursts[:ON,OFF] of random length with these means (default 200ms,600ms).\n";
 
 std::string objection_to_disturber(const std::string& text) {
   const Outcome<DisturberSpec> spec = parse_disturber(text);
@@ -138,20 +137,20 @@ std::string objection_to_disturber(const std::string& text) {
 void add_disturb(const Command& program) {
   const Command command = program.subcommand("disturb", "Disturb this machine, or a command, as other jobs would");
   auto options = std::make_shared<Options>();
-  command.option("DISTURBER", options->disturbers, "What is disturbed, and when: KIND or KIND:WHEN; several at once")
+  command.option("DISTURBER", options->disturbers, "What to disturb, and when: KIND or KIND:WHEN; may be repeated")
       .placeholder("cpu|memory|disk|network")
       .required()
       .check(objection_to_disturber);
-  command.option("--for", options->lasts, "End after such a time as 10s. Default: at a signal, or the schedule's end")
+  command.option("--for", options->lasts, "End after TIME, such as 10s. Default: end with the schedule, or at a signal")
       .placeholder("TIME")
       .check([](const std::string& text) {
         return parse_time(text) ? std::string() : "'" + text + "' is not a time such as 10s or 500ms";
       });
-  command.option("--seed", options->seed, "Of bursts, for the same ones again. Default: 1").placeholder("N");
+  command.option("--seed", options->seed, "Seed of the bursts; the same seed gives the same bursts. Default: 1")
+      .placeholder("N");
   command.notes(disturber_help +
-                std::string("The command behind '--', if there is one, is disturbed to its end; it need be no MPI "
-                            "program.\n"
-                            "Exit status: 0 done, or the command's; 2 bad usage, or a disturber could not work.\n"
+                std::string("A command after '--' is disturbed until it ends. It need not be an MPI program.\n"
+                            "Exit status: 0 done, or the command's; 2 bad usage, or a disturber failed.\n"
                             "Examples:\n"
                             "  halcyon disturb memory:periodic:1s,1s --for 10s\n"
                             "  halcyon disturb cpu:bursts disk -- mpirun -np 2 ./app\n"

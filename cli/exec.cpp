@@ -1,4 +1,4 @@
-// halcyon exec: the rank side. Under any launcher, becomes the program with the recorder preloaded.
+// halcyon exec: runs in a rank, under any launcher, and becomes the program with the recorder preloaded.
 #include <cstdlib>
 #include <memory>
 
@@ -8,14 +8,15 @@
 namespace halcyon::cli {
 
 void add_exec(const Command& program) {
-  const Command command = program.subcommand("exec", "Start one rank with recording: for any launcher");
+  const Command command = program.subcommand("exec", "Start one rank with recording, under any launcher");
   auto options = std::make_shared<RankOptions>();
   add_rank_options(command, *options);
   command.notes(
-      "The program stands behind '--'.\n"
-      "The recorder is the one for the MPI library that the program is linked with. Of a script the launcher tells:\n"
-      "MPICH's where it sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
-      "Exit status: the program's; 2 if it could not be started.\n"
+      "Put the program after '--'.\n"
+      "The recorder is the one for the MPI library that the program is linked with. For a script, it is MPICH's if "
+      "the\n"
+      "launcher sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
+      "Exit status: the program's; 2 if the program could not be started.\n"
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command.does([options] {
     if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");

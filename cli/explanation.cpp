@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view heading = "### ";
 
-// Markdown for a terminal: links keep their words only, what is bold or code its letters only.
+// Markdown as plain text: keeps the words of links, and drops the marks of bold and code.
 std::string plain(const std::string& markdown) {
   std::string text;
   for (std::size_t at = 0; at < markdown.size(); ++at) {
@@ -25,7 +25,7 @@ std::string plain(const std::string& markdown) {
   return text;
 }
 
-// Paragraphs and the items of a list, each of which may stand on several lines of its source.
+// Fills the paragraphs and list items of a section; each may have several lines in the source.
 std::string in_paragraphs(std::istream& lines) {
   std::string text;
   std::string paragraph;

@@ -1,4 +1,4 @@
-// What docs/troubleshooting.md says of the code of a warning or a likely cause: `halcyon help CODE`.
+// `halcyon help CODE`: the section of docs/troubleshooting.md on a warning or a likely cause.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace halcyon::cli {
 
-/// In lines of at most 80 columns; nothing if no warning or cause has that code.
+/// The section in lines of at most 80 columns; nothing if no warning or cause has that code.
 std::optional<std::string> explanation_of(std::string_view code);
 std::vector<std::string> explained_codes();
 

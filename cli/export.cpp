@@ -1,4 +1,4 @@
-// halcyon export: a profile in the formats of other tools.
+// halcyon export: writes a profile in the formats of other tools.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -26,7 +26,7 @@ struct Options {
   std::string method{methods.front().name};
 };
 
-/// Says how far the export is, if it takes longer than a moment.
+/// Shows the progress of an export that takes longer than two seconds.
 class ShownProgress {
  public:
   explicit ShownProgress(std::uint64_t segments) : segments_(segments) {}
@@ -76,18 +76,17 @@ int export_file(const Options& options) {
 }  // namespace
 
 void add_export(const Command& program) {
-  const Command command =
-      program.subcommand("export", "Write what a profile holds, judged, in the format of another tool");
+  const Command command = program.subcommand("export", "Write a profile and its verdict in the format of another tool");
   auto options = std::make_shared<Options>();
   const Command format = command.alternatives("Format");
-  format.flag("--perfetto", options->perfetto, "A trace for Perfetto or Chrome: segments, disturbed ones marked");
-  format.flag("--openmetrics", options->openmetrics, "The run's figures for monitoring, as OpenMetrics text");
-  format.flag("--csv", options->csv, "A table with a row a segment");
+  format.flag("--perfetto", options->perfetto, "Trace for Perfetto or Chrome: segments, with disturbed ones marked");
+  format.flag("--openmetrics", options->openmetrics, "Figures of the run for monitoring, as OpenMetrics text");
+  format.flag("--csv", options->csv, "Table with one row per segment");
   command.option("FILE", options->file, "Profile").required();
   command.option("-o,--output", options->output, "Write to FILE instead of standard output").placeholder("FILE");
   add_method_option(command, options->method);
   command.notes(
-      "One of --perfetto, --openmetrics and --csv is to be given.\n"
+      "Give one of --perfetto, --openmetrics and --csv.\n"
       "Exit status: 0 written, 2 bad usage or file.\n"
       "Example: halcyon export --perfetto run.h5 -o run.json    and open it at ui.perfetto.dev");
   command.does([options] { return export_file(*options); });

@@ -1,4 +1,4 @@
-// halcyon info: what a profile holds, without judging it.
+// halcyon info: shows the contents of a profile, without a verdict.
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -14,10 +14,10 @@ void add_info(const Command& program) {
     bool json = false;
   };
   const Command command =
-      program.subcommand("info", "Show what a profile holds: the run's circumstances and exact totals");
+      program.subcommand("info", "Show the contents of a profile: facts of the run and exact totals");
   auto options = std::make_shared<Options>();
   command.option("FILE", options->file, "Profile").required();
-  command.flag("--json", options->json, "As JSON");
+  command.flag("--json", options->json, "Print JSON instead of text");
   command.notes(
       "Exit status: 0 shown, 2 bad usage or file.\n"
       "Example: halcyon info --json run.h5 | jq .totals.bytes_sent");

@@ -16,7 +16,7 @@ namespace {
 
 constexpr RecordLimits limits_of_works{.most_records = 256, .most_bytes = std::size_t{256} << 10};
 constexpr RecordLimits limits_of_hosts{.most_records = 1024, .most_bytes = std::size_t{16} << 10};
-// Works of the same circumstances: one command on several inputs.
+// One command on several inputs gives several works of the same circumstances.
 constexpr int most_of_same_circumstances = 8;
 
 bool is_name(const std::string& name) {
@@ -115,7 +115,7 @@ std::string KnownBefore::place_of(const Circumstances& circumstances,
     if (!is_taken && free.empty()) free = name;
   }
   if (!free.empty()) return free;
-  for (const RecordStore::Entry& entry : works_.entries()) {  // the last is the longest unused
+  for (const RecordStore::Entry& entry : works_.entries()) {  // the last match is the least recently used
     if (entry.name.starts_with(id)) free = entry.name;
   }
   return free;

@@ -1,4 +1,4 @@
-// What is known of earlier runs and of hosts: told to a run before it is judged, and told of it when that is done.
+// Known runs and hosts: a run gets what is known before it is judged, and is entered afterwards.
 #pragma once
 
 #include <functional>
@@ -28,21 +28,21 @@ class KnownBefore {
     std::int64_t used = 0;
     KnownHost host;
   };
-  /// The last used first. Of damaged records, which are taken for none, the first one is told of.
+  /// The most recently used first. Damaged records are left out; the first of them causes a message.
   std::vector<NamedWork> works() const;
   std::vector<NamedHost> hosts() const;
 
-  /// Fills in the profile's known runs, and the best that is known of its hosts.
+  /// Fills in the profile's known runs and the best known speeds of its hosts.
   void tell(Profile& profile, const Grouping& grouping) const;
-  /// Enters the run, where it is one to learn from.
+  /// Enters the run, if it can be learnt from.
   Status learn(const Profile& profile, const Grouping& grouping, bool has_medians) const;
 
-  /// What of the same is known by more runs stays. Whether anything changed.
+  /// Replaces a record of the same work or host, unless that one has as many runs or more. Returns whether it did.
   Outcome<bool> take(const KnownWork& work) const;
   Outcome<bool> take(const KnownHost& host) const;
-  /// Of all records, also of damaged ones.
+  /// The names of all records, also of damaged ones.
   std::vector<std::string> names() const;
-  /// Of a work or a host. False: there is none of that name.
+  /// Removes the record of a work or a host. False if there is none of that name.
   Outcome<bool> forget(const std::string& name) const;
 
  private:
@@ -52,7 +52,8 @@ class KnownBefore {
                                 Outcome<Record> (*parse)(const nlohmann::ordered_json&)) const;
   std::optional<KnownWork> work_named(const std::string& name) const;
   std::optional<KnownHost> host_named(const std::string& name) const;
-  /// Where `is_it` the same work, or where another of the same circumstances has its place.
+  /// The name of the record that `is_it` accepts, else the name under which a new record of these circumstances
+  /// belongs.
   std::string place_of(const Circumstances& circumstances, const std::function<bool(const KnownWork&)>& is_it) const;
   Status learn_of_hosts(const Profile& profile) const;
 

@@ -15,17 +15,17 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr int newest_version = 1;
-// Beyond lies no run, and no text that one has.
+// No run exceeds these.
 constexpr double most_seconds = 1e12;
 constexpr double most_in_segment = 0x1p64;
 constexpr double most_counted = 1e15;
 constexpr std::size_t most_text = 8192;
 
-// The members of a record. After the first one that is wrong, all are nothing.
+// Reads the members of a record. After the first wrong member, all others read as empty or zero.
 class Members {
  public:
   explicit Members(const ordered_json& record) : record_(record) {
-    if (!record.is_object()) wrong_ = "it is no object";
+    if (!record.is_object()) wrong_ = "it is not an object";
   }
 
   const std::string& wrong() const { return wrong_; }
@@ -50,7 +50,7 @@ class Members {
     }
     const auto value = member->get<double>();
     if (value >= least && value <= most) return value;
-    refuse(name);  // NaN, too
+    refuse(name);  // also for NaN
     return least;
   }
   double seconds(const char* name) { return number(name, std::numeric_limits<double>::min(), most_seconds); }
@@ -73,7 +73,7 @@ class Members {
   }
   void check_kind(const char* kind) {
     if (text("kind") != kind) refuse("kind");
-    if (number("version", 1.0, 1e9) > newest_version) wrong_ = "it is of a newer halcyon";
+    if (number("version", 1.0, 1e9) > newest_version) wrong_ = "it was written by a newer halcyon";
   }
 
  private:
@@ -87,7 +87,7 @@ class Members {
   std::string wrong_;
 };
 
-// Only what is not zero.
+// Leaves out what is zero.
 ordered_json features_of(const GroupDescription& group) {
   ordered_json json = ordered_json::object();
   for (const FeatureInfo& info : features) {
@@ -157,7 +157,7 @@ std::string in_one_line(const ordered_json& record) {
   return record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-// FNV-1a; each text with its end, so that no two lists of texts are one.
+// FNV-1a. The hash includes the end of each text, so that different lists of texts do not become one.
 std::string hash_of(std::initializer_list<std::string> texts) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   for (const std::string& text : texts) {
@@ -234,7 +234,7 @@ Outcome<KnownWork> work_from(const ordered_json& record) {
       group.second_median = values.number("second_median_seconds", group.best_median, most_seconds);
     }
     if (group.runs > work.runs) values.refuse("runs");
-    if (!values.wrong().empty()) return Failure{"of a group, " + values.wrong()};
+    if (!values.wrong().empty()) return Failure{"in a group, " + values.wrong()};
     work.groups.push_back(std::move(group));
   }
   if (members.has("parts")) work.parts = read_parts(members, work.runs);
@@ -261,7 +261,8 @@ Outcome<KnownHost> host_from(const ordered_json& record) {
 
 Circumstances kept(Circumstances circumstances) {
   for (std::string* text : {&circumstances.command, &circumstances.cpus, &circumstances.mpi, &circumstances.counter}) {
-    *text = valid_utf8(text->substr(0, most_text / 4));  // a replacement is longer than what it stands for
+    *text =
+        valid_utf8(text->substr(0, most_text / 4));  // the replacement character is longer than the byte it replaces
   }
   return circumstances;
 }

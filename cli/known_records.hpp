@@ -1,4 +1,4 @@
-// What is known of works and hosts, as it is kept in the state directory: JSON of which nothing is taken unchecked.
+// Records of works and hosts as JSON for the state directory. Reading checks every member.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -13,17 +13,17 @@ namespace halcyon::cli {
 nlohmann::ordered_json record_of(const KnownWork& work);
 nlohmann::ordered_json record_of(const KnownHost& host);
 
-/// A failure says what is wrong, as the end of a sentence about the record.
+/// A failure says what is wrong with the record, in words that complete a sentence about it.
 Outcome<KnownWork> work_from(const nlohmann::ordered_json& record);
 Outcome<KnownHost> host_from(const nlohmann::ordered_json& record);
 
-/// As they can be kept: texts of UTF-8 and of a length that a record may have.
+/// The circumstances as a record can hold them: UTF-8 texts, cut to the permitted length.
 Circumstances kept(Circumstances circumstances);
-/// In one line, without the groups of the fewest segments where all would be more than `most_bytes`.
+/// The record in one line. If it would exceed `most_bytes`, the groups with the fewest segments are left out.
 std::string text_of(KnownWork work, std::size_t most_bytes);
 std::string text_of(const KnownHost& host);
 
-/// The same for any hour and host that shares the state directory: 16 hexadecimal digits.
+/// 16 hexadecimal digits, the same at any time and on any host.
 std::string id_of(const Circumstances& circumstances);
 std::string id_of(const KnownHost& host);
 

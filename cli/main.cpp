@@ -1,4 +1,4 @@
-// halcyon: from one run of an MPI program, how much of its time came from outside.
+// halcyon: tells, from one run of an MPI program, how much of the run time came from outside the program.
 #include <malloc.h>
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 int main(int argc, char** argv) {
   using namespace halcyon::cli;
-  // Columns of large profiles come and go. Memory that is kept for the next one need not be cleared by the kernel
-  // again.
+  // Columns of large profiles are allocated and freed in turn. Memory that malloc keeps need not be cleared by the
+  // kernel again.
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   // `halcyon help COMMAND` is `halcyon COMMAND --help`.
@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
   argv = words.data();
   Action chosen;
   const std::unique_ptr<CLI::App> app = define_command_line(chosen);
-  // What follows the first "--" of a command that starts a program belongs to the program, whatever it looks like.
+  // All words after the first "--" of a command that starts a program belong to the program.
   char** const end = argv + argc;
   const std::string_view subcommand = argc > 1 ? argv[1] : "";
   const bool launches = starts_a_program(subcommand);
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ExtrasError& error) {
     const std::string unexpected = app->remaining(true).empty() ? "" : app->remaining(true).front();
     if (launches && dashes == end && !unexpected.starts_with("-")) {
-      return fail("the program and its launcher stand behind '--'" + see);
+      return fail("put the launcher and its program behind '--'" + see);
     }
     const CLI::App* const command = is_known ? app->get_subcommand(std::string(subcommand)) : app.get();
     return fail(error.what() + did_you_mean(unexpected, option_names(*command)) + see);

@@ -1,4 +1,4 @@
-// Results on standard output and in files.
+// Writes results to standard output and files.
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -37,20 +37,20 @@ std::optional<std::string> objection_to_writing(const std::string& path) {
 }
 
 void add_json_option(const Command& command, std::string& where) {
-  command.option("--json", where, "Write JSON to FILE, or to standard output instead of text with '-'")
+  command.option("--json", where, "Write JSON to FILE, or with '-' to standard output instead of the text")
       .placeholder("FILE|-");
 }
 
 void add_method_option(const Command& command, std::string& method) {
   std::vector<std::string> names;
   for (const Method& each : methods) names.emplace_back(each.name);
-  command.option("--method", method, "The method used for the verdict; halcyon help report says more of them")
+  command.option("--method", method, "Method for the verdict; halcyon help report explains the methods")
       .one_of(names)
       .with_default();
 }
 
 void add_html_option(const Command& command, std::string& file) {
-  command.option("--html", file, "Write the report with its figures to FILE, one page that needs no network")
+  command.option("--html", file, "Write the report with figures to FILE, as one page that needs no network")
       .placeholder("FILE");
 }
 
@@ -84,7 +84,7 @@ Status print_text(const std::string& text) {
 }
 
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {
-  // First, since a reader of standard output may have left (`| head`).
+  // The file comes first: printing fails if the reader of standard output has left (`| head`).
   if (!json.empty() && json != "-") {
     if (Status written = write_file(json, to_text(document)); !written) return written;
   }

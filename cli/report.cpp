@@ -25,7 +25,7 @@ struct Options {
   bool no_baseline = false;
 };
 
-// Worse first; an unknown verdict passes only if nobody asked.
+// An unknown verdict passes only without --fail-on.
 int status_for(Verdict verdict, const std::string& fail_on) {
   if (fail_on.empty()) return passed;
   if (verdict == Verdict::unknown) return unknown_verdict;
@@ -40,7 +40,7 @@ void forget_earlier_runs(Profile& profile) {
 
 int report(const Options& options) {
   if (options.json == "-" && options.csv == "-") {
-    return fail("--json - and --csv - would both write to standard output: name a file for one of them");
+    return fail("--json - and --csv - both write to standard output: name a file for one of them");
   }
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
   std::string text;
@@ -49,7 +49,7 @@ int report(const Options& options) {
   std::vector<RunOnPage> page;
   int status = passed;
   const auto worst = [&status](int other) {
-    // A verdict that is too bad outweighs one that is missing.
+    // Of several runs, a verdict worse than allowed outweighs an unknown one.
     if (other == worse_than_allowed || status == passed) status = other;
   };
   for (const std::string& file : options.files) {
@@ -79,7 +79,7 @@ int report(const Options& options) {
     if (const Status written = write_file(options.csv, csv); !written) return fail(written.failure().message);
   }
   if (summary.size() > 1) text = summary_text(summary) + "\n" + text;
-  // One run is one object; of several, a list of them.
+  // One run is an object; several runs are a list of objects.
   const Status printed =
       print_result(options.csv == "-" ? csv : text, json.size() == 1 ? json.front() : json, options.json);
   return printed ? status : fail(printed.failure().message);
@@ -92,22 +92,22 @@ void add_report(const Command& program) {
   auto options = std::make_shared<Options>();
   command.option("FILE", options->files, "Profiles").required();
   add_json_option(command, options->json);
-  command.option("--csv", options->csv, "Write a table with a row a run to FILE, or to standard output with '-'")
+  command.option("--csv", options->csv, "Write a table with one row per run to FILE, or to standard output with '-'")
       .placeholder("FILE|-");
   add_method_option(command, options->method);
   add_html_option(command, options->html);
   command.flag("--no-baseline", options->no_baseline,
-               "Leave out what was known of earlier runs when the run was judged");
-  command.option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, 4 if it is unknown")
+               "Judge without the earlier runs that were known when the run was recorded");
+  command.option("--fail-on", options->fail_on, "Exit with 3 if the verdict is this or worse, with 4 if it is unknown")
       .one_of({"yellow", "red"});
   command.notes(
-      "A segment is what lies between two global synchronisations. Segments that did the same should take the same "
-      "time;\n"
-      "what they take longer came from outside: green below 7.5 % of the run time, yellow, red above 15 %.\n"
-      "Methods: compound, the default, sees delays of some segments and of nearly all, by the law of the durations.\n"
-      "paper (Shah, Mueller and Wolf, 2018) and mode see those of some segments alone: what lies above median + 4 MAD "
-      "of\n"
-      "a group, and above its densest quarter.\n"
+      "A segment is the execution between two global synchronisations. Segments that do the same work should take the\n"
+      "same time; time beyond that came from outside. The verdict is green if that is below 7.5 % of the run time, "
+      "red\n"
+      "above 15 %, else yellow.\n"
+      "Methods: compound, the default, sees delays of some segments and of nearly all, from the distribution of the\n"
+      "durations. paper (Shah, Mueller and Wolf, 2018) and mode see delays of some segments only: paper, what lies\n"
+      "above median + 4 MAD of a group; mode, what lies above its densest quarter.\n"
       "Exit status: 0 passed, 2 bad usage or file, 3 worse than --fail-on allows, 4 unknown with --fail-on.\n"
       "Examples:\n"
       "  halcyon report run.h5 --fail-on red && publish-the-number\n"

@@ -32,18 +32,18 @@ Failure because_of(const std::string& what, const std::string& path, int error) 
   return {"cannot " + what + " " + path + ": " + std::strerror(error)};
 }
 
-// What others own or may write to could be anything.
+// A file that others own or can write to cannot be trusted.
 Status check_is_private(const Descriptor& file, const std::string& path) {
   struct stat state {};
   if (fstat(file.get(), &state) != 0) return because_of("look at", path, errno);
   if (state.st_uid != geteuid()) return Failure{path + " belongs to another user"};
   if ((state.st_mode & writable_by_others) != 0) {
-    return Failure{path + " may be written to by others: chmod go-w it, or remove it"};
+    return Failure{path + " is writable by others: run chmod go-w on it, or remove it"};
   }
   return Done{};
 }
 
-// Where others own a directory, and are not root, they may do with what is made in it as they like.
+// Another user who owns a directory can replace what is created in it; root is trusted.
 Status make_directories(const fs::path& path) {
   fs::path existing = path;
   std::error_code error;
@@ -70,7 +70,7 @@ Outcome<std::string> state_directory() {
     const char* text = std::getenv(name);
     return std::string(text != nullptr ? text : "");
   };
-  // The specification wants relative paths to be ignored.
+  // The specification requires that relative paths are ignored.
   if (const std::string home = value("XDG_STATE_HOME"); home.starts_with('/')) return home + "/halcyon";
   if (const std::string home = value("HOME"); home.starts_with('/')) return home + "/.local/state/halcyon";
   return Failure{"neither XDG_STATE_HOME nor HOME names a directory"};
@@ -117,11 +117,11 @@ Outcome<RecordStore> RecordStore::open(const std::string& kind, RecordLimits lim
 
 std::vector<RecordStore::Entry> RecordStore::entries() const {
   std::vector<Entry> found;
-  // Another description of the directory: whoever reads it from the beginning shares no place with others.
+  // Opens the directory again, since readdir moves the position of an open directory.
   const int number = directory_ ? openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   DIR* const directory = number >= 0 ? fdopendir(number) : nullptr;
   if (directory == nullptr) return found;
-  // Ours are never more than the limit; what others have put there is not walked through for ever.
+  // We never store more than the limit; the loop ends even if someone else filled the directory.
   for (std::size_t left = 4 * limits_.most_records; left > 0; --left) {
     const dirent* entry = readdir(directory);
     if (entry == nullptr) break;
@@ -140,13 +140,13 @@ Outcome<std::optional<std::string>> RecordStore::read(const std::string& name) c
   using Found = std::optional<std::string>;
   if (!directory_) return Found();
   const std::string path = path_ + "/" + name;
-  // Opening a pipe must not wait for who writes to it.
+  // O_NONBLOCK: opening a pipe must not wait for a writer.
   const Descriptor file(openat(directory_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno == ENOENT) return Found();
   if (!file) return because_of("open", path, errno);
   if (const Status checked = check_is_private(file, path); !checked) return checked.failure();
   struct stat state {};
-  if (fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode)) return Failure{path + " is no file"};
+  if (fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode)) return Failure{path + " is not a file"};
   if (state.st_size > static_cast<off_t>(limits_.most_bytes)) return Failure{path + " is larger than any record"};
   std::string text(static_cast<std::size_t>(state.st_size), '\0');
   if (!read_fully(file.get(), text.data(), text.size())) return because_of("read", path, errno);
@@ -170,7 +170,7 @@ Outcome<Descriptor> RecordStore::lock() const {
 Status RecordStore::write(const std::string& name, const std::string& text) const {
   const std::string path = path_ + "/" + name;
   if (text.size() > limits_.most_bytes) return Failure{path + " would be larger than any record"};
-  remove(name_of_new);  // of a command that was killed: who writes holds the lock
+  remove(name_of_new);  // left by a command that was killed: nobody else writes while we hold the lock
   {
     const Descriptor file(
         openat(directory_.get(), name_of_new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));

@@ -1,5 +1,5 @@
 // Small records that outlive a command, in the user's state directory: private, bounded in number and size, and safe
-// with several commands at once. What stands there is input like any other; who reads a record checks it.
+// with several commands at once. Their contents are input like any other: the reader of a record checks it.
 #pragma once
 
 #include <cstddef>
@@ -37,10 +37,10 @@ struct RecordLimits {
   std::size_t most_bytes = 0;  // of each
 };
 
-/// The records of one kind: files of a directory that nobody else may write to. One that is not so is refused.
+/// The records of one kind: files in a directory that only the user may write to. Any other directory is refused.
 class RecordStore {
  public:
-  /// A directory that is not there is made, unless it is only to be read: it has no records then.
+  /// A missing directory is created by `writes`, and has no records for `reads`.
   enum class Use : std::uint8_t { reads, writes };
   static Outcome<RecordStore> open(const std::string& kind, RecordLimits limits, Use use);
 
@@ -48,14 +48,14 @@ class RecordStore {
     std::string name;
     std::int64_t used = 0;  // nanoseconds since 1970
   };
-  /// The last used first.
+  /// The most recently used first.
   std::vector<Entry> entries() const;
-  /// Nothing where there is none of that name.
+  /// Nothing if there is no record of that name.
   Outcome<std::optional<std::string>> read(const std::string& name) const;
 
-  /// While it lives, no other command changes the records. Whoever holds one for seconds is not waited for.
+  /// While the lock lives, no other command changes the records. Fails if another command holds it for two seconds.
   Outcome<Descriptor> lock() const;
-  /// These need the lock. A record is replaced in one step; the longest unused ones make room for a new one.
+  /// These need the lock. A record is replaced in one step; the least recently used ones make room for a new one.
   Status write(const std::string& name, const std::string& text) const;
   void touch(const std::string& name) const;
   bool remove(const std::string& name) const;

@@ -8,7 +8,7 @@
 namespace halcyon::cli {
 namespace {
 
-// Letters to insert, delete or replace, and neighbours to exchange (optimal string alignment).
+// Number of letters to insert, delete or replace and of neighbours to swap (optimal string alignment).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> last;
   std::vector<std::size_t> row(b.size() + 1);

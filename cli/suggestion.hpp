@@ -1,4 +1,4 @@
-// What a mistyped word was probably meant to be.
+// Suggestions for mistyped words.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@ class App;
 
 namespace halcyon::cli {
 
-/// ". Did you mean: NAME?", or nothing where no name is near: two letters that differ, in a word of four or more.
+/// ". Did you mean: NAME?" for a word of four letters or more and a name that differs in at most two; else nothing.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& names);
 
 std::vector<std::string> command_names(const CLI::App& app);
-/// As they are typed, with their dashes.
+/// The names with their dashes.
 std::vector<std::string> option_names(const CLI::App& command);
 
 }  // namespace halcyon::cli

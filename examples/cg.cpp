@@ -3,8 +3,8 @@
 //
 //   mpirun -np N cg [CYCLES]
 //
-// Every cycle does exactly the same work, so all that differs between two runs comes from outside: that is what
-// validation needs. The default of 20 cycles takes 3 to 5 s on two ranks.
+// Every cycle does exactly the same work, so all differences between two runs come from outside, as validation needs
+// it. The default of 20 cycles takes 3 to 5 s on two ranks.
 #include <mpi.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ constexpr int sides[] = {500, 800, 1100};
 
 using Field = std::vector<double>;
 
-/// This rank's rows of a square grid, with a row of its neighbours' on either side.
+/// This rank's rows of a square grid, with one row of each neighbour.
 class Grid {
  public:
   explicit Grid(int side) : side_(side) {
@@ -36,7 +36,7 @@ class Grid {
 
   Field make_field() const { return Field(static_cast<std::size_t>(rows_ + 2) * width(), 0.0); }
 
-  /// A rough right-hand side, the same however many ranks share it: 50 iterations go a good way on it.
+  /// A rough right-hand side, the same for any number of ranks; 50 iterations reduce its residual well.
   Field make_sources() const {
     Field field = make_field();
     for (int row = 1; row <= rows_; ++row) {

@@ -1,10 +1,10 @@
-// A small computation that writes all it has every few steps, and waits until the disk has it: its time is that of the
-// file system. Every checkpoint goes over the one before.
+// A small computation that writes all its data every few steps and waits until the data is on disk, so that it mostly
+// measures the file system. Every checkpoint overwrites the previous one.
 //
 //   mpirun -np N checkpoint [STEPS [DIRECTORY]]
 //
-// Every fourth step all ranks write into one file through MPI-IO, every fourth other one each into a file of its own,
-// with fsync. The default of 400 steps writes 200 MiB a rank, and takes some seconds.
+// Checkpoints alternate: all ranks write one file through MPI-IO, or each rank writes its own file with fsync. Each
+// kind comes every fourth step. The default of 400 steps writes 200 MiB per rank and takes some seconds.
 #include <fcntl.h>
 #include <mpi.h>
 #include <unistd.h>

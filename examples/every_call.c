@@ -25,7 +25,7 @@
 #define PERSISTENT(Name) MPI_##Name##_init
 #endif
 
-/* A second build calls the functions of large counts by the same lines: LARGE_COUNTS is a header that renames them. */
+/* A second build of this file calls the functions of large counts: LARGE_COUNTS is a header that renames the calls. */
 #ifdef LARGE_COUNTS
 #include LARGE_COUNTS
 typedef MPI_Count Count;
@@ -35,7 +35,7 @@ typedef int Count;
 typedef int Place;
 #endif
 
-/* What gcc calls instead under _FORTIFY_SOURCE, named so that it is called whatever the compiler's flags are. */
+/* gcc calls these under _FORTIFY_SOURCE. They are declared here so that they are called with any compiler flags. */
 extern int __open_2(const char *path, int flags);
 extern int __open64_2(const char *path, int flags);
 extern int __openat_2(int directory, const char *path, int flags);
@@ -237,7 +237,7 @@ static void nonblocking_point_to_point(void) {
   }
   for (int i = 0; i < 4; ++i) ireceived((from_left + i) * INT);
 
-  /* A receive that is cancelled was a receive of nothing. A request that is given up completes unseen. */
+  /* A cancelled receive counts as a receive of 0 bytes. The completion of a freed request is not seen. */
   MPI_Irecv(in, 10, MPI_INT, left, 50, world, &requests[0]);
   MPI_Cancel(&requests[0]);
   MPI_Wait(&requests[0], &statuses[0]), ireceived(0);
@@ -427,7 +427,7 @@ static void every_collective(MPI_Comm comm, int ends) {
   EVERY_WAY(Exscan, Iexscan, all_to_all(5 * INT), out, in, 5, MPI_INT, MPI_SUM, comm);
 }
 
-/* Several boundaries may be under way at once. What one call completes beside them is in the first segment it ends. */
+/* Several boundaries may be pending at once. What a call completes besides them belongs to the first segment it ends. */
 static void overlapping_boundaries(void) {
   MPI_Request requests[4];
   MPI_Ibarrier(world, &requests[0]), all_to_all(0);
@@ -437,7 +437,7 @@ static void overlapping_boundaries(void) {
   MPI_Waitall(4, requests, MPI_STATUSES_IGNORE), ireceived(8 * INT), boundary(), boundary();
 }
 
-/* A collective from all to one, and one from that one to all behind it, are a boundary together. */
+/* A collective from all to one rank, followed by one from that rank to all, is a boundary. */
 static void rooted_pairs(void) {
   const int last = ranks - 1;
   MPI_Request request;
@@ -447,7 +447,7 @@ static void rooted_pairs(void) {
   MPI_Gather(out, 4, MPI_INT, in, 4, MPI_INT, last, world), all_to_one(4 * INT);
   MPI_Iscatter(out, 3, MPI_INT, in, 3, MPI_INT, last, world, &request), one_to_all(rank == last ? ranks * 3 * INT : 0);
   finish(&request), boundary();
-  MPI_Pcontrol(1); /* a mark alone is none */
+  MPI_Pcontrol(1); /* a single mark is not a boundary */
 }
 
 /* Rank 0 on one side, all others on the other: the sides differ in size on three ranks and more. */
@@ -557,7 +557,7 @@ static void topologies(void) {
   MPI_Comm_free(&ring);
 }
 
-/* Which communicators end a segment is a matter of their size, not of their handle. */
+/* The size of a communicator decides whether it ends a segment, not its handle. */
 static void communicators(void) {
   MPI_Comm comm;
   MPI_Group everyone, half;
@@ -804,7 +804,7 @@ static void posix_io(void) {
   copy_file_range(file, &from, file, &to, 42, 0), got(42), put(42);
   close(file), closed();
 
-  /* Failed calls, and files that are none, count for nothing. */
+  /* Failed calls, and calls on what is not a regular file, do not count. */
   read(file, data, 10);
   write(-1, data, 10);
   close(-1);

@@ -1,9 +1,9 @@
-/* Heat in a rod, cut into one piece a rank: the plainest of MPI programs, and one of five that do the same work.
+/* Heat in a rod, one piece per rank: a very simple MPI program, and one of five that do the same work.
  *
  *   mpirun -np N halo_c [STEPS [FILE]]
  *
  * halo.c, halo_mpi.f90, halo_f08.f90, halo_mpif.f90 and halo.py make the same calls in the same order with the same
- * volumes, so the same profile must come out of all of them. Whoever changes one changes all.
+ * volumes, so all of them must have the same profile. If you change one, change all.
  */
 #include <math.h>
 #include <mpi.h>
@@ -12,9 +12,9 @@
 
 enum { CELLS = 1024, STRIP = 16 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 100;
-  const char *file_name = argc > 2 ? argv[2] : "halo.dat";
+  const char* file_name = argc > 2 ? argv[2] : "halo.dat";
   double rod[CELLS + 2], next[CELLS + 2], strip[STRIP];
   double change[1], change_left[1], largest[1], limit[1], heat[1], total[1];
   int rank, ranks;

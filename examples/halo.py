@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""halo.c once more, in Python with mpi4py's buffer calls: the same calls in the same order."""
+"""The same calls in the same order as halo.c, in Python with mpi4py's buffer calls."""
 import sys
 
 import mpi4py

@@ -1,5 +1,5 @@
-! halo.c once more, through Fortran's `use mpi_f08`: the same calls in the same order.
-! The optional error arguments are left away, as programs in this style do.
+! The same calls in the same order as halo.c, in Fortran with `use mpi_f08`.
+! The optional error arguments are left out, as is usual in this style.
 program halo_f08
   use mpi_f08
   implicit none

@@ -1,4 +1,4 @@
-! halo.c once more, through Fortran's `use mpi`: the same calls in the same order.
+! The same calls in the same order as halo.c, in Fortran with `use mpi`.
 program halo_mpi
   use mpi
   implicit none

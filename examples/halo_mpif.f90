@@ -1,4 +1,4 @@
-! halo.c once more, through the oldest of Fortran's interfaces, mpif.h: the same calls in the same order.
+! The same calls in the same order as halo.c, in Fortran with its oldest interface, mpif.h.
 program halo_mpif
   implicit none
   include 'mpif.h'

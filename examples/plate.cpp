@@ -1,5 +1,5 @@
-// Heat in a plate, one strip a rank, with everything that can delay a program in each step: halo exchanges,
-// collectives, a log of its own through POSIX, and a common file through MPI-IO.
+// Heat in a plate, one strip per rank. Each step has everything that can delay a program: halo exchanges, collectives,
+// a log file per rank through POSIX, and a common file through MPI-IO.
 //
 //   mpirun -np N plate [STEPS [DIRECTORY]]
 #include <fcntl.h>
@@ -20,7 +20,7 @@ constexpr int width = 256;
 constexpr int rows = 192;  // of a rank
 constexpr int sweeps = 8;  // a step
 
-// A strip with one row more on either side, of the neighbours.
+// A strip, with one row of each neighbour.
 class Strip {
  public:
   double* row(int r) { return &cells_[static_cast<std::size_t>(r) * width]; }

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The largest eigenvalue of a matrix by the power method, in Python with mpi4py, some rows a rank.
+"""The largest eigenvalue of a matrix by the power method, in Python with mpi4py. Each rank has some of the rows.
 
 usage: mpirun -np N power.py [STEPS [objects]]
 
-By default arrays are exchanged as they are (Allgather, Allreduce); with `objects` mpi4py pickles them (allgather,
-allreduce), as most programs in Python begin. The default of 600 steps takes some seconds on two ranks.
+By default, arrays are exchanged as buffers (Allgather, Allreduce). With `objects`, mpi4py pickles them (allgather,
+allreduce), as most Python programs do at first. The default of 600 steps takes some seconds on two ranks.
 """
 import sys
 

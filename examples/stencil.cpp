@@ -1,5 +1,5 @@
-// Jacobi sweeps over a cube of 7-point stencils, one slab a rank: far larger than the caches, so that its time is that
-// of the memory. One boundary a sweep.
+// Jacobi sweeps with a 7-point stencil over a cube, one slab per rank. The cube is far larger than the caches, so that
+// the memory determines the time. One boundary per sweep.
 //
 //   mpirun -np N stencil [SWEEPS [SIDE]]
 //
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// This rank's planes of the cube, with a plane of its neighbours' on either side.
+/// This rank's planes of the cube, with one plane of each neighbour.
 class Slab {
  public:
   Slab(int side, int rank, int ranks)

@@ -1,4 +1,4 @@
-// One call of the program, as libintm.so sees it: where it is delayed.
+// One call of the program in libintm.so, and the places at which it is delayed.
 #pragma once
 
 #include <stdio_ext.h>
@@ -10,11 +10,13 @@
 
 namespace halcyon {
 
-/// One call of the application or of a tool in front of this one. MPI calls are delayed before they begin; file calls
-/// when they are known to have met a regular file. What MPI calls inside is never delayed again.
+/// One call of the application, or of a tool that is preloaded before this library. MPI calls are delayed before they
+/// begin, file calls as soon as it is known that the file is a regular one. Calls that MPI makes inside are not delayed
+/// again.
 class DelayedCall {
  public:
-  [[gnu::always_inline]] DelayedCall(CallClass call_class, Caller caller) : outermost_(!outermost_call.is_around(caller)) {
+  [[gnu::always_inline]] DelayedCall(CallClass call_class, Caller caller)
+      : outermost_(!outermost_call.is_around(caller)) {
     if (outermost_) outermost_call.begin(caller);
     if (outermost_ && call_class != CallClass::posixio) inject(call_class);
   }
@@ -27,8 +29,8 @@ class DelayedCall {
   bool records() const { return outermost_; }
   void ended() {}
 
-  /// What a stdio call finds in the buffer: only a call that goes beyond it meets the file system, and can be struck by
-  /// it.
+  /// Notes what is in the buffer of a stream. A stdio call that the buffer serves does not reach the file system, so it
+  /// is not delayed.
   void remember_buffer_of(FILE* stream) {
     if (stream == nullptr) return;
     to_read_ = static_cast<std::size_t>(stream->_IO_read_end - stream->_IO_read_ptr);

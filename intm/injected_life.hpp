@@ -1,4 +1,4 @@
-// Wrappers of the calls between which a run is delayed; named by the generated wrappers.
+// Wrappers of MPI_Init* and MPI_Finalize, between which calls are delayed. The generated wrappers use them by name.
 #pragma once
 
 #include "intm/delayed_call.hpp"

@@ -25,21 +25,21 @@ constinit thread_local OutermostCall outermost_call __attribute__((tls_model("in
 namespace {
 
 constexpr std::uint64_t nanoseconds_per_second = 1'000'000'000u;
-// Sleeping ends late by some tens of microseconds; the last stretch is spun.
+// Sleeping ends some tens of microseconds late, so the end of a delay is spent in a loop.
 constexpr std::uint64_t spun_nanoseconds = 150'000;
 
 struct Injector {
-  std::vector<InjectionSpec> specs;  // those that concern this rank
+  std::vector<InjectionSpec> specs;  // only those for this rank
   std::vector<DrawKey> keys;
-  std::unique_ptr<std::atomic<std::uint64_t>[]> events;  // calls met, per SPEC
+  std::unique_ptr<std::atomic<std::uint64_t>[]> events;  // calls counted, per SPEC
   std::string text;
   std::uint64_t started = 0;
-  pid_t process = 0;  // that began; children share its state or have a copy
+  pid_t process = 0;  // the one that called MPI_Init; its children share or copy this state
   std::atomic<std::uint64_t> requested{0};
   std::atomic<std::uint64_t> actual{0};
 };
 
-Injector* injector = nullptr;  // set once; never freed, as other threads may be inside
+Injector* injector = nullptr;  // set once and never freed: other threads may be using it
 std::atomic<bool> injecting{false};
 
 std::uint64_t now() { return nanoseconds_of(CLOCK_MONOTONIC); }
@@ -145,7 +145,7 @@ void inject(CallClass call_class) noexcept {
 
 }  // namespace halcyon
 
-// What the recorder asks for at every boundary (libprofile/record/recorder.hpp).
+// The recorder calls these at every boundary.
 extern "C" {
 
 HALCYON_EXPORT void intm_injected_totals(std::uint64_t* requested, std::uint64_t* actual) {

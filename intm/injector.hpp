@@ -1,4 +1,4 @@
-// intM's single state: the SPECs in force, and what has been added so far.
+// intM's only state: the SPECs in force, and the delay injected so far.
 #pragma once
 
 #include "libprofile/interpose/call_class.hpp"
@@ -6,12 +6,12 @@
 
 namespace halcyon {
 
-/// After a successful MPI_Init*: reads INTM_SPEC and INTM_SEED; from now on calls are delayed.
+/// To be called after a successful MPI_Init*. Reads INTM_SPEC and INTM_SEED; from then on calls are delayed.
 void begin_injection() noexcept;
-/// Before MPI_Finalize.
+/// To be called before MPI_Finalize.
 void end_injection() noexcept;
 
-/// Delays the calling thread as the SPECs say for a call of this class. Nothing before begin_injection().
+/// Delays the calling thread as the SPECs say for a call of this class. Does nothing before begin_injection().
 void inject(CallClass call_class) noexcept;
 
 extern constinit thread_local OutermostCall outermost_call __attribute__((tls_model("initial-exec")));

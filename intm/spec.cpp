@@ -25,7 +25,7 @@ std::optional<int> parse_rank(std::string_view text) {
   return rank;
 }
 
-/// 2, 0-3, or several joined by '+'.
+/// Reads ranks such as 2, 0-3, or several of these joined by '+'.
 std::optional<std::vector<RankRange>> parse_ranks(std::string_view text) {
   std::vector<RankRange> ranges;
   while (true) {
@@ -57,7 +57,7 @@ std::optional<double> parse_time(std::string_view text) {
     double nanoseconds;
   };
   constexpr Unit units[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-  constexpr double longest = 1e15;  // eleven days: beyond it is a slip of the pen
+  constexpr double longest = 1e15;  // eleven days: anything longer is a typing error
   for (const Unit& unit : units) {
     if (text.size() <= unit.name.size() || text.substr(text.size() - unit.name.size()) != unit.name) continue;
     const std::optional<double> value = parse_number(text.substr(0, text.size() - unit.name.size()));
@@ -114,7 +114,7 @@ Outcome<InjectionSpec> parse_spec(std::string_view text) {
       failure = time(spec.deviation);
     } else if (key == "ranks") {
       const std::optional<std::vector<RankRange>> ranks = parse_ranks(value);
-      if (!ranks) failure = bad(text, "ranks=" + shown + " is not like 2, 0-3 or 0-3+7");
+      if (!ranks) failure = bad(text, "ranks=" + shown + " does not look like 2, 0-3 or 0-3+7");
       spec.ranks = ranks.value_or(std::vector<RankRange>());
     } else if (key == "after") {
       failure = time(spec.after);

@@ -1,4 +1,4 @@
-// The SPEC of an injection: which calls, how often, how long, where and when.
+// The SPEC of an injection: which calls it delays, how often, for how long, on which ranks and when.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace halcyon {
 
-/// The kinds of calls that intM can delay, as bits.
+/// The classes of calls that intM can delay, as bits.
 enum InjectedClass : unsigned {
   inject_p2p = 1,
   inject_collective = 2,
@@ -41,7 +41,7 @@ struct InjectionSpec {
   bool active_at(std::uint64_t nanoseconds_since_init) const;
 };
 
-/// Nanoseconds of a time such as 5ms, 0.3s, 200us or 50ns.
+/// Reads a time such as 5ms, 0.3s, 200us or 50ns. Returns nanoseconds.
 std::optional<double> parse_time(std::string_view text);
 
 /// Reads `class=...,prob=...,mean=...,sd=...[,ranks=0-3][,after=2s][,until=9s][,every=1s,for=100ms]`.

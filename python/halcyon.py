@@ -1,13 +1,13 @@
 """Profiles of Halcyon in xarray and pandas.
 
-    run = halcyon.open("run.h5")           an xarray.Dataset of what was recorded, read without the halcyon command
-    frame = halcyon.segments("run.h5")     a pandas.DataFrame with a row a segment, judged
-    halcyon.groups("run.h5")               one with a row a group
-    halcyon.report("run.h5")               the report, as a dict
-    halcyon.thicket(["a.h5", "b.h5"])      rows of call sites and groups, of several runs, in the shape of Thicket
-    halcyon.literal("run.h5")              the same of one run, for hatchet's GraphFrame.from_literal
+    run = halcyon.open("run.h5")           xarray.Dataset of what was recorded; does not need the halcyon command
+    frame = halcyon.segments("run.h5")     pandas.DataFrame with one row per segment and its judgement
+    halcyon.groups("run.h5")               pandas.DataFrame with one row per group
+    halcyon.report("run.h5")               the report as a dict
+    halcyon.thicket(["a.h5", "b.h5"])      call sites and groups of several runs, in the shape of Thicket
+    halcyon.literal("run.h5")              the same for one run, for hatchet's GraphFrame.from_literal
 
-What is judged comes from the `halcyon` command, which alone has the estimators: `halcyon.command` says where it is.
+Estimates come from the `halcyon` command, since only it has the estimators; `halcyon.command` is its path.
 Needs h5py, numpy, pandas and xarray (Debian: python3-h5py python3-xarray).
 """
 import collections
@@ -25,12 +25,13 @@ Thicket = collections.namedtuple("Thicket", "dataframe metadata")
 
 
 class Error(Exception):
-    """What the halcyon command has to say against a request, in one line."""
+    """The halcyon command refused or failed; the text is its message, in one line."""
 
 
 def open(file):
-    """What a profile holds, as an xarray.Dataset over `segment` and `rank`: the value of each feature in place of the
-    index of its bin, call sites, hosts and source runs by their names. `start` is the sum of the durations before."""
+    """The contents of a profile as an xarray.Dataset over `segment` and `rank`. Features have their values instead of
+    indices of bins; call sites, hosts and source runs have their names. `start` is the sum of the durations of all
+    earlier segments."""
     with h5py.File(file, "r") as content:
         attributes = {name: _text(value) for name, value in content.attrs.items()}
         columns = {name: data for name, data in content.items() if data.attrs.get("CLASS") != b"DIMENSION_SCALE"}
@@ -46,12 +47,12 @@ def open(file):
         dataset[name] = xarray.DataArray(data, dims=over, attrs=attrs)
 
     def decoded(index, bins):
-        """A value for each segment; one bin needs no index."""
+        """The value of each segment. A column with a single bin has no index."""
         return bins[values[index]] if index in values else numpy.broadcast_to(bins[:1], segments)
 
     for name, data in values.items():
         if name in ("sites", "composed_of") or name.endswith("_bins") or name + "_bins" in values:
-            continue  # below
+            continue  # handled below
         if name not in ("site", "source"):
             add(name, dimension[name], data, described[name])
     for name in values:
@@ -75,8 +76,8 @@ def open(file):
 
 
 def segments(file, method=None):
-    """A pandas.DataFrame with a row a segment, of what was recorded and how it was judged: the columns of
-    `halcyon export --csv`. Times are in seconds; NaN is not known, or not judged."""
+    """A pandas.DataFrame with one row per segment: what was recorded and how it was judged. It has the columns of
+    `halcyon export --csv`. Times are in seconds; NaN means not known or not judged."""
     texts = {name: "category" for name in ("site", "last_rank_host", "source")}
     with _started(["export", "--csv", file], method) as process:
         try:
@@ -89,7 +90,7 @@ def segments(file, method=None):
 
 
 def report(file, method=None):
-    """What `halcyon report --json` says of a run, as a dict."""
+    """The output of `halcyon report --json` as a dict."""
     with _started(["report", "--json", "-", file], method) as process:
         said = process.stdout.read()
         _finish(process)
@@ -97,17 +98,17 @@ def report(file, method=None):
 
 
 def groups(file, method=None):
-    """A pandas.DataFrame with a row a group: how many segments it has, how long they took in all and in the median, what
-    of it was excess, how many were disturbed, and the mean of each feature."""
+    """A pandas.DataFrame with one row per group: number of segments, their total and median duration, excess, number of
+    disturbed segments, and the mean of each feature."""
     return _groups_of(segments(file, method))
 
 
 def thicket(files, method=None):
-    """Rows of call sites and of their groups, of one or several runs: `dataframe`, indexed by (node, profile), and
-    `metadata`, indexed by profile, as Thicket has them.
+    """Call sites and their groups, of one or several runs, as Thicket has them: `dataframe`, indexed by (node, profile),
+    and `metadata`, indexed by profile.
 
-    A node is named by its path below the program. Groups of different runs are the same node if they have the call site and all counts in
-    common; of several such groups in a run, the one with the most segments comes first."""
+    A node is named by its path below the program. Groups of different runs are the same node if their call sites and all
+    counts are equal. If a run has several such groups, the one with the most segments comes first."""
     rows, metadata = [], {}
     for file in [files] if isinstance(files, str) else map(str, files):
         said = report(file, method)
@@ -142,7 +143,7 @@ def _groups_of(frame):
 
 
 def _nodes(said, frame):
-    """(path, row) of the program, of each call site, and of each group, parents first."""
+    """Yields (path, row) of the program, of each call site and of each group, parents first."""
 
     def row(name, kind, inclusive, exclusive, of):
         return {"name": name, "type": kind, "time": exclusive, "time (inc)": inclusive,

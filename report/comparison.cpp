@@ -18,9 +18,9 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t most_groups = 10;
-constexpr double alike_share = 0.05;  // of the run time: runs that differ by less are equally disturbed
+constexpr double alike_share = 0.05;  // of the run time: runs that differ by less count as equally disturbed
 
-/// A line for both runs.
+/// One row of the table: a value of each run.
 struct Row {
   std::string_view label;
   std::string a;
@@ -28,7 +28,7 @@ struct Row {
 };
 
 std::string table(const std::vector<Row>& rows) {
-  std::size_t width = 24;  // that the columns of most comparisons are at one place
+  std::size_t width = 24;  // so that most comparisons have their columns at the same place
   for (const Row& row : rows) width = std::max(width, columns_of(row.a));
   std::string text;
   for (const Row& row : rows) {
@@ -59,16 +59,16 @@ std::string more_or_less(double more_seconds) {
   return fmt::format("{} {}", seconds(std::abs(more_seconds)), more_seconds < 0.0 ? "less" : "more");
 }
 
-// How much more disturbed either is, if that is known.
+// Which run is more disturbed and by how much, as far as that is known.
 std::string which_is_more_disturbed(const Comparison& comparison) {
   for (const ComparedRun* run : {&comparison.a, &comparison.b}) {
     if (run->analysis.is_comparable()) continue;
     const Interval& displacement = comparison.displacement_interval_seconds;
-    const std::string why = fmt::format("Which is more disturbed cannot be told: {} has no verdict [{}].",
+    const std::string why = fmt::format("It is not known which is more disturbed: {} has no verdict [{}].",
                                         run == &comparison.a ? "A" : "B", run->analysis.unknown->code);
     if (!excludes_zero(displacement)) return why;
     const bool is_a = displacement.low > 0.0;
-    return fmt::format("{} But typical segments of {} took longer, by {} or more in all.", why, is_a ? "A" : "B",
+    return fmt::format("{} But {}'s typical segments took longer, by {} or more in total.", why, is_a ? "A" : "B",
                        seconds(is_a ? displacement.low : -displacement.high));
   }
   const Interval& interval = comparison.more_disturbed_interval_seconds;
@@ -78,7 +78,7 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
     const double most = std::max(-interval.low, interval.high);
     const bool is_known = most < alike_share * comparison.a.analysis.run_time_seconds;
     return fmt::format("{} A lost {} than B (90 % interval {} to {}).",
-                       is_known ? "Both are equally disturbed." : "Which is more disturbed cannot be told.",
+                       is_known ? "Both are equally disturbed." : "It is not known which is more disturbed.",
                        more_or_less(more), more_or_less(interval.low), more_or_less(interval.high));
   }
   const bool is_a = which == &comparison.a;
@@ -86,10 +86,10 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
   const double longer =
       (is_a ? 1.0 : -1.0) * (comparison.a.analysis.run_time_seconds - comparison.b.analysis.run_time_seconds);
   const bool is_explained = longer > 0.0 && longer <= by.high;
-  return fmt::format("{0} lost {1} more than {2} to what came from outside, {3:.1f} % of {0}'s run time ({4}).{5}",
+  return fmt::format("{0} lost {1} more than {2} to interference, {3:.1f} % of {0}'s run time ({4}).{5}",
                      is_a ? "A" : "B", seconds(std::abs(more)), is_a ? "B" : "A",
                      percent_of_run_time(std::abs(more), *which), in_words(by),
-                     is_explained ? " That may be all of the difference in time." : "");
+                     is_explained ? " This may explain the whole difference in run time." : "");
 }
 
 std::string verdict_words(const Analysis& analysis) {
@@ -128,7 +128,7 @@ std::string groups_text(const Profile& a, const Comparison& comparison) {
     text += filled("      ending at ", 8, site_words(a, group.site));
   }
   if (shown < comparison.groups.size()) {
-    text += fmt::format("  and {} of less displacement\n", plural(comparison.groups.size() - shown, "group"));
+    text += fmt::format("  and {} with less displacement\n", plural(comparison.groups.size() - shown, "group"));
   }
   return text;
 }

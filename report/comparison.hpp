@@ -14,10 +14,11 @@ struct ComparedFile {
   const Profile& profile;
 };
 
-/// The answer first: the same work or not, and which run is more disturbed by how much; then what it rests on.
+/// The answer first: whether both did the same work, and which run is more disturbed by how much; then the figures
+/// behind it.
 std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison);
 
-/// What `halcyon compare --json` says.
+/// What `halcyon compare --json` writes.
 nlohmann::ordered_json comparison_json(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison);
 
 }  // namespace halcyon

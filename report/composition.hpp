@@ -1,4 +1,4 @@
-// What a composed profile was made of, as text.
+// How a composed profile was made, as text.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace halcyon {
 
-/// A line of the result, then one of each run.
+/// One line for the result, one per run, and the number of segments that were replaced or left as measured.
 std::string composition_text(const std::string& file, const std::vector<Profile>& runs, const Composition& composition);
 
 }  // namespace halcyon

@@ -12,7 +12,7 @@ constexpr std::string_view end_of_row = "\r\n";
 
 bool is_plain(char c) { return static_cast<unsigned char>(c) < 0x80 && c != ',' && c != '"' && c != '\r' && c != '\n'; }
 
-// RFC 4180, section 2: in quotes where it has to be, quotes doubled.
+// RFC 4180, section 2: in quotes if necessary, with quotes doubled.
 void append_quoted(fmt::memory_buffer& out, std::string_view text) {
   if (std::all_of(text.begin(), text.end(), is_plain)) {
     out.append(text);
@@ -26,7 +26,7 @@ void append_quoted(fmt::memory_buffer& out, std::string_view text) {
   out.push_back('"');
 }
 
-// A cell, or of an interval two: `cells` gives what stands in the first and in the second.
+// One cell per field, two for an interval: `cells` gives both, and the second is used for intervals only.
 std::string row_of_runs(auto cells) {
   fmt::memory_buffer row;
   const auto append = [&row](const std::string& cell) {
@@ -70,7 +70,7 @@ void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Groupi
   const std::vector<SegmentField> fields = segment_fields(run.profile);
   fmt::memory_buffer rows;
   fmt::memory_buffer text;
-  const auto hand_on = [&] {
+  const auto write_piece = [&] {
     out.write(rows.data(), static_cast<std::streamsize>(rows.size()));
     rows.clear();
   };
@@ -95,11 +95,11 @@ void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Groupi
     }
     rows.append(end_of_row);
     if (rows.size() < piece_bytes) continue;
-    hand_on();
+    write_piece();
     if (!out) return;
     done(segment->number + 1);
   }
-  hand_on();
+  write_piece();
 }
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// Tables by RFC 4180: a row a run, and a row a segment.
+// CSV tables by RFC 4180: one row per run, and one row per segment.
 #pragma once
 
 #include <iosfwd>
@@ -10,13 +10,13 @@
 
 namespace halcyon {
 
-/// The names of the columns: what the JSON of `report` has as single values, under the same names, and of each interval
-/// its two ends, NAME_low and NAME_high.
+/// The header: the single values of `report --json` under the same names, and two columns, NAME_low and NAME_high, for
+/// each interval.
 std::string runs_csv_header();
-/// One run.
+/// The row of one run.
 std::string run_csv(const AnalyzedFile& run);
 
-/// Every segment of a run. `grouping` is the profile's. Ends early where `out` fails.
+/// A row for every segment of a run. `grouping` must be that of the profile. Stops when `out` fails.
 void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping, const SegmentsDone& done);
 
 }  // namespace halcyon

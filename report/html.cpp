@@ -27,7 +27,7 @@ constexpr std::size_t most_hosts_shown = 8;
 constexpr double least_group_share = 0.01;  // of the excess
 constexpr std::uint64_t fewest_drawn_segments = 2;
 
-// Words of files, programs and users, safe to stand in markup.
+// Text from files, programs and users, escaped for markup.
 std::string words(const std::string& bytes) { return svg::escaped(svg::as_utf8(bytes)); }
 
 std::string_view sign_of(Verdict verdict) {
@@ -70,22 +70,24 @@ std::string verdict_section(const RunOnPage& run) {
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
-        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; probability that it is highly disturbed: {:.0f} "
+        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; probability that the run is highly disturbed: "
+        "{:.0f} "
         "%</span></p>\n"
-        "<p><b class=\"number\">{}</b> it would have taken undisturbed<br><span class=\"soft\">90 % interval {} to {}; "
-        "it took {}</span></p></div>\n",
+        "<p><b class=\"number\">{}</b> is the estimated undisturbed run time<br><span class=\"soft\">90 % interval {} "
+        "to "
+        "{}; the run took {}</span></p></div>\n",
         result.interference_percent, result.interval_percent.low, result.interval_percent.high,
         100.0 * result.probability_high, seconds(run.analysis.undisturbed_time_seconds()),
         seconds(run.analysis.undisturbed_interval_seconds().low),
         seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
     if (run.analysis.cause) {
-      content += fmt::format("<p class=\"cause\"><b>Likely cause:</b> {} <code>{}</code><br><b>What to do:</b> {}</p>\n",
-                             words(run.analysis.cause->text), run.analysis.cause->code,
-                             svg::escaped(run.analysis.cause->action));
+      content += fmt::format(
+          "<p class=\"cause\"><b>Likely cause:</b> {} <code>{}</code><br><b>What to do:</b> {}</p>\n",
+          words(run.analysis.cause->text), run.analysis.cause->code, svg::escaped(run.analysis.cause->action));
     }
   }
   return "<section class=\"top\">\n" + content +
-         figure("gauge", light_figure(result), "Each colour has a scale of its own.") + "</section>\n";
+         figure("gauge", light_figure(result), "Each colour has its own scale.") + "</section>\n";
 }
 
 std::string facts_section(const RunOnPage& run) {
@@ -96,12 +98,12 @@ std::string facts_section(const RunOnPage& run) {
   facts += fact("ranks", fmt::format("{} on {}", profile.ranks,
                                      hosts.size() == 1 ? words(hosts.front()) : plural(hosts.size(), "host")));
   facts += fact("run time", seconds(analysis.run_time_seconds));
-  facts += fact("coverage", fmt::format("{:.1f} % of it in {}", analysis.coverage_percent,
+  facts += fact("coverage", fmt::format("{:.1f} % of the run time in {}", analysis.coverage_percent,
                                         plural(analysis.judged.size(), "judged group")));
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
   facts += fact("boundaries", words(run.boundaries));
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
-    facts += fact("time spent in, by the late rank", spent, "wide");
+    facts += fact("time spent in, by the rank that held the others up", spent, "wide");
   }
   facts += fact("work measured by", words(counter_words(profile.counter)));
   facts += fact("MPI library", words(profile.mpi));
@@ -120,7 +122,7 @@ std::string facts_section(const RunOnPage& run) {
   return "<dl class=\"facts\">\n" + facts + "</dl>\n";
 }
 
-/// A row of a table whose bar is its share of the excess.
+/// A row of a table, with a bar as long as its share of the excess.
 std::string share_row(const std::string& name, double share, double total) {
   const double percent = total > 0.0 ? 100.0 * share / total : 0.0;
   return fmt::format(
@@ -133,7 +135,7 @@ std::string share_table(std::string_view caption, const std::string& rows, std::
   return fmt::format("<table class=\"{}\"><caption>{}</caption>\n<tbody>{}</tbody></table>\n", classes, caption, rows);
 }
 
-// Largest first, as the attribution has them; the rest in one row.
+// The first `most` shares, which the attribution sorts by size, a row each; the others together in one row.
 template <class Share, class Name>
 std::string share_rows(const std::vector<Share>& shares, std::size_t most, double total, std::string_view noun,
                        Name name) {
@@ -149,7 +151,7 @@ std::string share_rows(const std::vector<Share>& shares, std::size_t most, doubl
   return shares.size() > most ? rows + share_row(plural(shares.size() - most, noun), others, total) : rows;
 }
 
-// "A: ", by which tables and figures name the groups that lost most; nothing for the others.
+// "A: ": the name that tables and figures give to a group that lost much; empty for the other groups.
 std::string letter_of(const Attribution& attribution, std::uint32_t group) {
   const auto place = std::find_if(attribution.groups.begin(), attribution.groups.end(),
                                   [group](const GroupShare& share) { return share.group == group; });
@@ -164,7 +166,7 @@ std::string lost_section(const RunOnPage& run) {
   const double total = attribution.seconds;
   if (!is_worth_telling(run.analysis)) {
     return section("Where time was lost", "",
-                   "<p>Less than 1 % of the run time was lost: nothing stands out from its jitter.</p>\n");
+                   "<p>Less than 1 % of the run time was lost, which is no more than jitter.</p>\n");
   }
   std::string kinds;
   for (const ExcessKind kind : largest_first(attribution.kinds)) {
@@ -177,8 +179,8 @@ std::string lost_section(const RunOnPage& run) {
                     return fmt::format("rank {} on {}", share.rank, run.profile.rank_host[share.rank]);
                   }));
   if (attribution.hosts.size() > 1) {
-    tables += share_table("by its host", share_rows(attribution.hosts, most_hosts_shown, total, "other host",
-                                                    [](const HostShare& share) { return share.host; }));
+    tables += share_table("by that rank's host", share_rows(attribution.hosts, most_hosts_shown, total, "other host",
+                                                            [](const HostShare& share) { return share.host; }));
   }
   std::string groups;
   std::uint64_t others = attribution.other_groups;
@@ -201,12 +203,12 @@ std::string lost_section(const RunOnPage& run) {
                  fmt::format("{} in all. Of the run time: {}.", seconds(total), parts_words(result)),
                  "<div class=\"tables\">" + tables + "</div>\n" +
                      share_table("by group of like segments", groups, "shares groups") +
-                     figure("wide", lost_figure(attribution), "Time that each twentieth of the run lost.") +
-                     (evidence.empty() ? "" : "<p>The operating system saw: " + words(evidence) + ".</p>\n") +
-                     (of_hosts.empty() ? "" : "<p>Of all that ran on the hosts: " + words(of_hosts) + ".</p>\n"));
+                     figure("wide", lost_figure(attribution), "Time lost in each twentieth of the run.") +
+                     (evidence.empty() ? "" : "<p>The operating system counted: " + words(evidence) + ".</p>\n") +
+                     (of_hosts.empty() ? "" : "<p>On the whole hosts: " + words(of_hosts) + ".</p>\n"));
 }
 
-// Arrays for uPlot, of what the static figure shows; only numbers, so that nothing of it can be taken for markup.
+// The values of the static figure as arrays for uPlot; only numbers, so that nothing can be mistaken for markup.
 std::string timeline_data(const Overview& overview) {
   nlohmann::json begin = nlohmann::json::array();
   nlohmann::json shortest = nlohmann::json::array();
@@ -234,7 +236,7 @@ std::string timeline_section(const RunOnPage& run) {
   if (drawn.empty()) return "";
   const std::string interactive = fmt::format(
       "<div class=\"zoomable\" hidden><div class=\"plot\" role=\"img\" aria-label=\"{}\"></div>\n"
-      "<p class=\"soft\">Point at a moment to read it, drag to zoom. "
+      "<p class=\"soft\">Point at the plot to read values; drag to zoom. "
       "<span class=\"buttons\"><button type=\"button\" value=\"earlier\">Earlier</button> "
       "<button type=\"button\" value=\"later\">Later</button> "
       "<button type=\"button\" value=\"closer\">Closer</button> "
@@ -243,18 +245,17 @@ std::string timeline_section(const RunOnPage& run) {
       "<script type=\"application/json\">{}</script></div>\n",
       timeline_label, timeline_data(run.overview));
   return section("Segments along the run",
-                 "How long segments took, from when they began. <span class=\"key undisturbed\"></span> undisturbed or "
-                 "not judged, "
-                 "<span class=\"key disturbed\"></span> beyond their group's threshold: disturbed.",
+                 "Duration of each segment, at the time when it began. <span class=\"key undisturbed\"></span> "
+                 "undisturbed or not judged, <span class=\"key disturbed\"></span> disturbed (longer than the group's "
+                 "threshold).",
                  "<div class=\"timeline\">" + interactive + figure("wide static", drawn) + "</div>\n");
 }
 
 std::string lateness_section(const RunOnPage& run) {
   if (run.analysis.result().verdict == Verdict::unknown || run.analysis.attribution.seconds <= 0.0) return "";
   return section("Who held the others up, and when",
-                 "Ranks leave a boundary together, so that a segment is as long for all of them. Darker: more time "
-                 "lost waiting for "
-                 "this rank.",
+                 "Ranks leave a boundary together, so a segment is equally long on all of them. Darker means more time "
+                 "lost waiting for this rank.",
                  figure("wide", lateness_figure(run.overview)));
 }
 
@@ -262,29 +263,29 @@ std::string histograms_section(const RunOnPage& run) {
   if (run.analysis.segments < fewest_drawn_segments) return "";
   std::string figures = figure(
       "half", durations_figure(run.overview),
-      fmt::format("<b>All {} segments together.</b> What differs here may be different work.", run.analysis.segments));
+      fmt::format("<b>All {} segments together.</b> Differences may come from different work.", run.analysis.segments));
   const bool is_judged = run.analysis.result().verdict != Verdict::unknown;
   for (const GroupOverview& group : run.overview.groups) {
     figures += figure(
         "half", group_figure(group),
-        fmt::format("<b>{}{} ending at <code>{}</code>.</b> Baseline {}{}; {} beyond the threshold of {}; lost {}.",
-                    is_judged ? letter_of(run.analysis.attribution, group.judged.group) : "",
-                    plural(group.segments, "segment"), words(site_words(run.profile, group.site)),
-                    seconds(group.judged.baseline_seconds),
-                    group.disturbed == group.segments ? ", which no segment was seen to take" : "", group.disturbed,
-                    seconds(group.judged.threshold_seconds), seconds(group.excess_seconds)));
+        fmt::format(
+            "<b>{}{} ending at <code>{}</code>.</b> Baseline {}{}; {} longer than the threshold of {}; lost {}.",
+            is_judged ? letter_of(run.analysis.attribution, group.judged.group) : "", plural(group.segments, "segment"),
+            words(site_words(run.profile, group.site)), seconds(group.judged.baseline_seconds),
+            group.disturbed == group.segments ? " (estimated: no segment was that short)" : "", group.disturbed,
+            seconds(group.judged.threshold_seconds), seconds(group.excess_seconds)));
   }
   return section(
       "How long segments take, together and by group",
       "Segments of a group did the same work and should take the same time. Heights are square roots of counts, so "
-      "that a few disturbed segments are seen.",
+      "that a few disturbed segments stay visible.",
       "<div class=\"figures-grid\">" + figures + "</div>\n");
 }
 
 std::string_view words_of(Severity severity) {
   switch (severity) {
     case Severity::no_verdict: return "no verdict";
-    case Severity::limits: return "limits what is said";
+    case Severity::limits: return "limits the result";
     case Severity::note: break;
   }
   return "note";
@@ -300,7 +301,7 @@ std::string warnings_section(const RunOnPage& run) {
   return items.empty() ? "" : section("Warnings", "", "<ul class=\"warnings\">\n" + items + "</ul>\n");
 }
 
-// What intM followed is its SPECs and the seed of its draws.
+// The command that repeats the run. The profile's `inject` holds intM's SPECs and its seed.
 std::string run_command(const RunOnPage& run) {
   std::string seed;
   std::string options;
@@ -333,8 +334,9 @@ std::string reproduce_section(const RunOnPage& run) {
   return section(
       "How to reproduce", "",
       fmt::format(
-          "<pre>{}</pre>\n<div class=\"scroll\"><table class=\"methods\"><caption>What each method says of this "
-          "run</caption>\n<thead><tr><th scope=\"col\">method</th><th scope=\"col\" class=\"number\">interference</th>"
+          "<pre>{}</pre>\n<div class=\"scroll\"><table class=\"methods\"><caption>The estimate of each "
+          "method</caption>\n<thead><tr><th scope=\"col\">method</th><th scope=\"col\" "
+          "class=\"number\">interference</th>"
           "<th scope=\"col\" class=\"number\">90 % interval</th><th scope=\"col\">verdict</th><td></td></tr></thead>\n"
           "<tbody>{}</tbody></table></div>\n<p class=\"soft\">Recorded by halcyon {}, reported by halcyon {}.</p>\n",
           commands, methods, words(run.profile.recorder_version), HALCYON_VERSION));
@@ -409,7 +411,7 @@ std::string report_html(const std::vector<RunOnPage>& runs) {
   const std::string title = runs.size() > 1 ? plural(runs.size(), "run")
                                             : fmt::format("{}: {}", name_of(runs.front().analysis.result().verdict),
                                                           words(runs.front().file));
-  // The policy holds the page to what it promises: nothing is loaded from anywhere.
+  // The content security policy makes the browser enforce that nothing is loaded from anywhere.
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"

@@ -1,4 +1,4 @@
-// Results as one HTML page: no network, readable without JavaScript, printable.
+// Results as one HTML page that needs no network, is readable without JavaScript, and prints well.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace halcyon {
 
-/// A run on the page: its profile without what each segment did, so that many runs do not fill the memory.
+/// A run on the page. Its profile has no columns per segment, so that many runs fit into memory.
 struct RunOnPage {
   std::string file;
   std::string boundaries;  // in words
-  Profile profile;         // the circumstances and per-rank columns; those per segment are not read
-  Analysis analysis;       // `excess` is not read
+  Profile profile;         // the circumstances and the columns per rank
+  Analysis analysis;       // without `excess`
   Overview overview;
 };
 
-/// Sums the run up, and lets go of its segments.
+/// Summarises the run and frees its columns per segment.
 RunOnPage on_page(const std::string& file, Profile profile, const Grouping& grouping, Analysis analysis);
 
-/// Of several runs, first all of them side by side and then each. `runs` is not empty.
+/// The page. Several runs come side by side first, then one by one. `runs` must not be empty.
 std::string report_html(const std::vector<RunOnPage>& runs);
 
 }  // namespace halcyon

@@ -14,7 +14,7 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// Numbers that are not known are null.
+// An unknown number is null.
 ordered_json known(double value, std::string_view units) {
   if (!std::isfinite(value)) return ordered_json();
   return units == "1" ? ordered_json(static_cast<std::uint64_t>(value)) : ordered_json(value);
@@ -22,7 +22,7 @@ ordered_json known(double value, std::string_view units) {
 
 std::string key_of(const EvidenceInfo& info) { return std::string(info.name) + (info.units == "s" ? "_seconds" : ""); }
 
-// What the operating system counted, of each rank or of each host.
+// What the operating system counted for each rank, or for each host.
 ordered_json evidence_json(const Profile& profile, bool of_hosts) {
   const std::vector<std::string> hosts = profile.hosts();
   const std::size_t count = of_hosts ? hosts.size() : static_cast<std::size_t>(profile.ranks);
@@ -47,7 +47,7 @@ ordered_json kinds_json(const SecondsByKind& kinds) {
   return json;
 }
 
-// Seconds everywhere; each of kinds, ranks, hosts, windows and groups adds up to `excess_seconds`.
+// All times are in seconds; kinds, ranks, hosts, windows and groups each add up to `excess_seconds`.
 ordered_json breakdown_json(const Profile& profile, const Attribution& attribution) {
   ordered_json json;
   json["excess_seconds"] = attribution.seconds;
@@ -111,7 +111,7 @@ ordered_json known_runs_json(const Profile& profile, const Analysis& analysis) {
   return json;
 }
 
-// Of each host; null where nothing was probed.
+// One object per host; null if nothing was probed.
 ordered_json probes_json(const Profile& profile) {
   ordered_json json;
   const std::vector<HostProbes> hosts = host_probes(profile);
@@ -126,6 +126,7 @@ ordered_json probes_json(const Profile& profile) {
   }
   return json;
 }
+
 ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
 
 ordered_json methods_json(const Analysis& analysis) {
@@ -146,7 +147,7 @@ ordered_json boundaries_json(const Profile& profile) {
   return json;
 }
 
-// Older profiles know no other.
+// Older profiles lack the attribute; their recorder knew all-to-all boundaries only.
 std::string_view boundary_of(const Profile& profile) {
   return profile.boundary.empty() ? std::string_view("all-to-all") : std::string_view(profile.boundary);
 }
@@ -178,11 +179,9 @@ const std::vector<RunField>& run_fields() {
       {"command", "", "command line of the program", [](Run run) { return ordered_json(run.profile.command); }},
       {"ranks", "ranks", "MPI ranks", [](Run run) { return ordered_json(run.profile.ranks); }},
       {"hosts", "", "hosts of the ranks", [](Run run) { return ordered_json(run.profile.hosts()); }, Shape::nested},
-      {"segments", "segments", "segments, which boundaries end",
-       [](Run run) { return ordered_json(run.analysis.segments); }},
-      {"boundary", "", "what was asked to end segments",
-       [](Run run) { return ordered_json(boundary_of(run.profile)); }},
-      {"boundaries", "", "operations that ended segments, and how many",
+      {"segments", "segments", "number of segments", [](Run run) { return ordered_json(run.analysis.segments); }},
+      {"boundary", "", "requested kind of boundary", [](Run run) { return ordered_json(boundary_of(run.profile)); }},
+      {"boundaries", "", "operations that ended segments, and how many segments each ended",
        [](Run run) { return boundaries_json(run.profile); }, Shape::nested},
       {"clusters", "clusters", "clusters of segments alike in work",
        [](Run run) { return ordered_json(run.analysis.clusters); }},
@@ -190,9 +189,9 @@ const std::vector<RunField>& run_fields() {
        [](Run run) { return ordered_json(run.analysis.groups); }},
       {"run_time_seconds", "run_time_seconds", "time from MPI_Init to MPI_Finalize, mean over ranks",
        [](Run run) { return ordered_json(run.analysis.run_time_seconds); }},
-      {"undisturbed_time_seconds", "undisturbed_time_seconds", "run time that it would have taken undisturbed",
+      {"undisturbed_time_seconds", "undisturbed_time_seconds", "estimated undisturbed run time",
        [](Run run) { return ordered_json(run.analysis.undisturbed_time_seconds()); }},
-      {"undisturbed_interval_seconds", "", "90 % interval of it, low and high",
+      {"undisturbed_interval_seconds", "", "90 % interval of the undisturbed run time, low and high",
        [](Run run) { return interval_json(run.analysis.undisturbed_interval_seconds()); }, Shape::interval},
       {"coverage_percent", "coverage_ratio", "share of the run time in judged groups",
        [](Run run) { return ordered_json(run.analysis.coverage_percent); }},
@@ -205,25 +204,25 @@ const std::vector<RunField>& run_fields() {
        [](Run run) { return ordered_json(run.analysis.result().probability_high); }},
       {"interference_percent", "interference_ratio", "share of the run time that came from outside",
        [](Run run) { return ordered_json(run.analysis.result().interference_percent); }},
-      {"interference_interval_percent", "", "90 % interval of it, low and high",
+      {"interference_interval_percent", "", "90 % interval of the interference, low and high",
        [](Run run) { return interval_json(run.analysis.result().interval_percent); }, Shape::interval},
-      {"instantaneous_percent", "instantaneous_ratio", "part of the interference that strikes some segments",
+      {"instantaneous_percent", "instantaneous_ratio", "part of the interference that hits some segments",
        [](Run run) { return ordered_json(run.analysis.result().instantaneous_percent()); }},
-      {"continuous_percent", "continuous_ratio", "part of the interference that strikes nearly all segments",
+      {"continuous_percent", "continuous_ratio", "part of the interference that hits nearly all segments",
        [](Run run) { return ordered_json(run.analysis.result().continuous_percent); }},
-      {"speed_percent", "speed_ratio", "part of the interference that a slower machine cost at times",
+      {"speed_percent", "speed_ratio", "part of the interference from stretches in which the machine was slower",
        [](Run run) {
          const double percent = run.analysis.result().speed_percent;
          return percent > 0.0 ? ordered_json(percent) : ordered_json();
        }},
-      {"time_spent_seconds", "", "what the rank that held the others up in each segment spent it in",
+      {"time_spent_seconds", "", "time by kind of call, of the rank that held the others up in each segment",
        [](Run run) { return kinds_json(run.analysis.spent); }, Shape::nested},
-      {"background_percent", "background_ratio", "what fixed work lost around the run, beside the interference",
+      {"background_percent", "background_ratio", "time that a fixed loop lost just before and after the run",
        [](Run run) {
          const std::optional<Background> background = background_of(run.profile);
          return background ? ordered_json(background->percent()) : ordered_json();
        }},
-      {"known_runs", "", "how far its medians lie above the best of known runs",
+      {"known_runs", "", "how far the run's medians lie above the best of known runs",
        [](Run run) { return known_runs_json(run.profile, run.analysis); }, Shape::nested},
       {"probes", "", "how fast the machine was around the run", [](Run run) { return probes_json(run.profile); },
        Shape::nested},
@@ -235,19 +234,18 @@ const std::vector<RunField>& run_fields() {
        },
        Shape::nested},
       {"method", "", "method used for the verdict", [](Run run) { return ordered_json(run.analysis.result().name); }},
-      {"methods", "", "what each method says", [](Run run) { return methods_json(run.analysis); }, Shape::nested},
+      {"methods", "", "the estimate of each method", [](Run run) { return methods_json(run.analysis); }, Shape::nested},
       {"breakdown", "", "where the excess went",
        [](Run run) {
          const bool is_known = run.analysis.result().verdict != Verdict::unknown;
          return is_known ? breakdown_json(run.profile, run.analysis.attribution) : ordered_json();
        },
        Shape::nested},
-      {"injected_percent", "injected_ratio", "share of the run time that intM injected, critical path at most",
+      {"injected_percent", "injected_ratio", "share of the run time that intM injected, on the critical path at most",
        [](Run run) {
          return run.analysis.injected_percent ? ordered_json(*run.analysis.injected_percent) : ordered_json();
        }},
-      {"warnings", "", "what the user must be warned of", [](Run run) { return warnings_json(run.analysis); },
-       Shape::nested},
+      {"warnings", "", "warnings of the report", [](Run run) { return warnings_json(run.analysis); }, Shape::nested},
   };
   return fields;
 }

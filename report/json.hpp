@@ -1,4 +1,4 @@
-// A result and a profile as JSON, with the keys of the design: scripts depend on them.
+// A result and a profile as JSON. Scripts depend on the keys.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -11,33 +11,33 @@
 
 namespace halcyon {
 
-/// What a file or a user said, with replacements for bytes that are no UTF-8.
+/// The text, with bytes that are not UTF-8 replaced.
 std::string valid_utf8(const std::string& text);
 
-/// As it is printed: indented, and with replacements for bytes that are no UTF-8, as a command line may hold.
+/// Indented, with bytes that are not UTF-8 replaced: a command line may have any.
 std::string to_text(const nlohmann::ordered_json& json);
 
-/// One run and what the analysis makes of it.
+/// One run and its analysis.
 struct AnalyzedFile {
   const std::string& name;
   const Profile& profile;
   const Analysis& analysis;
 };
 
-/// What is told of a run, in one list for JSON, CSV and OpenMetrics.
+/// A figure of a run. One list of them serves JSON, CSV and OpenMetrics.
 struct RunField {
   std::string_view name;    // key in JSON, column in CSV
-  std::string_view metric;  // in OpenMetrics, ending in its unit; empty where it is no number
+  std::string_view metric;  // in OpenMetrics, ending in its unit; empty if it is not a number
   std::string_view description;
-  nlohmann::ordered_json (*value)(const AnalyzedFile& run);  // null where it is not known
+  nlohmann::ordered_json (*value)(const AnalyzedFile& run);  // null if it is not known
   enum class Shape { scalar, interval, nested } shape = Shape::scalar;
 };
 const std::vector<RunField>& run_fields();
 
-/// What `halcyon report --json` says of one run.
+/// What `halcyon report --json` writes for one run.
 nlohmann::ordered_json report_json(const std::string& file, const Profile& profile, const Analysis& analysis);
 
-/// What `halcyon info --json` says of one profile.
+/// What `halcyon info --json` writes for one profile.
 nlohmann::ordered_json info_json(const std::string& file, const Profile& profile);
 
 }  // namespace halcyon

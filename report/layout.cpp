@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t page_width = 80;
 
-// "%" or "ms", also at the end of a clause.
+// "%" or "ms", also with punctuation after it.
 bool is_unit(std::string_view word) {
   constexpr std::array<std::string_view, 5> units{"%", "s", "ms", "µs", "ns"};
   while (!word.empty() && std::string_view(",;:.)").find(word.back()) != std::string_view::npos) word.remove_suffix(1);
@@ -33,7 +33,7 @@ std::string filled(std::string_view beginning, std::size_t indent, std::string c
   std::size_t used = columns_of(beginning);
   bool begins_line = true;
   for (std::size_t at = 0; at < content.size();) {
-    // A word, with the units behind it.
+    // A word, with the units that follow it.
     std::size_t end = std::min(content.find(' ', at), content.size());
     while (end < content.size()) {
       const std::size_t next = std::min(content.find(' ', end + 1), content.size());

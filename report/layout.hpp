@@ -1,4 +1,4 @@
-// How the texts for a terminal are laid out: a label, then its content.
+// The layout of texts for a terminal: a label, then its content.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@ namespace halcyon {
 
 inline constexpr std::size_t label_width = 18;
 
-/// Columns on a terminal, of texts that have no wide characters.
+/// Columns that a text without wide characters takes on a terminal.
 std::size_t columns_of(std::string_view utf8);
 
-/// The beginning and the content, in lines of at most 80 columns where its words allow, which continue below `indent`.
-/// A number stays on a line with its unit; control characters become spaces.
+/// The beginning and the content, in lines of at most 80 columns where the words allow that; continuation lines begin
+/// at column `indent`. A number stays on a line with its unit; control characters become spaces.
 std::string filled(std::string_view beginning, std::size_t indent, std::string content);
-/// One line "  label   content", or more, which continue under the content.
+/// A line "  label   content", and continuation lines that begin below the content.
 std::string wrapped(std::string_view label, std::string content);
 
 }  // namespace halcyon

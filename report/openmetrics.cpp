@@ -16,7 +16,7 @@ namespace {
 using nlohmann::ordered_json;
 using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-// The units that OpenMetrics asks for; a name that has one ends in it.
+// The units that OpenMetrics requires at the end of a name.
 constexpr std::array<std::string_view, 3> units{"seconds", "ratio", "hertz"};
 
 std::string escaped(const std::string& text) {
@@ -32,7 +32,7 @@ class Exposition {
  public:
   explicit Exposition(const AnalyzedFile& run) : common_{{"file", run.name}, {"command", run.profile.command}} {}
 
-  /// What follows are samples of this metric.
+  /// Starts a metric; the samples that follow belong to it.
   void begin(std::string_view metric, std::string_view description) {
     metric_ = "halcyon_" + std::string(metric);
     text_ += fmt::format("# TYPE {} gauge\n", metric_);
@@ -75,7 +75,7 @@ std::string openmetrics(const AnalyzedFile& run) {
   const Labels method{{"method", std::string(result.name)}};
   Exposition exposition(run);
 
-  exposition.begin("verdict", "1 for the verdict on the run, by the method used for it");
+  exposition.begin("verdict", "1 for the verdict on the run, 0 for the other verdicts");
   for (const Verdict verdict : {Verdict::green, Verdict::yellow, Verdict::red, Verdict::unknown}) {
     exposition.sample(verdict == result.verdict ? 1.0 : 0.0,
                       {method.front(), {"verdict", std::string(name_of(verdict))}});
@@ -91,19 +91,19 @@ std::string openmetrics(const AnalyzedFile& run) {
   exposition.sample(ratio(result.interval_percent.low));
   exposition.begin("interference_high_ratio", "upper end of the 90 % interval of the interference");
   exposition.sample(ratio(result.interval_percent.high));
-  exposition.begin("method_interference_ratio", "share of the run time that came from outside, by each method");
+  exposition.begin("method_interference_ratio", "share of the run time that came from outside, by method");
   for (const MethodResult& each : run.analysis.methods) {
     exposition.sample(ratio(each.interference_percent),
                       {{"method", std::string(each.name)}, {"verdict", std::string(name_of(each.verdict))}});
   }
   if (result.verdict != Verdict::unknown) {
-    exposition.begin("excess_seconds", "time that came from outside, by what the rank that lost it was in");
+    exposition.begin("excess_seconds", "time that came from outside, by the kind of operation that lost it");
     for (std::size_t kind = 0; kind < excess_kind_count; ++kind) {
       exposition.sample(run.analysis.attribution.kinds[kind], {{"kind", std::string(excess_kind_names[kind])}});
     }
   }
   if (const std::optional<double> start = seconds_since_1970(run.profile.start_time)) {
-    exposition.begin("start_time_seconds", "when the run began, in seconds since 1970");
+    exposition.begin("start_time_seconds", "start of the run, in seconds since 1970");
     exposition.sample(*start);
   }
   if (!run.analysis.warnings.empty()) {

@@ -1,5 +1,5 @@
-// The figures of a run for monitoring: OpenMetrics 1.0 text, of gauges alone, so that readers of the older Prometheus
-// text format (node_exporter's textfile collector) take it, too.
+// The figures of a run for monitoring, as OpenMetrics 1.0 text. It has gauges only, so that readers of the older
+// Prometheus text format (node_exporter's textfile collector) accept it, too.
 #pragma once
 
 #include <string>

@@ -15,23 +15,23 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// Tracks are threads, and numbers of threads are unique in a trace; 0 would be the kernel's idle thread.
+// Tracks are threads. Thread numbers must be unique in a trace; 0 would be the kernel's idle thread.
 constexpr std::size_t run_process = 1;
 constexpr std::size_t run_thread = 1;
 constexpr std::size_t first_host_process = 2;
 constexpr std::size_t first_rank_thread = 2;
 
-// What stands at a segment, by which it can be searched and queried.
-constexpr std::array<std::string_view, 7> told_of_the_run{
+// The arguments of a segment, which the viewers can search and query.
+constexpr std::array<std::string_view, 7> arguments_of_the_run{
     "segment", "group", "duration_seconds", "baseline_seconds", "threshold_seconds", "excess_seconds", "last_rank"};
-constexpr std::array<std::string_view, 8> told_of_the_rank{"segment",
-                                                           "excess_seconds",
-                                                           "last_rank_point_to_point_seconds",
-                                                           "last_rank_collective_seconds",
-                                                           "last_rank_boundary_seconds",
-                                                           "last_rank_file_io_seconds",
-                                                           "last_rank_off_cpu_seconds",
-                                                           "boundary_wait_seconds"};
+constexpr std::array<std::string_view, 8> arguments_of_the_rank{"segment",
+                                                                "excess_seconds",
+                                                                "last_rank_point_to_point_seconds",
+                                                                "last_rank_collective_seconds",
+                                                                "last_rank_boundary_seconds",
+                                                                "last_rank_file_io_seconds",
+                                                                "last_rank_off_cpu_seconds",
+                                                                "boundary_wait_seconds"};
 
 std::vector<SegmentField> chosen(const std::vector<SegmentField>& fields, std::span<const std::string_view> names) {
   std::vector<SegmentField> result;
@@ -46,7 +46,7 @@ std::string quoted(const std::string& text) {
   return ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
-/// Writes events one after the other, a line each.
+/// Writes events, one per line.
 class Events {
  public:
   explicit Events(fmt::memory_buffer& out) : out_(out) {}
@@ -82,13 +82,13 @@ void append_arguments(fmt::memory_buffer& out, const std::vector<SegmentField>& 
   out.append(std::string_view("}}"));
 }
 
-// As viewers count, in 64 bits: no run lasts beyond them.
+// Viewers count nanoseconds in 64 bits, so longer times are cut.
 std::uint64_t nanoseconds(double seconds) {
   constexpr double most_seconds = 9e9;
   return static_cast<std::uint64_t>(std::llround(std::min(seconds, most_seconds) * 1e9));
 }
 
-// The format's times are microseconds; three digits more are nanoseconds.
+// The format has microseconds; three decimals make them nanoseconds.
 std::string microseconds(std::uint64_t nanoseconds) {
   return fmt::format("{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
 }
@@ -98,7 +98,7 @@ std::string microseconds(std::uint64_t nanoseconds) {
 void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping, const SegmentsDone& done) {
   const Profile& profile = run.profile;
   fmt::memory_buffer text;
-  const auto hand_on = [&] {
+  const auto write_piece = [&] {
     out.write(text.data(), static_cast<std::streamsize>(text.size()));
     text.clear();
   };
@@ -120,7 +120,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
                               static_cast<std::size_t>(std::find(hosts.begin(), hosts.end(), host) - hosts.begin()));
   }
   for (std::size_t host = 0; host < hosts.size(); ++host) {
-    // A process is named by way of one of its threads: that of the host's first rank.
+    // A process gets its name through one of its threads, here that of the host's first rank.
     const auto rank =
         std::find(profile.rank_host.begin(), profile.rank_host.end(), hosts[host]) - profile.rank_host.begin();
     events.name("process", first_host_process + host, first_rank_thread + static_cast<std::size_t>(rank), hosts[host]);
@@ -137,8 +137,8 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
     quoted_names.push_back(quoted(site_words(profile, site)));
   }
   const std::vector<SegmentField> fields = segment_fields(profile);
-  const std::vector<SegmentField> of_run = chosen(fields, told_of_the_run);
-  const std::vector<SegmentField> of_rank = chosen(fields, told_of_the_rank);
+  const std::vector<SegmentField> of_run = chosen(fields, arguments_of_the_run);
+  const std::vector<SegmentField> of_rank = chosen(fields, arguments_of_the_rank);
   JudgedSegments segments(profile, grouping, run.analysis);
   while (const std::optional<JudgedSegment> segment = segments.next()) {
     const std::uint64_t begin = nanoseconds(segment->start_seconds);
@@ -146,7 +146,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
     const std::size_t place = profile.site.empty() ? 0 : profile.site[segment->number];
     const std::string& site = quoted_sites[place];
     const std::uint32_t rank = profile.last_rank[segment->number];
-    // The name gives the colour in Perfetto, `cname` in Chrome.
+    // Perfetto colours by the name, Chrome by `cname`.
     const auto add = [&](std::size_t process, std::size_t thread) {
       const std::string_view name = segment->disturbed ? R"("disturbed")" : std::string_view(quoted_names[place]);
       events.add(R"({{"ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":"{}",{}"args":{{"site":{},)", process,
@@ -161,12 +161,12 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
     add(process_of_rank[rank], first_rank_thread + rank);
     append_arguments(text, of_rank, *segment);
     if (text.size() < piece_bytes) continue;
-    hand_on();
+    write_piece();
     if (!out) return;
     done(segment->number + 1);
   }
   text.append(std::string_view("\n]}\n"));
-  hand_on();
+  write_piece();
 }
 
 }  // namespace halcyon

@@ -8,8 +8,8 @@
 
 namespace halcyon {
 
-/// One track of all segments, and one for each rank with the segments in which it held the others up. `grouping` is the
-/// profile's. Ends early where `out` fails.
+/// One track of all segments, and one per rank with the segments in which it held the others up. `grouping` must be
+/// that of the profile. Stops when `out` fails.
 void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& grouping, const SegmentsDone& done);
 
 }  // namespace halcyon

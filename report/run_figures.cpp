@@ -16,7 +16,7 @@ using namespace svg;
 
 namespace {
 
-// `label` is what a screen reader says of the picture.
+// `label` is the description for screen readers.
 std::string picture(double width, double height, std::string_view label, const std::string& content) {
   return fmt::format("<svg viewBox=\"0 0 {0:.0f} {1:.0f}\" role=\"img\" aria-label=\"{2}\">\n{3}</svg>\n", width,
                      height, escaped(label), content);
@@ -39,7 +39,7 @@ TimeUnit unit_of(double seconds) {
   return {1e-9, "ns"};
 }
 
-// A round time, as short as it can be said. Marks of one linear axis share the unit of its end.
+// A round time in few letters. All marks of a linear axis have the unit of its end.
 std::string short_seconds(double value, TimeUnit unit) {
   const double number = value / unit.seconds;
   if (number == 0.0) return "0";
@@ -48,7 +48,7 @@ std::string short_seconds(double value, TimeUnit unit) {
 }
 std::string short_seconds(double value) { return short_seconds(value, unit_of(value)); }
 
-/// Durations on a page: a logarithmic axis where they differ widely.
+/// An axis of durations, linear or logarithmic.
 class DurationAxis {
  public:
   DurationAxis(double from, double to, bool logarithmic, double from_place, double to_place)
@@ -75,7 +75,7 @@ std::string short_count(double value) {
   return fmt::format("{:.0f}", value);
 }
 
-// What is drawn along the run shares its width, so that one time is at one place.
+// Figures along the run have the same width, so that a moment is at the same place in all of them.
 constexpr double along_width = 1040.0;
 constexpr double along_left = 70.0;
 constexpr double along_right = along_width - 12.0;
@@ -89,7 +89,7 @@ std::string time_axis(const Scale& x, double run_seconds, double bottom) {
   return content;
 }
 
-// 0 and, from the largest down, counts of one digit followed by zeros, as far apart on the axis as letters need.
+// 0 and counts of one digit followed by zeros, as many as there is room for on the axis; the largest come first.
 template <class Height>
 std::vector<double> round_counts(std::uint64_t most, Height height) {
   constexpr double least_distance = 26.0;
@@ -114,7 +114,8 @@ struct Mark {
   std::string label;
 };
 
-// Counts are drawn by their square roots, so that a few disturbed segments are seen beside thousands that are not.
+// Bars are as high as the square root of the count, so that a few disturbed segments are visible beside thousands of
+// undisturbed ones.
 std::string histogram_figure(const Histogram& histogram, std::string_view label, const std::vector<Mark>& marks) {
   constexpr double width = 520.0;
   constexpr double left = 54.0;
@@ -127,7 +128,7 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
     most = std::max(most, histogram.undisturbed[bin] + histogram.disturbed[bin]);
   }
   const Scale root{0.0, std::sqrt(static_cast<double>(most)), bottom, top};
-  // The scale above is linear in the square root; bars ask for counts.
+  // `root` is linear in the square root; this takes a count.
   const auto y_of = [&root](double count) { return root(std::sqrt(count)); };
   double from = histogram.from_seconds;
   double to = histogram.to_seconds;
@@ -143,7 +144,7 @@ std::string histogram_figure(const Histogram& histogram, std::string_view label,
     content += text(left - 6, y_of(value) + 4, "soft end", short_count(value));
   }
   for (const double value : x.marks()) {
-    const bool is_at_edge = x(value) > right - 14.0;  // where the letters would be cut off
+    const bool is_at_edge = x(value) > right - 14.0;  // there the letters would be cut off
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
     content +=
         text(is_at_edge ? width : x(value), bottom + 18, is_at_edge ? "soft end" : "soft middle", x.label(value));
@@ -183,7 +184,7 @@ std::string light_figure(const MethodResult& result) {
   constexpr double bottom = 34.0;
   const double end =
       std::min(100.0, std::max(30.0, nice_end(std::max(result.interference_percent, result.interval_percent.high))));
-  // Each class has its own scale: of a run that lost nearly all of its time, green and yellow are still to be read.
+  // Each class has its own scale, so that green and yellow stay readable for a run that lost nearly all of its time.
   const double third = (right - left) / 3.0;
   const auto x = [&](double percent) {
     double from = left;
@@ -238,7 +239,7 @@ std::string timeline_figure(const Overview& overview) {
     content += line(along_left, y(value), along_right, y(value), "grid");
     content += text(along_left - 6, y(value) + 4, "soft end", y.label(value));
   }
-  // A few are to be seen, many to be told apart.
+  // Few strokes must be visible, many must stay apart.
   const bool are_few = overview.slots.size() < 200;
   const double least_length = are_few ? 5.0 : 1.6;
   std::string undisturbed;
@@ -278,7 +279,7 @@ std::string lost_figure(const Attribution& attribution) {
     content += rectangle(from + 1, high, x(attribution.window_seconds) - along_left - 2, bottom - high, "disturbed");
   }
   content += time_axis(x, run_seconds, bottom);
-  return picture(along_width, bottom + 26.0, "Time that each twentieth of the run lost", content);
+  return picture(along_width, bottom + 26.0, "Time lost in each twentieth of the run", content);
 }
 
 std::string lateness_figure(const Overview& overview) {
@@ -292,7 +293,7 @@ std::string lateness_figure(const Overview& overview) {
   const double step = (along_right - along_left) / static_cast<double>(map.columns);
   const Scale x{0.0, overview.seconds, along_left, along_right};
 
-  // The square root shows small delays beside large ones; a path for each level keeps the page small.
+  // The square root makes small delays visible beside large ones; one path per level keeps the page small.
   std::array<std::string, levels> steps;
   for (std::size_t row = 0; row < map.rows; ++row) {
     for (std::size_t column = 0; column < map.columns; ++column) {
@@ -321,20 +322,20 @@ std::string lateness_figure(const Overview& overview) {
   at += 104.0;
   for (int level = 1; level <= levels; ++level) {
     const double edge = most * level * level / (levels * levels);
-    content += rectangle(at, bottom + 33, 22, 13, "empty");  // as under the cells
+    content += rectangle(at, bottom + 33, 22, 13, "empty");  // the same background as the cells have
     content += rectangle(at, bottom + 33, 22, 13, fmt::format("level level{}", level));
     content += text(at + 28, bottom + 44, "soft", "≤ " + short_seconds(std::stod(fmt::format("{:.2g}", edge))));
     at += 118.0;
   }
-  return picture(along_width, bottom + 54.0, "Which ranks the others were held up by, along the run", content);
+  return picture(along_width, bottom + 54.0, "Which ranks held the others up, along the run", content);
 }
 
 std::string durations_figure(const Overview& overview) {
-  return histogram_figure(overview.durations, "How many segments took how long, all groups together", {});
+  return histogram_figure(overview.durations, "Histogram of segment durations, all groups together", {});
 }
 
 std::string group_figure(const GroupOverview& group) {
-  return histogram_figure(group.histogram, "How many segments of the group took how long",
+  return histogram_figure(group.histogram, "Histogram of segment durations of the group",
                           {{group.judged.threshold_seconds, "threshold", "threshold"},
                            {group.judged.baseline_seconds, "baseline", "baseline"}});
 }
@@ -343,11 +344,11 @@ std::string side_by_side_figure(const std::vector<RunOnFigure>& runs) {
   constexpr double left = 58.0;
   constexpr double top = 16.0;
   constexpr double bottom = 250.0;
-  // As wide for two runs as for ten, so that letters are as large; wider for more than fit.
+  // The same width for two runs as for ten, so that letters have the same size; wider if more runs need it.
   constexpr double usual_width = 900.0;
   const double slot = std::max(24.0, usual_width / static_cast<double>(runs.size()));
   const double right = left + slot * static_cast<double>(runs.size());
-  double end = 20.0;  // all three classes are seen
+  double end = 20.0;  // so that all three classes are visible
   for (const RunOnFigure& run : runs) {
     end = std::max({end, run.result.interference_percent, std::min(run.result.interval_percent.high, 60.0)});
   }
@@ -382,7 +383,7 @@ std::string side_by_side_figure(const std::vector<RunOnFigure>& runs) {
   }
   content += text(left - 6, bottom + 18, "soft end", "run");
   content += text(left - 6, bottom + 36, "soft end", "time");
-  return picture(right + 62.0, bottom + 44.0, "Runs in order of their time, with the interference estimated of each",
+  return picture(right + 62.0, bottom + 44.0, "Runs in order of their time, with the estimated interference of each",
                  content);
 }
 

@@ -1,4 +1,4 @@
-// The figures of a run, as SVG to stand in a page: the page's style sheet gives them colours.
+// The figures of a run as SVG for the HTML page, whose style sheet gives them colours.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace halcyon {
 /// The interference and its interval on the scale of the traffic light.
 std::string light_figure(const MethodResult& result);
 
-/// How much each part of the run lost.
+/// Time lost in each part of the run.
 std::string lost_figure(const Attribution& attribution);
 
-/// Durations of segments along the run, disturbed ones marked.
+/// Durations of segments along the run, with the disturbed ones marked.
 inline constexpr std::string_view timeline_label = "Durations of segments along the run, disturbed ones marked";
 std::string timeline_figure(const Overview& overview);
 
-/// Which ranks the others were held up by, and when.
+/// Which ranks held the others up, and when.
 std::string lateness_figure(const Overview& overview);
 
 /// Durations of all segments together (the paper's Fig. 1b).
@@ -27,7 +27,8 @@ std::string durations_figure(const Overview& overview);
 /// Durations of one group, with its baseline and its threshold (the paper's Fig. 1c and 1d).
 std::string group_figure(const GroupOverview& group);
 
-/// Runs by their time, with what was estimated of each, over the bands of the classes (the paper's Fig. 2).
+/// Runs in order of their time, with the estimated interference of each over the bands of the classes (the paper's
+/// Fig. 2).
 struct RunOnFigure {
   std::string label;
   double run_time_seconds = 0.0;

@@ -19,7 +19,7 @@ void append_value(fmt::memory_buffer& out, const T& value) {
   fmt::format_to(std::back_inserter(out), "{}", value);
 }
 
-// A column of the profile, which may not have it.
+// A field that is a column of the profile, which may be missing.
 template <class T>
 SegmentField of_column(std::string name, const std::vector<T>& column) {
   return {std::move(name), Type::number, [&column](fmt::memory_buffer& out, const JudgedSegment& segment) {

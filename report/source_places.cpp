@@ -20,10 +20,11 @@
 namespace halcyon {
 namespace {
 
-// Debug information of the largest programs is mapped, not read; what takes longer is not worth waiting for.
+// The memory limit is that large because the debug information of the largest programs is mapped. Nobody should wait
+// longer for a name than the time limits.
 constexpr ProcessLimits limits{.memory_bytes = std::uint64_t{8} << 30, .cpu_seconds = 10, .seconds = 20};
 constexpr std::size_t most_answer_bytes = 1 << 20;
-constexpr std::size_t most_name_bytes = 160;  // of a function; templates may have longer ones
+constexpr std::size_t most_name_bytes = 160;  // of a function name; those of templates may be longer
 
 /// A call site as the recorder writes it: operation@module+0xoffset.
 struct Place {
@@ -43,7 +44,7 @@ std::optional<Place> place_of(const std::string& site, const std::vector<Module>
   const std::string_view name = std::string_view(site).substr(at + 1, plus - at - 1);
   for (const Module& module : modules) {
     if (module.name != name) continue;
-    if (place.module != nullptr) return std::nullopt;  // which of the two, nobody knows
+    if (place.module != nullptr) return std::nullopt;  // two modules of that name: nobody knows which it is
     place.module = &module;
   }
   const bool is_sure =
@@ -57,7 +58,7 @@ std::string shortened(std::string name) {
   return name + "…";
 }
 
-// As its programmer would call it: C++ and the modules of gfortran.
+// The name in the source: demangles C++ and the modules of gfortran.
 std::string function_name(const char* symbol) {
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> demangled(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
@@ -83,7 +84,7 @@ bool has_build_id(Dwfl_Module* module, const std::string& expected) {
   return size > 0 && found == expected;
 }
 
-// Where the file began in memory, by the addresses of `module`: from there the recorder counts.
+// The address in `module` at which the file begins in memory. The recorder's offsets count from there.
 std::optional<GElf_Addr> begin_of(Dwfl_Module* module) {
   GElf_Addr bias = 0;
   Elf* const elf = dwfl_module_getelf(module, &bias);
@@ -116,11 +117,11 @@ SourcePlace source_place(Dwfl_Module* module, GElf_Addr address) {
   return place;
 }
 
-// Of the places in one module, in their order.
+// The source places of one module's call sites, in the same order.
 std::vector<SourcePlace> places_in(const Module& file, const std::vector<Place>& places) {
   std::vector<SourcePlace> found(places.size());
   struct stat status {};
-  // Nothing that acts when it is opened, and nothing to wait for.
+  // Regular files only: opening a device or a pipe may have an effect, or block.
   if (stat(file.path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return found;
   const Dwfl_Callbacks callbacks{.find_elf = nullptr,
                                  .find_debuginfo = dwfl_standard_find_debuginfo,
@@ -135,14 +136,14 @@ std::vector<SourcePlace> places_in(const Module& file, const std::vector<Place>&
   if (module == nullptr || !has_build_id(module, file.build_id)) return found;
   const std::optional<GElf_Addr> begin = begin_of(module);
   for (std::size_t i = 0; begin && i < places.size(); ++i) {
-    // A return address is behind the call, which may be the last of its line, or of its function.
+    // A return address points behind the call, which may be the last one of its line or function: hence - 1.
     found[i] = source_place(module, *begin + places[i].offset - 1);
   }
   return found;
 }
 
 void send_places(const Module& module, const std::vector<Place>& places, int to) {
-  unsetenv("DEBUGINFOD_URLS");  // nobody asked for the network
+  unsetenv("DEBUGINFOD_URLS");  // never use the network
   std::string texts;
   for (const SourcePlace& place : places_in(module, places)) {
     texts += place.function + '\0' + place.source + '\0';
@@ -150,7 +151,7 @@ void send_places(const Module& module, const std::vector<Place>& places, int to)
   FrameWriter(to).attribute("places", std::string_view(texts));
 }
 
-// As many as were asked for, or none.
+// All `count` places, or none if the answer is not complete.
 std::vector<SourcePlace> receive_places(std::size_t count, int from) {
   Frame frame;
   if (read_frame(from, frame, most_answer_bytes) != Received::frame) return {};
@@ -174,7 +175,7 @@ void find_source_places(Profile& profile) {
     if (const std::optional<Place> place = place_of(site, profile.modules)) by_module[place->module].push_back(*place);
   }
   for (const auto& entry : by_module) {
-    // Not structured bindings: Clang 14 cannot capture them.
+    // No structured bindings here: Clang 14 cannot capture them.
     const Module& module = *entry.first;
     const std::vector<Place>& places = entry.second;
     std::vector<SourcePlace> found;

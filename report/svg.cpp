@@ -21,7 +21,7 @@ std::string escaped(std::string_view text) {
       case '<': result += "&lt;"; break;
       case '>': result += "&gt;"; break;
       case '"': result += "&quot;"; break;
-      default: result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;  // others are no XML
+      default: result += static_cast<unsigned char>(c) < ' ' ? ' ' : c;  // XML has no control characters
     }
   }
   return result;
@@ -72,7 +72,7 @@ std::vector<double> ticks(double from, double to, std::size_t some) {
     if (factor * power <= rough) step = factor * power;
   }
   std::vector<double> values;
-  // Not from -0, which would be written so.
+  // + 0.0 makes 0 of -0, which would be printed as "-0".
   for (double n = std::ceil(from / step - 1e-9) + 0.0; n * step <= to * (1.0 + 1e-12); n += 1.0)
     values.push_back(n * step);
   return values;

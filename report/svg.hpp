@@ -1,4 +1,4 @@
-// Pieces of SVG: scales, shapes and words, each as a line of markup. What they look like is the page's style sheet.
+// Pieces of SVG: scales, shapes and words, each a line of markup. A style sheet gives them colours and fonts.
 #pragma once
 
 #include <cstddef>
@@ -20,24 +20,24 @@ struct Scale {
   }
 };
 
-/// Bytes that are no UTF-8 are replaced, as in JSON: XML and HTML have no place for them.
+/// Replaces bytes that are not UTF-8, as in JSON: XML and HTML do not allow them.
 std::string as_utf8(const std::string& bytes);
-/// For the content of an element or a quoted attribute.
+/// Escapes text for the content of an element or a quoted attribute.
 std::string escaped(std::string_view text);
 
 std::string text(double x, double y, std::string_view classes, std::string_view content);
-/// Read upwards, centred.
+/// Text that reads upwards, centred.
 std::string rotated(double x, double y, std::string_view classes, std::string_view content);
 std::string rectangle(double x, double y, double width, double height, std::string_view classes);
 std::string line(double x1, double y1, double x2, double y2, std::string_view classes);
 std::string circle(double x, double y, double radius, std::string_view classes);
 std::string diamond(double x, double y, double radius, std::string_view classes);
 
-/// A round number that leaves some room above the largest value.
+/// A round number somewhat above the largest value.
 double nice_end(double largest);
-/// Between some and twice as many round values that divide the range evenly, inside it.
+/// Round values at equal distances inside the range; between `some` and about twice as many.
 std::vector<double> ticks(double from, double to, std::size_t some);
-/// Powers of ten in the range, with 2 and 5 times them where there are few.
+/// Powers of ten in the range; if they are few, also 2 and 5 times each.
 std::vector<double> decades(double from, double to);
 
 }  // namespace halcyon::svg

@@ -16,7 +16,7 @@
 namespace halcyon {
 namespace {
 
-constexpr double least_split_percent = 1.0;  // of interference, below which its kinds are not told apart
+constexpr double least_split_percent = 1.0;  // with less interference, its parts are not shown
 
 struct Style {
   std::string_view on;
@@ -47,7 +47,7 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   const MethodResult& result = analysis.result();
   const Style style = style_of(result.verdict, colour);
   constexpr std::string_view beginning = "halcyon: ";
-  // The colour's own characters take no room: they are put in when the lines are filled.
+  // The colour codes take no room on the line: they are inserted after the lines are filled.
   std::string text;
   if (result.verdict == Verdict::unknown) {
     text = filled(beginning, beginning.size(),
@@ -56,7 +56,7 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   } else {
     text = filled(
         beginning, beginning.size(),
-        fmt::format("{}: {:.1f} % came from outside: {}, undisturbed {}", name_of(result.verdict),
+        fmt::format("{}: {:.1f} % of {} came from outside, undisturbed {}", name_of(result.verdict),
                     result.interference_percent, seconds(analysis.run_time_seconds), undisturbed_words(analysis)));
   }
   text.insert(beginning.size() + name_of(result.verdict).size(), style.off).insert(beginning.size(), style.on);
@@ -64,12 +64,13 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   return text;
 }
 
-// Why the number may be trusted, and how far: what stands further down in full.
+// How far the number can be trusted, in short; the details follow further down in the report.
 std::string basis_words(const Profile& profile, const Analysis& analysis) {
-  std::string words = fmt::format("{:.1f} % of the run time, which repeats; work by {}", analysis.coverage_percent,
-                                  profile.counter == "cpu"    ? "CPU time, which a slower machine stretches"
-                                  : profile.counter == "none" ? "no counter"
-                                                              : "a hardware counter");
+  std::string words =
+      fmt::format("the {:.1f} % of the run time that repeats; work measured by {}", analysis.coverage_percent,
+                  profile.counter == "cpu"    ? "CPU time, which also grows on a slower machine"
+                  : profile.counter == "none" ? "no counter"
+                                              : "a hardware counter");
   if (analysis.known_runs) words += fmt::format("; {}", plural(analysis.known_runs->runs, "known run"));
   if (!analysis.warnings.empty()) words += fmt::format("; {} below", plural(analysis.warnings.size(), "warning"));
   return words;
@@ -84,7 +85,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
     text += wrapped("what to do", std::string(info_of_warning(analysis.unknown->code).remedy));
     text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
-    // Of the whole run: no lost time is known, of which it could be a part.
+    // The evidence is about the whole run: without a verdict, no lost time is known.
     const auto wrapped_if_any = [](std::string_view label, const std::string& content) {
       return content.empty() ? std::string() : wrapped(label, content);
     };
@@ -97,7 +98,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     }
     text += wrapped("run time", fmt::format("{}, undisturbed it would have been {}", seconds(analysis.run_time_seconds),
                                             undisturbed_words(analysis)));
-    text += fmt::format("  {:<{}}probability that it is highly disturbed: {:.0f} %\n", "", label_width,
+    text += fmt::format("  {:<{}}probability that the run is highly disturbed: {:.0f} %\n", "", label_width,
                         100.0 * result.probability_high);
     if (analysis.cause) {
       text += wrapped("likely cause", fmt::format("{} [{}]", analysis.cause->text, analysis.cause->code));
@@ -118,7 +119,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
   text += wrapped("boundaries", boundary_words(profile));
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
-    text += wrapped("time spent in", spent + " (of the rank that the others waited for)");
+    text += wrapped("time spent in", spent + " (by the rank that held the others up)");
   }
   text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {
@@ -134,10 +135,10 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                     fmt::format("{:.1f} % of the run time, by intM ({})", *analysis.injected_percent, profile.inject));
   }
   text += "\n";
-  // Without segments to judge, their numbers would be of nothing.
-  const bool have_methods_said_something = !analysis.unknown || analysis.unknown->code == "wide-interval";
+  // Without judged segments, the methods have no numbers to show.
+  const bool methods_have_numbers = !analysis.unknown || analysis.unknown->code == "wide-interval";
   for (const MethodResult& method : analysis.methods) {
-    if (!have_methods_said_something) break;
+    if (!methods_have_numbers) break;
     text += fmt::format("  {:<{}}{:<{}}{:5.1f} %{}\n", &method == &analysis.methods.front() ? "methods" : "",
                         label_width, method.name, 8, method.interference_percent,
                         method.name != result.name           ? ""
@@ -145,7 +146,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                                                              : "  (used for the verdict)");
   }
   for (const Warning& warning : analysis.warnings) {
-    if (analysis.unknown && warning.code == analysis.unknown->code) continue;  // stands at the top
+    if (analysis.unknown && warning.code == analysis.unknown->code) continue;  // already at the top
     text += wrapped("warning", warning.message + " [" + warning.code + "]");
   }
   return text + fmt::format("  {:<{}}{}\n", "profile", label_width, file);
@@ -185,7 +186,7 @@ std::string summary_text(const std::vector<SummaryRow>& runs) {
   constexpr double apart = 1.1;
   text += fmt::format("; undisturbed times from {} to {}\n", seconds(*least), seconds(*most));
   if (*most > apart * *least)
-    text += "If these are runs of the same work, one of these times is wrong: they differ too much.\n";
+    text += "If the runs did the same work, one of these times is wrong: they differ too much.\n";
   return text;
 }
 

@@ -11,14 +11,14 @@ namespace halcyon {
 
 enum class Colour { never, always };
 
-/// The report of one run: the verdict first, then what it rests on.
+/// The report of one run: the verdict first, then what it is based on.
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour);
 
-/// The verdict in lines for the end of `halcyon run`, each behind "halcyon: "; the first is the verdict, the next the
-/// likely cause, if there is one.
+/// What `halcyon run` prints at the end, each line after "halcyon: ": the verdict, then the likely cause, if there is
+/// one.
 std::string closing_lines(const Profile& profile, const Analysis& analysis, Colour colour);
 
-/// What is told of a run beside others.
+/// One run in a summary of several.
 struct SummaryRow {
   std::string file;
   Verdict verdict = Verdict::unknown;
@@ -29,10 +29,10 @@ struct SummaryRow {
 };
 SummaryRow summary_row(const std::string& file, const Analysis& analysis);
 
-/// A line for each of several runs, and one for all of them.
+/// One line per run, and one for all of them.
 std::string summary_text(const std::vector<SummaryRow>& runs);
 
-/// What a profile holds, without judging it.
+/// The contents of a profile, without a verdict.
 std::string info_text(const std::string& file, const Profile& profile);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// The timeline of segments as a figure that zooms. Without JavaScript, and on paper, the one beneath it stands.
+// The timeline of segments as a figure that zooms. The static figure below it serves without JavaScript and on paper.
 for (const timeline of document.querySelectorAll(".timeline")) {
   const zoomable = timeline.querySelector(".zoomable");
   const still = timeline.querySelector(".static");
@@ -11,7 +11,8 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   const inWords = (value, [scale, unit] = unitOf(value)) => parseFloat((value * scale).toPrecision(4)) + " " + unit;
   const shownRange = () => plot ? { min: plot.scales.x.min, max: plot.scales.x.max } : whole;
 
-  // As in the still figure: a stroke from the shortest to the longest of a moment, a triangle above the disturbed one.
+  // As in the static figure: a stroke from the shortest to the longest segment of a moment, and a triangle above the
+  // longest disturbed one.
   const marks = (draw) => (chart, series, first, last) => {
     const path = new Path2D();
     for (let i = first; i <= last; ++i) {
@@ -21,7 +22,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     }
     return { stroke: path, fill: path };
   };
-  const breadth = data[0].length < 200 ? 5 : 2;  // a few are to be seen, many to be told apart
+  const breadth = data[0].length < 200 ? 5 : 2;  // few strokes must be visible, many must stay apart
   const stroke = (path, x, longest, shortest) => {
     path.moveTo(x, longest - breadth / 2 * devicePixelRatio);
     path.lineTo(x, Math.max(shortest, longest + breadth / 2 * devicePixelRatio));
@@ -33,7 +34,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     path.lineTo(x - size, y - 1.7 * size);
     path.closePath();
   };
-  // Powers of ten, and between few of them twice and five times these.
+  // Powers of ten; if they are few, also two and five times each.
   const decades = (_, __, low, high) => {
     const list = [];
     const factors = Math.log10(high / low) < 2 ? [1, 2, 5] : [1];
@@ -55,7 +56,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     plot = new uPlot({
       width: place.clientWidth,
       height: place.clientWidth < 600 ? 240 : 320,
-      // Room beneath, so that what lies on the lower edge is seen.
+      // Room below, so that what lies on the lower edge is visible.
       scales: { x: { time: false }, y: { distr: 3, range: (_, low, high) => [low / 2, high * 2] } },
       axes: [
         { ...axis, values: (chart, list) => list.map((mark) => inWords(mark, unitOf(chart.scales.x.max))) },
@@ -71,7 +72,8 @@ for (const timeline of document.querySelectorAll(".timeline")) {
       ],
     }, data, place);
     plot.setScale("x", shown);
-    // Before anything is pointed at, the longest of all is read; uPlot empties the legend when it has drawn.
+    // Until the reader points at something, the legend shows the longest segment. uPlot empties the legend after
+    // drawing, so it is set afterwards.
     const longest = data[0].map((_, i) => Math.max(data[2][i] ?? 0, data[3][i] ?? 0));
     const drawn = plot;
     queueMicrotask(() => drawn.setLegend({ idx: longest.indexOf(longest.reduce((a, b) => Math.max(a, b), 0)) }));
@@ -80,7 +82,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   zoomable.hidden = false;
   still.style.display = "none";
   draw();
-  // By how much of its width the shown range moves, and by what its width is multiplied.
+  // How far the shown range moves, in shares of its width, and the factor of its width.
   const moves = { earlier: [-0.5, 1], later: [0.5, 1], closer: [0, 0.5], wider: [0, 2], whole: [0, Infinity] };
   for (const button of zoomable.querySelectorAll("button")) {
     button.addEventListener("click", () => {

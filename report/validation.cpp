@@ -48,7 +48,7 @@ std::string classes_cell(const ValidatedRun& run) {
   return fmt::format("{} / {}", class_of(run.truth(Truth::measured)->percent), estimated);
 }
 
-// Quiet runs first, then by target, then those beside each disturber; in each, the longest first.
+// Quiet runs first, then injected ones by target, then those of each disturber; within each, the longest first.
 std::vector<std::size_t> in_table_order(const Validation& validation) {
   std::vector<std::size_t> order(validation.runs.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -193,16 +193,15 @@ ordered_json summary_json(const MethodSummary& summary, std::size_t runs) {
   return json;
 }
 
-// By pairs, which is what stands first.
+// About the truth by pairs, which is the first in all tables.
 std::string how_truth_is_known(const Validation& validation) {
   const Noise& noise = validation.noise;
   if (!noise.uncertainty_points) {
-    return fmt::format("How well truth is known cannot be told from {} quiet runs.", noise.quiet_runs);
+    return fmt::format("{} quiet runs are too few to tell how well the truth is known.", noise.quiet_runs);
   }
   return fmt::format(
-      "Truth by pairs{} is known to some {:.1f} points: quiet runs differ from their quiet neighbours that much in "
-      "nine "
-      "of ten cases ({:.1f} to {:.1f}, as there are {} of them).",
+      "The truth by pairs{} is known to about {:.1f} points: nine of ten quiet runs differ from their quiet neighbours "
+      "by no more than that ({:.1f} to {:.1f}, since it is estimated from {} runs).",
       validation.paired_at_equal_speed ? ", at equal speed," : "",
       std::sqrt(noise.uncertainty_points->low * noise.uncertainty_points->high), noise.uncertainty_points->low,
       noise.uncertainty_points->high, noise.quiet_runs);

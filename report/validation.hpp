@@ -9,25 +9,25 @@
 
 namespace halcyon {
 
-/// What was asked for, and where the results lie.
+/// What was asked for, and the files of the results.
 struct ValidationSetting {
   std::string command;
   int ranks = 0;
   std::vector<std::string> hosts;
   std::string counter;
   PlanRequest request;
-  std::vector<std::string> disturbers;  // (request.disturbers) as they were asked for
+  std::vector<std::string> disturbers;  // (request.disturbers) as the user named them
   Calibration calibration;
   std::vector<std::string> specs;         // (runs) given to the injector, or empty
-  std::vector<std::string> disturbances;  // (runs) what a disturber did beside it, or empty
+  std::vector<std::string> disturbances;  // (runs) what the disturber did during the run, or empty
   std::vector<std::string> profiles;      // (runs) file names
-  std::string ended_early;                // why, if not all runs of the plan were made
+  std::string ended_early;                // the reason, if not all runs of the plan were made
 };
 
-/// How each method did against the truth by pairs, and every run in a line, in 80 columns.
+/// The accuracy of each method against the truth by pairs, then a line for every run, in 80 columns.
 std::string validation_text(const ValidationSetting& setting, const Validation& validation);
 
-/// Two tables: every run, and how each method did against each truth.
+/// Two tables: the accuracy of each method against each truth, and every run.
 std::string validation_markdown(const ValidationSetting& setting, const Validation& validation);
 
 nlohmann::ordered_json validation_json(const ValidationSetting& setting, const Validation& validation);

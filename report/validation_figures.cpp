@@ -15,8 +15,8 @@ using namespace svg;
 
 namespace {
 
-// Colours that the colour-blind tell apart (M. Okabe and K. Ito, "Color Universal Design", 2008), on a white card that
-// stands on light and dark pages alike.
+// Colours that colour-blind readers can distinguish (M. Okabe and K. Ito, "Color Universal Design", 2008), on a white
+// card that suits light and dark pages.
 constexpr std::string_view style = R"(  <style>
     text{fill:#1b1f24} .soft{fill:#57606a} .small{font-size:11px} .head{font-weight:600;font-size:15px}
     .middle{text-anchor:middle} .end{text-anchor:end}
@@ -43,7 +43,7 @@ std::string page(double width, double height, std::string_view title, std::strin
          text(20, 28, "head", title) + text(20, 48, "soft small", subtitle) + content + "</svg>\n";
 }
 
-// The program's command may be long; its beginning says most.
+// Cuts a long command: its beginning says most.
 std::string subtitle_of(const ValidationSetting& setting, const Validation& validation, std::size_t most_bytes) {
   std::string command = setting.command;
   if (command.size() > most_bytes) {
@@ -65,7 +65,7 @@ std::vector<std::size_t> by_time(const Validation& validation) {
 bool is_judged(const ValidatedRun& run) { return run.methods.front().verdict != Verdict::unknown; }
 
 double largest_percent(const Validation& validation) {
-  double largest = 20.0;  // all three classes are seen
+  double largest = 20.0;  // so that all three classes are visible
   for (const ValidatedRun& run : validation.runs) {
     for (const std::optional<KnownTruth>& truth : run.truths) {
       if (truth) largest = std::max(largest, truth->percent);
@@ -80,7 +80,7 @@ std::string what_of(const ValidationSetting& setting, const PlannedRun& run) {
   if (run.kind == RunKind::injected) return fmt::format("{:.2g}", run.hits_per_segment);
   if (run.kind == RunKind::quiet) return std::string(name_of(run.kind));
   const std::string& disturber = setting.disturbers[static_cast<std::size_t>(run.disturber)];
-  return disturber.substr(0, disturber.find(':'));  // there is room for no more
+  return disturber.substr(0, disturber.find(':'));  // there is no room for its schedule
 }
 
 std::string legend_of_runs(double x, double y, std::string_view method) {
@@ -142,7 +142,7 @@ std::string runs_figure(const ValidationSetting& setting, const Validation& vali
   content += text(left - 8, bottom + 18, "soft small end", "time s");
   content += text(left - 8, bottom + 36, "soft small end", "hits");
   content += text(0.5 * (left + edge), bottom + 60, "soft middle",
-                  "runs in order of their time; hits: delays injected per segment, over all ranks");
+                  "runs in order of their time; hits: injected delays per segment, over all ranks");
   content += rectangle(left, 66, 12, 12, "measured") + text(left + 18, 77, "", "measured");
   double at = left + 104;
   if (validation.background_percent) {
@@ -216,7 +216,7 @@ std::string probability_figure(const ValidationSetting& setting, const Validatio
 
 namespace {
 
-// Quartiles, median and the whole range, with every run as a dot.
+// Shows quartiles, median and the whole range, and every run as a dot.
 std::string box_plot(const std::vector<double>& values, double at, double width, const Scale& y,
                      std::string_view colour) {
   if (values.empty()) return text(at, y(y.to_value) + 16, "soft small middle", "none");
@@ -299,7 +299,8 @@ std::string accuracy_figure(const ValidationSetting& setting, const Validation& 
                              end / 4.0,
                              &MethodSummary::difference_points},
                             validation);
-  content += text(20, bottom + 46, "soft small", "Box: half of the judged runs; line: median; whiskers: all of them.");
+  content += text(20, bottom + 46, "soft small",
+                  "Box: the middle half of the judged runs; line: median; whiskers: all judged runs.");
   return page(width, bottom + 62, "Accuracy of the estimates, by method", subtitle_of(setting, validation, 105),
               content);
 }

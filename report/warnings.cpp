@@ -8,41 +8,45 @@ namespace {
 
 constexpr std::array<WarningInfo, 18> infos{{
     {"boundary-disagreement", Severity::no_verdict,
-     "If the program splits its ranks into parts that synchronise on their own, say how many ranks make a boundary "
-     "with --boundary-ranks."},
+     "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
+     "ranks "
+     "that only the whole program's synchronisation has."},
     {"no-boundaries", Severity::no_verdict,
-     "If the program synchronises over fewer ranks than all, set --boundary-ranks. If it never does, mark its steps by "
-     "MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1))."},
+     "If the program synchronises over fewer ranks than all, set --boundary-ranks. If it never synchronises, mark its "
+     "steps with MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1))."},
     {"low-coverage", Severity::no_verdict,
      "Run longer, so that more of the run repeats; start-up and other work done once cannot be judged."},
-    {"too-few-segments", Severity::no_verdict, "Run longer: more iterations make more segments alike."},
+    {"too-few-segments", Severity::no_verdict, "Run longer, with more iterations, so that more segments repeat."},
     {"wide-interval", Severity::no_verdict,
-     "Measure again on an idle machine. halcyon compare with another run also shows delays that struck every segment."},
-    {"too-short", Severity::no_verdict, "Run longer: more iterations."},
+     "Measure again on an idle machine. halcyon compare with another run also shows delays that hit every segment."},
+    {"too-short", Severity::no_verdict, "Run longer, with more iterations."},
     {"composed", Severity::no_verdict,
-     "Its times are for comparing with other runs (halcyon compare), not for quoting as those of one."},
+     "Compare other runs with it (halcyon compare); do not quote its times as those of one run."},
     {"incomplete-run", Severity::limits,
-     "The verdict is on the part that was recorded. Spill more often with --spill."},
-    {"segments-dropped", Severity::limits, "Raise --memory, or give the profile a place with more room."},
+     "The verdict covers only the part that was recorded. Save more often with --spill."},
+    {"segments-dropped", Severity::limits, "Raise --memory, or write the profile where there is more free space."},
     {"boundary-rate", Severity::limits,
-     "The program synchronises so often that recording takes part of its time: take the interference for an upper "
+     "The program synchronises so often that recording takes part of its time: treat the interference as an upper "
      "bound."},
     {"clock-resolution", Severity::limits,
-     "Segments are too short for this machine's clock to tell their differences."},
+     "This machine's clock is too coarse to show differences between segments this short."},
     {"partial-coverage", Severity::limits, "Run longer, so that the part that repeats becomes a larger share."},
     {"slow-changes", Severity::limits,
-     "Measure the machine's background (--background), or compare with another run: a clock rate that changes looks "
-     "like this."},
+     "Measure the machine's background (--background), or compare with another run: a changing clock rate looks like "
+     "this."},
     {"slower-than-known", Severity::limits,
-     "Other work on the same hosts, or a slower clock, slows a run down evenly: measure again, on other hosts if need "
-     "be. Where the program or its input changed, halcyon baselines forget."},
+     "Other work on the same hosts or a lower clock rate slows a run down evenly: measure again, on other hosts if "
+     "necessary. If the program or its input changed, remove the old baseline with halcyon baselines forget."},
     {"slow-registers", Severity::limits,
-     "The cores ran below their best clock, or shared it with other work: see that nothing else runs there."},
+     "The cores ran below their best clock rate or were shared with other work: make sure that nothing else runs "
+     "there."},
     {"slow-l2", Severity::limits,
-     "The cores ran below their best clock, or shared their caches with other work: see that nothing else runs there."},
+     "The cores ran below their best clock rate or shared their caches with other work: make sure that nothing else "
+     "runs there."},
     {"slow-memory", Severity::limits,
-     "Other work used the memory of this host: see that nothing else runs there, or measure again elsewhere."},
-    {"no-counter", Severity::limits, "Record with --counter auto, so that different work is told apart."},
+     "Other work used the memory of this host: make sure that nothing else runs there, or measure on another host."},
+    {"no-counter", Severity::limits,
+     "Record with --counter auto, so that segments of different work get different groups."},
 }};
 
 }  // namespace

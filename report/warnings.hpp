@@ -10,10 +10,10 @@
 
 namespace halcyon {
 
-/// In order of weight.
+/// The most severe first.
 enum class Severity : std::uint8_t {
-  no_verdict,  // nothing can be said of the run
-  limits,      // what is said holds for less than the whole run, or is less sure
+  no_verdict,  // there is no verdict on the run
+  limits,      // the result holds for a part of the run only, or is less certain
   note
 };
 
@@ -23,13 +23,13 @@ struct WarningInfo {
   std::string_view remedy;  // a sentence
 };
 
-/// All that an analysis may warn of; each is explained in docs/troubleshooting.md under its code.
+/// All warnings that an analysis can give; docs/troubleshooting.md explains each under its code.
 std::span<const WarningInfo> warning_infos();
 
-/// `code` is one of them.
+/// `code` must be one of warning_infos().
 const WarningInfo& info_of_warning(std::string_view code);
 
-/// The warnings of a result, heaviest first.
+/// The warnings of a result, the most severe first.
 std::vector<Warning> by_severity(std::vector<Warning> warnings);
 
 }  // namespace halcyon

@@ -12,7 +12,7 @@
 namespace halcyon {
 namespace {
 
-constexpr double least_told_percent = 1.0;  // of the run time: below, jitter is as large as what is told
+constexpr double least_told_percent = 1.0;  // of the run time: a smaller excess is not larger than jitter
 constexpr std::size_t most_ranks_told = 3;
 constexpr std::size_t most_hosts_told = 3;
 constexpr std::size_t most_groups_shown = 3;
@@ -22,7 +22,7 @@ class Shares {
  public:
   explicit Shares(double total) : total_(total) {}
 
-  /// What rounds to nothing is not told.
+  /// Leaves out what rounds to 0 %.
   void add(const std::string& name, double share) {
     const double percent = 100.0 * share / total_;
     if (std::abs(percent) < 0.5) return;
@@ -45,7 +45,7 @@ std::string by_kind(const Attribution& attribution) {
 
 std::string by_rank(const Profile& profile, const Attribution& attribution) {
   Shares shares(attribution.seconds);
-  // A single one more takes no more room by its name.
+  // The name of one more rank takes no more room than "1 other rank".
   const std::size_t all = attribution.ranks.size();
   const std::size_t told = all <= most_ranks_told + 1 ? all : most_ranks_told;
   double others = 0.0;
@@ -69,7 +69,7 @@ std::string by_host(const Attribution& attribution) {
   return shares.text();
 }
 
-// A block for each window, as high as its excess.
+// One bar per window, as high as its excess.
 std::string over_time(const Attribution& attribution) {
   constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   const double most = *std::max_element(attribution.windows.begin(), attribution.windows.end());
@@ -78,10 +78,10 @@ std::string over_time(const Attribution& attribution) {
     const double height = most > 0.0 ? std::clamp(window / most, 0.0, 1.0) : 0.0;
     line += blocks[static_cast<std::size_t>(std::lround(height * static_cast<double>(blocks.size() - 1)))];
   }
-  return fmt::format("{}  each {}, highest {}", line, seconds(attribution.window_seconds), seconds(most));
+  return fmt::format("{}  a bar per {}, highest {}", line, seconds(attribution.window_seconds), seconds(most));
 }
 
-// The largest first: their shares, counts and durations, each in a column.
+// The groups with the largest excess first: share, number of segments and normal duration, in columns.
 std::string by_group(const Profile& profile, const Attribution& attribution) {
   struct Columns {
     std::string percent;

@@ -1,4 +1,4 @@
-// Where a run's excess went: what of it is told, and the text for a terminal.
+// Where a run's excess went, as text for a terminal, and which of it is worth telling.
 #pragma once
 
 #include <array>
@@ -9,12 +9,12 @@
 
 namespace halcyon {
 
-/// False where the excess is no larger than jitter.
+/// False if the excess is no larger than jitter.
 bool is_worth_telling(const Analysis& analysis);
 
 std::array<ExcessKind, excess_kind_count> largest_first(const SecondsByKind& seconds);
 
-/// A block of lines; empty where there is no verdict, or no excess worth the words.
+/// Several lines; empty without a verdict or without an excess that is worth telling.
 std::string where_it_went_text(const Profile& profile, const Analysis& analysis);
 
 }  // namespace halcyon

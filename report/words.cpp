@@ -4,14 +4,15 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace halcyon {
 namespace {
 
-constexpr double least_told_share = 0.001;  // of the run time, of what the operating system saw
+constexpr double least_told_share = 0.001;  // of the run time: shorter waits are not mentioned
 
-// NaN is what the kernel does not tell.
+// The kernel's unknown values are NaN.
 double sum_of_known(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += value >= 0.0 ? value : 0.0;
@@ -34,7 +35,7 @@ struct Unit {
 };
 
 Unit unit_of(double value) {
-  const double size = 1.000005 * std::abs(value);  // what would be rounded to 1000.00 has the next unit
+  const double size = 1.000005 * std::abs(value);  // a value that would round to 1000.00 gets the next unit
   if (size >= 100.0) return {1.0, "s", 1};
   if (size >= 1.0) return {1.0, "s", 2};
   if (size >= 1e-3) return {1e-3, "ms", 2};
@@ -54,14 +55,14 @@ std::string plural(std::uint64_t count, std::string_view word) {
 }
 
 std::string_view advice(const Profile& profile, Verdict verdict) {
-  if (!profile.composed_of.empty()) return "Composed of several runs: compare with it, do not quote it.";
+  if (!profile.composed_of.empty()) return "Composed of several runs: compare with its time, do not quote it.";
   switch (verdict) {
     case Verdict::green: return "Quote the number.";
     case Verdict::yellow: return "Measure again if you can.";
     case Verdict::red: return "Throw the number away and measure again.";
     case Verdict::unknown: break;
   }
-  return "This run has no verdict: do not use its time unchecked.";
+  return "There is no verdict: check the run time before you use it.";
 }
 
 std::string counter_words(const std::string& counter) {
@@ -168,7 +169,7 @@ std::string spent_words(const SecondsByKind& spent) {
 std::string evidence_words(const Profile& profile, const Attribution& attribution) {
   Clauses clauses;
   if (attribution.off_cpu_seconds) {
-    clauses.add(fmt::format("the rank that the others waited for was not running for {:.0f} % of the lost time",
+    clauses.add(fmt::format("the rank that held the others up was not running for {:.0f} % of the lost time",
                             100.0 * *attribution.off_cpu_seconds / attribution.seconds));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {
@@ -176,12 +177,13 @@ std::string evidence_words(const Profile& profile, const Attribution& attributio
       clauses.add(plural(static_cast<std::uint64_t>(all), word));
     }
   };
-  const auto time = [&](Evidence evidence, std::string_view words) {
+  const auto wait = [&](Evidence evidence, std::string_view who) {
     const double all = sum_of_known(profile.evidence[index_of(evidence)]);
-    if (all >= least_told_share * profile.run_time_seconds) clauses.add(fmt::format("{} {}", words, seconds(all)));
+    if (all < least_told_share * profile.run_time_seconds) return;
+    clauses.add(fmt::format("{} waited {} for a CPU", who, seconds(all)));
   };
-  time(Evidence::cpu_wait, "the ranks waited for a CPU for");
-  time(Evidence::cpu_wait_of_others, "their other threads for");
+  wait(Evidence::cpu_wait, "the ranks");
+  wait(Evidence::cpu_wait_of_others, "their other threads");
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");
   return clauses.text();
@@ -189,14 +191,21 @@ std::string evidence_words(const Profile& profile, const Attribution& attributio
 
 std::string host_evidence_words(const Profile& profile) {
   Clauses clauses;
-  const auto time = [&](Evidence evidence, std::string_view words) {
+  const auto told = [&profile](Evidence evidence) {
     const double all = sum_of_known(profile.by_host(evidence));
-    if (all >= least_told_share * profile.run_time_seconds) clauses.add(fmt::format("{} {}", words, seconds(all)));
+    return all >= least_told_share * profile.run_time_seconds ? std::optional(seconds(all)) : std::nullopt;
   };
-  time(Evidence::cpu_pressure, "some process waited for a CPU for");
-  time(Evidence::io_pressure, "for I/O for");
-  time(Evidence::memory_pressure, "for memory for");
-  time(Evidence::steal, "the hypervisor kept");
+  const auto wait = [&](Evidence evidence, std::string_view what) {
+    if (const std::optional<std::string> time = told(evidence)) {
+      clauses.add(fmt::format("{}{} for {}", clauses.text().empty() ? "some process waited " : "", *time, what));
+    }
+  };
+  wait(Evidence::cpu_pressure, "a CPU");
+  wait(Evidence::io_pressure, "I/O");
+  wait(Evidence::memory_pressure, "memory");
+  if (const std::optional<std::string> time = told(Evidence::steal)) {
+    clauses.add(fmt::format("the hypervisor took {} of CPU time", *time));
+  }
   return clauses.text();
 }
 
@@ -209,7 +218,7 @@ std::string site_words(const Profile& profile, const std::string& site) {
 }
 
 std::string cause_words(const Cause& cause) {
-  return fmt::format("likely cause: {}. Do: {}", cause.text, cause.action);
+  return fmt::format("likely cause: {}. What to do: {}", cause.text, cause.action);
 }
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// Completion for bash. It needs nothing but bash; behind "--" it hands over to bash-completion where that is loaded.
+// Completion for bash. It needs only bash; after "--" it hands over to bash-completion, if that is loaded.
 #include "cli/describe/description.hpp"
 
 namespace halcyon::cli {
@@ -37,7 +37,8 @@ _halcyon() {
 )";
 
 constexpr const char* helpers = R"(
-# Of what the action names (file, directory, command) and of the words behind it, all that begins with the first word.
+# Offers what begins with the first argument: names of the kind of the second one (file, directory, command), and those
+# of the further arguments.
 _halcyon_complete() {
   local word=$1 action=$2 line
   shift 2
@@ -55,7 +56,7 @@ _halcyon_complete() {
 complete -F _halcyon halcyon
 )";
 
-// The rest of a call of _halcyon_complete.
+// The arguments of _halcyon_complete after the first.
 std::string completed_by(const DescribedValue& value) {
   std::string text = value.is_file ? "file" : value.is_directory ? "directory" : "''";
   for (const std::string& word : value.words) text += " '" + word + "'";
@@ -89,7 +90,8 @@ std::string of_command(const DescribedCommand& command) {
     text += "        " + pattern + ") _halcyon_complete \"$word\" " + completed_by(option.value) + "; return ;;\n";
   }
   text += "      esac\n";
-  // A launch command follows "--" at any time; a file where it is expected, unless an option was begun.
+  // "--" and a launch command can follow at any time. A word that does not begin with '-' completes to a file, if the
+  // command takes one.
   const std::string options = option_words(command) + (command.starts_a_program ? " --" : "");
   DescribedValue positional;
   for (const DescribedArgument& argument : command.positionals) {

@@ -67,7 +67,7 @@ DescribedNotes notes_from(const std::string& footer) {
       if (!line.starts_with(heading)) continue;
       section = of_heading;
       line.erase(0, line.find_first_not_of(' ', std::string(heading).size()));
-      // What follows the heading on its line is an example of the same kind as those on lines of their own.
+      // An example on the line of the heading is treated like those on lines of their own.
       if (section == &notes.examples && !line.empty()) line.insert(0, "  ");
     }
     if (!line.empty()) section->push_back(line);
@@ -75,7 +75,7 @@ DescribedNotes notes_from(const std::string& footer) {
   return notes;
 }
 
-// A group of options is to CLI11 a subcommand without a name, with a --help of its own.
+// CLI11 represents a group of options as a subcommand without a name, with its own --help.
 void add_parts(const CLI::App& command, DescribedCommand& described) {
   for (const CLI::Option* option : command.get_options()) {
     const bool is_help_of_group = command.get_name().empty() && option == command.get_help_ptr();

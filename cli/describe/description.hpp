@@ -1,4 +1,4 @@
-// What help, man pages and completions say of a command, read out of its definition.
+// A description of a command, read from its CLI11 definition, from which help, man pages and completions are made.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@ class App;
 
 namespace halcyon::cli {
 
-/// An argument's value. Its placeholder lists alternatives: words to type as they are (`auto`, `-`) or, in capitals,
-/// what stands there (`FILE`, `N`).
+/// The value of an argument. Its placeholder lists alternatives: words to type literally (`auto`, `-`) or, in capitals,
+/// placeholders (`FILE`, `N`).
 struct DescribedValue {
   std::string placeholder;  ///< empty: a flag
   std::vector<std::string> words;
@@ -21,14 +21,14 @@ struct DescribedValue {
 };
 
 struct DescribedArgument {
-  std::vector<std::string> names;  ///< as typed, short ones first; of a positional argument its placeholder alone
+  std::vector<std::string> names;  ///< as typed, short ones first; a positional argument has its placeholder only
   DescribedValue value;
   std::string description;
   bool required = false;
   bool repeatable = false;
 };
 
-/// The text behind the options: lines of prose, and verbatim ones that begin with two spaces.
+/// The text after the options: lines of prose, and verbatim lines, which begin with two spaces.
 struct DescribedNotes {
   std::vector<std::string> prose;
   std::vector<std::string> exit_status;
@@ -41,7 +41,7 @@ struct DescribedCommand {
   std::vector<DescribedArgument> options;
   std::vector<DescribedArgument> positionals;
   DescribedNotes notes;
-  bool starts_a_program = false;  ///< which stands behind "--"
+  bool starts_a_program = false;  ///< the program follows "--"
   bool may_lack_a_program = false;
   std::vector<DescribedCommand> subcommands;
 };
@@ -49,14 +49,14 @@ struct DescribedCommand {
 DescribedCommand describe(const CLI::App& command);
 
 std::vector<std::string> alternatives(const std::string& placeholder);
-/// How much of an alternative is typed as it is: all of `auto`, `papi:` of `papi:EVENT`, nothing of `FILE`.
+/// The length of the part that is typed literally: all of `auto`, `papi:` of `papi:EVENT`, nothing of `FILE`.
 std::size_t typed_length(const std::string& alternative);
 
-/// What stands behind the command's name: its words as `typed` and `stands_for` spell them.
+/// The usage after the command's name. `typed` marks up literal words, `stands_for` placeholders.
 using Spelling = std::function<std::string(const std::string&)>;
 std::string usage(const DescribedCommand& command, const Spelling& typed, const Spelling& stands_for);
 
-/// What --help prints of the command that is called by this name.
+/// What `name --help` prints.
 std::string help_text(const std::string& name, const DescribedCommand& command);
 
 /// The files' contents.

@@ -8,7 +8,7 @@ namespace {
 
 constexpr const char* before = R"(# fish completion for halcyon; generated from the definition of its command line.
 
-# What stands behind "--" is a command line of its own.
+# The words after "--" are a command line of their own.
 function __halcyon_program
     set -l words (commandline -opc) (commandline -ct)
     set -l dashes (contains -i -- -- $words); or return
@@ -36,7 +36,7 @@ std::string in_quotes(const std::string& text) {
   return result + "'";
 }
 
-// Words of the value, and whether files may be taken for it.
+// The words that the value can have, and whether it can be a file.
 std::string completed_by(const DescribedValue& value) {
   std::string words;
   for (const std::string& word : value.words) words += (words.empty() ? "" : " ") + word;
@@ -57,7 +57,7 @@ std::string of_options(const DescribedCommand& command, const std::string& condi
   return text;
 }
 
-// What an inner command has beyond the one that it is part of.
+// The options and arguments that an inner command has beyond those of the outer one.
 std::string of_inner(DescribedCommand inner, const std::string& condition, const DescribedCommand& outer) {
   std::erase_if(inner.options, [&outer](const DescribedArgument& option) {
     return std::any_of(outer.options.begin(), outer.options.end(),

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t description_column = 26;
 
-// "  what      description", which begins on a line of its own where there is no room beside it.
+// "  what      description". The description begins on a new line if there is no room beside `what`.
 std::string entry(const std::string& what, const std::string& description) {
   std::string beginning = fmt::format("  {:<{}}", what, description_column - 2);
   std::string text;
@@ -23,7 +23,7 @@ std::string entry(const std::string& what, const std::string& description) {
 std::string arguments(const std::vector<DescribedArgument>& list) {
   std::string text;
   for (const DescribedArgument& argument : list) {
-    std::string what = argument.names.front().starts_with("--") ? "    " : "";  // below the long names of the others
+    std::string what = argument.names.front().starts_with("--") ? "    " : "";  // aligned with other long names
     for (const std::string& name : argument.names) what += (&name == &argument.names.front() ? "" : ", ") + name;
     if (argument.names.front().front() == '-' && !argument.value.placeholder.empty()) {
       what += " " + argument.value.placeholder;
@@ -37,7 +37,7 @@ std::string section(const std::string& heading, const std::string& text) {
   return text.empty() ? text : "\n" + heading + ":\n" + text;
 }
 
-// Prose is filled; a line that begins with two spaces stands as it is.
+// Fills prose; a line that begins with two spaces stays unchanged.
 std::string lines(const std::string& beginning, const std::vector<std::string>& list) {
   std::string prose;
   std::string verbatim;

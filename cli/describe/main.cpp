@@ -1,6 +1,6 @@
-// halcyon-describe: man pages and shell completions, written while building, out of the definition of the command line;
-// and the page of a profile's columns, out of their list.
-// usage: halcyon-describe DIR DATE   Writes below DIR, which is laid out as share/ of an installation.
+// halcyon-describe: writes man pages and shell completions from the definition of the command line, and a page of a
+// profile's columns from their list, during the build.
+// usage: halcyon-describe DIR DATE   Writes into DIR with the layout of an installation's share/.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>

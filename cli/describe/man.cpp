@@ -1,4 +1,4 @@
-// Man pages: halcyon(1), and one a subcommand.
+// Man pages: halcyon(1), and one per subcommand.
 #include <cctype>
 
 #include "cli/describe/description.hpp"
@@ -6,7 +6,7 @@
 namespace halcyon::cli {
 namespace {
 
-// As roff shows it: no line may begin with a control character, and what is typed keeps its hyphens and quotes.
+// Escapes text for roff: keeps hyphens and quotes, and no line begins with a control character.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char letter : text) {
@@ -26,7 +26,7 @@ std::string escaped(const std::string& text) {
 std::string bold(const std::string& text) { return "\\fB" + escaped(text) + "\\fR"; }
 std::string italic(const std::string& text) { return "\\fI" + escaped(text) + "\\fR"; }
 
-// Alternatives to type are bold, what stands for something is italic.
+// Literal words are bold, placeholders italic.
 std::string placeholder(const std::string& text) {
   std::string result;
   for (const std::string& alternative : alternatives(text)) {
@@ -57,7 +57,7 @@ std::string arguments(const std::vector<DescribedArgument>& list) {
   return text;
 }
 
-// Prose is filled; a line that begins with two spaces stands as it is.
+// Roff fills prose; lines that begin with two spaces stay unchanged.
 std::string lines(const std::vector<std::string>& list) {
   std::string text;
   bool verbatim = false;
@@ -84,7 +84,7 @@ std::string with_first(int (*change)(int), std::string text) {
   return text;
 }
 
-// In NAME, which is no sentence.
+// For the section NAME, which has no sentences.
 std::string as_phrase(const std::string& description) {
   std::string text = with_first(std::tolower, description);
   if (text.ends_with('.')) text.pop_back();
@@ -109,7 +109,7 @@ std::string man_page(const DescribedCommand& program, const DescribedCommand& co
                                      (command.notes.prose.empty() ? "" : ".PP\n" + lines(command.notes.prose)));
   std::string commands;
   for (const DescribedCommand& subcommand : command.subcommands) {
-    // Those of the program have pages of their own.
+    // The program's subcommands have pages of their own.
     const std::string rest = is_program ? "" : " " + usage(subcommand, bold, italic);
     commands += ".TP\n" + bold(subcommand.name) + rest + "\n" + escaped(as_sentence(subcommand.description)) + "\n";
     if (!is_program) commands += ".RS\n" + arguments(subcommand.positionals) + arguments(subcommand.options) + ".RE\n";

@@ -1,4 +1,4 @@
-// Completion for zsh, by its _arguments.
+// Completion for zsh, with its function _arguments.
 #include <algorithm>
 
 #include "cli/describe/description.hpp"
@@ -19,7 +19,7 @@ constexpr const char* behind_the_program = R"(
   case $words[1] in
 )";
 
-// Within single quotes, and with what _arguments takes for itself.
+// Escapes text for single quotes, and the characters that have a meaning for _arguments.
 std::string escaped(const std::string& text) {
   std::string result;
   for (const char letter : text) {
@@ -68,7 +68,7 @@ std::string arguments(const DescribedCommand& command) {
   return text;
 }
 
-// The commands within a command, and all that any of them takes.
+// The subcommands of a command, and all arguments that any of them takes.
 std::string inner_arguments(const DescribedCommand& command) {
   if (command.subcommands.empty()) return "";
   std::string text;

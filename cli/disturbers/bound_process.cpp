@@ -15,17 +15,17 @@
 namespace halcyon::cli {
 namespace {
 
-constexpr char ready = '\1';  // a failure's message has no control characters
+constexpr char ready = '\1';  // distinguishable, since a failure's message has no control characters
 
 [[noreturn]] void be_bound(pid_t parent, int tell, const std::function<Status()>& prepare,
                            const std::function<void()>& go_on) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);  // it ended before the line above
+  if (getppid() != parent) _exit(0);  // the parent ended before prctl
   setpgid(0, 0);
   std::string answer(1, ready);
   try {
     if (const Status prepared = prepare(); !prepared) answer = prepared.failure().message;
-  } catch (const std::exception& error) {  // memory, mostly
+  } catch (const std::exception& error) {  // mostly lack of memory
     answer = error.what();
   }
   if (write(tell, answer.data(), answer.size()) < 0) _exit(1);

@@ -1,4 +1,4 @@
-// A child that never outlives this process, and tells when it is ready.
+// A child process that never outlives this process, and that reports when it is ready.
 #pragma once
 
 #include <sys/types.h>
@@ -9,12 +9,12 @@
 
 namespace halcyon::cli {
 
-/// Forks. The child is killed when this process ends, however it ends, and no signal of the terminal reaches it. There
-/// `prepare` runs, then, unless it failed, `go_on`, then it ends. Comes back when `prepare` has ended, with its failure
-/// or with the child's number.
+/// Forks. The child runs `prepare`, then `go_on` unless `prepare` failed, then ends. It is killed when this process
+/// ends, however that happens; the terminal's signals do not reach it. Returns when `prepare` has ended, with its
+/// failure or the child's process id.
 Outcome<pid_t> start_bound(const std::function<Status()>& prepare, const std::function<void()>& go_on);
 
-/// Kills it, if it is one, and waits for its end.
+/// Kills the child, if the id is one, and waits for its end.
 void end_bound(pid_t child);
 
 }  // namespace halcyon::cli

@@ -18,7 +18,7 @@ constexpr std::size_t block_bytes = std::size_t{1} << 20;
 constexpr int blocks_of_a_file = 64;
 constexpr int blocks_between_syncs = 4;
 
-// A file that no directory lists. Where the file system cannot make one without a name, it loses its name at once.
+// A file that no directory lists. If the file system cannot create a file without a name, its name is removed at once.
 int nameless_file() {
   if (const int file = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600); file >= 0) return file;
   std::string name = "./.halcyon-disturb-XXXXXX";
@@ -29,7 +29,7 @@ int nameless_file() {
 
 struct Writer {
   explicit Writer(int opened) : file(opened), block(block_bytes) {
-    // Not all zero, which some file systems would not write.
+    // Not all zero: some file systems do not write blocks of zeros.
     for (std::size_t i = 0; i < block.size(); ++i) block[i] = static_cast<char>(i * 2654435761u >> 7);
   }
   int file;

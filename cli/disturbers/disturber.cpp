@@ -23,7 +23,7 @@ namespace {
 
 struct Kind {
   std::string_view name;
-  std::string_view did;  // behind an amount
+  std::string_view did;  // follows the amount
   int (*workers)();
   Outcome<Piece> (*prepare)(const WorkerPlace& place);
 };
@@ -68,7 +68,7 @@ struct Disturber::Account {
   std::array<std::atomic<std::uint64_t>, most_workers> nanoseconds{};
   std::atomic<std::size_t> workers_over{0};
   std::atomic<int> failures{0};
-  std::array<char, 256> failure{};  // the first one's
+  std::array<char, 256> failure{};  // the message of the first one
 };
 
 Outcome<DisturberSpec> parse_disturber(std::string_view text) {
@@ -126,7 +126,7 @@ Outcome<Disturber> Disturber::start(const DisturberSpec& spec, const DisturbedRu
       return static_cast<bool>(done);
     };
     const Outcome<pid_t> worker = start_bound(prepare, [&] {
-      // All workers of a disturber have the same stretches.
+      // The same seed gives all workers the same stretches.
       follow(Stretches(spec.schedule, run.seconds, run.seed), clock, begin, work);
       ++account.workers_over;
     });

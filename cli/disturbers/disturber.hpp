@@ -1,4 +1,4 @@
-// A disturber: what it does and when. Its workers are processes beside a program, as those of other jobs would be.
+// A disturber: what it does and when. Its workers are processes beside the program, like those of other jobs.
 #pragma once
 
 #include <sys/types.h>
@@ -21,39 +21,39 @@ struct DisturberSpec {
   Schedule schedule;
 };
 
-/// Reads `KIND` or `KIND:SCHEDULE`; throughout, if nothing else is said.
+/// Reads `KIND` or `KIND:SCHEDULE`; the default schedule is `throughout`.
 Outcome<DisturberSpec> parse_disturber(std::string_view text);
 std::string text_of(const DisturberSpec& spec);
 
-/// What a disturber has done, over all its workers.
+/// What a disturber has done, summed over its workers.
 struct DisturberWork {
-  std::uint64_t stretches = 0;   // of the schedule, that were begun
+  std::uint64_t stretches = 0;   // of the schedule, as far as they were begun
   double working_seconds = 0.0;  // of the worker that worked longest
   std::uint64_t amount = 0;      // nanoseconds of CPU time, or bytes
 };
 /// "1.52 s in 3 stretches, 41.2 GB read and written"
 std::string text_of(const DisturberWork& work, DisturberKind kind);
 
-/// What a disturber must know of the run beside which it works.
+/// What a disturber must know of the run that it disturbs.
 struct DisturbedRun {
-  double begins_in_seconds = 0.0;   // from now on; nothing is done before
-  double seconds = 0.0;             // for parts in shares of it
+  double begins_in_seconds = 0.0;   // from now; the disturber does nothing before
+  double seconds = 0.0;             // length of the run, for parts in percent of it
   std::uint64_t seed = 1;           // of bursts
-  const TwoHosts* hosts = nullptr;  // must be there for the network
+  const TwoHosts* hosts = nullptr;  // needed for the network
 };
 
-/// Works as long as it lives, and never outlives this process, however that ends.
+/// Works as long as the object lives, and never outlives this process, however that ends.
 class Disturber {
  public:
-  /// Comes back when all workers are ready. A failure says what a worker could not have.
+  /// Returns when all workers are ready. A failure says what a worker could not get.
   static Outcome<Disturber> start(const DisturberSpec& spec, const DisturbedRun& run);
   Disturber(Disturber&& other) noexcept;
   Disturber& operator=(Disturber&&) = delete;
   ~Disturber();
 
-  /// Ends the workers, and tells what they did; a failure if one could not go on.
+  /// Ends the workers and returns what they did; a failure if one could not continue.
   Outcome<DisturberWork> end();
-  /// Whether its schedule has an end and is over, or it could not go on.
+  /// Whether all workers have ended: the schedule is over, or they could not continue.
   bool is_over() const;
 
  private:

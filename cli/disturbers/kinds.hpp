@@ -1,4 +1,4 @@
-// What the kinds of disturbers do. A worker, a process of its own, does pieces of it again and again.
+// The kinds of disturbers. Each worker is a process that repeats a piece of work.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace halcyon::cli {
 
-/// Does some work, of some milliseconds at most where the machine lets it; gives how much, in the unit of its kind.
+/// Does some work, normally a few milliseconds at most, and returns the amount in the unit of its kind.
 using Piece = std::function<Outcome<std::uint64_t>()>;
 
 struct WorkerPlace {
@@ -17,20 +17,20 @@ struct WorkerPlace {
   const TwoHosts* hosts = nullptr;  // for the network
 };
 
-/// Keeps one core busy, always the same: one rank's neighbour. Gives nanoseconds of CPU time.
+/// Keeps one core busy, always the same, so that it disturbs one rank. Returns nanoseconds of CPU time.
 Outcome<Piece> cpu_work(const WorkerPlace& place);
 int cpu_workers();
 
-/// Streams through arrays larger than the caches. Gives bytes read and written.
+/// Reads and writes arrays larger than the caches. Returns bytes read and written.
 Outcome<Piece> memory_work(const WorkerPlace& place);
 int memory_workers();
 
-/// Writes a file of bounded size in the current directory over and over, with fsync. The file has no name, so that it
-/// is gone with its worker however that ends. Gives bytes written.
+/// Rewrites a file of fixed size in the current directory again and again, with fsync. The file has no name, so that it
+/// disappears with its worker, however that ends. Returns bytes written.
 Outcome<Piece> disk_work(const WorkerPlace& place);
 int disk_workers();
 
-/// Sends through the link between two hosts as fast as it lets, one worker in either direction. Gives bytes that
+/// Sends through the link between two hosts as fast as possible, with one worker per direction. Returns bytes that
 /// arrived.
 Outcome<Piece> network_work(const WorkerPlace& place);
 int network_workers();

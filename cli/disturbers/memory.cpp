@@ -12,15 +12,15 @@
 namespace halcyon::cli {
 namespace {
 
-// Beyond, more of the same does not evict more.
-constexpr std::size_t least_bytes = std::size_t{48} << 20;
-constexpr std::size_t most_bytes = std::size_t{384} << 20;  // of all workers together
+constexpr std::size_t least_bytes = std::size_t{48} << 20;  // of a worker
+constexpr std::size_t most_bytes = std::size_t{384} << 20;  // of all workers; larger arrays would not evict more
 constexpr int cores_for_each_worker = 4;
 constexpr int most_workers = 8;
 constexpr std::size_t arrays = 3;
 constexpr std::size_t piece_elements = std::size_t{1} << 18;
 
-// Three times the largest cache, so that nothing is found there again; never more than a quarter of what is free.
+// Three times the largest cache, so that nothing is still in it when it is read again, but at most a quarter of the
+// free memory.
 std::size_t bytes_of_worker() {
   const long cache = std::max({sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE), 0L});
   const auto free = static_cast<std::size_t>(std::max(0L, sysconf(_SC_AVPHYS_PAGES))) *
@@ -48,14 +48,14 @@ int memory_workers() {
 // IEEE TCCA Newsletter, 1995).
 Outcome<Piece> memory_work(const WorkerPlace&) {
   const std::size_t elements = bytes_of_worker() / arrays / sizeof(double) / piece_elements * piece_elements;
-  if (elements == 0) return Failure{"not enough free memory to disturb others with"};
+  if (elements == 0) return Failure{"there is not enough free memory for the arrays of the disturber"};
   const std::shared_ptr<Arrays> all = std::make_shared<Arrays>(elements);
   return Piece([all, elements]() -> Outcome<std::uint64_t> {
     double* const a = &all->a[all->at];
     const double* const b = &all->b[all->at];
     const double* const c = &all->c[all->at];
     for (std::size_t i = 0; i < piece_elements; ++i) a[i] = b[i] + 0.5 * c[i];
-    asm volatile("" : : "r"(a) : "memory");  // or the work would be left out, as nobody needs its result
+    asm volatile("" : : "r"(a) : "memory");  // keeps the compiler from removing the loop
     all->at = (all->at + piece_elements) % elements;
     return piece_elements * sizeof(double) * arrays;
   });

@@ -41,7 +41,7 @@ Outcome<Schedule> part_from(std::string_view text, const std::string& shown) {
   const Pair shares = pair_in(text, "..", share_in);
   const Pair times = shares ? std::nullopt : pair_in(text, "..", seconds_in);
   const Pair& ends = shares ? shares : times;
-  if (!ends) return Failure{shown + ": FROM..TO is not like 2s..5s or 25%..75%"};
+  if (!ends) return Failure{shown + ": FROM..TO must look like 2s..5s or 25%..75%"};
   if (ends->second <= ends->first) return Failure{shown + ": TO is not later than FROM"};
   return Schedule(Part{ends->first, ends->second, shares.has_value()});
 }
@@ -49,8 +49,8 @@ Outcome<Schedule> part_from(std::string_view text, const std::string& shown) {
 template <class OnOff>
 Outcome<Schedule> on_off_from(std::string_view text, const std::string& shown) {
   const Pair times = pair_in(text, ",", seconds_in);
-  if (!times) return Failure{shown + ": ON,OFF are not two times such as 1s,500ms"};
-  if (times->first <= 0.0 || times->second <= 0.0) return Failure{shown + ": ON and OFF must be longer than nothing"};
+  if (!times) return Failure{shown + ": ON,OFF must be two times such as 1s,500ms"};
+  if (times->first <= 0.0 || times->second <= 0.0) return Failure{shown + ": ON and OFF must be longer than zero"};
   return Schedule(OnOff{times->first, times->second});
 }
 
@@ -58,7 +58,7 @@ std::string time_text(double seconds) {
   return seconds == 0.0 || seconds >= 1.0 ? fmt::format("{:.4g}s", seconds) : fmt::format("{:.4g}ms", 1e3 * seconds);
 }
 
-// Evenly from 0 below 1, by the highest 53 bits: the standard library's may differ from one to another.
+// Uniform in [0, 1), from the highest 53 bits. The standard library's distribution may differ between implementations.
 double even(std::mt19937_64& random) { return std::ldexp(static_cast<double>(random() >> 11), -53); }
 
 double exponential(std::mt19937_64& random, double mean) { return -mean * std::log1p(-even(random)); }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::array host_names{"host-a", "host-b"};
 constexpr std::array addresses{"10.0.0.1", "10.0.0.2"};
-// The queue holds what the link sends in so long a time: what a message may wait behind a stream.
+// The longest time that a message waits behind a stream: the length of the link's queue.
 constexpr const char* link_speed = "1gbit";
 constexpr const char* longest_wait = "1ms";
 
@@ -28,7 +28,7 @@ Outcome<pid_t> make_host(const char* name) {
       [name]() -> Status {
         if (unshare(CLONE_NEWNET | CLONE_NEWUTS) != 0 || sethostname(name, std::strlen(name)) != 0) {
           return Failure{std::string("cannot make a network namespace: ") + std::strerror(errno) +
-                         (errno == EPERM ? " (it takes root)" : "")};
+                         (errno == EPERM ? " (needs root)" : "")};
         }
         return Done{};
       },
@@ -46,7 +46,7 @@ std::vector<std::string> in_host(pid_t keeper, std::vector<std::string> command)
   return words;
 }
 
-// ip and tc say nothing when all is well.
+// ip and tc print nothing on success.
 Status run_silently(const std::vector<std::string>& command) {
   const std::string said = output_of(command);
   return said.empty() ? Status(Done{}) : Status(Failure{"cannot make a network link: " + said});
@@ -73,12 +73,12 @@ Status join(pid_t first, pid_t second) {
   return Done{};
 }
 
-// A file without a place on disk, so that nothing is left behind; others find it below /proc as long as we live.
+// A file in memory, so that nothing is left behind. Other processes find it below /proc as long as this one lives.
 int file_in_memory(const std::string& text) {
   const int made = memfd_create("halcyon", MFD_CLOEXEC);
   if (made < 0) return -1;
   const bool written = write(made, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  // What is open for writing cannot be executed.
+  // A file that is open for writing cannot be executed, so it is opened again.
   const std::string itself = "/proc/self/fd/" + std::to_string(made);
   const int readable = written ? open(itself.c_str(), O_RDONLY | O_CLOEXEC) : -1;
   close(made);
@@ -106,7 +106,7 @@ Outcome<TwoHosts> TwoHosts::make() {
     hosts.keepers_[host] = *keeper;
   }
   if (const Status joined = join(hosts.keepers_[0], hosts.keepers_[1]); !joined) return failed(joined.failure());
-  // mpirun calls it as it would call ssh: HOST COMMAND...
+  // mpirun calls the script as it would call ssh: HOST COMMAND...
   hosts.agent_ = file_in_memory(
       fmt::format("#!/bin/sh\nshift\nexec {} sh -c \"$*\"\n", fmt::join(in_host(hosts.keepers_[1], {}), " ")));
   hosts.host_list_ = file_in_memory(fmt::format("{} slots=512\n{} slots=512\n", addresses[0], addresses[1]));
@@ -129,9 +129,10 @@ TwoHosts::~TwoHosts() {
 std::vector<std::string> TwoHosts::launch_prefix() const {
   return in_host(keepers_[0], {"env", "OMPI_MCA_plm_rsh_agent=" + path_for_others(agent_),
                                "OMPI_MCA_orte_default_hostfile=" + path_for_others(host_list_),
-                               // One rank here, one there; each host would bind its first rank to the same first core.
+                               // Ranks alternate between the hosts. No binding: each host would bind its first rank to
+                               // the same core.
                                "OMPI_MCA_rmaps_base_mapping_policy=node", "OMPI_MCA_hwloc_base_binding_policy=none",
-                               // No shared memory between the two: other layers see through namespaces.
+                               // These layers only: others would find a way past the namespaces.
                                "OMPI_MCA_pml=ob1", "OMPI_MCA_btl=tcp,vader,self"});
 }
 

@@ -1,5 +1,5 @@
-// Two hosts on one machine, joined by a link of 1 Gbit/s: network namespaces, for ranks that talk through a network
-// that can be disturbed. Needs root and iproute2.
+// Two hosts on one machine: network namespaces with a link of 1 Gbit/s between them, so that ranks communicate through
+// a network that can be disturbed. Needs root and iproute2.
 #pragma once
 
 #include <string>
@@ -15,21 +15,21 @@ class TwoHosts {
   static Outcome<TwoHosts> make();
   TwoHosts(TwoHosts&& other) noexcept;
   TwoHosts& operator=(TwoHosts&&) = delete;
-  /// Both are gone with this, and with this process, however that ends.
+  /// Both hosts disappear with this object, and with this process, however that ends.
   ~TwoHosts();
 
-  /// Words before a launch command of Open MPI's: it starts on the first host, and its ranks by turns on both.
+  /// Words to put before an Open MPI launch command, so that it starts on the first host and its ranks in turn on both.
   std::vector<std::string> launch_prefix() const;
 
-  /// The namespace of the first (0) or second (1), as a file to enter by setns.
+  /// The namespace of the first (0) or second (1) host, as a file for setns.
   std::string network_of(int host) const;
   static const char* address_of(int host);
 
  private:
   TwoHosts() = default;
 
-  int keepers_[2] = {-1, -1};  // processes in whose namespaces the hosts are
-  int agent_ = -1;             // what mpirun calls in place of ssh, and the list of hosts: files in memory
+  int keepers_[2] = {-1, -1};  // processes that keep the namespaces of the hosts alive
+  int agent_ = -1;             // the script that mpirun calls instead of ssh, and the list of hosts: files in memory
   int host_list_ = -1;
 };
 

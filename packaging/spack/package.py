@@ -1,10 +1,10 @@
-# Spack recipe. Halcyon has no public repository or release archive yet: `git` must name yours. Put this file into a
-# repository of recipes as packages/halcyon/package.py; `spack dev-build halcyon@main` then builds a source tree.
+# Spack recipe. Halcyon has no public repository or release archive yet: set `git` to your repository. Put this file into
+# a repository of recipes as packages/halcyon/package.py; `spack dev-build halcyon@main` then builds a source tree.
 from spack.package import *
 
 
 class Halcyon(CMakePackage):
-    """Tells from one run of an MPI program how much of its time came from outside."""
+    """Tells, from one run of an MPI program, how much of the run time came from outside the program."""
 
     git = "file:///path/to/halcyon"
 

@@ -136,9 +136,9 @@ class KnownRuns(halcyon_test.Behaviour):
         self.run_of("1.h5")
         (self.directory / "known.json").write_text(self.baselines("export"))
         elsewhere = str(self.scratch_directory())
-        self.assertIn("2 taken", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
+        self.assertIn("2 imported", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
         self.assertEqual(self.baselines("export", XDG_STATE_HOME=elsewhere), self.baselines("export"))
-        self.assertIn("0 taken", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
+        self.assertIn("0 imported", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
         finished = self.run_of("2.h5", XDG_STATE_HOME=elsewhere)
         self.assertIn("the best of 1 known run", finished.errors)
 
@@ -198,8 +198,8 @@ class KnownRuns(halcyon_test.Behaviour):
     def test_a_directory_that_others_may_write_to_is_refused(self):
         self.run_of("1.h5")
         (self.state / "halcyon" / "baselines").chmod(0o777)
-        self.check_nothing_is_kept("2.h5", "may be written to by others")
-        self.assertIn("may be written to by others", self.refused("list"))
+        self.check_nothing_is_kept("2.h5", "is writable by others")
+        self.assertIn("is writable by others", self.refused("list"))
 
     @unittest.skipIf(os.geteuid() != 0, "only root can give a directory away")
     def test_a_directory_of_another_user_is_refused(self):
@@ -239,8 +239,8 @@ class KnownRuns(halcyon_test.Behaviour):
                                                    (lambda: write(whole[:len(whole) // 2]), "is damaged"),
                                                    (lambda: write("[" * 100000), "is damaged"),
                                                    (lambda: write(" " * (1 << 20)), "is larger than any record"),
-                                                   (lambda: record.chmod(0o666), "may be written to by others"),
-                                                   (link, "cannot open"), (pipe, "is no file"))):
+                                                   (lambda: record.chmod(0o666), "is writable by others"),
+                                                   (link, "cannot open"), (pipe, "is not a file"))):
             with self.subTest(reason, number=number):
                 damage()
                 listed = self.halcyon("baselines", "list")

@@ -35,7 +35,7 @@ class LikelyCause(halcyon_test.Behaviour):
             self.assertIsNotNone(report["cause"], report["verdict"])
             self.assertEqual(report["cause"]["code"], code, report["cause"])
             self.assertIn(words, report["cause"]["text"])
-            self.assertIn(f"likely cause: {report['cause']['text']}. Do: {report['cause']['action']}", closing)
+            self.assertIn(f"likely cause: {report['cause']['text']}. What to do: {report['cause']['action']}", closing)
             text = " ".join(self.halcyon("report", f"{number}.h5").output.split())
             self.assertIn(f"likely cause {report['cause']['text']} [{code}] what to do {report['cause']['action']}", text)
         self.check_left_alone(attempt)

@@ -154,10 +154,10 @@ TEST(ReportText, SaysWhereTheExcessWent) {
           "segments        100 %  100 segments, normally 1.00 s, ending at\n                    allreduce@app+0x10\n"),
       std::string::npos)
       << text;
-  EXPECT_NE(text.find("evidence        the rank that the others waited for was not running for 50 %\n"),
+  EXPECT_NE(text.find("evidence        the rank that held the others up was not running for 50 % of\n"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("whole host      the hypervisor kept 5.00 s\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("whole host      the hypervisor took 5.00 s of CPU time\n"), std::string::npos) << text;
 }
 
 TEST(ReportText, NamesTheLikelyCauseAndWhatToDoOnItsFirstLines) {
@@ -172,7 +172,7 @@ TEST(ReportText, NamesTheLikelyCauseAndWhatToDoOnItsFirstLines) {
   const auto json = report_json("run.h5", profile, analysis)["cause"];
   EXPECT_EQ(keys_of(json), (std::vector<std::string>{"code", "text", "action"}));
   const std::string closing = closing_lines(profile, analysis, Colour::never);
-  EXPECT_EQ(closing.rfind("halcyon: yellow: 9.1 % came from outside: 110.0 s, undisturbed 100.0 s (", 0), 0u)
+  EXPECT_EQ(closing.rfind("halcyon: yellow: 9.1 % of 110.0 s came from outside, undisturbed 100.0 s (", 0), 0u)
       << closing;
   EXPECT_NE(closing.find("\nhalcyon: likely cause: slow point-to-point"), std::string::npos) << closing;
   EXPECT_TRUE(
