@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import xml.etree.ElementTree
+from pathlib import Path
 
 import halcyon_test
 from halcyon_test import EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Profile, clean_environment
@@ -25,19 +26,9 @@ CALIBRATION = ["calibration-quiet", "calibration-calls"]
 FIGURES = ["runs.svg", "probability.svg", "accuracy.svg"]
 TERMINAL = 80  # columns
 TOO_NOISY = 5  # exit status
-
-BARRIERS = 60
-COUNTS_ITS_RUNS = """
-from mpi4py import MPI
-import sys
-import time
-world = MPI.COMM_WORLD
-made = open('made', 'a+')
-if world.rank == 0: made.write('x')
-made.flush()
-run = world.bcast(made.tell())
-"""
-MEETS_BARRIERS = f"for _ in range({BARRIERS}): world.Barrier()\n"
+# A program whose runs differ, and the barriers that it meets in all runs and in a longer one
+SERIES = (PYTHON, Path(__file__).parent / "series.py")
+BARRIERS, MORE_BARRIERS = 60, 30
 
 
 class Validate(halcyon_test.Behaviour):
@@ -185,10 +176,9 @@ class Validate(halcyon_test.Behaviour):
         for words in ("status 7", "sys.exit(7)", str(self.directory / "out" / "calibration-quiet.log")):
             self.assertIn(words, last)
 
-    def series_whose_fourth_run(self, does):
-        """Why the series ended. The first two of the runs are for calibration, so that the fourth is run-2."""
-        program = (PYTHON, "-c", COUNTS_ITS_RUNS + f"if run == 4: {does}\n" + MEETS_BARRIERS)
-        finished = self.validate("--levels", "3", "--runs", "1", "--background", "0.1", program=program)
+    def reason_to_end_the_series(self, how):
+        """The fourth run differs in this way. It is run-2, as the first two runs are for calibration."""
+        finished = self.validate("--levels", "3", "--runs", "1", "--background", "0.1", program=(*SERIES, how))
         self.assertEqual(finished.status, 2, finished)
         results = json.loads((self.directory / "out" / "validation.json").read_text())
         self.assertEqual([run["run"] for run in results["runs"]], [1])
@@ -196,12 +186,11 @@ class Validate(halcyon_test.Behaviour):
         return results["ended_early"]
 
     def test_a_series_that_fails_in_the_middle_is_evaluated_as_far_as_it_came(self):
-        self.assertIn("run-2 ended with status 7", self.series_whose_fourth_run("MPI.Finalize(); sys.exit(7)"))
+        self.assertIn("run-2 ended with status 7", self.reason_to_end_the_series("fails"))
 
     def test_a_run_that_did_other_work_ends_the_series(self):
-        more = 30
-        reason = self.series_whose_fourth_run(f"[world.Barrier() for i in range({more})]")
-        for words in (f"run-2 had {BARRIERS + more + 1} segments", f"{BARRIERS + 1}"):
+        reason = self.reason_to_end_the_series("longer")
+        for words in (f"run-2 had {BARRIERS + MORE_BARRIERS + 1} segments", f"{BARRIERS + 1}"):
             self.assertIn(words, reason)
 
     def test_a_program_without_boundaries_is_told_so(self):
@@ -215,10 +204,8 @@ class Validate(halcyon_test.Behaviour):
         self.assertIn("--class mpiio", finished.errors.splitlines()[-1])
 
     def series_that_takes_other_times(self, *options):
-        """Every third run of the program hardly takes any time, and every third takes more than two seconds."""
-        steps = f"for _ in range({BARRIERS}): time.sleep(0.02 * (run % 3)); world.Barrier()"
-        program = (PYTHON, "-c", COUNTS_ITS_RUNS + steps)
-        finished = self.validate("--levels", "2", "--runs", "1", "--background", "0", *options, program=program)
+        finished = self.validate("--levels", "2", "--runs", "1", "--background", "0", *options,
+                                 program=(*SERIES, "turns"))
         results = json.loads((self.directory / "out" / "validation.json").read_text())
         self.assertFalse(results["valid"])
         self.assertIn("quiet runs differ", results["noise"]["objection"])
