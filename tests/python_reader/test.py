@@ -2,21 +2,20 @@
 import importlib.util
 import json
 import re
-import sys
 
 import halcyon_test
 from halcyon_test import HALCYON, PYTHON, SOURCE, TOTALS, Profile, split_site
 
 try:
     import pandas
-    import xarray
+    import xarray  # noqa: F401
 except ImportError as missing:
     halcyon_test.skip(f"no {missing.name}")
-sys.path.insert(0, str(SOURCE / "python"))
 import halcyon
 
 halcyon.command = str(HALCYON)
 
+LEAST_BLOCKS = 5  # of Python in the documentation
 FEATURES = ("compute", *TOTALS)
 # Columns of the table of segments. The profile has them, too, under names without the unit.
 RECORDED = ("duration", "boundary_wait", "calls_beyond_usual", "last_rank_point_to_point", "last_rank_collective",
@@ -185,10 +184,9 @@ class PythonReader(halcyon_test.Behaviour):
         self.record_disturbed("disturbed.h5")
         self.record_disturbed("quiet.h5", delay=0.0)
         blocks = re.findall(r"^```python\n(.*?)^```", (SOURCE / "docs" / "python.md").read_text(), re.M | re.S)
-        self.assertGreater(len(blocks), 5)
-        (self.directory / "example.py").write_text(f"import sys; sys.path.insert(0, {str(SOURCE / 'python')!r})\n" +
-                                                   "".join(blocks))
-        finished = self.run_command([PYTHON, "example.py"], MPLBACKEND="Agg",
+        self.assertGreater(len(blocks), LEAST_BLOCKS)
+        (self.directory / "example.py").write_text("".join(blocks))
+        finished = self.run_command([PYTHON, "example.py"], MPLBACKEND="Agg", PYTHONPATH=str(SOURCE / "python"),
                                     PATH=f"{HALCYON.parent}:/usr/bin:/bin")
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertTrue((self.directory / "python-example.png").exists())
