@@ -9,17 +9,18 @@ import halcyon_test
 from halcyon_test import EXAMPLES, PROGRAMS, SOURCE, Profile, editing, make_up_times
 
 HALO = SOURCE / "examples" / "halo.c"
+LONG_DELAYS = {"usual": 5e-3, "delay": 0.1}  # so that the verdict is red
 ELF_HEADER, FIRST_PAGE = 0x40, 0x1000  # bytes of a program's file
 
 
 class NamesFunctionsAndLines(halcyon_test.Behaviour):
 
     def recorded(self, program=EXAMPLES / "halo_c"):
-        """A profile of the program with made-up times, so that it has a verdict; its path."""
+        """Path to a profile of the program whose times are made up, so that it has a verdict."""
         shutil.copy(program, self.directory / "program")
         self.record(2, [self.directory / "program", 400])
         path = self.directory / "run.h5"
-        make_up_times(path, usual=5e-3, delay=0.1)
+        make_up_times(path, **LONG_DELAYS)
         return path
 
     def groups(self, path):
@@ -57,7 +58,7 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
         melt = (SOURCE / "examples" / "lj.in").read_text()
         (self.directory / "short.in").write_text(melt.replace("run             3000", "run 300"))
         self.record(1, ["lmp", "-in", "short.in", "-log", "none", "-screen", "none"])
-        make_up_times(self.directory / "run.h5", usual=0.02, delay=0.02)
+        make_up_times(self.directory / "run.h5", **LONG_DELAYS)
         functions = [group["function"] for group in self.groups("run.h5") if group.get("function")]
         self.assertTrue(any(name.startswith("LAMMPS_NS::") and name.endswith(")") for name in functions), functions)
 
@@ -81,7 +82,7 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
 
     def test_not_of_what_is_no_file(self):
         path = self.recorded()
-        os.mkfifo(self.directory / "fifo")  # who opens it for reading waits
+        os.mkfifo(self.directory / "fifo")  # opening it for reading blocks
         for place in (self.directory / "fifo", self.directory, "/dev/zero", "/nowhere", "program", ""):
             with self.subTest(place=place):
                 self.change(path, "module_paths", str(place))
