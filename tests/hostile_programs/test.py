@@ -11,7 +11,7 @@ MILLIONS = 2000000
 
 # What hostile.c does
 BARRIERS = 10  # before each case
-ROUNDS, THREADS = 300, 8  # of the cases with threads; each thread has so many rounds
+THREADS, ROUNDS = 8, 300  # of the cases with threads; each thread has these rounds
 EARLY_WRITES = 1000
 SHORT_LIVED_THREADS = 1000
 FAILED_SENDS = 5  # of the case `handler`, each with a barrier behind it
@@ -20,15 +20,16 @@ ABORT_STATUS = 9
 # Case `truncated`: each round has a message that is longer than the room for it, and two that fit
 TRUNCATED_ROUNDS = 100
 BYTES_TOO_LONG, BYTES_OF_ROOM, BYTES_THAT_FIT = 16, 4, (64, 32)
-# Case `jumps`: each round leaves a failed call by a jump, and then has one exchange of a byte or, in every other, two
+# Case `jumps`: each round leaves a failed call by a jump. Even rounds then exchange a byte once, odd rounds twice
 JUMPS = 30
 EXCHANGES_AFTER_JUMPS = JUMPS // 2 * (1 + 2)
-EXCEPTIONS = 30  # of throws.cpp, each with a send and a barrier behind it
-
-# What hostile.c's case `collectives` does in each round of a thread
+# Case `threads`
+BYTES_OF_AN_ISEND = 8
+# Case `collectives`, in each round of a thread
 BYTES_OF_A_NUMBER = 4
 BYTES_OF_A_PERSISTENT_SEND, BYTES_OF_A_SENDRECV = 8, 4
 
+EXCEPTIONS = 30  # of throws.cpp, each with a send and a barrier behind it
 CALLS_PLUGIN = f"""
 import ctypes
 from mpi4py import MPI
@@ -42,7 +43,7 @@ assert total.value == 2, total
 class HostilePrograms(halcyon_test.Behaviour):
 
     def check(self, case, ranks=2):
-        """The case prints the same with and without the recorder; its profile."""
+        """Checks that the case prints the same with the recorder as without, and returns its profile."""
         plain = self.mpirun(ranks, [PROGRAM, case], preload=())
         profile = self.record(ranks, [PROGRAM, case])
         again = self.mpirun(ranks, [PROGRAM, case], HALCYON_OUTPUT=self.directory / "again.h5")
@@ -60,12 +61,12 @@ class HostilePrograms(halcyon_test.Behaviour):
 
     def test_threads_that_share_mpi_lose_no_boundary_and_no_byte(self):
         profile = self.check("threads")
-        by_half_of_the_threads = THREADS // 2 * ROUNDS  # one half has boundaries, the other messages of 8 bytes
-        self.assertEqual(profile.boundaries, BARRIERS + by_half_of_the_threads)
+        boundaries = messages = THREADS // 2 * ROUNDS  # half of the threads has boundaries, and half has messages
+        self.assertEqual(profile.boundaries, BARRIERS + boundaries)
         for rank in range(2):
             totals = profile.totals(rank)
-            self.assertEqual(totals["bytes_received"], by_half_of_the_threads * 8)
-            self.assertEqual(totals["sends_nonblocking"], by_half_of_the_threads)
+            self.assertEqual(totals["bytes_received"], messages * BYTES_OF_AN_ISEND)
+            self.assertEqual(totals["sends_nonblocking"], messages)
 
     def test_a_thread_that_was_there_before_mpi_init_counts_from_then_on(self):
         profile = self.check("early", ranks=1)
@@ -146,7 +147,7 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual(self.check("pcontrol", ranks=1).boundaries, BARRIERS + LEVELS_OF_PCONTROL)
 
     def test_a_c_plugin_in_a_scope_of_its_own_is_recorded(self):
-        for barriers, mebibytes in ((BARRIERS, 512), (MANY, 1)):  # the second does not fit, and is spilled
+        for barriers, mebibytes in ((BARRIERS, 512), (MANY, 1)):  # the second does not fit and is spilled
             with self.subTest(barriers=barriers):
                 profile = self.record(2, [HOST, DIES, barriers, "finalize"], HALCYON_MEMORY=mebibytes)
                 self.assertEqual(profile.boundaries, barriers)

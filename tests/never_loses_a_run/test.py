@@ -13,9 +13,9 @@ SEGMENTS = 10000
 MANY = 100000  # more than fit into a mebibyte
 EXIT_STATUS, ABORT_STATUS = 7, 9  # of dies.c
 BATCH_SIGNALS = {signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM}
-QUOTA = 2000000  # bytes that a rank may write, of which its parts take more
+QUOTA = 2000000  # bytes, which MANY segments do not fit into
 WRITER_THAT_SIGNALS = Path(__file__).parent / "writer_that_signals.sh"
-# How many of the two ranks keep all that they recorded, as a pattern
+# How many of two ranks keep all that they recorded, as a pattern
 RANKS_THAT_KEEP = "[12]" if MPI.kills_other_ranks else "2"
 needs_other_ranks = unittest.skipIf(MPI.kills_other_ranks,
                                     f"{MPI.name}'s launcher kills the other ranks before they have spilled")
@@ -29,12 +29,12 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.parts = self.directory / "run.h5.parts"
 
     def run_that_ends(self, *words, options=(), ranks=2, **environment):
-        """What `halcyon run` of the program printed, and its status. It may have recovered a profile."""
+        """Runs the program under `halcyon run`, which recovers a profile if it has to."""
         return self.halcyon("run", "-o", self.profile, *options, "--", *MPI.launch(ranks), PROGRAM,
                             *words, **environment)
 
     def check(self, segments, exit_state, profile=None):
-        """The profile has as many segments, and each has what the program did in it. Without a number any will do."""
+        """Checks that the profile has this number of segments (None for any), each with what the program did in it."""
         kept = Profile(profile or self.profile)
         self.assertEqual(kept.attributes["exit_state"], exit_state)
         if segments is not None:
@@ -45,7 +45,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
         return kept
 
     def check_recovered(self, finished, statuses, exit_state):
-        """The command ended with one of these statuses, and recovered all that was recorded."""
+        """Checks that the command ended with one of these statuses and recovered all that was recorded."""
         self.assertIn(finished.status, statuses, finished)
         self.assertRegex(finished.errors, f"{SEGMENTS} segments of {RANKS_THAT_KEEP} of 2 ranks, until the run ended")
         left_nothing = Profile(self.profile).attributes.get("incomplete")
@@ -84,13 +84,13 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.assertEqual(finished.status, MPI.status_of_signal(signal.SIGXCPU), finished)
         kept = Profile(self.profile)
         if MPI.kills_other_ranks and "incomplete" in kept.attributes:
-            self.assertEqual(kept.segments, SEGMENTS + 1)  # rank 0 alone, where MPI_Finalize has ended one more
+            self.assertEqual(kept.segments, SEGMENTS + 1)  # those of rank 0, where MPI_Finalize has ended one more
         else:
             self.assertEqual(kept.segments, SEGMENTS)
             self.assertEqual(kept.attributes["exit_state"], f"signal {signal.SIGXCPU.value}")
 
     def test_a_signal_while_the_profile_is_written_leaves_the_profile_and_no_parts(self):
-        # An installation of the library, which finds its writer from where it lies itself
+        # The library finds its writer by its own place, so both are installed here.
         library = self.directory / "lib" / LIBRARY.name
         writer = self.directory / "libexec" / "halcyon" / WRITER.name
         for copy, original in ((library, LIBRARY), (writer, WRITER_THAT_SIGNALS),

@@ -6,7 +6,7 @@ from halcyon_test import (BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, MPICH, OTHER_M
                           only_open_mpi)
 
 PROGRAM = EXAMPLES / "halo_c"
-BACKGROUND = 2  # seconds that --background measures in all, half of them before the run and half after it
+BACKGROUND = 2  # seconds that --background takes, half of them before the run and half after it
 
 
 class RunCommand(halcyon_test.Behaviour):
@@ -43,7 +43,7 @@ class RunCommand(halcyon_test.Behaviour):
                 file.unlink()
 
     def test_the_verdict_is_of_the_profile_that_this_run_wrote(self):
-        # The other file fits the name if that is taken for a pattern of a shell.
+        # Another file fits the pattern of the name, and brackets mean something to a shell.
         (self.directory / "zzz[1].h5").write_text("another one's")
         finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "{app}[1].h5"))
         self.assertEqual(finished.status, 0, finished)

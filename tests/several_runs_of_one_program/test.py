@@ -109,7 +109,7 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         self.assertLess(composed.attributes["run_time_seconds"], 1.1 * undisturbed)
         self.assertGreater(composed.attributes["run_time_seconds"], 0.5 * undisturbed)
         report = self.report(composed_file)
-        self.assertEqual(report["verdict"], "unknown", report)  # how it was made leaves nothing to judge
+        self.assertEqual(report["verdict"], "unknown", report)  # as for every composed profile
         self.assertLess(report["interference_percent"], 2.0, report)
         # A delay stays if too few segments are like the one that it is in.
         self.assertLess(self.injected_seconds(composed_file), 0.5 * min(map(self.injected_seconds, names)))

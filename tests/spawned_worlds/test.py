@@ -34,14 +34,14 @@ class SpawnedWorlds(halcyon_test.Behaviour):
         self.of_parents, self.of_children = self.directory / "run.h5", self.directory / "run.spawned.h5"
 
     def spawn(self, *ends, parents=PARENTS, children=CHILDREN):
-        """Runs both worlds with the recorder; `ends` are how each of them ends."""
+        """Runs both worlds with the recorder. `ends` says how the parents and the children end."""
         words = MPI.launch(RANKS, *MPI.yield_when_idle)
         for name, value in {"LD_PRELOAD": LIBRARY, "HALCYON_OUTPUT": self.of_parents, "HALCYON_MEMORY": 1}.items():
             words += MPI.exported(name, value)
         return self.run_command(["timeout", "-s", "KILL", MOST_SECONDS, *words, PROGRAM, parents, children, *ends])
 
     def check(self, parents, children, met=MET):
-        """Each of the two profiles holds what its own world did, and nothing of the other's."""
+        """Checks that each of the two profiles holds what its own world did, and nothing of the other's."""
         of_parents = Profile(self.of_parents)
         of_children = Profile(self.of_children)
         self.assertEqual([profile.attributes["exit_state"] for profile in (of_parents, of_children)], 2 * ["finalized"])
@@ -55,7 +55,7 @@ class SpawnedWorlds(halcyon_test.Behaviour):
         return of_parents, of_children
 
     def check_recovered(self, **exit_states):
-        """The parts of each world become a profile, which has all that had been spilled at least."""
+        """Checks that the parts of each world become a profile, which has at least all that had been spilled."""
         for world, path, sends in (("parents", self.of_parents, SENDS_OF_A_PARENT),
                                    ("children", self.of_children, SENDS_OF_A_CHILD)):
             with self.subTest(world):

@@ -29,7 +29,7 @@ class WhereItWent(halcyon_test.Behaviour):
             self.assertAlmostEqual(seconds, excess, delta=SINGLE_PRECISION * excess, msg=name)
 
     def check(self, injected, kind, rank, probability):
-        """Delays of the class `injected` on the rank are found in its calls of this kind."""
+        """Checks that delays of the class `injected` on the rank are found in its calls of this kind."""
         tries_alone = 0
         for seed in range(1, TRIES + 1):
             before = foreign_cpu_seconds()

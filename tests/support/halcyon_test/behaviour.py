@@ -68,7 +68,7 @@ class Behaviour(unittest.TestCase):
         return Profile(path)
 
     def record_disturbed(self, file="run.h5", delay=0.02):
-        """A profile with made-up delays of `delay` seconds, for which rank 1 is to blame; its path."""
+        """Writes a profile with made-up delays of `delay` seconds by rank 1, and returns its path."""
         path = self.directory / file
         write_disturbed_profile(path, delay)
         return path
@@ -82,7 +82,7 @@ class Behaviour(unittest.TestCase):
     # Checking
 
     def check_refused(self, finished, *names, status=BAD_INPUT):
-        """`halcyon` printed nothing but one line, in which all these names occur."""
+        """Checks that `halcyon` printed nothing but one line, which has all these names in it."""
         self.assertEqual((finished.status, finished.output), (status, ""), finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertTrue(finished.errors.startswith("halcyon: "), finished)
@@ -90,8 +90,8 @@ class Behaviour(unittest.TestCase):
             self.assertIn(str(name), finished.errors)
 
     def check_nothing_runs_on(self):
-        """No process has the test's directory in its command line. The kernel ends a child when its parent has ended,
-        but this may take a moment."""
+        """Checks that no process has the test's directory in its command line. The kernel ends a child when its parent
+        has ended, but this may take a moment."""
         end = time.monotonic() + TIME_LIMIT
         while processes_that_name(str(self.directory)) and time.monotonic() < end:
             pass
