@@ -1,26 +1,24 @@
-"""The package that cpack makes installs into a clean Debian and runs the demo there; lintian has nothing against it."""
+"""The Debian package installs into a clean Debian and runs the demo there, and lintian finds no fault with it."""
 import atexit
 import json
 import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, output_of
+from halcyon_test import BUILD, TIME_LIMIT, Finished, output_of
 
-# CPack calls ldconfig for any library below /usr/lib, also for those that are none of its business; and command and
-# writer keep to Debian's HDF5, whatever LD_LIBRARY_PATH a program needs.
+# CPack calls ldconfig for any library below /usr/lib, also for those that are only preloaded. The command and the
+# writer load Debian's HDF5 whatever LD_LIBRARY_PATH a program needs.
 TOLERATED = "maintscript-calls-ldconfig,custom-library-search-path"
 
 
 def what_is_missing():
-    """To make a root directory of Debian, and to enter it; nothing if all is there."""
+    """Why this machine cannot make a Debian and enter it; None if it can."""
     for program in ("cpack", "dpkg-deb", "dpkg-shlibdeps", "mmdebstrap", "unshare", "chroot"):
         if shutil.which(program) is None:
             return f"no {program}"
@@ -32,7 +30,7 @@ def what_is_missing():
 
 
 def new_root(directory):
-    """A minimal Debian of this machine's release, from this machine's mirror, with the demo's program."""
+    """Makes a minimal Debian of this machine's release, from this machine's mirror, with the program of the demo."""
     release = re.search(r"^VERSION_CODENAME=(\w+)$", Path("/etc/os-release").read_text(), re.M)[1]
     mirrors = output_of(["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages",
                          f"Codename: {release}"]).split()
@@ -62,18 +60,18 @@ class DebianPackage(halcyon_test.Behaviour):
 
     @classmethod
     def enter(cls, *words, **environment):
-        """A command in the new root, as root, with an environment of its own; what it printed."""
+        """Runs a command in the new Debian, as root and with an environment of its own; what it printed."""
         settings = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive",
                     "LANG": "C.UTF-8", **environment}
         result = subprocess.run(
             ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={cls.root}/proc",
              "chroot", cls.root, "env", "-i", *(f"{name}={value}" for name, value in settings.items()), *words],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=halcyon_test.TIME_LIMIT, check=False)
-        assert result.returncode == 0, halcyon_test.Finished(result)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
+        assert result.returncode == 0, Finished(result)
         return result.stdout
 
     def test_it_runs_the_demo(self):
-        # On a machine with other work, ranks that wait must not keep others from theirs.
+        # On a busy machine, ranks that wait must leave the processor to others.
         output = self.enter("sh", "-c", "cd /tmp && /usr/share/doc/halcyon/examples/demo.sh",
                             OMPI_MCA_mpi_yield_when_idle="1")
         self.assertEqual(len(re.findall(r"^  coverage ", output, re.M)), 2, output)

@@ -1,17 +1,18 @@
-"""Disturbers do their work when it is time, and always end: with their command, at a signal, and with `halcyon` itself,
-however that is killed. Nothing of them is left behind."""
+"""Disturbers do their work at the right time and leave nothing behind. They end with their command, at a signal, and
+when `halcyon` is killed."""
 import os
 import re
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, PYTHON
+from halcyon_test import (EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Finished, clean_environment,
+                          processes_that_name)
 
-LAUNCH = ("mpirun", "--oversubscribe", "-np", "2")
+PROC = Path("/proc")
+SAYS_WHEN_IT_RUNS = "import time; print('begun', flush=True); time.sleep(1000)"
+NO_COMMAND = 127  # exit status of a command that does not exist
 
 
 class Disturbers(halcyon_test.Behaviour):
@@ -25,13 +26,14 @@ class Disturbers(halcyon_test.Behaviour):
         return finished
 
     def work_of(self, finished):
-        """What each disturber says that it did: its name, stretches and amount, more than nothing."""
-        found = re.findall(r"^halcyon: (\S+) worked [\d.]+ s in (\d+) stretch(?:es)?, ([\d.]+) (.*)$", finished.errors, re.M)
+        """What each disturber says that it did, as (name, stretches, amount, unit); at least one says something."""
+        found = re.findall(r"^halcyon: (\S+) worked [\d.]+ s in (\d+) stretch(?:es)?, ([\d.]+) (.*)$", finished.errors,
+                           re.M)
         self.assertTrue(found, finished)
         return [(name, int(stretches), float(amount), what) for name, stretches, amount, what in found]
 
     def check_works(self, kind, what):
-        for seconds in (1, 10, 60):  # as long as it takes on a busy machine
+        for seconds in (1, 10, 60):  # longer if a busy machine leaves it no time
             finished = self.disturb(f"{kind}:periodic:50ms,10ms", "--for", f"{seconds}s")
             (name, stretches, amount, did), = self.work_of(finished)
             self.assertEqual((name, finished.output), (f"{kind}:periodic:50ms,10ms", ""))
@@ -77,12 +79,11 @@ class Disturbers(halcyon_test.Behaviour):
         self.check_nothing_is_left()
 
     def begun(self, *words):
-        """A disturbance whose command says when it runs."""
-        says = "import time; print('begun', flush=True); time.sleep(1000)"
-        # The directory's name in the command line is what its processes are found by.
-        command = [HALCYON, "disturb", *words, "--", PYTHON, "-c", says, self.directory]
-        running = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   cwd=self.directory, stdin=subprocess.DEVNULL, env=halcyon_test.clean_environment())
+        """`halcyon disturb` as a process, after its command has said that it runs."""
+        # Its processes are found by the directory's name in their command line.
+        command = [HALCYON, "disturb", *words, "--", PYTHON, "-c", SAYS_WHEN_IT_RUNS, self.directory]
+        running = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=clean_environment(),
+                                   text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(running.wait)
         self.addCleanup(running.kill)
         self.addCleanup(running.stdout.close)
@@ -96,20 +97,21 @@ class Disturbers(halcyon_test.Behaviour):
         return running
 
     def disturbers_of(self, running):
-        """Its forked children, which keep its command line; not the command, which has one of its own."""
-        own = (Path("/proc") / str(running.pid) / "cmdline").read_bytes()
-        children = (Path("/proc") / str(running.pid) / "task" / str(running.pid) / "children").read_text().split()
-        return [int(child) for child in children if (Path("/proc") / child / "cmdline").read_bytes() == own]
+        """The forked children of `halcyon disturb`. They have its command line, unlike the command that it runs."""
+        parent = str(running.pid)
+        own = (PROC / parent / "cmdline").read_bytes()
+        children = (PROC / parent / "task" / parent / "children").read_text().split()
+        return [int(child) for child in children if (PROC / child / "cmdline").read_bytes() == own]
 
     def check_ends_when_killed(self, kind, workers):
         running = self.begun(kind)
         children = self.disturbers_of(running)
         self.assertGreaterEqual(len(children), workers)
-        command = [pid for pid in halcyon_test.processes_that_name(str(self.directory))
+        command = [pid for pid in processes_that_name(str(self.directory))
                    if pid not in children and pid != running.pid]
         os.kill(running.pid, signal.SIGKILL)
-        running.wait(halcyon_test.TIME_LIMIT)
-        for pid in command:  # it is nobody's who was killed
+        running.wait(TIME_LIMIT)
+        for pid in command:  # which does not end with `halcyon`
             os.kill(pid, signal.SIGKILL)
         self.check_nothing_is_left()
 
@@ -123,39 +125,34 @@ class Disturbers(halcyon_test.Behaviour):
         self.check_ends_when_killed("disk", 2)
 
     def test_network_ends_when_its_parent_is_killed(self):
-        self.check_ends_when_killed("network", 4)  # two streams, and a keeper of either host
+        self.check_ends_when_killed("network", 4)  # two streams, and a process for each host
 
     def test_a_signal_ends_it_with_its_command(self):
         running = self.begun("cpu", "disk", "memory")
         running.send_signal(signal.SIGTERM)
-        running.wait(halcyon_test.TIME_LIMIT)
+        running.wait(TIME_LIMIT)
         self.check_nothing_is_left()
 
     def test_a_signal_ends_it_where_there_is_no_command(self):
         command = [HALCYON, "disturb", "disk", "--for", "1000s"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                              env=halcyon_test.clean_environment()) as running:
+                              env=clean_environment()) as running:
             while not self.disturbers_of(running):  # not begun yet
                 pass
             running.send_signal(signal.SIGINT)
             errors = running.stderr.read()
-            self.assertEqual(running.wait(halcyon_test.TIME_LIMIT), -signal.SIGINT, errors)
+            self.assertEqual(running.wait(TIME_LIMIT), -signal.SIGINT, errors)
         self.assertEqual(list(self.directory.iterdir()), [])
 
     def test_with_the_network_ranks_run_on_two_hosts(self):
-        finished = self.disturb("network", "--", *LAUNCH, "hostname")
+        finished = self.disturb("network", "--", *MPI.launch(2), "hostname")
         self.assertEqual(sorted(finished.output.split()), ["host-a", "host-b"])
 
     def test_what_runs_beside_the_network_disturber_is_recorded_on_two_hosts(self):
-        self.disturb("network:bursts", "--", HALCYON, "run", "-o", "run.h5", "--", *LAUNCH, EXAMPLES / "cg", 1)
+        self.disturb("network:bursts", "--", HALCYON, "run", "-o", "run.h5", "--", *MPI.launch(2),
+                     EXAMPLES / "cg", 1)
         report = self.report("run.h5")
         self.assertEqual((sorted(report["hosts"]), report["ranks"]), (["host-a", "host-b"], 2))
-
-    def check_refused(self, finished, *names):
-        self.assertEqual((finished.status, finished.output), (2, ""), finished)
-        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
-        for name in names:
-            self.assertIn(name, finished.errors)
 
     def test_bad_usage_is_told(self):
         self.check_refused(self.halcyon("disturb"), "DISTURBER")
@@ -166,15 +163,14 @@ class Disturbers(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("disturb", "cpu:part", "--", "true"), "cpu:part", "2s..5s")
 
     def test_a_directory_that_cannot_be_written_is_told(self):
-        finished = halcyon_test.Finished(subprocess.run([HALCYON, "disturb", "disk"], cwd="/proc", capture_output=True,
-                                                        text=True, check=False, timeout=halcyon_test.TIME_LIMIT))
+        finished = Finished(subprocess.run([HALCYON, "disturb", "disk"], cwd=PROC, capture_output=True, text=True,
+                                           check=False, timeout=TIME_LIMIT))
         self.check_refused(finished, "disk", "cannot write in the current directory")
 
     def test_a_command_that_does_not_exist_is_told(self):
         finished = self.disturb("cpu", "--", "./nothing", check=False)
-        self.assertEqual(finished.status, 127, finished)
+        self.assertEqual(finished.status, NO_COMMAND, finished)
         self.assertIn("./nothing", finished.errors)
-
 
 
 if __name__ == "__main__":

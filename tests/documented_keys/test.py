@@ -1,30 +1,32 @@
-"""What is printed is documented: every key and column in docs/json.md and docs/export.md, every warning under its code.
-Links between pages lead somewhere."""
+"""The documentation is complete: every key and column is in docs/json.md or docs/export.md, every warning is under its
+code, and links between pages lead somewhere."""
 import csv
 import io
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, SOURCE
+from halcyon_test import EXAMPLES, SOURCE, TOTALS, editing
+
+METHODS = ("compound", "paper", "mode")
+PROBES = ("registers", "l2", "memory_latency", "memory_bandwidth")
+LEAST_LINKS = 50
+TERMINAL = 80  # columns
 
 
 def section(document, heading):
-    """The text below a heading."""
+    """The text of the document below this heading."""
     return re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", (SOURCE / "docs" / document).read_text(), re.M | re.S)[1]
 
 
 def first_cells(text):
-    """What is in code in the first column of its tables."""
+    """Words in code in the first column of the text's tables."""
     cells = [row.split("|")[1] for row in text.splitlines() if row.startswith("| `")]
     return [name for cell in cells for name in re.findall(r"`([^`]+)`", cell)]
 
 
 def keys_of(value, path=""):
-    """Paths of all leaves."""
+    """Paths of all leaves of a JSON value."""
     if isinstance(value, dict):
         return {key for name, inner in value.items() for key in keys_of(inner, f"{path}.{name}" if path else name)}
     if isinstance(value, list):
@@ -36,14 +38,13 @@ class DocumentedKeys(halcyon_test.Behaviour):
 
     def setUp(self):
         super().setUp()
-        import h5py
         for file in (self.record_disturbed("a.h5"), self.record_disturbed("b.h5", delay=0.0)):
-            with h5py.File(file, "r+") as profile:
+            with editing(file) as profile:
                 profile.attrs["known_runs"] = 2
                 for name in ("displacement", "low", "high"):
                     profile.attrs[f"known_runs_{name}_seconds"] = 0.0
                 profile.attrs["known_runs_matched_seconds"] = profile.attrs["run_time_seconds"]
-                profile.attrs["known_runs_of_parts"] = 1  # two would contradict what the run itself shows
+                profile.attrs["known_runs_of_parts"] = 1  # two would contradict the run itself
                 for name in ("beyond", "beyond_low", "beyond_high"):
                     profile.attrs[f"known_runs_{name}_seconds"] = 0.0
 
@@ -52,12 +53,13 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         return json.loads(finished.output)
 
-    def report_keys(self):  # of a run that has a cause
+    def report_keys(self):
+        """Documented keys of the report of a run with a likely cause."""
         documented = {key.replace("METHOD", method) for key in first_cells(section("json.md", "report"))
-                      for method in ("compound", "paper", "mode")}
+                      for method in METHODS}
         documented = {key.replace("PROBE", probe) for key in documented
-                      for probe in ("registers", "l2", "memory_latency", "memory_bandwidth")}
-        return documented - {"breakdown"}  # an object, whose keys have a table of their own
+                      for probe in PROBES}
+        return documented - {"breakdown"}  # the keys of this object have a table of their own
 
     def check(self, documented, printed, only_sometimes=()):
         printed = keys_of(printed)
@@ -74,7 +76,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
     def test_of_info(self):
         text = section("json.md", "info")
         totals = re.findall(r"`([^`]+)`", re.search(r"^TOTAL is one of(.*?)\. Sendrecv", text, re.M | re.S)[1])
-        self.assertEqual(set(totals), set(halcyon_test.TOTALS))
+        self.assertEqual(set(totals), set(TOTALS))
         documented = {key.replace("TOTAL", total) for key in first_cells(text) for total in totals}
         self.check(documented, self.printed("info", "--json", "a.h5"))
 
@@ -83,7 +85,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         of_runs = {f"{run}.{key}" for run in "ab" for key in self.report_keys()}
         printed = self.printed("compare", "--json", "-", "a.h5", "b.h5")
         self.assertTrue(printed["same_work"], printed)
-        # What is not known is null: the cause of a green run, and all that an unknown verdict leaves open.
+        # Values that are not known are null: the cause of a green run, and what needs a verdict.
         nulls = {f"{run}.{key}" for run in "ab" for key in ("cause", "breakdown")}
         self.check(documented | of_runs | nulls | {"difference"}, printed,
                    {key for key in documented if key.startswith("difference.")} | {"difference"} |
@@ -144,7 +146,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
             finished = self.halcyon("help", code)
             self.assertEqual(finished.status, 0, finished)
             self.assertEqual(finished.output.splitlines()[0], code)
-            self.assertLessEqual(max(map(len, finished.output.splitlines())), 80, finished)
+            self.assertLessEqual(max(map(len, finished.output.splitlines())), TERMINAL, finished)
             self.assertNotRegex(finished.output, r"`|\]\(|\*\*")
         self.assertIn("at least five times", self.halcyon("help", "low-coverage").output)
         self.assertIn("Did you mean: low-coverage?", self.halcyon("help", "low-covrage").errors)
@@ -169,7 +171,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
                     if anchor:
                         self.assertIn(anchor, anchors(linked))
                 checked += 1
-        self.assertGreater(checked, 50)
+        self.assertGreater(checked, LEAST_LINKS)
 
     def test_the_tree_that_contributing_shows_is_the_tree(self):
         shown = re.search(r"^```\n(libprofile/.*?)^```", (SOURCE / "CONTRIBUTING.md").read_text(), re.M | re.S)[1]

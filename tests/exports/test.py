@@ -1,16 +1,21 @@
-"""What a profile holds goes to other tools in their own formats: Perfetto, OpenMetrics, CSV."""
+"""A profile is exported in the formats of other tools: Perfetto, OpenMetrics and CSV."""
 import collections
 import csv
 import io
 import json
 import os
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, HALCYON, PROGRAMS
+from halcyon_test import BUILD, HALCYON, PROGRAMS, Profile, editing, is_delayed, split_site
+
+SMALLEST_GROUP = 5  # segments; smaller groups are not judged
+LEAST_JUDGED = 400  # segments of the profile
+LEAST_METRICS = 15
+TRACK_OF_ALL_SEGMENTS = 1  # in a trace
+TRACK_OF_THE_KERNEL = 0
+MANY = 300000  # segments, whose texts are above 50 MB
+MOST_KEPT = 16 * 1024  # KiB of memory; 8 bytes are kept of each segment
 
 
 class Exports(halcyon_test.Behaviour):
@@ -18,10 +23,10 @@ class Exports(halcyon_test.Behaviour):
     def setUp(self):
         super().setUp()
         self.record_disturbed()
-        self.profile = halcyon_test.Profile(self.directory / "run.h5")
+        self.profile = Profile(self.directory / "run.h5")
 
     def export(self, *words):
-        """What is written, byte for byte."""
+        """The bytes that `halcyon export` writes to standard output."""
         finished = subprocess.run([HALCYON, "export", *words], cwd=self.directory, capture_output=True, check=False)
         self.assertEqual((finished.returncode, finished.stderr), (0, b""), finished)
         return finished.stdout
@@ -33,14 +38,7 @@ class Exports(halcyon_test.Behaviour):
     def events(self, file="run.h5"):
         return json.loads(self.export("--perfetto", file))["traceEvents"]
 
-    def check_refused(self, words, *expected):
-        finished = self.halcyon(*words)
-        self.assertEqual((finished.status, finished.output), (2, ""), finished)
-        self.assertEqual(finished.errors.count("\n"), 1, finished)
-        for text in expected:
-            self.assertIn(text, finished.errors)
-
-    # ---- CSV of segments
+    # CSV of segments
 
     def test_csv_ends_every_row_as_rfc_4180_says_and_all_rows_are_of_one_length(self):
         text = self.export("--csv", "run.h5")
@@ -57,12 +55,12 @@ class Exports(halcyon_test.Behaviour):
             self.assertAlmostEqual(float(row["start_seconds"]), start, delta=1e-9)
             start += float(duration)
         judged = [row for row in rows if row["judged"] == "true"]
-        self.assertGreater(len(judged), 400)
+        self.assertGreater(len(judged), LEAST_JUDGED)
         for row in judged:
             is_longer = float(row["duration_seconds"]) > float(row["threshold_seconds"])
             self.assertEqual(row["disturbed"], "true" if is_longer else "false", row)
             self.assertGreater(float(row["threshold_seconds"]), float(row["baseline_seconds"]))
-        self.assertEqual({row["disturbed"] for row in judged if int(row["segment"]) % 20 == 7}, {"true"})
+        self.assertEqual({row["disturbed"] for row in judged if is_delayed(int(row["segment"]))}, {"true"})
         report = self.report("run.h5")
         self.assertAlmostEqual(sum(float(row["excess_seconds"]) for row in judged),
                                report["breakdown"]["excess_seconds"], places=9)
@@ -71,7 +69,7 @@ class Exports(halcyon_test.Behaviour):
 
     def test_csv_leaves_what_is_not_judged_empty(self):
         sizes = collections.Counter(row["group"] for row in self.rows())
-        small = [row for row in self.rows() if sizes[row["group"]] < 5]
+        small = [row for row in self.rows() if sizes[row["group"]] < SMALLEST_GROUP]
         self.assertGreater(len(small), 0)
         for row in small:
             self.assertEqual((row["judged"], row["disturbed"]), ("false", "false"))
@@ -81,7 +79,7 @@ class Exports(halcyon_test.Behaviour):
         rows = self.rows()
         hosts = self.profile.columns["rank_host"]
         for number, (row, site) in enumerate(zip(rows, self.profile.sites())):
-            self.assertEqual(halcyon_test.split_site(row["site"]), site)
+            self.assertEqual(split_site(row["site"]), site)
             last = self.profile.columns["last_rank"][number]
             self.assertEqual((int(row["last_rank"]), row["last_rank_host"]), (last, hosts[last].decode()))
         for feature in ("sends_nonblocking", "bytes_collective", "file_opens", "compute"):
@@ -92,7 +90,7 @@ class Exports(halcyon_test.Behaviour):
                   for method in ("compound", "paper")}
         self.assertNotEqual(excess["compound"], excess["paper"])
 
-    # ---- CSV of runs
+    # CSV of runs
 
     def test_the_table_of_runs_has_the_values_of_the_json(self):
         self.record_disturbed("other.h5", delay=0.0)
@@ -118,12 +116,16 @@ class Exports(halcyon_test.Behaviour):
         self.assertEqual(json.loads((self.directory / "run.json").read_text())["verdict"], "red")
 
     def test_a_table_and_json_cannot_both_go_to_standard_output(self):
-        self.check_refused(["report", "--csv", "-", "--json", "-", "run.h5"], "--csv", "--json", "standard output")
+        self.check_refused(self.halcyon("report", "--csv", "-", "--json", "-", "run.h5"),
+                           "--csv", "--json", "standard output")
 
-    # ---- Perfetto
+    # Perfetto
+
+    def segments_of_the_trace(self):
+        return [event for event in self.events() if event["ph"] == "X" and event["tid"] == TRACK_OF_ALL_SEGMENTS]
 
     def test_the_trace_has_a_track_of_all_segments_that_touch_and_do_not_overlap(self):
-        segments = [event for event in self.events() if event["ph"] == "X" and event["tid"] == 1]
+        segments = self.segments_of_the_trace()
         self.assertEqual(len(segments), self.profile.segments)
         for event, after in zip(segments, segments[1:]):
             self.assertAlmostEqual(event["ts"] + event["dur"], after["ts"], delta=1e-4)
@@ -131,7 +133,7 @@ class Exports(halcyon_test.Behaviour):
         self.assertAlmostEqual(segments[-1]["ts"] + segments[-1]["dur"], total * 1e6, delta=1e-2)
 
     def test_disturbed_segments_are_marked_and_say_why(self):
-        for event, row in zip([event for event in self.events() if event["tid"] == 1 and event["ph"] == "X"], self.rows()):
+        for event, row in zip(self.segments_of_the_trace(), self.rows()):
             is_marked = row["disturbed"] == "true"
             self.assertEqual((event["cat"] == "disturbed", event["name"] == "disturbed", "cname" in event),
                              (is_marked,) * 3, event)
@@ -144,7 +146,8 @@ class Exports(halcyon_test.Behaviour):
 
     def test_every_rank_has_a_track_of_the_segments_in_which_it_held_the_others_up(self):
         events = self.events()
-        names = {event["args"]["name"]: (event["pid"], event["tid"]) for event in events if event["name"] == "thread_name"}
+        names = {event["args"]["name"]: (event["pid"], event["tid"])
+                 for event in events if event["name"] == "thread_name"}
         hosts = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
         for rank in (0, 1):
             track = names[f"rank {rank} held the others up"]
@@ -160,7 +163,7 @@ class Exports(halcyon_test.Behaviour):
         for event in document["traceEvents"]:
             self.assertIn(event["ph"], "MX")
             self.assertIsInstance(event["pid"], int)
-            self.assertGreater(event["tid"], 0)  # 0 is the kernel's
+            self.assertGreater(event["tid"], TRACK_OF_THE_KERNEL)
             self.assertIsInstance(event["args"], dict)
             if event["ph"] == "X":
                 self.assertGreaterEqual(event["ts"], 0)
@@ -170,7 +173,7 @@ class Exports(halcyon_test.Behaviour):
                 self.assertNotIn(event["tid"], {tid for _, tid in tracks})
                 tracks.add((event["pid"], event["tid"]))
 
-    # ---- OpenMetrics
+    # OpenMetrics
 
     def families(self, *words):
         try:
@@ -183,7 +186,7 @@ class Exports(halcyon_test.Behaviour):
 
     def test_openmetrics_is_what_its_own_parser_takes_with_units_and_help(self):
         families = self.families("run.h5")
-        self.assertGreater(len(families), 15)
+        self.assertGreater(len(families), LEAST_METRICS)
         for name, family in families.items():
             self.assertEqual(family.type, "gauge")
             self.assertGreater(len(family.documentation), 5)
@@ -218,8 +221,9 @@ class Exports(halcyon_test.Behaviour):
                                    said["interference_percent"] / 100)
         for kind, seconds in report["breakdown"]["kinds"].items():
             self.assertEqual(value("excess_seconds", kind=kind), seconds)
-        self.assertEqual({sample.labels["code"] for sample in families["halcyon_warning"].samples}
-                         if "halcyon_warning" in families else set(), {warning["code"] for warning in report["warnings"]})
+        warnings = families["halcyon_warning"].samples if "halcyon_warning" in families else []
+        self.assertEqual({sample.labels["code"] for sample in warnings},
+                         {warning["code"] for warning in report["warnings"]})
 
     def test_the_older_prometheus_format_reads_it_too(self):
         try:
@@ -230,12 +234,11 @@ class Exports(halcyon_test.Behaviour):
                     text_string_to_metric_families(self.export("--openmetrics", "run.h5").decode())}
         self.assertEqual(families["halcyon_run_time_seconds"].type, "gauge")
 
-    # ---- what all have in common
+    # All formats
 
     def test_names_with_quotes_commas_and_broken_characters_survive_every_format(self):
-        import h5py
         host = 'a,"b"\\c\nd'
-        with h5py.File(self.directory / "run.h5", "r+") as profile:
+        with editing(self.directory / "run.h5") as profile:
             profile.attrs["command"] = b"./app \xff" + host.encode()
             profile["rank_host"][...] = [host.encode()] * 2
             sites = profile["sites"][...]
@@ -266,7 +269,7 @@ class Exports(halcyon_test.Behaviour):
             self.assertEqual((self.directory / "out").read_bytes(), self.export(form, "run.h5"))
 
     def test_memory_does_not_grow_with_what_is_written(self):
-        self.run_command([BUILD / "bench" / "large_profile", 300000, "large.h5"])
+        self.run_command([BUILD / "bench" / "large_profile", MANY, "large.h5"])
         peak = {}
         for form in ("--openmetrics", "--csv", "--perfetto"):
             with open(os.devnull, "wb") as out, subprocess.Popen([HALCYON, "export", form, "large.h5"], stdout=out,
@@ -275,20 +278,20 @@ class Exports(halcyon_test.Behaviour):
                 process.returncode = os.waitstatus_to_exitcode(status)
             self.assertEqual(process.returncode, 0)
             peak[form] = usage.ru_maxrss
-        # The excess of each segment is kept, 8 bytes; the texts are above 50 MB.
-        self.assertLess(max(peak.values()) - peak["--openmetrics"], 16 * 1024, peak)
+        self.assertLess(max(peak.values()) - peak["--openmetrics"], MOST_KEPT, peak)
 
     def test_exactly_one_format_must_be_named(self):
-        self.check_refused(["export", "run.h5"], "--perfetto", "--openmetrics", "--csv")
-        self.check_refused(["export", "--csv", "--perfetto", "run.h5"], "--perfetto", "--openmetrics", "--csv")
+        self.check_refused(self.halcyon("export", "run.h5"), "--perfetto", "--openmetrics", "--csv")
+        self.check_refused(self.halcyon("export", "--csv", "--perfetto", "run.h5"),
+                           "--perfetto", "--openmetrics", "--csv")
 
     def test_a_profile_is_not_overwritten_and_what_cannot_be_written_is_said(self):
         before = (self.directory / "run.h5").read_bytes()
-        self.check_refused(["export", "--csv", "run.h5", "-o", "run.h5"], "run.h5", "profile")
+        self.check_refused(self.halcyon("export", "--csv", "run.h5", "-o", "run.h5"), "run.h5", "profile")
         self.assertEqual((self.directory / "run.h5").read_bytes(), before)
-        self.check_refused(["export", "--csv", "run.h5", "-o", "/dev/full"], "/dev/full", "No space left")
-        self.check_refused(["export", "--csv", "run.h5", "-o", "no/such/directory"], "no/such/directory")
-        self.check_refused(["export", "--csv", "nothing.h5"], "nothing.h5")
+        self.check_refused(self.halcyon("export", "--csv", "run.h5", "-o", "/dev/full"), "/dev/full", "No space left")
+        self.check_refused(self.halcyon("export", "--csv", "run.h5", "-o", "no/such/directory"), "no/such/directory")
+        self.check_refused(self.halcyon("export", "--csv", "nothing.h5"), "nothing.h5")
 
 
 if __name__ == "__main__":

@@ -6,11 +6,9 @@ target; what it finds is left in the directory `findings` of that build.
 import os
 import shutil
 import subprocess
-import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from halcyon_test import BUILD, SOURCE
 

@@ -1,13 +1,11 @@
-"""The HTML report is one page that a browser shows as it should: all sections, no errors, no network, a timeline that
-zooms, readable without JavaScript, on a phone, in the dark and on paper."""
+"""The HTML report is one page with all sections, which a browser shows without errors and without the network. Its
+timeline zooms. It is readable without JavaScript and on a phone."""
 import re
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES
+from halcyon_test import EXAMPLES, MPI
 
 try:
     from selenium import webdriver
@@ -21,12 +19,15 @@ DRIVER = Path("/usr/bin/chromedriver")
 
 SECTIONS = ["Where time was lost", "Segments along the run", "Who held the others up, and when",
             "How long segments take, together and by group", "How to reproduce"]
-MOST_BYTES = 3_000_000
+MOST_BYTES = 3_000_000  # of a page
+PHONE = {"width": 390, "height": 844}
+WITHOUT_JAVASCRIPT = {"profile.managed_default_content_settings.javascript": 2}
+MOST_TABS = 20  # until a button has the focus
 VOID = {"meta", "br", "img", "link", "input", "hr"}
 
 
 class Balance(HTMLParser):
-    """Every element that is opened is closed, in order."""
+    """Collects elements that are not closed in order, and the text that a reader sees."""
 
     def __init__(self):
         super().__init__()
@@ -52,12 +53,12 @@ class Balance(HTMLParser):
 
 class HtmlReport(halcyon_test.Behaviour):
 
-    recorded = {}  # profiles by their name: each is made once, and every test has a copy of its own
+    recorded = {}  # profiles by name. Each is recorded once, and every test has a copy of its own
 
     def recorded_as(self, name, steps, *options):
         file = self.directory / name
         if name not in self.recorded:
-            finished = self.halcyon("run", "-o", file, *options, "--", "mpirun", "--oversubscribe", "-np", "2",
+            finished = self.halcyon("run", "-o", file, *options, "--", *MPI.launch(2),
                                     EXAMPLES / "plate", steps, INTM_SEED="1")
             self.assertEqual(finished.status, 0, finished)
             self.recorded[name] = file.read_bytes()
@@ -85,7 +86,7 @@ class HtmlReport(halcyon_test.Behaviour):
                      *(["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else [])):
             options.add_argument(word)
         if not javascript:
-            options.add_experimental_option("prefs", {"profile.managed_default_content_settings.javascript": 2})
+            options.add_experimental_option("prefs", WITHOUT_JAVASCRIPT)
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         options.binary_location = "/usr/bin/chromium"
         browser = webdriver.Chrome(service=Service(str(DRIVER)), options=options)
@@ -94,7 +95,7 @@ class HtmlReport(halcyon_test.Behaviour):
 
     def opened(self, page, **how):
         browser = self.browser(**how)
-        if "width" in how:  # a headless window has a least width that a phone has not
+        if "width" in how:  # a headless window cannot be as narrow as a phone
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                     {"width": how["width"], "height": how["height"], "deviceScaleFactor": 1,
                                      "mobile": True})
@@ -123,13 +124,13 @@ class HtmlReport(halcyon_test.Behaviour):
 
     def test_run_writes_the_page_too(self):
         page = self.directory / "page.html"
-        finished = self.halcyon("run", "-o", "run.h5", "--html", page, "--", "mpirun", "--oversubscribe", "-np", "2",
+        finished = self.halcyon("run", "-o", "run.h5", "--html", page, "--", *MPI.launch(2),
                                 EXAMPLES / "plate", 300)
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("How to reproduce", self.check_markup(page))
 
     def test_a_page_that_cannot_be_written_is_refused_before_the_run(self):
-        finished = self.halcyon("run", "--html", "nowhere/page.html", "--", "mpirun", "--oversubscribe", "-np", "2",
+        finished = self.halcyon("run", "--html", "nowhere/page.html", "--", *MPI.launch(2),
                                 EXAMPLES / "plate", 300)
         self.assertEqual((finished.status, finished.output), (2, ""))
         self.assertIn("nowhere", finished.errors)
@@ -157,7 +158,8 @@ class HtmlReport(halcyon_test.Behaviour):
         self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".static").is_displayed())
 
     def drawn(self, browser):
-        # It is drawn anew when its place changes, as by a scroll bar; two frames later it is there.
+        """The timeline's pixels."""
+        # It is drawn again when its place changes, for instance by a scroll bar, and is complete two frames later.
         browser.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         return browser.execute_script("return document.querySelector('.plot canvas').toDataURL()")
 
@@ -180,12 +182,12 @@ class HtmlReport(halcyon_test.Behaviour):
         seen = [self.drawn(browser)]
 
         def press(value):
-            for _ in range(20):
+            for _ in range(MOST_TABS):
                 ActionChains(browser).send_keys(Keys.TAB).perform()
                 if browser.switch_to.active_element.get_attribute("value") == value:
                     break
             outline = browser.execute_script("return getComputedStyle(document.activeElement).outlineStyle")
-            self.assertNotEqual(outline, "none", "where the keys go is not to be seen")
+            self.assertNotEqual(outline, "none", "the button with the focus is not marked")
             ActionChains(browser).send_keys(Keys.ENTER).perform()
             seen.append(self.drawn(browser))
 
@@ -213,8 +215,8 @@ class HtmlReport(halcyon_test.Behaviour):
         self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".zoomable").is_displayed())
 
     def test_on_a_phone_nothing_is_wider_than_the_screen(self):
-        browser = self.opened(self.page_of(self.disturbed()), width=390, height=844)
-        self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), 390)
+        browser = self.opened(self.page_of(self.disturbed()), **PHONE)
+        self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), PHONE["width"])
 
     def test_several_runs_stand_side_by_side_slowest_first_and_lead_to_their_own_figures(self):
         page = self.page_of(self.few_segments(), self.disturbed())

@@ -1,14 +1,12 @@
-"""No file includes what its directory may not know, as CONTRIBUTING.md says it; and no two directories need each other."""
+"""A file includes only what its directory may know, as CONTRIBUTING.md says, and no two directories need each other."""
 import re
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from halcyon_test import SOURCE
 
 FLOORS = ("libprofile", "intm", "analyzer", "report", "cli")
-# One thing in two directories: their files may know each other.
+# Two directories of one thing, whose files may know each other
 ROOMS = {("cli", "cli/describe"), ("cli", "cli/disturbers")}
 
 
@@ -19,12 +17,11 @@ def known_by_directory():
 
 
 def includes():
-    """File, its directory, and the directory of what it includes."""
+    """Each include, as (file, its directory, directory of the included file, included file)."""
     for floor in FLOORS:
         for file in sorted((SOURCE / floor).rglob("*.[ch]pp")):
             for included in re.findall(r'^#include "([^"]+)"', file.read_text(), re.M):
-                # What is generated lies beside what includes it.
-                path = Path(included)
+                path = Path(included)  # generated files, too, are named by their directory
                 yield file.relative_to(SOURCE), str(file.parent.relative_to(SOURCE)), str(path.parent), included
 
 

@@ -1,17 +1,16 @@
-"""What `cmake --install` leaves works in any prefix, moved ones too: by the command, CMake, pkg-config and Lmod."""
+"""An installation works in any prefix, also after it was moved: by the command, CMake, pkg-config and Lmod."""
 import re
 import shutil
-import subprocess
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, IS_MPICH, LAUNCH, SOURCE, SUFFIX, exported
+from halcyon_test import BUILD, EXAMPLES, INJECTOR, LIBRARY, MPI, SOURCE, WRITER, Profile, output_of
 
 PROGRAM = [EXAMPLES / "halo_c", "10"]
+# CMake, pkg-config and Lmod each name the recorder by a variable that ends in this, in their own case.
+PRELOAD = "PRELOAD" + MPI.suffix.replace("-", "_").upper()
 LMOD = next(Path("/usr/share/lmod").glob("*/init/bash"), None)
 
 CONSUMER = """
@@ -19,9 +18,9 @@ cmake_minimum_required(VERSION 3.25)
 project(consumer LANGUAGES NONE)
 find_package(Halcyon {version} REQUIRED)
 enable_testing()
-add_test(NAME by_command COMMAND Halcyon::halcyon run -o by_command.h5 -- {launch} -np 2 {program})
-add_test(NAME by_target COMMAND {launch} -np 2 {by_target} {program})
-add_test(NAME by_variable COMMAND {launch} -np 2 {by_variable} {program})
+add_test(NAME by_command COMMAND Halcyon::halcyon run -o by_command.h5 -- {launch} {program})
+add_test(NAME by_target COMMAND {launch} {by_target} {program})
+add_test(NAME by_variable COMMAND {launch} {by_variable} {program})
 set_tests_properties(by_target PROPERTIES ENVIRONMENT HALCYON_OUTPUT=by_target.h5)
 set_tests_properties(by_variable PROPERTIES ENVIRONMENT HALCYON_OUTPUT=by_variable.h5)
 file(GENERATE OUTPUT injector CONTENT $<TARGET_FILE:Halcyon::injector{suffix}>)
@@ -39,7 +38,7 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         cls.root = Path(tempfile.mkdtemp(prefix="halcyon-"))
         cls.addClassCleanup(shutil.rmtree, cls.root, ignore_errors=True)
         cls.first = cls.root / "first"
-        halcyon_test.output_of(["cmake", "--install", BUILD, "--prefix", cls.first])
+        output_of(["cmake", "--install", BUILD, "--prefix", cls.first])
         cls.prefix = cls.root / "elsewhere" / "halcyon"
         cls.prefix.parent.mkdir()
         cls.first.rename(cls.prefix)
@@ -54,54 +53,53 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         return finished
 
     def check_profile(self, name):
-        self.assertEqual(halcyon_test.Profile(self.directory / name).attributes["ranks"], 2)
+        self.assertEqual(Profile(self.directory / name).attributes["ranks"], 2)
 
     def preloaded_by_hand(self, library):
-        self.check(self.run_command([*LAUNCH, "-np", "2", *exported("LD_PRELOAD", library),
-                                     *exported("HALCYON_OUTPUT", self.directory / "run.h5"), *PROGRAM]))
+        self.check(self.run_command([*MPI.launch(2), *MPI.exported("LD_PRELOAD", library),
+                                     *MPI.exported("HALCYON_OUTPUT", self.directory / "run.h5"), *PROGRAM]))
         self.check_profile("run.h5")
 
     def test_the_command_profiles_and_injects(self):
         finished = self.check(self.run_command(
             [self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--inject", "class=all,prob=0.1,mean=1ms", "--",
-             *LAUNCH, "-np", "2", *PROGRAM]))
+             *MPI.launch(2), *PROGRAM]))
         self.assertIn("halcyon: ", finished.errors)
         self.check_profile("run.h5")
         self.assertGreater(self.report("run.h5")["injected_percent"], 0)
 
     def test_the_command_is_found_through_a_link(self):
         (self.directory / "halcyon").symlink_to(self.prefix / "bin/halcyon")
-        self.check(self.run_command(["./halcyon", "run", "-o", "run.h5", "--", *LAUNCH, "-np", "2", *PROGRAM]))
+        self.check(self.run_command(["./halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2), *PROGRAM]))
         self.check_profile("run.h5")
 
     def test_the_build_tree_is_not_needed(self):
-        self.found("halcyon-write").unlink()
-        self.addCleanup(shutil.copy, BUILD / "libexec/halcyon/halcyon-write", self.prefix / "libexec/halcyon")
-        finished = self.run_command([self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--", *LAUNCH, "-np", "2",
+        self.found(WRITER.name).unlink()
+        self.addCleanup(shutil.copy, WRITER, self.prefix / WRITER.parent.relative_to(BUILD))
+        finished = self.run_command([self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2),
                                      *PROGRAM])
         self.assertIn("libexec/halcyon/halcyon-write", finished.errors)
         self.assertFalse((self.directory / "run.h5").exists())
 
     def test_an_incomplete_installation_is_told(self):
         shutil.copytree(self.prefix, self.directory / "copy")
-        next((self.directory / "copy").rglob(f"libhalcyon{SUFFIX}.so")).unlink()
-        finished = self.run_command(["copy/bin/halcyon", "run", "--", *LAUNCH, "-np", "2", *PROGRAM])
+        next((self.directory / "copy").rglob(LIBRARY.name)).unlink()
+        finished = self.run_command(["copy/bin/halcyon", "run", "--", *MPI.launch(2), *PROGRAM])
         self.assertEqual(finished.status, 2, finished)
         self.assertRegex(finished.errors,
-                         rf"^halcyon: libhalcyon{SUFFIX}.so is not where it belongs \({self.directory}/copy/")
+                         rf"^halcyon: {LIBRARY.name} is not where it belongs \({self.directory}/copy/")
 
     def test_find_package_gives_the_command_and_the_libraries(self):
         version = re.search(r"project\(halcyon VERSION (\d+\.\d+)", (SOURCE / "CMakeLists.txt").read_text())[1]
-        variable = "${Halcyon_PRELOAD_MPICH}" if IS_MPICH else "${Halcyon_PRELOAD}"
         (self.directory / "CMakeLists.txt").write_text(CONSUMER.format(
-            version=version, launch=words(LAUNCH), program=words(PROGRAM), suffix=SUFFIX,
-            by_target=words(exported("LD_PRELOAD", f"$<TARGET_FILE:Halcyon::recorder{SUFFIX}>")),
-            by_variable=words(exported("LD_PRELOAD", variable))))
+            version=version, launch=words(MPI.launch(2)), program=words(PROGRAM), suffix=MPI.suffix,
+            by_target=words(MPI.exported("LD_PRELOAD", f"$<TARGET_FILE:Halcyon::recorder{MPI.suffix}>")),
+            by_variable=words(MPI.exported("LD_PRELOAD", f"${{Halcyon_{PRELOAD}}}"))))
         self.check(self.run_command(["cmake", "-B", ".", f"-DCMAKE_PREFIX_PATH={self.prefix}"]))
         self.check(self.run_command(["ctest", "--output-on-failure"]))
         for name in ("by_command", "by_target", "by_variable"):
             self.check_profile(f"{name}.h5")
-        self.assertEqual((self.directory / "injector").read_text(), str(self.found(f"libintm{SUFFIX}.so")))
+        self.assertEqual((self.directory / "injector").read_text(), str(self.found(INJECTOR.name)))
 
     def test_find_package_refuses_another_version(self):
         (self.directory / "CMakeLists.txt").write_text(
@@ -116,27 +114,26 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         def variable(name):
             return self.check(self.run_command(["pkg-config", f"--variable={name}", "halcyon"],
                                                PKG_CONFIG_PATH=str(self.found("halcyon.pc").parent))).output.strip()
-        self.preloaded_by_hand(variable("preload_mpich" if IS_MPICH else "preload"))
+        self.preloaded_by_hand(variable(PRELOAD.lower()))
         self.assertEqual(Path(variable("command")).resolve(), self.prefix / "bin/halcyon")
 
     @unittest.skipIf(LMOD is None, "no Lmod (package lmod)")
     def test_the_modulefile_loads(self):
         modulefile = self.found("*.lua")
         version = modulefile.stem
-        variable = "HALCYON_PRELOAD_MPICH" if IS_MPICH else "HALCYON_PRELOAD"
         finished = self.check(self.run_command(
             ["bash", "-c", f"source {LMOD} && module use {modulefile.parents[1]} && module load halcyon && "
-             f"halcyon --version && command -v halcyon && echo ${variable} && man -w halcyon-run && "
+             f"halcyon --version && command -v halcyon && echo $HALCYON_{PRELOAD} && man -w halcyon-run && "
              f"/usr/bin/python3 -c 'import halcyon; print(halcyon.__file__)'"]))
         self.assertEqual(finished.output.splitlines(),
                          [f"halcyon {version}", str(self.prefix / "bin/halcyon"),
-                          str(self.found(f"libhalcyon{SUFFIX}.so")), str(self.found("halcyon-run.1")),
+                          str(self.found(LIBRARY.name)), str(self.found("halcyon-run.1")),
                           str(self.found("halcyon.py"))])
         self.assertEqual(finished.errors, "")
 
     def test_no_text_names_the_places_of_before(self):
         for path in self.prefix.rglob("*"):
-            # The pages show runs as they were; programs and pictures are no text.
+            # The pages of the documentation show runs as they were. Programs and pictures are no text.
             if not path.is_file() or path.parent.name == "docs" or b"\0" in path.read_bytes():
                 continue
             for place in (self.first, BUILD, SOURCE):

@@ -1,26 +1,31 @@
-"""Runs of the same work are known to later ones: how much slower this one was, kept for its user alone, whoever tampers."""
+"""A run is compared with earlier runs of the same work. Their records are their user's alone. Damage does no harm."""
 import json
 import os
 import re
 import stat
 import subprocess
-import sys
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, LAUNCH
+from halcyon_test import EXAMPLES, HALCYON, MPI, Profile, clean_environment
 
 PROGRAM = [EXAMPLES / "halo_c", "400"]
-NAME = r"[0-9a-f]{16}"
+NAME = r"[0-9a-f]{16}"  # of a work or a host
+MOST_WORKS, MOST_HOSTS = 256, 1024  # that are kept
+MORE_WORKS, MORE_HOSTS = 300, 1100
+WRITERS, WORKS_OF_A_WRITER = 12, 5
+NOBODY = 65534  # another user
+LARGER_THAN_ANY_RECORD = 1 << 20  # bytes
+DEEPER_THAN_ANY_RECORD = "[" * 100000
+LEAST_FIELDS_CHECKED = 60
 
 
 class KnownRuns(halcyon_test.Behaviour):
 
     def run_of(self, file, *options, program=PROGRAM, **environment):
-        # Without a counter no group hangs on what others do to CPU time while the test runs.
-        finished = self.halcyon("run", "-o", file, "--counter", "none", *options, "--", *LAUNCH, "-np", "2", *program, **environment)
+        # Without a counter the groups do not depend on CPU time, which other processes change.
+        finished = self.halcyon("run", "-o", file, "--counter", "none", *options, "--", *MPI.launch(2), *program,
+                                **environment)
         self.assertEqual(finished.status, 0, finished)
         return finished
 
@@ -35,18 +40,18 @@ class KnownRuns(halcyon_test.Behaviour):
         return finished.output
 
     def refused(self, *words, **environment):
-        """The one line that says why."""
+        """The one line by which `halcyon baselines` refuses."""
         finished = self.halcyon("baselines", *words, **environment)
         self.assertEqual((finished.status, finished.output), (2, ""), finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         return finished.errors
 
     def works(self, **environment):
-        """Names of the works, as list tells them."""
+        """Names of the works, as `halcyon baselines list` prints them."""
         return re.findall(rf"^({NAME}-\d)  ", self.baselines("list", **environment), re.M)
 
     def record(self):
-        """The one record of a work."""
+        """The file with the record of the only work."""
         [file] = (self.state / "halcyon" / "baselines").glob("[0-9a-f]*")
         return file
 
@@ -57,7 +62,7 @@ class KnownRuns(halcyon_test.Behaviour):
         (self.directory / "imported.json").write_text(json.dumps(document))
         return self.halcyon("baselines", "import", "imported.json", **environment)
 
-    # What runs say
+    # What a run is told of earlier ones
 
     def test_from_the_second_run_on_a_run_is_held_against_the_best_of_those_before(self):
         first = self.run_of("1.h5")
@@ -85,7 +90,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.baselines("forget", "--all")
         self.assertEqual(self.known_of("2.h5"), then)
         self.assertIsNone(self.known_of("2.h5", "--no-baseline"))
-        profile = halcyon_test.Profile(self.directory / "2.h5")
+        profile = Profile(self.directory / "2.h5")
         self.assertEqual(profile.attributes["known_runs"], 1)
         self.assertEqual(self.halcyon("info", "2.h5").status, 0)
 
@@ -114,7 +119,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertNotIn("known run", self.run_of("3.h5", "--no-baseline").errors)
         self.assertIsNone(self.known_of("3.h5"))
 
-    # What may be done with them
+    # What `halcyon baselines` does with the records
 
     def test_works_and_hosts_are_listed_shown_and_forgotten(self):
         self.assertIn("nothing is known yet", self.baselines("list"))
@@ -147,13 +152,13 @@ class KnownRuns(halcyon_test.Behaviour):
         document = self.exported()
         [work] = document["works"]
         [host] = document["hosts"]
-        document["works"] = [{**work, "command": f"program {number}"} for number in range(300)]
-        document["hosts"] = [{**host, "host": f"node{number}"} for number in range(1100)]
+        document["works"] = [{**work, "command": f"program {number}"} for number in range(MORE_WORKS)]
+        document["hosts"] = [{**host, "host": f"node{number}"} for number in range(MORE_HOSTS)]
         self.assertEqual(self.import_of(document).status, 0)
         listed = self.baselines("list")
-        self.assertEqual(len(re.findall(r"program \d+$", listed, re.M)), 256)
-        self.assertEqual(len(re.findall(r"node\d+,", listed)), 1024)
-        for kept in ("program 299", "node1099,"):
+        self.assertEqual(len(re.findall(r"program \d+$", listed, re.M)), MOST_WORKS)
+        self.assertEqual(len(re.findall(r"node\d+,", listed)), MOST_HOSTS)
+        for kept in (f"program {MORE_WORKS - 1}", f"node{MORE_HOSTS - 1},"):
             self.assertIn(kept, listed)
         for forgotten in ("program 0\n", "node0,", "halo_c"):
             self.assertNotIn(forgotten, listed)
@@ -162,10 +167,11 @@ class KnownRuns(halcyon_test.Behaviour):
         self.run_of("1.h5")
         document = self.exported()
         [work] = document["works"]
-        environment = {**halcyon_test.clean_environment(), "XDG_STATE_HOME": str(self.state)}
+        environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state)}
         writers = []
-        for number in range(12):
-            one = {**document, "hosts": [], "works": [{**work, "command": f"program {number}-{each}"} for each in range(5)]}
+        for number in range(WRITERS):
+            works = [{**work, "command": f"program {number}-{each}"} for each in range(WORKS_OF_A_WRITER)]
+            one = {**document, "hosts": [], "works": works}
             file = self.directory / f"{number}.json"
             file.write_text(json.dumps(one))
             writers.append(subprocess.Popen([HALCYON, "baselines", "import", file], env=environment,
@@ -173,11 +179,11 @@ class KnownRuns(halcyon_test.Behaviour):
         for writer in writers:
             self.assertEqual((writer.communicate()[1], writer.returncode), ("", 0))
         listed = self.baselines("list")
-        for number in range(12):
-            for each in range(5):
+        for number in range(WRITERS):
+            for each in range(WORKS_OF_A_WRITER):
                 self.assertIn(f"program {number}-{each}\n", listed)
 
-    # Who may do what
+    # Records of others, and damaged ones
 
     def test_records_are_for_their_user_alone(self):
         os.umask(0)
@@ -204,7 +210,7 @@ class KnownRuns(halcyon_test.Behaviour):
     @unittest.skipIf(os.geteuid() != 0, "only root can give a directory away")
     def test_a_directory_of_another_user_is_refused(self):
         self.run_of("1.h5")
-        os.chown(self.state / "halcyon", 65534, 65534)
+        os.chown(self.state / "halcyon", NOBODY, NOBODY)
         self.check_nothing_is_kept("2.h5", "belongs to another user")
 
     def test_a_link_is_not_followed(self):
@@ -235,12 +241,14 @@ class KnownRuns(halcyon_test.Behaviour):
             record.unlink()
             os.mkfifo(record)
 
-        for number, (damage, reason) in enumerate(((lambda: write("{"), "is damaged"),
-                                                   (lambda: write(whole[:len(whole) // 2]), "is damaged"),
-                                                   (lambda: write("[" * 100000), "is damaged"),
-                                                   (lambda: write(" " * (1 << 20)), "is larger than any record"),
-                                                   (lambda: record.chmod(0o666), "is writable by others"),
-                                                   (link, "cannot open"), (pipe, "is not a file"))):
+        damages = ((lambda: write("{"), "is damaged"),
+                   (lambda: write(whole[:len(whole) // 2]), "is damaged"),
+                   (lambda: write(DEEPER_THAN_ANY_RECORD), "is damaged"),
+                   (lambda: write(" " * LARGER_THAN_ANY_RECORD), "is larger than any record"),
+                   (lambda: record.chmod(0o666), "is writable by others"),
+                   (link, "cannot open"),
+                   (pipe, "is not a file"))
+        for number, (damage, reason) in enumerate(damages):
             with self.subTest(reason, number=number):
                 damage()
                 listed = self.halcyon("baselines", "list")
@@ -273,23 +281,23 @@ class KnownRuns(halcyon_test.Behaviour):
             at[path[-1]] = value
             return copy
 
-        numbers = 0
+        fields_checked = 0
         for path in paths(whole):
             if not path or path[-1] == "features":
                 continue
             if len(path) > 3 and path[2] == "groups" and path[3] > 0:
-                continue  # the first of them is enough
+                continue  # the first of the groups stands for all
             for value in (None, -1, 1e300, [], "x" * 100000):
                 with self.subTest(path=path, value=str(value)[:10]):
                     finished = self.import_of(damaged(path, value), XDG_STATE_HOME=elsewhere)
-                    if finished.status == 0:  # there are texts of all kinds, and lists of none
+                    if finished.status == 0:  # a list may be empty
                         self.assertEqual(value, [], path)
                         continue
                     self.assertEqual((finished.status, finished.output), (2, ""), finished)
                     self.assertEqual(len(finished.errors.splitlines()), 1, finished)
-                    numbers += 1
-        self.assertGreater(numbers, 60)
-        for text in ("", "{}", "[]", "null", "\x00", '{"kind": 7}', "[" * 100000):
+                    fields_checked += 1
+        self.assertGreater(fields_checked, LEAST_FIELDS_CHECKED)
+        for text in ("", "{}", "[]", "null", "\x00", '{"kind": 7}', DEEPER_THAN_ANY_RECORD):
             (self.directory / "imported.json").write_text(text)
             self.assertIn("export", self.refused("import", "imported.json", XDG_STATE_HOME=elsewhere))
         self.assertIn("missing.json", self.refused("import", "missing.json", XDG_STATE_HOME=elsewhere))

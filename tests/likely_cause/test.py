@@ -1,30 +1,29 @@
-"""What disturbed a run is named: delays that are injected into one kind of call on one rank, and processes that take the cores."""
+"""The report names what disturbed a run: delays of one kind of call on one rank, or processes that take the cores."""
 import multiprocessing
 import os
-import sys
 import time
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES
+from halcyon_test import EXAMPLES, MPI
 
-STEPS = 3000  # of some 0.4 ms
+STEPS = 3000  # each takes some 0.4 ms
+BURST, PAUSE = 0.2, 0.4  # seconds, of processes on the cores
+TRIES = 5
 
 
 def burn_in_bursts():
     while True:
         begin = time.monotonic()
-        while time.monotonic() - begin < 0.2:
+        while time.monotonic() - begin < BURST:
             pass
-        time.sleep(0.4)
+        time.sleep(PAUSE)
 
 
 class LikelyCause(halcyon_test.Behaviour):
 
     def plate(self, name, *options, steps=STEPS):
-        # By itself: what earlier runs of the test would tell is not what it asks.
-        finished = self.halcyon("run", "-o", name, "--no-baseline", *options, "--", *halcyon_test.LAUNCH, "-np", "2", EXAMPLES / "plate",
+        # Without a baseline, so that the test's own earlier runs do not add to what is known.
+        finished = self.halcyon("run", "-o", name, "--no-baseline", *options, "--", *MPI.launch(2), EXAMPLES / "plate",
                                 steps, INTM_SEED="1")
         self.assertEqual(finished.status, 0, finished)
         return self.report(name), " ".join(finished.errors.replace("\nhalcyon: ", "\n").split())
@@ -32,12 +31,13 @@ class LikelyCause(halcyon_test.Behaviour):
     def check(self, spec, code, words, steps=STEPS):
         def attempt(number):
             report, closing = self.plate(f"{number}.h5", "--inject", spec, steps=steps)
-            self.assertIsNotNone(report["cause"], report["verdict"])
-            self.assertEqual(report["cause"]["code"], code, report["cause"])
-            self.assertIn(words, report["cause"]["text"])
-            self.assertIn(f"likely cause: {report['cause']['text']}. What to do: {report['cause']['action']}", closing)
+            cause = report["cause"]
+            self.assertIsNotNone(cause, report["verdict"])
+            self.assertEqual(cause["code"], code, cause)
+            self.assertIn(words, cause["text"])
+            self.assertIn(f"likely cause: {cause['text']}. What to do: {cause['action']}", closing)
             text = " ".join(self.halcyon("report", f"{number}.h5").output.split())
-            self.assertIn(f"likely cause {report['cause']['text']} [{code}] what to do {report['cause']['action']}", text)
+            self.assertIn(f"likely cause {cause['text']} [{code}] what to do {cause['action']}", text)
         self.check_left_alone(attempt)
 
     def test_slow_messages_of_one_rank(self):
@@ -55,14 +55,15 @@ class LikelyCause(halcyon_test.Behaviour):
         for hog in hogs:
             hog.start()
         try:
-            for attempt in range(5):  # a run may not be judged, or the machine may have slowed it down more than the hogs
+            for attempt in range(TRIES):  # there may be no verdict, or the machine may slow the run down more
                 report, _ = self.plate(f"{attempt}.h5")
                 if report["cause"] is not None and report["cause"]["code"] == "other-processes":
                     break
         finally:
             for hog in hogs:
                 hog.kill()
-        waits = [rank["cpu_wait_seconds"] for rank in report["breakdown"]["evidence"]["ranks"]] if report["breakdown"] else []
+        ranks = report["breakdown"]["evidence"]["ranks"] if report["breakdown"] else []
+        waits = [rank["cpu_wait_seconds"] for rank in ranks]
         if None in waits:
             self.skipTest("the kernel does not tell how long threads wait for a CPU")
         self.assertIsNotNone(report["cause"], report)

@@ -1,12 +1,10 @@
-"""Man pages and completions say all that `halcyon --help` says, are well formed, and work in the shells themselves."""
+"""Man pages and completions have all that `halcyon --help` has, are well formed, and work in the shells themselves."""
 import re
 import shlex
 import shutil
-import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from halcyon_test import BUILD
 
@@ -38,7 +36,7 @@ class ManualAndCompletions(halcyon_test.Behaviour):
         return re.findall(r"^  (?:    |-\w, )(--[\w-]+)", self.check(self.halcyon(*command, "--help")), re.M)
 
     def subcommands(self):
-        """With their options, as --help tells them."""
+        """The subcommands and the options of each, as --help lists them."""
         listed = self.check(self.halcyon("--help")).partition("Commands:\n")[2].partition("\n\n")[0]
         names = re.findall(r"^  ([a-z]+) ", listed, re.M)
         self.assertIn("run", names)
@@ -73,12 +71,12 @@ class ManualAndCompletions(halcyon_test.Behaviour):
             self.assertEqual(self.check(self.run_command(["mandoc", "-Tlint", "-Wwarning", page])), "", page)
 
     def completed_by_bash(self, line, library=None):
-        """What bash would offer for the line, split as readline splits it."""
+        """The words that bash offers for the line, which is split as readline splits it."""
         words = re.findall(r"[=:]|[^\s=:]+", line) + ([""] if line.endswith((" ", "=")) else [])
         script = f"""
             {f'source {library}' if library else ''}
             source {BASH}
-            compopt() {{ :; }}  # bash's own wants to be called in the course of a completion
+            compopt() {{ :; }}  # bash's own works only during a completion
             COMP_LINE={shlex.quote(line)} COMP_POINT={len(line)} COMP_WORDS=({' '.join(map(shlex.quote, words))})
             COMP_CWORD={len(words) - 1}
             _halcyon halcyon "${{COMP_WORDS[COMP_CWORD]}}" "${{COMP_WORDS[COMP_CWORD-1]}}"
@@ -126,7 +124,7 @@ class ManualAndCompletions(halcyon_test.Behaviour):
             part = re.search(rf"(?s)\n    {name}\)\n(.*?)\n      ;;\n", ZSH.read_text())[1]
             for option in options:
                 self.assertRegex(part, rf"[)*,'{{]{option}[=\['}}]", name)
-        # A terminal of zsh's own, in which the key that lists completions is pressed.
+        # zsh runs in a terminal of its own, where the script presses the key that lists completions.
         script = f"""
             zmodload zsh/zpty
             zpty shell zsh -f -i
@@ -134,7 +132,7 @@ class ManualAndCompletions(halcyon_test.Behaviour):
             zpty -w shell "autoload -U compinit; compinit -u -d {self.directory}/dump"
             zpty -w shell "zstyle ':completion:*' list-separator '#'; bindkey '^I' list-choices; LISTMAX=10000"
             zpty -w shell "PS1='re''ady>'"
-            zpty -r -m shell line '*ready>*'  # a prompt of the line editor: keys pressed earlier may be lost
+            zpty -r -m shell line '*ready>*'  # the line editor is ready; keys that are pressed earlier may be lost
             zpty -w -n shell $1$'\\t'
             zpty -r -m shell line $2 && print -r -- $line
             zpty -d shell

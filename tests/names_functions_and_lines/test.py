@@ -1,42 +1,33 @@
-"""Call sites are told as functions and source lines where the files of the program still are those that ran; whatever else lies
-there, the report is the same without them."""
+"""Call sites are shown as functions and source lines if the files of the program are still those that ran. Otherwise
+the report is the same without them."""
 import os
 import random
 import shutil
 import subprocess
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, SOURCE
+from halcyon_test import EXAMPLES, PROGRAMS, SOURCE, Profile, editing, make_up_times
 
 HALO = SOURCE / "examples" / "halo.c"
+LONG_DELAYS = {"usual": 5e-3, "delay": 0.1}  # so that the verdict is red
+ELF_HEADER, FIRST_PAGE = 0x40, 0x1000  # bytes of a program's file
 
 
 class NamesFunctionsAndLines(halcyon_test.Behaviour):
 
     def recorded(self, program=EXAMPLES / "halo_c"):
-        """Segments of the program whose times are made up, so that they have a verdict."""
+        """Path to a profile of the program whose times are made up, so that it has a verdict."""
         shutil.copy(program, self.directory / "program")
         self.record(2, [self.directory / "program", 400])
-        import h5py
-        import numpy
         path = self.directory / "run.h5"
-        with h5py.File(path, "r+") as profile:
-            number = numpy.arange(profile["duration"].size)
-            profile["duration"][...] = 5e-3 + 1e-5 * numpy.sin(number) + numpy.where(number % 20 == 7, 0.1, 0.0)
-            if "compute" in profile:
-                profile["compute"][...] = 0
-            profile.attrs["run_time_seconds"] = profile["duration"][...].astype(float).sum()
+        make_up_times(path, **LONG_DELAYS)
         return path
 
     def groups(self, path):
         return self.report(path)["breakdown"]["groups"]
 
     def change(self, path, column, value):
-        import h5py
-        with h5py.File(path, "r+") as profile:
+        with editing(path) as profile:
             profile[column][...] = [value] * len(profile[column])
 
     def check_unnamed(self, path):
@@ -49,7 +40,8 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
         group = self.groups(path)[0]
         file, _, line = group["source"].rpartition(":")
         self.assertEqual(file, "halo.c")
-        self.assertIn("MPI_" + group["site"].partition("@")[0].capitalize(), HALO.read_text().splitlines()[int(line) - 1])
+        call = "MPI_" + group["site"].partition("@")[0].capitalize()
+        self.assertIn(call, HALO.read_text().splitlines()[int(line) - 1])
         self.assertRegex(group["site"], r"^\w+@program\+0x[0-9a-f]+$")
         text = self.halcyon("report", path).output
         self.assertIn(f"{group['function']} ({group['source']})", " ".join(text.split()))
@@ -66,21 +58,16 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
         melt = (SOURCE / "examples" / "lj.in").read_text()
         (self.directory / "short.in").write_text(melt.replace("run             3000", "run 300"))
         self.record(1, ["lmp", "-in", "short.in", "-log", "none", "-screen", "none"])
-        import h5py
-        with h5py.File(self.directory / "run.h5", "r+") as profile:
-            profile["duration"][...] = 0.02
-            profile["duration"][::7] = 0.04
-            profile["compute"][...] = 0
-            profile.attrs["run_time_seconds"] = profile["duration"][...].astype(float).sum()
+        make_up_times(self.directory / "run.h5", **LONG_DELAYS)
         functions = [group["function"] for group in self.groups("run.h5") if group.get("function")]
         self.assertTrue(any(name.startswith("LAMMPS_NS::") and name.endswith(")") for name in functions), functions)
 
     def test_of_a_recovered_run(self):
-        finished = self.mpirun(1, [halcyon_test.PROGRAMS / "dies", 200, "abort"], HALCYON_OUTPUT=self.directory / "dead.h5")
+        finished = self.mpirun(1, [PROGRAMS / "dies", 200, "abort"], HALCYON_OUTPUT=self.directory / "dead.h5")
         parts = self.directory / "dead.h5.parts"
         self.assertTrue(parts.exists(), finished)
         self.assertEqual(self.halcyon("recover", parts).status, 0)
-        profile = halcyon_test.Profile(next(self.directory.glob("dead*.h5")))
+        profile = Profile(next(self.directory.glob("dead*.h5")))
         self.assertIn(b"dies", list(profile.columns["modules"]))
 
     def test_not_of_a_file_that_is_another_one_now(self):
@@ -95,7 +82,7 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
 
     def test_not_of_what_is_no_file(self):
         path = self.recorded()
-        os.mkfifo(self.directory / "fifo")  # whoever opens it waits
+        os.mkfifo(self.directory / "fifo")  # opening it for reading blocks
         for place in (self.directory / "fifo", self.directory, "/dev/zero", "/nowhere", "program", ""):
             with self.subTest(place=place):
                 self.change(path, "module_paths", str(place))
@@ -109,7 +96,8 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
         for _ in range(40):
             damaged = bytearray(whole[:chance.choice((len(whole), len(whole), chance.randrange(len(whole))))])
             for _ in range(chance.choice((1, 16, 256))):
-                at = chance.randrange(0x40, min(len(damaged), chance.choice((0x1000, len(damaged)))) + 0x40) % len(damaged)
+                end = min(len(damaged), chance.choice((FIRST_PAGE, len(damaged))))
+                at = chance.randrange(ELF_HEADER, end + ELF_HEADER) % len(damaged)
                 damaged[at] = chance.choice((0, 0x7f, 0xff, chance.randrange(256)))
             program.write_bytes(damaged)
             finished = self.halcyon("report", "--json", "-", path)

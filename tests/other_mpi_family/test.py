@@ -1,26 +1,21 @@
-"""The libraries for one MPI family in a program of the other: said in one line, and the program is none the wiser."""
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+"""The libraries for one MPI family, preloaded into a program of the other, say so in one line and leave it alone."""
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, IS_MPICH
+from halcyon_test import EXAMPLES, MPICH, OPEN_MPI, OTHER_MPI, library_of
 
-OTHER = "" if IS_MPICH else "-mpich"
-RECORDER = BUILD / "lib" / f"libhalcyon{OTHER}.so"
-INJECTOR = BUILD / "lib" / f"libintm{OTHER}.so"
+RECORDER = library_of(OTHER_MPI, "halcyon")
+INJECTOR = library_of(OTHER_MPI, "intm")
 
 
 class OtherMpiFamily(halcyon_test.Behaviour):
 
     def check(self, library, **environment):
-        # It calls every function that is wrapped, and fails where an argument did not get through.
+        # The program calls every function that is wrapped, and fails if an argument does not get through.
         program = [EXAMPLES / "every_call", self.directory]
-        plain = self.mpirun(2, program, preload=False)
-        finished = self.mpirun(2, program, LD_PRELOAD=library, preload=False, **environment)
+        plain = self.mpirun(2, program, preload=())
+        finished = self.mpirun(2, program, preload=[library], **environment)
         self.assertEqual((finished.status, finished.output), (0, plain.output), finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
-        for name in ("Open MPI", "MPICH", library.name):
+        for name in (OPEN_MPI.name, MPICH.name, library.name):
             self.assertIn(name, finished.errors)
 
     def test_the_recorder_stands_aside(self):

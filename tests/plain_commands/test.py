@@ -1,13 +1,14 @@
-"""Commands that are no MPI programs, and children of those that are, must not notice that the library is preloaded."""
+"""Neither commands without MPI nor children of MPI programs notice that the library is preloaded."""
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, LAUNCH, LIBRARY, PROGRAMS, PYTHON, output_of
+from halcyon_test import EXAMPLES, LIBRARY, MPI, PROGRAMS, PYTHON, Profile, output_of
 
 LIBC_ONLY = re.compile(r"libc\.so\.\d+|ld-linux\S*\.so\.\d+")
+# What forks.c does to files in the parent, whatever its children do
+DONE_BY_THE_PARENT = {"file_opens": 1, "file_closes": 1, "reads": 0, "writes": 1, "bytes_written": len("mine\n")}
+# So many segments twice, before and after the children, fill three times the one mebibyte that they are given.
+MANY = 50000
 
 
 class PlainCommands(halcyon_test.Behaviour):
@@ -16,7 +17,7 @@ class PlainCommands(halcyon_test.Behaviour):
         profile = self.directory / "never.h5"
         (self.directory / "a file").write_text("one line\nand another\n")
         plain = self.run_command(command)
-        preloaded = self.run_command(command, preload=True, HALCYON_OUTPUT=str(profile))
+        preloaded = self.run_command(command, preload=[LIBRARY], HALCYON_OUTPUT=str(profile))
         self.assertEqual(preloaded, plain)
         self.assertEqual([path.name for path in self.directory.iterdir() if path.suffix in (".h5", ".partial")], [])
         return plain
@@ -43,21 +44,21 @@ class PlainCommands(halcyon_test.Behaviour):
         self.assertEqual(self.check_unchanged(["bash", "-c", "kill -TERM $$"]).status, -15)
 
     def test_mpirun_itself_is_unchanged(self):
-        self.assertEqual(self.check_unchanged([*LAUNCH, "--version"]).status, 0)
+        self.assertEqual(self.check_unchanged([*MPI.launcher, "--version"]).status, 0)
 
     def test_mpirun_of_a_plain_command_is_unchanged(self):
-        self.assertEqual(self.check_unchanged([*LAUNCH, "-np", "2", "echo", "here"]).status, 0)
+        self.assertEqual(self.check_unchanged([*MPI.launch(2), "echo", "here"]).status, 0)
 
     def test_a_library_preloaded_into_mpirun_too_still_records_the_ranks(self):
         profile = self.directory / "run.h5"
-        finished = self.run_command([*LAUNCH, "-np", "2", EXAMPLES / "halo_c", "5"], preload=True,
+        finished = self.run_command([*MPI.launch(2), EXAMPLES / "halo_c", "5"], preload=[LIBRARY],
                                     HALCYON_OUTPUT=str(profile))
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
-        self.assertEqual(halcyon_test.Profile(profile).attributes["ranks"], 2)
+        self.assertEqual(Profile(profile).attributes["ranks"], 2)
 
     def test_a_forking_mpi_program_is_unchanged(self):
         command = [PROGRAMS / "forks", self.directory / "file"]
-        plain = self.mpirun(1, command, preload=False)
+        plain = self.mpirun(1, command, preload=())
         self.assertEqual(plain.status, 0, plain)
         for expected in ("executed", "written", "said", "executed after vfork", "spawned", "from the shell"):
             self.assertIn(expected + "\n", plain.output)
@@ -69,19 +70,17 @@ class PlainCommands(halcyon_test.Behaviour):
     def test_what_children_do_to_files_is_not_counted(self):
         path = self.directory / "run.h5"
         self.mpirun(1, [PROGRAMS / "forks", self.directory / "file"], HALCYON_OUTPUT=path)
-        totals = halcyon_test.Profile(path).totals(0)
-        of_the_parent = {"file_opens": 1, "file_closes": 1, "reads": 0, "writes": 1, "bytes_written": 5}
-        self.assertEqual({name: totals[name] for name in of_the_parent}, of_the_parent)
+        totals = Profile(path).totals(0)
+        self.assertEqual({name: totals[name] for name in DONE_BY_THE_PARENT}, DONE_BY_THE_PARENT)
 
     def test_children_of_a_rank_that_has_spilled_leave_its_parts_alone(self):
-        many = 50000  # twice that many segments fill three mebibytes
-        command = [PROGRAMS / "forks", self.directory / "file", many]
-        plain = self.mpirun(1, command, preload=False)
+        command = [PROGRAMS / "forks", self.directory / "file", MANY]
+        plain = self.mpirun(1, command, preload=())
         path = self.directory / "run.h5"
         preloaded = self.mpirun(1, command, HALCYON_OUTPUT=path, HALCYON_MEMORY=1)
         self.assertEqual(preloaded, plain)
-        profile = halcyon_test.Profile(path)
-        self.assertEqual((profile.boundaries, profile.attributes["dropped_segments"]), (2 * many, 0))
+        profile = Profile(path)
+        self.assertEqual((profile.boundaries, profile.attributes["dropped_segments"]), (2 * MANY, 0))
         self.assertEqual(sorted(left.name for left in self.directory.iterdir()), ["file", "run.h5"])
 
     def test_the_library_needs_nothing_but_libc(self):

@@ -1,11 +1,9 @@
-"""The machine is probed for some milliseconds before and after a run, beside it, and held against the best known of each host."""
+"""The machine is probed for some milliseconds before and after a run, and compared with the best known of each host."""
+import json
 import math
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, LAUNCH
+from halcyon_test import EXAMPLES, MPI, Profile, editing
 
 PROGRAM = [EXAMPLES / "halo_c", "400"]
 KINDS = ("registers", "l2", "memory_latency", "memory_bandwidth")
@@ -15,9 +13,9 @@ COLUMNS = [f"probe_{kind}_{time}_{when}" for kind in KINDS for time in ("best", 
 class Probes(halcyon_test.Behaviour):
 
     def run_of(self, file, *options):
-        finished = self.halcyon("run", "-o", file, *options, "--", *LAUNCH, "-np", "2", *PROGRAM)
+        finished = self.halcyon("run", "-o", file, *options, "--", *MPI.launch(2), *PROGRAM)
         self.assertEqual(finished.status, 0, finished)
-        return halcyon_test.Profile(self.directory / file)
+        return Profile(self.directory / file)
 
     def test_every_rank_is_probed_before_and_after(self):
         profile = self.record(2, PROGRAM)
@@ -31,7 +29,7 @@ class Probes(halcyon_test.Behaviour):
                 best, mean = (profile.columns[f"probe_{kind}_{time}_{when}"] for time in ("best", "mean"))
                 self.assertTrue((best <= mean).all(), kind)
             self.assertNotIn(f"probe_{kind}_known", profile.columns)  # the library alone knows of no other run
-        # A load from memory takes longer than one from a cache, and a stream less than loads one by one.
+        # A load from memory takes longer than a load from a cache, and less in a stream than one by one.
         def best(kind):
             return min(profile.columns[f"probe_{kind}_best_{when}"].min() for when in ("before", "after"))
         self.assertLess(best("l2"), best("memory_latency"))
@@ -48,7 +46,7 @@ class Probes(halcyon_test.Behaviour):
         finished = self.mpirun(2, PROGRAM, HALCYON_PROBES="maybe", HALCYON_OUTPUT=self.directory / "maybe.h5")
         self.assertEqual((finished.status, len(finished.errors.splitlines())), (0, 1), finished)
         self.assertIn("HALCYON_PROBES=maybe", finished.errors)
-        self.assertIn(COLUMNS[0], halcyon_test.Profile(self.directory / "maybe.h5").columns)
+        self.assertIn(COLUMNS[0], Profile(self.directory / "maybe.h5").columns)
 
     def test_from_the_second_run_on_speeds_are_in_percent_of_the_best_known_here(self):
         self.run_of("1.h5")
@@ -65,28 +63,26 @@ class Probes(halcyon_test.Behaviour):
         self.assertIsNone(unknown["registers"]["speed_percent"])
 
     def json_of(self, *words):
-        import json
         finished = self.halcyon(*words)
         self.assertEqual(finished.status, 0, finished)
         return json.loads(finished.output)
 
     def test_a_host_that_was_faster_before_is_told_of(self):
-        import h5py
         self.run_of("1.h5")
         self.run_of("2.h5")
-        with h5py.File(self.directory / "2.h5", "r+") as file:
+        with editing(self.directory / "2.h5") as file:
             for kind in KINDS:
                 times = [file[f"probe_{kind}_best_{when}"][...] for when in ("before", "after")]
-                file[f"probe_{kind}_known"][...] = 0.5 * (times[0] + times[1]) * (0.5 if kind == "memory_latency" else 1.0)
+                known = 0.5 if kind == "memory_latency" else 1.0  # half the time, or the same
+                file[f"probe_{kind}_known"][...] = known * (times[0] + times[1]) / 2
         codes = [warning["code"] for warning in self.report("2.h5")["warnings"]]
         self.assertIn("slow-memory", codes)
         self.assertNotIn("slow-registers", codes)
         self.assertIn("memory latency", self.halcyon("report", "2.h5").output)
 
     def test_what_could_not_be_measured_is_no_number(self):
-        import h5py
         self.run_of("1.h5")
-        with h5py.File(self.directory / "1.h5", "r+") as file:
+        with editing(self.directory / "1.h5") as file:
             for when in ("before", "after"):
                 file[f"probe_l2_best_{when}"][...] = math.nan
         [probes] = self.report("1.h5")["probes"]

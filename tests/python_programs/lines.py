@@ -11,12 +11,12 @@ ended = threading.Event()
 
 
 def largest(value):
-    return world.allreduce(value, MPI.MAX)  # line 14
+    return world.allreduce(value, MPI.MAX)
 
 
 def step():
-    world.Allreduce(one, total)  # line 18
-    request = world.Iallreduce(one, total)  # line 19
+    world.Allreduce(one, total)
+    request = world.Iallreduce(one, total)
     largest(1)
     request.Wait()
 
@@ -30,9 +30,9 @@ if "threads" in sys.argv:
     threading.Thread(target=compute).start()
 for _ in range(20):
     step()
-    world.Barrier()  # line 33
+    world.Barrier()
     try:
         raise ValueError
     except ValueError:
-        world.barrier()  # line 37
+        world.barrier()
 ended.set()

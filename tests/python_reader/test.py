@@ -1,26 +1,23 @@
-"""python/halcyon.py: xarray, pandas and the command's JSON agree on every figure that they share."""
+"""python/halcyon.py: xarray, pandas and the JSON of the command agree on every figure that they have in common."""
 import importlib.util
 import json
 import re
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, SOURCE, TOTALS
+from halcyon_test import HALCYON, PYTHON, SOURCE, TOTALS, Profile, split_site
 
 try:
     import pandas
-    import xarray
+    import xarray  # noqa: F401
 except ImportError as missing:
     halcyon_test.skip(f"no {missing.name}")
-sys.path.insert(0, str(SOURCE / "python"))
 import halcyon
 
 halcyon.command = str(HALCYON)
 
+LEAST_BLOCKS = 5  # of Python in the documentation
 FEATURES = ("compute", *TOTALS)
-# Columns of the table of segments that the file has under the name without the unit.
+# Columns of the table of segments. The profile has them, too, under names without the unit.
 RECORDED = ("duration", "boundary_wait", "calls_beyond_usual", "last_rank_point_to_point", "last_rank_collective",
             "last_rank_boundary", "last_rank_file_io", "last_rank_off_cpu", "injected_requested", "injected_actual",
             "injected_critical")
@@ -35,7 +32,7 @@ class PythonReader(halcyon_test.Behaviour):
     def info(self):
         return json.loads(self.halcyon("info", "--json", self.file).output)
 
-    # ---- agreement
+    # Agreement
 
     def test_xarray_and_info_agree_on_circumstances_and_totals(self):
         run, info = halcyon.open(self.file), self.info()
@@ -88,8 +85,8 @@ class PythonReader(halcyon_test.Behaviour):
                              (report["segments"], report["groups"], report["clusters"]))
             run_time, excess = report["run_time_seconds"], frame.excess_seconds.sum()
             self.assertAlmostEqual(frame.duration_seconds.sum(), run_time, places=5)
-            self.assertAlmostEqual(frame[frame.judged].duration_seconds.sum() / run_time * 100, report["coverage_percent"],
-                                   places=5)
+            judged = frame[frame.judged].duration_seconds.sum()
+            self.assertAlmostEqual(judged / run_time * 100, report["coverage_percent"], places=5)
             self.assertAlmostEqual(excess, report["breakdown"]["excess_seconds"], places=9)
             self.assertAlmostEqual(excess / run_time * 100, report["interference_percent"], places=5)
             self.assertAlmostEqual(run_time - excess, report["undisturbed_time_seconds"], places=5)
@@ -118,16 +115,16 @@ class PythonReader(halcyon_test.Behaviour):
             if value is not None and not isinstance(value, (dict, list)):
                 self.assertEqual(row[name], value, name)
 
-    # ---- what else is promised
+    # Further promises
 
     def test_features_stand_in_xarray_by_their_values_with_units(self):
-        run, profile = halcyon.open(self.file), halcyon_test.Profile(self.file)
+        run, profile = halcyon.open(self.file), Profile(self.file)
         for feature in FEATURES:
             self.assertEqual(list(run[feature].values), profile.values(feature), feature)
             self.assertEqual(run[feature].dims, ("segment",))
             self.assertIn("units", run[feature].attrs)
             self.assertNotIn(feature + "_bins", run)
-        self.assertEqual([halcyon_test.split_site(site) for site in run.site.values], profile.sites())
+        self.assertEqual([split_site(site) for site in run.site.values], profile.sites())
 
     def test_a_composed_profile_names_the_run_that_a_segment_is_from(self):
         other = str(self.record_disturbed("other.h5"))
@@ -187,10 +184,9 @@ class PythonReader(halcyon_test.Behaviour):
         self.record_disturbed("disturbed.h5")
         self.record_disturbed("quiet.h5", delay=0.0)
         blocks = re.findall(r"^```python\n(.*?)^```", (SOURCE / "docs" / "python.md").read_text(), re.M | re.S)
-        self.assertGreater(len(blocks), 5)
-        (self.directory / "example.py").write_text(f"import sys; sys.path.insert(0, {str(SOURCE / 'python')!r})\n" +
-                                                   "".join(blocks))
-        finished = self.run_command([halcyon_test.PYTHON, "example.py"], MPLBACKEND="Agg",
+        self.assertGreater(len(blocks), LEAST_BLOCKS)
+        (self.directory / "example.py").write_text("".join(blocks))
+        finished = self.run_command([PYTHON, "example.py"], MPLBACKEND="Agg", PYTHONPATH=str(SOURCE / "python"),
                                     PATH=f"{HALCYON.parent}:/usr/bin:/bin")
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertTrue((self.directory / "python-example.png").exists())

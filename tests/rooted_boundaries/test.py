@@ -1,16 +1,15 @@
-"""A reduce or gather, and a bcast or scatter from the same process behind it, end segments as an allreduce does."""
+"""A reduce or gather followed by a bcast or scatter from the same root ends a segment as an allreduce does."""
 import collections
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import LAUNCH, PROGRAMS, only_open_mpi
+from halcyon_test import MPI, PROGRAMS, Profile, only_open_mpi
 
 PROGRAM = PROGRAMS / "rooted"
-ROUNDS = 10
+ROUNDS = 10  # of each case of the program
+# Cases that end a segment a round, and the operation that ends it
 PAIRS = {"reduce-bcast": "bcast", "gather-scatter": "scatter", "gatherv-scatterv": "scatterv", "two-then-two": "bcast",
          "messages-between": "bcast", "another-handle": "bcast", "ibcast": "bcast"}
+# Cases that end none
 NO_PAIRS = ("another-root", "the-same-number-elsewhere", "bcast-alone", "bcast-first", "over-half", "reduce-over-half",
             "ireduce")
 
@@ -18,11 +17,11 @@ NO_PAIRS = ("another-root", "the-same-number-elsewhere", "bcast-alone", "bcast-f
 class RootedBoundaries(halcyon_test.Behaviour):
 
     def operations(self, what, ranks=3, **environment):
-        sites = self.record(ranks, [PROGRAM, what], **environment).sites()
-        return collections.Counter(operation for operation, _, _ in sites if operation != "finalize")
+        """How many segments each operation ended, MPI_Finalize left out."""
+        return collections.Counter(self.record(ranks, [PROGRAM, what], **environment).operations()[:-1])
 
     def run_recorded(self, *words, options=(), status=0):
-        finished = self.halcyon("run", "-o", "run.h5", *options, "--", *LAUNCH, "-np", "2", PROGRAM, *words)
+        finished = self.halcyon("run", "-o", "run.h5", *options, "--", *MPI.launch(2), PROGRAM, *words)
         self.assertEqual(finished.status, status, finished)
 
     def test_a_pair_ends_a_segment(self):
@@ -58,7 +57,7 @@ class RootedBoundaries(halcyon_test.Behaviour):
 
     def test_the_profile_and_what_is_said_of_it_name_the_setting(self):
         self.run_recorded("both", options=["--boundary", "rooted"])
-        self.assertEqual(halcyon_test.Profile(self.directory / "run.h5").attributes["boundary"], "rooted")
+        self.assertEqual(Profile(self.directory / "run.h5").attributes["boundary"], "rooted")
         report = self.report("run.h5")
         self.assertEqual((report["boundary"], report["boundaries"]),
                          ("rooted", [{"operation": "bcast", "segments": ROUNDS}]))
@@ -69,14 +68,15 @@ class RootedBoundaries(halcyon_test.Behaviour):
         finished = self.mpirun(2, [PROGRAM, "both"], HALCYON_OUTPUT=self.directory / "run.h5", HALCYON_BOUNDARY="some")
         self.assertEqual((finished.status, len(finished.errors.splitlines())), (0, 1), finished)
         self.assertIn("HALCYON_BOUNDARY=some is not auto, all-to-all, rooted or pcontrol", finished.errors)
-        finished = self.halcyon("run", "--boundary", "some", "--", "mpirun", PROGRAM)
+        finished = self.halcyon("run", "--boundary", "some", "--", *MPI.launcher, PROGRAM)
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("'some' is not auto, all-to-all, rooted or pcontrol", finished.errors)
 
     def test_delays_between_pairs_are_the_truth_of_the_segments_that_pairs_end(self):
         self.run_recorded("reduce-bcast", options=["--inject", "class=collective,prob=1,mean=1ms"])
-        injected = halcyon_test.Profile(self.directory / "run.h5").columns["injected_requested"]
-        self.assertEqual([round(float(each) * 1e3) for each in injected], ROUNDS * [4] + [0])  # two calls of two ranks
+        seconds = Profile(self.directory / "run.h5").columns["injected_requested"]
+        calls_of_the_pair, ranks = 2, 2
+        self.assertEqual([round(float(each) * 1e3) for each in seconds], ROUNDS * [calls_of_the_pair * ranks] + [0])
 
     @only_open_mpi("MPICH's launcher kills the other ranks before they have spilled")
     def test_a_run_that_dies_keeps_them(self):

@@ -1,14 +1,12 @@
-"""`halcyon run` and `halcyon exec`: the recorder in the ranks only, and the program's own exit status."""
+"""`halcyon run` and `halcyon exec` record the ranks alone, and return the program's exit status."""
 import shutil
-import sys
-import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, IS_MPICH, LAUNCH, LIBRARY, PYTHON, exported, only_open_mpi
+from halcyon_test import (BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, MPICH, OTHER_MPI, PYTHON, Profile, only_mpich,
+                          only_open_mpi)
 
 PROGRAM = EXAMPLES / "halo_c"
+BACKGROUND = 2  # seconds that --background takes, half of them before the run and half after it
 
 
 class RunCommand(halcyon_test.Behaviour):
@@ -17,17 +15,17 @@ class RunCommand(halcyon_test.Behaviour):
         return self.halcyon("run", *options, "--", *launch, **environment)
 
     def profile(self, name="run.h5"):
-        return halcyon_test.Profile(self.directory / name)
+        return Profile(self.directory / name)
 
     def test_the_program_runs_as_without_it_and_the_verdict_goes_to_standard_error(self):
-        plain = self.mpirun(2, [PROGRAM, "10"], preload=False)
-        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10")
+        plain = self.mpirun(2, [PROGRAM, "10"], preload=())
+        finished = self.run_with(*MPI.launch(2), PROGRAM, "10")
         self.assertEqual((finished.status, finished.output), (plain.status, plain.output), finished)
         self.assertIn("halcyon: ", finished.errors)
-        self.assertEqual(self.profile().attributes["command"], f"{' '.join(LAUNCH)} -np 2 {PROGRAM} 10")
+        self.assertEqual(self.profile().attributes["command"], f"{' '.join(MPI.launch(2))} {PROGRAM} 10")
 
     def test_the_default_file_is_named_after_program_ranks_job_and_time(self):
-        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10", options=(), SLURM_JOB_ID="4711")
+        finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=(), SLURM_JOB_ID="4711")
         self.assertEqual(finished.status, 0, finished)
         names = [path.name for path in self.directory.glob("*.h5")]
         self.assertEqual(len(names), 1, names)
@@ -37,30 +35,30 @@ class RunCommand(halcyon_test.Behaviour):
         nobody = [f"--unset={name}" for name in ("SLURM_JOB_ID", "FLUX_JOB_ID", "PBS_JOBID", "LSB_JOBID")]
         for name, job in (("FLUX_JOB_ID", "ƒ2Vx7aB"), ("PBS_JOBID", "4711[3].server"), ("LSB_JOBID", "4711")):
             with self.subTest(name=name):
-                # In the ranks alone: mpirun of Open MPI 4.1.4 crashes at a Flux that is not there.
-                finished = self.run_with(*LAUNCH, "-np", "1", "env", *nobody, f"{name}={job}", PROGRAM, "10", options=())
+                # Set in the ranks alone, as mpirun of Open MPI 4.1.4 crashes if it is told of a Flux that is not there.
+                finished = self.run_with(*MPI.launch(1), "env", *nobody, f"{name}={job}", PROGRAM, "10", options=())
                 self.assertEqual(finished.status, 0, finished)
                 file = next(self.directory.glob("*.h5"))
                 self.assertTrue(file.name.startswith(f"halo_c.1p.{job}."), file)
                 file.unlink()
 
     def test_the_verdict_is_of_the_profile_that_this_run_wrote(self):
-        # An older profile fits the name, and characters in it mean something to a shell.
+        # Another file fits the pattern of the name, and brackets mean something to a shell.
         (self.directory / "zzz[1].h5").write_text("another one's")
-        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10", options=("-o", "{app}[1].h5"))
+        finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "{app}[1].h5"))
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon report 'halo_c[1].h5'", finished.errors)
         self.assertEqual(sorted(path.name for path in self.directory.iterdir()), ["halo_c[1].h5", "zzz[1].h5"])
 
     def test_a_name_that_was_taken_meanwhile_is_evaded_and_the_verdict_is_still_of_this_run(self):
         code = "from mpi4py import MPI; open('run.h5', 'x').write('taken') if MPI.COMM_WORLD.rank == 0 else None"
-        finished = self.run_with(*LAUNCH, "-np", "2", PYTHON, "-c", code)
+        finished = self.run_with(*MPI.launch(2), PYTHON, "-c", code)
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon report run-2.h5", finished.errors)
 
     def test_a_name_that_is_taken_has_a_number(self):
         (self.directory / "run.h5").write_text("precious")
-        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10")
+        finished = self.run_with(*MPI.launch(2), PROGRAM, "10")
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon report run-2.h5", finished.errors)
         self.assertEqual((self.directory / "run.h5").read_text(), "precious")
@@ -71,20 +69,20 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(self.halcyon("help").status, 0)
 
     def test_a_forgotten_double_dash_is_told(self):
-        finished = self.halcyon("run", *LAUNCH, "-np", "2", PROGRAM)
+        finished = self.halcyon("run", *MPI.launch(2), PROGRAM)
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("behind '--'", finished.errors)
 
     def test_an_injected_run_can_be_repeated_by_the_seed_in_its_profile(self):
-        self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10",
+        self.run_with(*MPI.launch(2), PROGRAM, "10",
                       options=("-o", "run.h5", "--inject", "class=all,prob=0.1,mean=1ms"))
         self.assertRegex(self.profile().attributes["inject"], r"^class=all,prob=0.1,mean=1ms seed=\d+$")
 
     def test_the_background_is_measured_beside_the_run_and_not_in_it(self):
-        self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10")
+        self.run_with(*MPI.launch(2), PROGRAM, "10")
         plain = self.profile()
-        finished = self.run_with(*LAUNCH, "-np", "2", PROGRAM, "10",
-                                 options=("-o", "measured.h5", "--background", "2"))
+        finished = self.run_with(*MPI.launch(2), PROGRAM, "10",
+                                 options=("-o", "measured.h5", "--background", BACKGROUND))
         self.assertEqual(finished.status, 0, finished)
         measured = self.profile("measured.h5")
         for when in ("before", "after"):
@@ -93,27 +91,27 @@ class RunCommand(halcyon_test.Behaviour):
             self.assertTrue(all(0 < low <= usual < 1 for low, usual in zip(quantum, mean)), (quantum, mean))
         self.assertEqual(measured.segments, plain.segments)
         self.assertEqual([measured.totals(rank) for rank in range(2)], [plain.totals(rank) for rank in range(2)])
-        self.assertLess(measured.attributes["run_time_seconds"], 1)  # either half of the background alone takes 1 s
+        self.assertLess(measured.attributes["run_time_seconds"], BACKGROUND / 2)
         self.assertIsInstance(self.report("measured.h5")["background_percent"], float)
         self.assertIsNone(self.report("run.h5")["background_percent"])
 
     def test_the_programs_exit_status_is_given_back(self):
         code = "from mpi4py import MPI; import sys; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); sys.exit(7)"
-        self.assertEqual(self.run_with(*LAUNCH, "-np", "1", PYTHON, "-c", code).status, 7)
+        self.assertEqual(self.run_with(*MPI.launch(1), PYTHON, "-c", code).status, 7)
 
     def test_an_abort_is_given_back_and_the_missing_profile_is_said(self):
         code = "from mpi4py import MPI; MPI.COMM_WORLD.Abort(9)"
-        finished = self.run_with(*LAUNCH, "-np", "1", PYTHON, "-c", code)
+        finished = self.run_with(*MPI.launch(1), PYTHON, "-c", code)
         self.assertEqual(finished.status, 9, finished)
         self.assertIn("halcyon: no profile was written", finished.errors)
 
     def test_several_programs_of_one_job_are_all_recorded(self):
-        finished = self.run_with(*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "1", PROGRAM, "10")
+        finished = self.run_with(*MPI.launch(1), PROGRAM, "10", ":", "-np", "1", PROGRAM, "10")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
     def test_each_program_of_a_job_may_be_another(self):
-        finished = self.run_with(*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "1", EXAMPLES / "halo_f08", "10")
+        finished = self.run_with(*MPI.launch(1), PROGRAM, "10", ":", "-np", "1", EXAMPLES / "halo_f08", "10")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
@@ -122,7 +120,7 @@ class RunCommand(halcyon_test.Behaviour):
         (self.directory / "programs").write_text(f"# a line a program\n-np 1 {PROGRAM} 10\n\n"
                                                  f"-np 1 -x MINE=1 /bin/sh shows 10 # the second\n")
         (self.directory / "shows").write_text(f"echo $MINE $LD_PRELOAD; exec {PROGRAM} 10\n")
-        finished = self.run_with(*LAUNCH, "--app", "programs")
+        finished = self.run_with(*MPI.launcher, "--app", "programs")
         self.assertEqual(finished.status, 0, finished)
         self.assertIn(f"1 {LIBRARY}\n", finished.output)
         self.assertEqual(self.profile().attributes["ranks"], 2)
@@ -130,10 +128,10 @@ class RunCommand(halcyon_test.Behaviour):
     @only_open_mpi("MPICH's launcher has no --app")
     def test_an_option_of_the_program_that_is_called_app_is_the_programs(self):
         (self.directory / "programs").write_text("-np 1 hostname\n")
-        finished = self.run_with(*LAUNCH, "-np", "1", "/bin/echo", "--app", "programs", options=("--dry-run",))
+        finished = self.run_with(*MPI.launch(1), "/bin/echo", "--app", "programs", options=("--dry-run",))
         self.assertTrue(finished.output.endswith(" -np 1 /bin/echo --app programs\n"), finished)
 
-    @unittest.skipUnless(IS_MPICH, "of MPICH's launcher")
+    @only_mpich("Hydra is MPICH's launcher")
     def test_programs_in_a_file_of_hydra(self):
         (self.directory / "programs").write_text(f"-n 1 {PROGRAM} 10 :\n-n 1 {PROGRAM} 10\n")
         finished = self.run_with("mpiexec.hydra", "-configfile", "programs")
@@ -141,8 +139,9 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
     def test_the_dry_run_says_what_would_run_and_runs_nothing(self):
-        launch = [*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "1", "sh", "-c", f"exec {PROGRAM} $0", "10"]
-        dry = self.run_with(*launch, options=("-o", "it's $HOME.h5", "--inject", "class=all,prob=0.1,mean=1ms", "--dry-run"))
+        launch = [*MPI.launch(1), PROGRAM, "10", ":", "-np", "1", "sh", "-c", f"exec {PROGRAM} $0", "10"]
+        options = ("-o", "it's $HOME.h5", "--inject", "class=all,prob=0.1,mean=1ms", "--dry-run")
+        dry = self.run_with(*launch, options=options)
         self.assertEqual((dry.status, dry.errors), (0, ""), dry)
         self.assertEqual(list(self.directory.iterdir()), [])
         pasted = self.run_command(["sh", "-c", dry.output])
@@ -156,7 +155,8 @@ class RunCommand(halcyon_test.Behaviour):
         cases = (("-n2 ./a --export=B", {}, f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./a --export=B"),
                  ("-n 2 --export=B ./a", {}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} -n 2 ./a"),
                  ("-lJ sh --quiet --export NONE ./a", {}, f"--export=LD_PRELOAD={LIBRARY},{ours} -lJ sh --quiet ./a"),
-                 ("--job-name sh --export=NONE -- ./a", {}, f"--export=LD_PRELOAD={LIBRARY},{ours} --job-name sh -- ./a"),
+                 ("--job-name sh --export=NONE -- ./a", {},
+                  f"--export=LD_PRELOAD={LIBRARY},{ours} --job-name sh -- ./a"),
                  ("./a", {"SLURM_EXPORT_ENV": "B"}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} ./a"),
                  ("./a", {"LD_PRELOAD": "libm.so.6"}, f"--export=ALL,LD_PRELOAD={LIBRARY}:libm.so.6 ./a"),
                  ("--export=LD_PRELOAD=x,ALL,B=1 ./a", {}, f"--export=ALL,B=1,LD_PRELOAD={LIBRARY}:x ./a"),
@@ -164,62 +164,59 @@ class RunCommand(halcyon_test.Behaviour):
                                                       f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./b"))
         for words, environment, expected in cases:
             with self.subTest(words=words):
-                interface = {"SLURM_MPI_TYPE": "pmi2" if IS_MPICH else "pmix"}
+                interface = {"SLURM_MPI_TYPE": MPI.slurm_interface}
                 finished = self.run_with("srun", *words.split(), options=("--dry-run",), **interface, **environment)
                 self.assertEqual(finished.status, 0, finished)
                 _, _, command = finished.output.partition(" srun --disable-status ")
                 self.assertEqual(command, expected + "\n")
 
     def test_the_users_own_variables_still_reach_the_ranks(self):
-        code = "from mpi4py import MPI; import os; print(os.environ['MINE'], os.environ['OURS'], os.environ['LD_PRELOAD'])"
-        finished = self.run_with(*LAUNCH, *exported("MINE", "1 2"), "-np", "1", *([] if IS_MPICH else ["-x", "OURS"]),
-                                 PYTHON, "-c", code, OURS="3;4")
+        code = "from mpi4py import MPI; from os import environ as e; print(e['MINE'], e['OURS'], e['LD_PRELOAD'])"
+        options = [*MPI.exported("MINE", "1 2"), *MPI.pass_on("OURS")]
+        finished = self.run_with(*MPI.launch(1, *options), PYTHON, "-c", code, OURS="3;4")
         self.assertEqual(finished.output, f"1 2 3;4 {LIBRARY}\n", finished)
 
     def test_the_users_own_preload_is_kept_behind_ours(self):
         code = "from mpi4py import MPI; import os; print(os.environ['LD_PRELOAD'])"
-        ways = [exported("LD_PRELOAD", "libm.so.6")]
-        if IS_MPICH:
-            ways += [["-genv", "LD_PRELOAD=libm.so.6"], ["-env", "LD_PRELOAD", "libm.so.6"]]
-        for way in ways:
+        for way in MPI.ways_to_export("LD_PRELOAD", "libm.so.6"):
             with self.subTest(way=way):
-                finished = self.run_with(*LAUNCH, *way, "-np", "1", PYTHON, "-c", code)
+                finished = self.run_with(*MPI.launch(1, *way), PYTHON, "-c", code)
                 self.assertEqual(finished.output, f"{LIBRARY}:libm.so.6\n", finished)
                 (self.directory / "run.h5").unlink()
 
     @only_open_mpi("MPICH's launcher does not tell a rank that its job has other programs")
     def test_one_program_of_several_preloaded_by_hand_stands_aside_and_never_hangs(self):
-        finished = self.run_command([*LAUNCH, "-np", "1", PROGRAM, "10", ":", "-np", "2",
-                                     *exported("LD_PRELOAD", LIBRARY), PROGRAM, "10"])
+        finished = self.run_command([*MPI.launch(1), PROGRAM, "10", ":", "-np", "2",
+                                     *MPI.exported("LD_PRELOAD", LIBRARY), PROGRAM, "10"])
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("several programs", finished.errors)
 
     def test_arguments_that_look_like_ours_belong_to_the_program(self):
         code = "from mpi4py import MPI; import sys; print(sys.argv[1:])"
-        finished = self.run_with(*LAUNCH, "-np", "1", PYTHON, "-c", code, "--help", "-o", "--", "")
+        finished = self.run_with(*MPI.launch(1), PYTHON, "-c", code, "--help", "-o", "--", "")
         self.assertEqual(finished.output, "['--help', '-o', '--', '']\n", finished)
 
     def test_exec_is_the_rank_side_under_any_launcher(self):
-        finished = self.run_command([*LAUNCH, "-np", "2", HALCYON, "exec", "-o", "run.h5", "--counter", "none",
+        finished = self.run_command([*MPI.launch(2), HALCYON, "exec", "-o", "run.h5", "--counter", "none",
                                      "--", PROGRAM, "10"])
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(self.profile().attributes["counter"], "none")
 
     def test_exec_asks_the_program_and_not_the_launcher_whose_mpi_it_has(self):
-        # Either family is started through either interface.
-        of_the_other = {"PMIX_RANK": "0"} if IS_MPICH else {"PMI_RANK": "0"}
-        finished = self.halcyon("exec", "-o", "run.h5", "--", PROGRAM, "10", **of_the_other)
+        # A launcher may start programs of either family.
+        finished = self.halcyon("exec", "-o", "run.h5", "--", PROGRAM, "10", **{OTHER_MPI.rank_variable: "0"})
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(self.profile().attributes["ranks"], 1)
 
     @only_open_mpi("it is about what was built for Open MPI alone")
     def test_exec_where_nothing_was_built_for_mpich(self):
         for name in ("bin", "lib", "libexec"):
-            shutil.copytree(halcyon_test.BUILD / name, self.directory / name,
-                            ignore=shutil.ignore_patterns("*-mpich.so", "unit_*"))
+            shutil.copytree(BUILD / name, self.directory / name,
+                            ignore=shutil.ignore_patterns(f"*{MPICH.suffix}.so", "unit_*"))
         code = "from mpi4py import MPI; MPI.COMM_WORLD.Barrier()"  # linked with no MPI itself
-        finished = self.run_command(["bin/halcyon", "exec", "-o", "run.h5", "--", PYTHON, "-c", code], PMI_RANK="0")
+        finished = self.run_command(["bin/halcyon", "exec", "-o", "run.h5", "--", PYTHON, "-c", code],
+                                    **{MPICH.rank_variable: "0"})
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(self.profile().attributes["ranks"], 1)
 

@@ -1,16 +1,14 @@
-"""Several runs of LAMMPS: `compare` sees delays of every segment, which no single run shows; `compose` leaves out those of some.
+"""Several runs of LAMMPS: `compare` sees delays of all segments, which no single run shows, and `compose` leaves out
+delays of some segments.
 
-One rank, whose medians stay where they are though others use the machine: ranks that wait for each other would not. What
-is compared with is what intM recorded.
+The runs have one rank, whose medians hardly change when others use the machine. Those of ranks that wait for each other
+do. The results are compared with the delays that intM recorded.
 """
 import json
 import shutil
-import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, SOURCE, TOTALS
+from halcyon_test import EXAMPLES, MPI, SOURCE, TOTALS, Profile
 
 STEPS = 600
 EVERY_SEGMENT = "class=collective,prob=1,mean=5ms"
@@ -23,7 +21,7 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
     def run_of(self, name, *options, program=LAMMPS, **environment):
         melt = (SOURCE / "examples" / "lj.in").read_text()
         (self.directory / "short.in").write_text(melt.replace("run             3000", f"run {STEPS}"))
-        finished = self.halcyon("run", "-o", name, *options, "--", "mpirun", "--oversubscribe", "-np", "1", *program,
+        finished = self.halcyon("run", "-o", name, *options, "--", *MPI.launch(1), *program,
                                 **environment)
         self.assertEqual(finished.status, 0, finished)
 
@@ -33,8 +31,8 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         return json.loads(finished.output)
 
     def injected_seconds(self, name):
-        """The delays that were asked for. Under load they become longer, but of a few segments only."""
-        return float(halcyon_test.Profile(self.directory / name).columns["injected_requested"].sum())
+        """The delays that were asked for. On a busy machine some of them become longer."""
+        return float(Profile(self.directory / name).columns["injected_requested"].sum())
 
     def test_two_runs_of_a_program_are_the_same_work(self):
         self.run_of("a.h5")
@@ -54,7 +52,7 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         self.run_of(slow, "--inject", EVERY_SEGMENT)
         injected = self.injected_seconds(slow)
         alone = self.report(slow)
-        self.assertGreater(alone["injected_percent"], 30.0, "the test needs delays that are much of the run")
+        self.assertGreater(alone["injected_percent"], 30.0, "the test needs delays that are a large part of the run")
         self.assertLess(alone["methods"]["paper"]["interference_percent"], alone["injected_percent"] / 3, alone)
         compared = self.compare(slow, quiet)
         self.assertTrue(compared["same_work"], compared)
@@ -91,8 +89,8 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         finished = self.halcyon("compose", "-o", composed_file, *names)
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
 
-        runs = [halcyon_test.Profile(self.directory / name) for name in names]
-        composed = halcyon_test.Profile(self.directory / composed_file)
+        runs = [Profile(self.directory / name) for name in names]
+        composed = Profile(self.directory / composed_file)
         self.assertEqual(composed.attributes["exit_state"], "composed")
         self.assertEqual([name.decode() for name in composed.columns["composed_of"]], names)
         given = [int((composed.columns["source"] == run).sum()) for run in range(len(names))]
@@ -105,15 +103,15 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         for count, name in zip(given, names):
             self.assertRegex(finished.output, rf"\b{count} of {name},")
 
-        # Undisturbed by intM, and perhaps by others: no longer than the best run without what was injected into it.
+        # Neither intM nor, perhaps, others disturb it: it is no longer than the best run without its injected delays.
         undisturbed = min(run.attributes["run_time_seconds"] - self.injected_seconds(name)
                           for run, name in zip(runs, names))
         self.assertLess(composed.attributes["run_time_seconds"], 1.1 * undisturbed)
         self.assertGreater(composed.attributes["run_time_seconds"], 0.5 * undisturbed)
         report = self.report(composed_file)
-        self.assertEqual(report["verdict"], "unknown", report)  # it is undisturbed by its making
+        self.assertEqual(report["verdict"], "unknown", report)  # as for every composed profile
         self.assertLess(report["interference_percent"], 2.0, report)
-        # A delay may lie in a segment that has too few alike; most do not.
+        # A delay stays if too few segments are like the one that it is in.
         self.assertLess(self.injected_seconds(composed_file), 0.5 * min(map(self.injected_seconds, names)))
         warnings = [warning["code"] for warning in report["warnings"]]
         self.assertIn("composed", warnings)

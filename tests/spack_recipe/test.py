@@ -1,12 +1,10 @@
-"""The Spack recipe is a class of Spack's shape, and names what CMakeLists.txt asks for. Spack itself is not there."""
+"""The Spack recipe has the form that Spack expects, and names what CMakeLists.txt asks for. The test needs no Spack."""
 import re
 import runpy
 import sys
 import types
 import unittest
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 from halcyon_test import SOURCE
 
 CMAKE = (SOURCE / "CMakeLists.txt").read_text()
@@ -16,7 +14,7 @@ SPACK_NAMES = {"MPI": "openmpi", "PkgConfig": "pkgconfig", "Eigen3": "eigen", "B
 
 
 class Recorded(types.ModuleType):
-    """Stands for spack.package: keeps what the recipe's directives are called with."""
+    """Stands in for spack.package, and keeps the arguments of the recipe's directives."""
 
     def __init__(self):
         super().__init__("spack.package")
@@ -43,7 +41,7 @@ class SpackRecipe(unittest.TestCase):
 
     def test_every_package_of_the_build_is_a_dependency(self):
         asked = set(re.findall(r"^(?:find_package|pkg_search_module|pkg_check_modules)\((\w+)", CMAKE, re.M))
-        asked -= {"Threads"}  # libc's
+        asked -= {"Threads"}  # which libc provides
         self.assertEqual(asked, set(SPACK_NAMES))
         dependencies = {re.match(r"[\w-]+", spec)[0] for spec in self.spack.first_words("depends_on")}
         self.assertLessEqual(set(SPACK_NAMES.values()), dependencies)

@@ -1,26 +1,22 @@
-"""A second PMPI tool in the same process, in front of ours or behind it: both see every call, once."""
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+"""A second PMPI tool in the same process, preloaded before Halcyon or after it: both see every call once."""
 import halcyon_test
-from halcyon_test import EXAMPLES, INJECTOR, LIBRARY, PROGRAMS, exported
+from halcyon_test import EXAMPLES, INJECTOR, LIBRARY, PROGRAMS, Profile
 
 TOOL = PROGRAMS / "libtool.so"
 PROGRAM = [EXAMPLES / "halo_c", "20"]
+# controls.c
+ALLREDUCES, WHILE_HALTED = 30, 10
 
 
 class StacksWithOtherTools(halcyon_test.Behaviour):
 
     def check(self, *libraries):
         alone = self.record(2, PROGRAM)
-        tool_alone = self.mpirun(2, PROGRAM, preload=False, options=exported("LD_PRELOAD", TOOL))
-        preload = ":".join(str(library) for library in libraries)
-        together = self.mpirun(2, PROGRAM, preload=False, options=exported("LD_PRELOAD", preload),
-                               HALCYON_OUTPUT=self.directory / "together.h5")
+        tool_alone = self.mpirun(2, PROGRAM, preload=[TOOL])
+        together = self.mpirun(2, PROGRAM, preload=libraries, HALCYON_OUTPUT=self.directory / "together.h5")
         self.assertIn("tool: ", tool_alone.output)
         self.assertEqual(together, tool_alone)
-        profile = halcyon_test.Profile(self.directory / "together.h5")
+        profile = Profile(self.directory / "together.h5")
         self.assertEqual(profile.boundaries, alone.boundaries)
         self.assertEqual([profile.totals(rank) for rank in range(2)], [alone.totals(rank) for rank in range(2)])
 
@@ -29,10 +25,10 @@ class StacksWithOtherTools(halcyon_test.Behaviour):
         for libraries in ((LIBRARY, TOOL), (TOOL, LIBRARY)):
             with self.subTest(first=libraries[0].name):
                 path = self.directory / f"{libraries[0].name}.h5"
-                finished = self.mpirun(2, program, preload=False, HALCYON_OUTPUT=path,
-                                       options=exported("LD_PRELOAD", ":".join(map(str, libraries))))
-                self.assertEqual((finished.status, finished.output, finished.errors), (0, "tool: 20\n", ""), finished)
-                self.assertEqual(halcyon_test.Profile(path).boundaries, 30)
+                finished = self.mpirun(2, program, preload=libraries, HALCYON_OUTPUT=path)
+                counted = f"tool: {ALLREDUCES - WHILE_HALTED}\n"
+                self.assertEqual((finished.status, finished.output, finished.errors), (0, counted, ""), finished)
+                self.assertEqual(Profile(path).boundaries, ALLREDUCES)
 
     def test_behind_ours(self):
         self.check(LIBRARY, TOOL)

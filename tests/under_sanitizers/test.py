@@ -7,11 +7,9 @@ what the libraries themselves touch is looked at.
 """
 import re
 import subprocess
-import sys
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from halcyon_test import BUILD, EXAMPLES, PROGRAMS, SOURCE
 

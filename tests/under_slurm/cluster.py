@@ -1,6 +1,6 @@
-"""A Slurm of one machine: munged, slurmctld and two slurmd of our own, on free ports and in a directory of their own.
+"""Slurm on one machine: munged, slurmctld and two slurmd, on free ports and in a directory of their own.
 
-Nothing of the system's own Slurm or munge is read or touched. All processes end with stop(), and with ours if that dies.
+The system's own Slurm and munge are neither read nor changed. All processes end with stop(), or when this process dies.
 """
 import ctypes
 import getpass
@@ -15,12 +15,13 @@ from pathlib import Path
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 PROGRAMS = (*DAEMONS, "srun", "sbatch", "scancel", "setpriv")
-SYSTEM_PATH = "/usr/sbin:/sbin"  # of daemons; not in every user's PATH
-CHILD_SUBREAPER = 36  # of prctl: what a daemon leaves behind becomes our child
+SYSTEM_PATH = "/usr/sbin:/sbin"  # where the daemons are; not in every user's PATH
+CHILD_SUBREAPER = 36  # of prctl: processes that a daemon leaves behind become our children
+GRACE = 30  # seconds until what does not stop is killed
 
 
 def missing():
-    """Programs that this needs and the machine has not."""
+    """Names of the programs that the cluster needs and the machine does not have."""
     return [name for name in PROGRAMS if shutil.which(name, path=f"{os.environ['PATH']}:{SYSTEM_PATH}") is None]
 
 
@@ -35,7 +36,7 @@ def free_ports(count):
 
 
 def children():
-    """Of this process, ended ones too."""
+    """Process numbers of our children, ended ones included."""
     found = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -48,12 +49,12 @@ def children():
 
 
 class Cluster:
-    """Node `one` has two processors and is where jobs go; `two` has one, for jobs of several parts (partition `both`)."""
+    """Jobs go to node `one`, which has two processors. Node `two` has one. Jobs of several parts use both nodes."""
 
     def __init__(self, directory, mpi):
         self.directory = Path(directory)
-        self.directory.chmod(0o755)  # or munged objects
-        self.output = []  # of the daemons
+        self.directory.chmod(0o755)  # munged refuses a socket in a directory that others cannot enter
+        self.output = []  # lines that the daemons printed
         self.environment = {"SLURM_CONF": str(self.directory / "slurm.conf")}
         self._daemons = []
         self._mpi = mpi
@@ -77,11 +78,11 @@ class Cluster:
     def stop(self):
         if self._daemons:
             subprocess.run(["scancel", "--full", "--signal=KILL", f"--user={getpass.getuser()}"], check=False,
-                           env={**os.environ, **self.environment}, capture_output=True, timeout=30)
+                           env={**os.environ, **self.environment}, capture_output=True, timeout=GRACE)
         for daemon in reversed(self._daemons):
             daemon.terminate()
             try:
-                daemon.wait(timeout=30)
+                daemon.wait(timeout=GRACE)
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
@@ -121,7 +122,7 @@ SlurmdPidFile={self.directory}/slurmd-%n.pid
 TmpFS={self.directory}
 MailProg=/bin/true
 MpiDefault={self._mpi}
-# As far as a container goes: neither control groups nor binding.
+# Neither control groups nor binding, which a container may not have.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none

@@ -1,22 +1,20 @@
-"""Jobs of a real Slurm: srun under `halcyon run`, batch scripts, several programs of one job, jobs that are cancelled."""
+"""Jobs of a real Slurm: srun under `halcyon run`, batch scripts, several programs in one job, and cancelled jobs."""
 import os
 import signal
 import shutil
 import subprocess
-import sys
 import tempfile
-from pathlib import Path
+import unittest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
 from cluster import Cluster, missing
-from halcyon_test import BUILD, EXAMPLES, HALCYON, IS_MPICH, LIBRARY, PROGRAMS, PYTHON, SOURCE
+from halcyon_test import BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, PROGRAMS, PYTHON, SOURCE, Profile, clean_environment
 
 PROGRAM = EXAMPLES / "halo_c"
-MPI = "pmi2" if IS_MPICH else "pmix"  # that Debian's library speaks
+INTERFACE = f"--mpi={MPI.slurm_interface}"
 BARRIERS = 1000
-TIME_LIMIT = 100  # seconds of the whole test, only to end what hangs while Slurm can still be stopped
-ENDLESS = [PROGRAMS / "endless", BARRIERS]  # more than that, and then until it is ended
+TIME_LIMIT = 100  # seconds of the whole behaviour, to end what hangs while Slurm can still be stopped
+ENDLESS = [PROGRAMS / "endless", BARRIERS]  # is ready after so many barriers, and goes on until a signal ends it
 
 
 def joined(words):
@@ -36,20 +34,20 @@ class UnderSlurm(halcyon_test.Behaviour):
         signal.alarm(TIME_LIMIT)
         place = tempfile.mkdtemp(prefix="halcyon-slurm-")
         cls.addClassCleanup(shutil.rmtree, place, ignore_errors=True)
-        cls.cluster = Cluster(place, MPI)
+        cls.cluster = Cluster(place, MPI.slurm_interface)
         cls.addClassCleanup(cls.cluster.stop)
         cls.cluster.start()
 
-    def run_command(self, command, preload=False, **environment):
-        path = f"{BUILD / 'bin'}:{os.environ['PATH']}"  # for scripts; Slurm's jobs have the submitter's environment
+    def run_command(self, command, preload=(), **environment):
+        path = f"{BUILD / 'bin'}:{os.environ['PATH']}"  # batch scripts have the environment of their submitter
         return super().run_command(command, preload, **{"PATH": path, **self.cluster.environment, **environment})
 
     def run_with(self, *launch, options=("-o", "run.h5"), **environment):
         return self.halcyon("run", *options, "--", *launch, **environment)
 
     def started(self, *command):
-        """The command, once its ranks have met their barriers."""
-        environment = {**halcyon_test.clean_environment(), "XDG_STATE_HOME": str(self.state), **self.cluster.environment}
+        """The command that runs ENDLESS, as a process whose ranks are ready."""
+        environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state), **self.cluster.environment}
         process = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=environment, text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate)
@@ -58,17 +56,18 @@ class UnderSlurm(halcyon_test.Behaviour):
         return process
 
     def submitted(self, *words, **environment):
-        """A batch job; its number, and its output as it comes."""
+        """Submits a batch job; its number, and the file from which its output comes."""
         output = self.directory / "job.out"
         os.mkfifo(output)
-        submitted = self.run_command(["sbatch", "--parsable", "--ntasks=2", f"--output={output}", *words], **environment)
+        submitted = self.run_command(["sbatch", "--parsable", "--ntasks=2", f"--output={output}", *words],
+                                     **environment)
         self.assertEqual(submitted.status, 0, submitted)
         file = output.open(encoding="utf-8")  # waits for the job to start
         self.addCleanup(file.close)
         return submitted.output.strip(), file
 
     def profile(self, name="run.h5"):
-        return halcyon_test.Profile(self.directory / name)
+        return Profile(self.directory / name)
 
     def only_profile(self):
         names = [path.name for path in self.directory.glob("*.h5")]
@@ -80,7 +79,7 @@ class UnderSlurm(halcyon_test.Behaviour):
         self.assertIn(kept.attributes["exit_state"], exit_states)
         self.assertGreaterEqual(kept.segments, BARRIERS)
 
-    # -- srun
+    # srun
 
     def test_srun_runs_as_without_us_and_the_job_is_in_the_files_name(self):
         plain = self.run_command(["srun", "-n", "2", PROGRAM, "10"])
@@ -95,14 +94,14 @@ class UnderSlurm(halcyon_test.Behaviour):
         prolog = self.directory / "prolog"
         prolog.write_text(f"#!/bin/sh\necho \"srun $LD_PRELOAD\" > {self.directory}/seen\n")
         prolog.chmod(0o755)
-        finished = self.run_with("srun", f"--mpi={MPI}", "-n", "1", f"--prolog={prolog}", "sh", "-c", f"echo $LD_PRELOAD; {PROGRAM} 10",
-                                 LD_PRELOAD="")
+        finished = self.run_with("srun", INTERFACE, "-n", "1", f"--prolog={prolog}", "sh", "-c",
+                                 f"echo $LD_PRELOAD; {PROGRAM} 10", LD_PRELOAD="")
         self.assertEqual(finished.output.splitlines()[0], str(LIBRARY), finished)
         self.assertEqual((self.directory / "seen").read_text(), "srun \n")
 
     def test_the_programs_exit_status_is_given_back(self):
         code = "from mpi4py import MPI; import sys; MPI.COMM_WORLD.Barrier(); MPI.Finalize(); sys.exit(7)"
-        # Of a script, the interface between Slurm and ranks tells whose MPI it has: here, that of slurm.conf.
+        # Which MPI a script has is told by the interface between Slurm and ranks, here the one of slurm.conf.
         finished = self.run_with("srun", "-n", "2", PYTHON, "-c", code)
         self.assertEqual(finished.status, 7, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
@@ -113,22 +112,23 @@ class UnderSlurm(halcyon_test.Behaviour):
                                  (["--export=MINE=1,LD_PRELOAD=libm.so.6"], f"1 {LIBRARY}:libm.so.6"),
                                  (["--export", "NONE"], f"{LIBRARY}")):
             with self.subTest(option=option):
-                # A script says nothing of its MPI.
-                finished = self.run_with("srun", f"--mpi={MPI}", *option, "-n", "1", "/bin/sh", "-c", show, OURS="2")
+                # Nothing in a script tells which MPI it has, so srun must be told.
+                finished = self.run_with("srun", INTERFACE, *option, "-n", "1", "/bin/sh", "-c", show, OURS="2")
                 self.assertEqual((finished.status, finished.output.splitlines()[0]), (0, expected), finished)
                 (self.directory / "run.h5").unlink()
 
     def test_the_callers_own_preload_is_kept_behind_ours(self):
-        finished = self.run_with("srun", f"--mpi={MPI}", "-n", "1", "sh", "-c", f"echo $LD_PRELOAD; {PROGRAM} 10",
+        finished = self.run_with("srun", INTERFACE, "-n", "1", "sh", "-c", f"echo $LD_PRELOAD; {PROGRAM} 10",
                                  LD_PRELOAD="libm.so.6")
         self.assertEqual(finished.output.splitlines()[0], f"{LIBRARY}:libm.so.6", finished)
 
     def test_exec_takes_the_library_for_the_programs_mpi(self):
-        finished = self.run_command(["srun", "--quiet", "-n", "2", HALCYON, "exec", "-o", "run.h5", "--", PROGRAM, "10"])
+        finished = self.run_command(["srun", "--quiet", "-n", "2", HALCYON, "exec", "-o", "run.h5", "--",
+                                     PROGRAM, "10"])
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
-    # -- several programs of one job
+    # Several programs of one job
 
     def test_multi_prog(self):
         (self.directory / "programs").write_text(f"# rank program\n0 {PROGRAM} 10\n1 {EXAMPLES / 'halo_f08'} 10\n")
@@ -136,15 +136,15 @@ class UnderSlurm(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
+    @unittest.skipIf(MPI.slurm_interface == "pmix",
+                     "Slurm's PMIx does not run twice on one machine, as two nodes on it would need")
     def test_a_heterogeneous_job(self):
-        if not IS_MPICH:
-            self.skipTest("Slurm's PMIx does not run twice on one machine, as two nodes on it would need")
         part = ["-p", "both", "-n", "1", PROGRAM, "10"]
         finished = self.run_with("srun", *part, ":", *part)
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
-    # -- batch jobs
+    # Batch jobs
 
     def test_the_batch_script_of_the_documentation(self):
         job, output = self.submitted(SOURCE / "examples" / "halcyon.sbatch", PROGRAM, "10")
@@ -159,16 +159,15 @@ class UnderSlurm(halcyon_test.Behaviour):
         self.assertRegex(self.only_profile(), rf"^halo_c\.2p\.{job}\.")
 
     def test_mpirun_in_a_batch_script(self):
-        launch = " ".join(halcyon_test.LAUNCH)
-        job, output = self.submitted("--wrap", f"halcyon run -- {launch} -np 2 {PROGRAM} 10")
+        job, output = self.submitted("--wrap", f"halcyon run -- {joined(MPI.launch(2))} {PROGRAM} 10")
         self.assertRegex(output.read(), r"(?m)^halcyon: details: ")
         self.assertRegex(self.only_profile(), rf"^halo_c\.2p\.{job}\.")
         self.assertEqual(self.profile(self.only_profile()).attributes["ranks"], 2)
 
-    # -- jobs that are ended
+    # Jobs that are ended
 
     def test_a_job_that_is_cancelled(self):
-        # As at a time limit: SIGTERM to all at once, and SIGKILL later. The command sends a SIGINT, which may be first.
+        # As at a time limit, all get SIGTERM at once and SIGKILL later. The command sends SIGINT, which may be first.
         job, output = self.submitted("--wrap", "exec halcyon run -o run.h5 -- srun " + joined(ENDLESS))
         self.assertEqual(output.readline(), "ready\n")
         self.assertEqual(self.run_command(["scancel", job]).status, 0)
@@ -177,7 +176,7 @@ class UnderSlurm(halcyon_test.Behaviour):
         self.check_kept("signal 15", "signal 2")
 
     def test_a_warning_before_the_time_limit(self):
-        # To the ranks alone, as by `sbatch --signal=TERM@60`.
+        # The ranks alone get it, as with `sbatch --signal=TERM@60`.
         job, output = self.submitted("--wrap", "srun halcyon exec -o run.h5 -- " + joined(ENDLESS))
         self.assertEqual(output.readline(), "ready\n")
         self.assertEqual(self.run_command(["scancel", "--signal=TERM", job]).status, 0)
@@ -194,10 +193,11 @@ class UnderSlurm(halcyon_test.Behaviour):
         self.assertRegex(errors, r"(?m)^halcyon: run.h5: \d+ segments of 2 of 2 ranks, until the run ended", errors)
         self.check_kept("signal 2")
 
-    # -- without running
+    # Without running
 
     def test_the_dry_run_can_be_pasted_into_a_shell(self):
-        finished = self.run_with("srun", "--quiet", "-n", "2", PROGRAM, "10", options=("-o", "it's $HOME.h5", "--dry-run"))
+        finished = self.run_with("srun", "--quiet", "-n", "2", PROGRAM, "10",
+                                 options=("-o", "it's $HOME.h5", "--dry-run"))
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(list(self.directory.iterdir()), [])
         pasted = self.run_command(["sh", "-c", finished.output])

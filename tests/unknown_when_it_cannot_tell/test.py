@@ -1,27 +1,28 @@
-"""Where a profile cannot carry a verdict, the answer is `unknown`, with the reason."""
+"""If a profile does not allow a verdict, the answer is `unknown`, with the reason."""
 import shutil
-import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import PYTHON
+from halcyon_test import MPI, PYTHON
 
 MELT = Path("/usr/share/lammps/examples/melt/in.melt")
 HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
+
+VERDICT_IS_UNKNOWN = 4  # exit status of `report --fail-on`
+LEAST_COVERAGE = 50.0  # percent, for a verdict
 
 
 class UnknownWhenItCannotTell(halcyon_test.Behaviour):
 
     def check(self, ranks, command, code):
-        finished = self.halcyon("run", "-o", "run.h5", "--", "mpirun", "--oversubscribe", "-np", str(ranks), *command)
+        finished = self.halcyon("run", "-o", "run.h5", "--", *MPI.launch(ranks), *command)
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon: unknown", finished.errors)
         report = self.report("run.h5")
         self.assertEqual(report["verdict"], "unknown")
         self.assertEqual([warning["code"] for warning in report["warnings"]][:1], [code])
         text = self.halcyon("report", "run.h5", "--fail-on", "red")
-        self.assertEqual(text.status, 4)
+        self.assertEqual(text.status, VERDICT_IS_UNKNOWN)
         self.assertTrue(text.output.startswith("UNKNOWN"), text)
         return report
 
@@ -30,7 +31,7 @@ class UnknownWhenItCannotTell(halcyon_test.Behaviour):
             self.skipTest("no hpcc")
         shutil.copy(HPCC_INPUT, self.directory / "hpccinf.txt")
         report = self.check(4, ["hpcc"], "low-coverage")
-        self.assertLess(report["coverage_percent"], 50.0)
+        self.assertLess(report["coverage_percent"], LEAST_COVERAGE)
 
     def test_the_packaged_melt_is_too_short(self):
         if shutil.which("lmp") is None or not MELT.exists():

@@ -1,20 +1,34 @@
-"""`halcyon validate`: runs quietly and disturbed, and what was measured beside what was estimated."""
+"""`halcyon validate` runs a program quietly and disturbed, and compares what it measured with what is estimated."""
 import json
 import re
 import signal
 import subprocess
-import sys
 import xml.etree.ElementTree
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, PYTHON
+from halcyon_test import EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Profile, clean_environment
 
 PROGRAM = EXAMPLES / "cg"
-LAUNCH = ("mpirun", "--oversubscribe", "-np", "2")
+RANKS = 2
+LAUNCH = MPI.launch(RANKS)
 TRUTHS = ["measured", "without_displacement", "with_background", "at_equal_speed", "paired"]
 DISTURBER = "cpu:bursts:200ms,200ms"
+# What cg does
+SOLVES, ITERATIONS = 3, 50
+EXCHANGE_CALLS = 5  # of a rank in each iteration
+ALLREDUCES = SOLVES * (1 + 2 * ITERATIONS)  # one before the iterations, and two in each
+CALLS_OF_A_RANK = ALLREDUCES + SOLVES * ITERATIONS * EXCHANGE_CALLS
+# A series of three levels with one run each and one disturber
+KINDS_IN_ORDER = ["quiet", "quiet", "quiet", "slowed", "slowed", "quiet", "slowed", "quiet"]
+RUNS = [f"run-{number}" for number in range(1, 1 + len(KINDS_IN_ORDER))]
+CALIBRATION = ["calibration-quiet", "calibration-calls"]
+FIGURES = ["runs.svg", "probability.svg", "accuracy.svg"]
+TERMINAL = 80  # columns
+TOO_NOISY = 5  # exit status
+# A program whose runs differ, and the barriers that it meets in all runs and in a longer one
+SERIES = (PYTHON, Path(__file__).parent / "series.py")
+BARRIERS, MORE_BARRIERS = 60, 30
 
 
 class Validate(halcyon_test.Behaviour):
@@ -22,21 +36,14 @@ class Validate(halcyon_test.Behaviour):
     def validate(self, *options, program=(PROGRAM, "1")):
         return self.halcyon("validate", "-o", "out", *options, "--", *LAUNCH, *program)
 
-    def check_refused(self, finished, *names):
-        self.assertEqual((finished.status, finished.output), (2, ""), finished)
-        self.assertEqual(len(finished.errors.splitlines()), 1, finished)
-        for name in names:
-            self.assertIn(str(name), finished.errors)
-
     def test_everything_that_it_promises_is_there_and_fits_together(self):
-        finished = self.validate("--levels", "3", "--runs", "1", "--disturb", DISTURBER, "--background", "0.1", "--seed", "5",
-                                 "--anyway")
+        finished = self.validate("--levels", "3", "--runs", "1", "--disturb", DISTURBER, "--background", "0.1",
+                                 "--seed", "5", "--anyway")
         self.assertEqual(finished.status, 0, finished)
         out = self.directory / "out"
         self.assertEqual({path.name for path in out.iterdir()},
-                         {f"{run}.{kind}" for run in ("calibration-quiet", "calibration-calls", *(f"run-{i}" for i in range(1, 9)))
-                          for kind in ("h5", "log")} |
-                         {"validation.json", "validation.md", "runs.svg", "probability.svg", "accuracy.svg"})
+                         {f"{run}.{kind}" for run in CALIBRATION + RUNS for kind in ("h5", "log")} |
+                         {"validation.json", "validation.md", *FIGURES})
         for figure in out.glob("*.svg"):
             self.check_figure(figure)
         results = json.loads((out / "validation.json").read_text())
@@ -54,17 +61,16 @@ class Validate(halcyon_test.Behaviour):
         self.assertLessEqual(used, styled, path)
 
     def check_results(self, results):
-        self.assertEqual(list(results), ["command", "ranks", "hosts", "counter", "levels", "runs_per_level", "hog_runs", "disturbers", "seed",
-                                         "calibration", "ended_early", "fastest_run", "background_percent",
-                                         "paired_at_equal_speed", "valid", "noise", "methods", "runs"])
+        self.assertEqual(list(results), ["command", "ranks", "hosts", "counter", "levels", "runs_per_level", "hog_runs",
+                                         "disturbers", "seed", "calibration", "ended_early", "fastest_run",
+                                         "background_percent", "paired_at_equal_speed", "valid", "noise", "methods",
+                                         "runs"])
         self.assertEqual((results["disturbers"], results["hog_runs"]), ([DISTURBER], 1))
-        self.assertEqual(results["noise"]["quiet_runs"], 5)
+        self.assertEqual(results["noise"]["quiet_runs"], KINDS_IN_ORDER.count("quiet"))
         self.assertEqual(results["valid"], results["noise"]["objection"] is None)
-        # Each of three solves makes one Allreduce, then 50 times the five calls of the exchange and two Allreduces, on
-        # either rank.
         calibration = results["calibration"]
-        self.assertEqual(calibration["segments"], 3 * (1 + 50 * 2) + 1)
-        self.assertEqual(round(calibration["calls"]), 2 * 3 * (1 + 50 * (5 + 2)))
+        self.assertEqual(calibration["segments"], ALLREDUCES + 1)  # MPI_Finalize ends one
+        self.assertEqual(round(calibration["calls"]), RANKS * CALLS_OF_A_RANK)
         methods = self.report("out/run-1.h5")["methods"]
         self.assertEqual(list(results["methods"]), list(methods))
         for method in results["methods"].values():
@@ -75,16 +81,16 @@ class Validate(halcyon_test.Behaviour):
 
     def check_runs(self, runs):
         kinds = [run["kind"] for run in runs]
-        self.assertEqual([kind == "quiet" for kind in kinds], [True, True, True, False, False, True, False, True])
-        self.assertEqual(sorted(kinds), ["disturbed", "injected", "injected"] + 5 * ["quiet"])
+        self.assertEqual(["quiet" if kind == "quiet" else "slowed" for kind in kinds], KINDS_IN_ORDER)
+        self.assertEqual(sorted(kind for kind in kinds if kind != "quiet"), ["disturbed", "injected", "injected"])
         self.check_pairs(runs)
         least = min(run["run_time_seconds"] for run in runs)
         for number, run in enumerate(runs, 1):
-            profile = halcyon_test.Profile(self.directory / "out" / f"run-{number}.h5")
+            profile = Profile(self.directory / "out" / f"run-{number}.h5")
             self.assertEqual((run["run"], run["profile"]), (number, f"run-{number}.h5"))
             self.assertAlmostEqual(run["truths"]["measured"]["percent"],
                                    100 * (1 - least / run["run_time_seconds"]), places=6)
-            # What each run says of itself is what the report of its profile says.
+            # The results have the same figures as the report of the run's profile.
             report = self.report(f"out/run-{number}.h5")
             self.assertEqual(run["run_time_seconds"], report["run_time_seconds"])
             for name, method in report["methods"].items():
@@ -98,9 +104,10 @@ class Validate(halcyon_test.Behaviour):
             self.assertEqual("of CPU time" in str(run["disturbance"]), run["kind"] == "disturbed")
 
     def check_pairs(self, runs):
-        """The truth of the last but one, which lies between two quiet runs, in seconds or in quanta."""
+        """The last run but one lies between two quiet runs. Its paired truth is in seconds or in quanta."""
         before, run, after = runs[-3:]
-        place = ((run["middle_seconds"] - before["middle_seconds"]) / (after["middle_seconds"] - before["middle_seconds"]))
+        begin, middle, end = (each["middle_seconds"] for each in (before, run, after))
+        place = (middle - begin) / (end - begin)
         self.assertTrue(0 < place < 1)
 
         def percent(time):
@@ -108,29 +115,31 @@ class Validate(halcyon_test.Behaviour):
             return round(100 * (1 - quiet / time(run)), 6)
 
         truth = run["truths"]["paired"]
-        self.assertIn(round(truth["percent"], 6), (percent(lambda run: run["run_time_seconds"]),
-                                                   percent(lambda run: run["run_time_seconds"] / run["quantum_seconds"])))
+        in_seconds = percent(lambda run: run["run_time_seconds"])
+        in_quanta = percent(lambda run: run["run_time_seconds"] / run["quantum_seconds"])
+        self.assertIn(round(truth["percent"], 6), (in_seconds, in_quanta))
         self.assertGreater(truth["uncertainty_points"], 0)
 
     def check_table(self, table, results):
-        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")]
+        lines = [line for line in table.splitlines() if line.startswith("|")]
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
         methods = list(results["methods"])
         self.assertEqual(rows[0][:3], ["method", "against", "judged"])
         self.assertEqual([row[0].strip("`") for row in rows[2:2 + len(TRUTHS) * len(methods)]],
                          [name for name in methods for _ in TRUTHS])
         runs = rows[2 + len(TRUTHS) * len(methods):]
         self.assertEqual(runs[0][0], "run")
-        self.assertEqual(sorted(int(row[0]) for row in runs[2:]), list(range(1, 9)))
+        self.assertEqual(sorted(int(row[0]) for row in runs[2:]), list(range(1, 1 + len(RUNS))))
         self.assertEqual({len(row) for row in runs}, {len(runs[0])})
 
     def check_text(self, text, results):
-        """What is printed has a line for each method and for each run, and fits a terminal."""
+        """The printed text has a line for each method and for each run, and fits a terminal."""
         first = [line.split()[0] for line in text.splitlines() if line.strip()]
-        for name in [*results["methods"], *map(str, range(1, 9))]:
+        for name in [*results["methods"], *map(str, range(1, 1 + len(RUNS)))]:
             self.assertEqual(first.count(name), 1, text)
         self.assertIn(DISTURBER, text)
-        # The command has the test's directory in it, in one word.
-        self.assertLessEqual(max(len(line) for line in text.splitlines() if str(PROGRAM) not in line), 80, text)
+        # The line with the program's path may be longer, as a word is not broken.
+        self.assertLessEqual(max(len(line) for line in text.splitlines() if str(PROGRAM) not in line), TERMINAL, text)
 
     def test_a_directory_with_something_in_it_is_left_alone(self):
         (self.directory / "out").mkdir()
@@ -167,12 +176,9 @@ class Validate(halcyon_test.Behaviour):
         for words in ("status 7", "sys.exit(7)", str(self.directory / "out" / "calibration-quiet.log")):
             self.assertIn(words, last)
 
-    def series_whose_fourth_run(self, does):
-        """Of a program with 60 boundaries, of which two runs are for calibration."""
-        code = ("from mpi4py import MPI; import sys; world = MPI.COMM_WORLD; made = open('made', 'a+');"
-                "world.rank == 0 and made.write('x'); made.flush(); run = world.bcast(made.tell());"
-                f"{does}; [world.Barrier() for i in range(60)]")
-        finished = self.validate("--levels", "3", "--runs", "1", "--background", "0.1", program=(PYTHON, "-c", code))
+    def reason_to_end_the_series(self, how):
+        """The fourth run differs in this way. It is run-2, as the first two runs are for calibration."""
+        finished = self.validate("--levels", "3", "--runs", "1", "--background", "0.1", program=(*SERIES, how))
         self.assertEqual(finished.status, 2, finished)
         results = json.loads((self.directory / "out" / "validation.json").read_text())
         self.assertEqual([run["run"] for run in results["runs"]], [1])
@@ -180,11 +186,11 @@ class Validate(halcyon_test.Behaviour):
         return results["ended_early"]
 
     def test_a_series_that_fails_in_the_middle_is_evaluated_as_far_as_it_came(self):
-        self.assertIn("run-2 ended with status 7", self.series_whose_fourth_run("run == 4 and (MPI.Finalize(), sys.exit(7))"))
+        self.assertIn("run-2 ended with status 7", self.reason_to_end_the_series("fails"))
 
     def test_a_run_that_did_other_work_ends_the_series(self):
-        reason = self.series_whose_fourth_run("run == 4 and [world.Barrier() for i in range(30)]")
-        for words in ("run-2 had 91 segments", "61"):
+        reason = self.reason_to_end_the_series("longer")
+        for words in (f"run-2 had {BARRIERS + MORE_BARRIERS + 1} segments", f"{BARRIERS + 1}"):
             self.assertIn(words, reason)
 
     def test_a_program_without_boundaries_is_told_so(self):
@@ -198,11 +204,8 @@ class Validate(halcyon_test.Behaviour):
         self.assertIn("--class mpiio", finished.errors.splitlines()[-1])
 
     def series_that_takes_other_times(self, *options):
-        """Of a program that takes from hardly anything to a second, by turns."""
-        code = ("from mpi4py import MPI; import time; world = MPI.COMM_WORLD; made = open('made', 'a+');"
-                "world.rank == 0 and made.write('x'); made.flush(); run = world.bcast(made.tell());"
-                "[(time.sleep(0.02 * (run % 3)), world.Barrier()) for i in range(60)]")
-        finished = self.validate("--levels", "2", "--runs", "1", "--background", "0", *options, program=(PYTHON, "-c", code))
+        finished = self.validate("--levels", "2", "--runs", "1", "--background", "0", *options,
+                                 program=(*SERIES, "turns"))
         results = json.loads((self.directory / "out" / "validation.json").read_text())
         self.assertFalse(results["valid"])
         self.assertIn("quiet runs differ", results["noise"]["objection"])
@@ -211,7 +214,7 @@ class Validate(halcyon_test.Behaviour):
 
     def test_a_machine_that_is_too_noisy_is_told_so_instead_of_measured(self):
         finished, results = self.series_that_takes_other_times()
-        self.assertEqual(finished.status, 5, finished)
+        self.assertEqual(finished.status, TOO_NOISY, finished)
         self.assertEqual([run["kind"] for run in results["runs"]], 3 * ["quiet"])
         for words in ("too noisy", results["noise"]["objection"]):
             self.assertIn(words, results["ended_early"])
@@ -232,16 +235,16 @@ class Validate(halcyon_test.Behaviour):
                          ["disk:part:25%..75%", "memory:periodic:50ms,50ms"])
 
     def test_an_interrupted_series_leaves_no_disturber_behind(self):
-        command = [HALCYON, "validate", "-o", self.directory / "out", "--levels", "1", "--runs", "5", "--disturb", "cpu",
-                   "--anyway", "--", *LAUNCH, PROGRAM, "1"]
+        command = [HALCYON, "validate", "-o", self.directory / "out", "--levels", "1", "--runs", "5",
+                   "--disturb", "cpu", "--anyway", "--", *LAUNCH, PROGRAM, "1"]
         with subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                              stdin=subprocess.DEVNULL, env=halcyon_test.clean_environment()) as running:
+                              stdin=subprocess.DEVNULL, env=clean_environment()) as running:
             for line in running.stderr:
                 if "(cpu:throughout)" in line:
                     break
             running.send_signal(signal.SIGTERM)
             rest = running.stderr.read()
-            self.assertEqual(running.wait(halcyon_test.TIME_LIMIT), -signal.SIGTERM, rest)
+            self.assertEqual(running.wait(TIME_LIMIT), -signal.SIGTERM, rest)
         self.check_nothing_runs_on()
 
 

@@ -1,22 +1,18 @@
-"""Delays of one class on one rank: the report says that the excess went there, and its breakdowns add up."""
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
+"""After delays of one class on one rank, the report says that the excess is there, and its breakdowns add up."""
 import halcyon_test
-from halcyon_test import EXAMPLES
+from halcyon_test import EXAMPLES, MOST_FOREIGN_CPU, MPI, Profile, foreign_cpu_seconds
 
-STEPS = 4000  # of some 0.4 ms
-LEAST_SHARE = 0.9  # of what was injected, or of all the excess if that is less, must be found there
-SINGLE_PRECISION = 6e-8  # relative, of a segment's excess as of its duration; over many segments less
-TRIES = 4  # what others do to a run is excess, too, and rightly told as what it is
+STEPS = 4000  # each takes some 0.4 ms
+LEAST_SHARE = 0.9  # of what was injected, or of all excess if that is less, must be found on the rank
+SINGLE_PRECISION = 6e-8  # relative error of a segment's excess; the error of a sum is less
+TRIES = 4  # as other processes cause excess, too, which the report rightly finds elsewhere
 
 
 class WhereItWent(halcyon_test.Behaviour):
 
     def plate(self, spec, seed):
         file = f"{seed}.h5"
-        finished = self.halcyon("run", "-o", file, "--inject", spec, "--", "mpirun", "--oversubscribe", "-np", "2",
+        finished = self.halcyon("run", "-o", file, "--inject", spec, "--", *MPI.launch(2),
                                 EXAMPLES / "plate", STEPS, INTM_SEED=str(seed))
         self.assertEqual(finished.status, 0, finished)
         return self.report(file)
@@ -33,23 +29,23 @@ class WhereItWent(halcyon_test.Behaviour):
             self.assertAlmostEqual(seconds, excess, delta=SINGLE_PRECISION * excess, msg=name)
 
     def check(self, injected, kind, rank, probability):
-        alone = 0
+        """Checks that delays of the class `injected` on the rank are found in its calls of this kind."""
+        tries_alone = 0
         for seed in range(1, TRIES + 1):
-            before = halcyon_test.foreign_cpu_seconds()
+            before = foreign_cpu_seconds()
             report = self.plate(f"class={injected},prob={probability},mean=10ms,sd=2ms,ranks={rank}", seed)
-            foreign = (halcyon_test.foreign_cpu_seconds() - before) / report["run_time_seconds"]
+            foreign = (foreign_cpu_seconds() - before) / report["run_time_seconds"]
             breakdown = report["breakdown"]
-            if breakdown is None:  # others made it too uncertain for a verdict
+            if breakdown is None:  # there is no verdict, as other processes made it too uncertain
                 continue
             self.check_that_it_adds_up(report)
             to_kind = breakdown["kinds"][kind]
             to_rank = sum(share["seconds"] for share in breakdown["ranks"] if share["rank"] == rank)
             injected_seconds = report["injected_percent"] / 100 * report["run_time_seconds"]
-            # What the machine adds to every run is excess, too, and rightly told as what it is.
             if min(to_kind, to_rank) >= LEAST_SHARE * min(breakdown["excess_seconds"], injected_seconds):
                 return
-            alone += foreign < halcyon_test.MOST_FOREIGN_CPU
-        if alone == 0:
+            tries_alone += foreign < MOST_FOREIGN_CPU
+        if tries_alone == 0:
             self.skipTest(f"others used the processors during each of {TRIES} runs; that is excess, too")
         self.fail(f"{injected} on rank {rank} is not what is told: {breakdown}")
 
@@ -78,8 +74,9 @@ class WhereItWent(halcyon_test.Behaviour):
         self.check("posixio", "file_io", 1, 0.1)
 
     def test_what_the_operating_system_saw_stands_beside_it(self):
+        delay = 5e-3
         for _ in range(TRIES):
-            report = self.plate("class=p2p,prob=0.0016,mean=5ms,sd=0ms,ranks=1", 1)
+            report = self.plate(f"class=p2p,prob=0.0016,mean={delay}s,sd=0ms,ranks=1", 1)
             if report["breakdown"] is not None:
                 break
         else:
@@ -87,10 +84,9 @@ class WhereItWent(halcyon_test.Behaviour):
         evidence = report["breakdown"]["evidence"]
         self.assertEqual([entry["rank"] for entry in evidence["ranks"]], [0, 1])
         self.assertEqual([entry["host"] for entry in evidence["hosts"]], report["hosts"])
-        # intM sleeps for most of each delay
-        injected = float(halcyon_test.Profile(self.directory / "1.h5").columns["injected_requested"].sum())
-        self.assertGreater(evidence["ranks"][1]["off_cpu_seconds"], 0.9 * injected)
-        self.assertGreaterEqual(evidence["ranks"][1]["voluntary_switches"], round(injected / 5e-3))
+        injected = float(Profile(self.directory / "1.h5").columns["injected_requested"].sum())
+        self.assertGreater(evidence["ranks"][1]["off_cpu_seconds"], 0.9 * injected)  # intM sleeps during delays
+        self.assertGreaterEqual(evidence["ranks"][1]["voluntary_switches"], round(injected / delay))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Stands in for mpi4py, which Debian builds for Open MPI: what the tests use of it, by MPICH.
+"""Stands in for mpi4py, which Debian builds for Open MPI only: the part that the tests use, on MPICH.
 
-As there, MPI's library is in a scope of its own, and calls reach what is preloaded first.
+As with mpi4py, MPI's library is in a scope of its own, and preloaded libraries get the calls first.
 """
 import atexit
 import ctypes

@@ -1,0 +1,13 @@
+"""What the behaviours share.
+
+A behaviour is a directory of tests/ with a test.py that ends in `halcyon_test.main()`; `tests/run NAME` runs it. Needs
+only Debian's Python modules.
+"""
+from .behaviour import Behaviour, main, skip
+from .commands import TIME_LIMIT, Finished, clean_environment, output_of
+from .machine import MOST_FOREIGN_CPU, foreign_cpu_seconds, processes_that_name
+from .made_up_times import is_delayed, make_up_times
+from .mpi_family import MPI, MPICH, OPEN_MPI, OTHER_MPI, only_mpich, only_open_mpi
+from .places import BUILD, EXAMPLES, HALCYON, INJECTOR, LIBRARY, PROGRAMS, PYTHON, SOURCE, WRITER, library_of
+from .profile import TOTALS, Profile, editing, split_site
+from .symbols import exported_by, needed_by, wrapped_functions
