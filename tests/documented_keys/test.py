@@ -6,7 +6,7 @@ import json
 import re
 
 import halcyon_test
-from halcyon_test import EXAMPLES, SOURCE, TOTALS, editing
+from halcyon_test import BUILD, EXAMPLES, SOURCE, TOTALS, editing
 
 METHODS = ("compound", "paper", "mode")
 PROBES = ("registers", "l2", "memory_latency", "memory_bandwidth")
@@ -65,6 +65,11 @@ class DocumentedKeys(halcyon_test.Behaviour):
         printed = keys_of(printed)
         self.assertEqual(documented - printed - set(only_sometimes), set(), "documented, but not printed")
         self.assertEqual(printed - documented, set(), "printed, but not documented")
+
+    def test_of_every_column_of_a_profile(self):
+        built = (BUILD / "share" / "halcyon" / "columns.md").read_text()
+        self.assertEqual((SOURCE / "docs" / "columns.md").read_text(), built,
+                         "the columns have changed: copy share/halcyon/columns.md of the build to docs/")
 
     def test_of_report(self):
         report = self.printed("report", "--json", "-", "a.h5")
