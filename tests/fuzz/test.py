@@ -3,16 +3,18 @@
 Builds the fuzz targets with clang (preset fuzz) beside the build under test. HALCYON_FUZZ_SECONDS is the time for each
 target; what it finds is left in the directory `findings` of that build.
 """
+import concurrent.futures
 import os
 import shutil
 import subprocess
-import unittest
+import tempfile
 from pathlib import Path
 
 import halcyon_test
 from halcyon_test import BUILD, SOURCE
 
 FUZZ_BUILD = BUILD / "fuzz"
+FINDINGS = FUZZ_BUILD / "findings"
 CORPUS = Path(__file__).resolve().parent / "corpus"
 SECONDS = int(os.environ.get("HALCYON_FUZZ_SECONDS", "10"))
 MOST_MEGABYTES = 2048  # of one process, sanitizers included
@@ -33,6 +35,20 @@ def run(*words):
     return finished.returncode, finished.stdout.decode(errors="replace")
 
 
+def fuzz(name):
+    """The target with the inputs of its corpus, and for SECONDS with inputs made of them: exit status and output."""
+    target = FUZZ_BUILD / "bin" / f"fuzz_{name}"
+    limits = [f"-timeout={SLOWEST_INPUT}", f"-rss_limit_mb={MOST_MEGABYTES}", f"-artifact_prefix={FINDINGS}/{name}-"]
+    inputs = sorted((CORPUS / name).iterdir())
+    if not inputs:
+        return 1, f"{CORPUS / name} is empty"
+    status, output = run(target, *limits, *inputs)
+    if status != 0:
+        return status, output
+    with tempfile.TemporaryDirectory(prefix="halcyon-") as found:
+        return run(target, *limits, f"-max_total_time={SECONDS}", f"-seed={SEED}", found, CORPUS / name)
+
+
 class Fuzz(halcyon_test.Behaviour):
 
     @classmethod
@@ -41,17 +57,13 @@ class Fuzz(halcyon_test.Behaviour):
             status, output = run(*words)
             if status != 0:
                 raise RuntimeError(output)
+        FINDINGS.mkdir(exist_ok=True)
+        pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())  # a target uses one processor
+        cls.addClassCleanup(pool.shutdown)
+        cls.fuzzed = {directory.name: pool.submit(fuzz, directory.name) for directory in CORPUS.iterdir()}
 
     def check_target(self, name):
-        target = FUZZ_BUILD / "bin" / f"fuzz_{name}"
-        findings = FUZZ_BUILD / "findings"
-        findings.mkdir(exist_ok=True)
-        limits = [f"-timeout={SLOWEST_INPUT}", f"-rss_limit_mb={MOST_MEGABYTES}", f"-artifact_prefix={findings}/{name}-"]
-        inputs = sorted((CORPUS / name).iterdir())
-        self.assertTrue(inputs)
-        status, output = run(target, *limits, *inputs)
-        self.assertEqual(status, 0, output)
-        status, output = run(target, *limits, f"-max_total_time={SECONDS}", f"-seed={SEED}", self.directory, CORPUS / name)
+        status, output = self.fuzzed[name].result()
         self.assertEqual(status, 0, output)
 
     def test_an_injection_spec_of_any_bytes_is_followed_or_refused_in_one_line(self):
