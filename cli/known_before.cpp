@@ -7,7 +7,7 @@
 #include <utility>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/probes.hpp"
+#include "analyzer/machine/probes.hpp"
 #include "cli/commands.hpp"
 #include "report/json.hpp"
 

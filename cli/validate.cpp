@@ -15,9 +15,9 @@
 #include <numeric>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/comparison.hpp"
-#include "analyzer/estimators.hpp"
-#include "analyzer/validation.hpp"
+#include "analyzer/compare/comparison.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/validate/validation.hpp"
 #include "cli/commands.hpp"
 #include "cli/disturbers/disturber.hpp"
 #include "cli/disturbers/two_hosts.hpp"

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/background.hpp"
+#include "analyzer/machine/background.hpp"
 #include "report/page_assets.hpp"
 #include "report/run_figures.hpp"
 #include "report/svg.hpp"
@@ -79,9 +79,9 @@ std::string verdict_section(const RunOnPage& run) {
         seconds(run.analysis.undisturbed_interval_seconds().low),
         seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
     if (run.analysis.cause) {
-      content += fmt::format("<p class=\"cause\"><b>Likely cause:</b> {} <code>{}</code><br><b>What to do:</b> {}</p>\n",
-                             words(run.analysis.cause->text), run.analysis.cause->code,
-                             svg::escaped(run.analysis.cause->action));
+      content += fmt::format(
+          "<p class=\"cause\"><b>Likely cause:</b> {} <code>{}</code><br><b>What to do:</b> {}</p>\n",
+          words(run.analysis.cause->text), run.analysis.cause->code, svg::escaped(run.analysis.cause->action));
     }
   }
   return "<section class=\"top\">\n" + content +

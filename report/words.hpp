@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
@@ -31,8 +31,8 @@ std::string with_interval(const MethodResult& result);
 /// "24.6 % occasional delays, 0.8 % steady slowdown", and what a slower machine cost, where it was.
 std::string parts_words(const MethodResult& result);
 
-/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. "roughly" where a steady slowdown is most of what was
-/// lost: few segments or none show what they take undisturbed.
+/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. "roughly" where a steady slowdown is most of what
+/// was lost: few segments or none show what they take undisturbed.
 std::string undisturbed_words(const Analysis& analysis);
 
 /// A number of bytes with a unit that suits its size, and of anything else with spaces between thousands.

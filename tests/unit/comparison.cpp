@@ -1,4 +1,4 @@
-#include "analyzer/comparison.hpp"
+#include "analyzer/compare/comparison.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/compound_poisson.hpp"
+#include "analyzer/estimate/compound_poisson.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <numeric>
 #include <random>
 
-#include "analyzer/analysis.hpp"
-#include "analyzer/drift.hpp"
-#include "analyzer/durations.hpp"
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/groups/drift.hpp"
+#include "analyzer/statistics/durations.hpp"
 #include "tests/truth/truth.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-#include "analyzer/estimators.hpp"
-#include "analyzer/durations.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/durations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/grouping.hpp"
+#include "analyzer/groups/grouping.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,73 @@
+// Where the excess of a run went: to which kind of call or to computation, rank, host, part of the run and group.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/groups/grouping.hpp"
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// What a rank was in when it lost time. The boundary is a collective, too.
+enum class ExcessKind : std::uint8_t { computation, point_to_point, collective, file_io };
+inline constexpr std::array<std::string_view, 4> excess_kind_names{"computation", "point_to_point", "collective",
+                                                                   "file_io"};
+inline constexpr std::size_t excess_kind_count = excess_kind_names.size();
+using SecondsByKind = std::array<double, excess_kind_count>;
+
+struct RankShare {
+  std::uint32_t rank = 0;
+  double seconds = 0.0;
+  SecondsByKind kinds{};         // s, add up to `seconds`
+  double off_cpu_seconds = 0.0;  // part of it that the rank was off the CPU beyond its usual; 0 in older profiles
+};
+
+struct HostShare {
+  std::string host;
+  double seconds = 0.0;
+};
+
+struct GroupShare {
+  std::uint32_t group = 0;  // number in group_segments of the profile
+  std::string site;         // of the boundary that ends its segments
+  std::uint64_t segments = 0;
+  double baseline_seconds = 0.0;  // of a segment: the mean duration less the excess
+  double seconds = 0.0;
+};
+
+inline constexpr std::size_t window_count = 20;
+inline constexpr std::size_t most_groups_told = 10;
+
+/// The excess of a run, divided in five ways; each adds up to `seconds` but for rounding.
+struct Attribution {
+  double seconds = 0.0;
+  SecondsByKind kinds{};
+  std::vector<RankShare> ranks;  // that held the others up; largest first
+  std::vector<HostShare> hosts;  // of these; largest first
+  double window_seconds = 0.0;   // length of each window
+  std::array<double, window_count> windows{};
+  std::vector<GroupShare> groups;  // largest first
+  std::uint64_t other_groups = 0;
+  double other_groups_seconds = 0.0;
+  /// How much of the excess the rank that held the others up was off the CPU beyond its usual; none in older profiles.
+  std::optional<double> off_cpu_seconds;
+};
+
+/// Divides the excess of each segment (s, may be negative).
+///
+/// All of it goes to the rank that held the others up. Among kinds it is divided by how far that rank's times are
+/// beyond the usual ones of the group (below, where the excess is negative). Usual is the mean over the quarter of the
+/// group, or more, whose excess is nearest to nothing. Where a segment's excess is larger than what its times are
+/// beyond the usual ones, as where even the least disturbed segments are disturbed, the rest goes where the group's
+/// went. `excess`: (segments).
+Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
+
+/// What the rank that held the others up in each segment spent it in, in s; all of the run, disturbed or not.
+SecondsByKind time_spent(const Profile& profile);
+
+}  // namespace halcyon
