@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <span>
 #include <utility>
 
 #include "analyzer/estimate/estimators.hpp"
+#include "analyzer/groups/timeline.hpp"
 
 namespace halcyon {
 namespace {
@@ -122,7 +122,7 @@ Difference longest_unmatched_group(const Grouped& run, const std::vector<std::ui
   }
   if (!longest_of_all) {  // segments that did not fit into memory are in no group
     const auto recorded = [](const Profile& profile) {
-      return fmt::format("{:.3g} s of {:.3g} s", std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0),
+      return fmt::format("{:.3g} s of {:.3g} s", length_of(profile.duration),
                          profile.run_time_seconds);
     };
     return {"low-coverage", "run time in recorded segments", recorded(run.profile), recorded(other.profile)};

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/groups/timeline.hpp"
 #include "analyzer/statistics/parabola.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -34,7 +35,11 @@ double residual_of_best_step(const Durations& levels) {
   return best;
 }
 
-Eigen::Index block_begin(Eigen::Index size, Eigen::Index blocks, Eigen::Index block) { return block * size / blocks; }
+// The first segment of a block.
+Eigen::Index block_begin(Eigen::Index size, Eigen::Index blocks, Eigen::Index block) {
+  const PartsByCount parts{.segments = static_cast<std::size_t>(size), .count = static_cast<std::size_t>(blocks)};
+  return static_cast<Eigen::Index>(parts.begin(static_cast<std::size_t>(block)));
+}
 
 // Consecutive segments, many enough for a level of their own.
 struct Blocks {

@@ -221,12 +221,13 @@ std::vector<double> slowness_by(const Model& model, const Series& series) {
   return slowness;
 }
 
-Steps in_steps(const Series& series, std::vector<double> values) {
-  Steps steps;
-  for (std::size_t step = 0; step < series.steps(); ++step) {
-    steps.push_back(median_in_place(std::span(values).subspan(step * series.per_step, series.per_step)));
+// Of consecutive stretches of so many values; what is left at the end is not in any.
+Steps medians_of_stretches(std::vector<double> values, std::size_t length) {
+  Steps medians;
+  for (std::size_t from = 0; from + length <= values.size(); from += length) {
+    medians.push_back(median_in_place(std::span(values).subspan(from, length)));
   }
-  return steps;
+  return medians;
 }
 
 // How many steps each stay at a level lasts; the first and the last are cut by the run.
@@ -260,16 +261,14 @@ bool is_regular(const std::vector<double>& stays, std::size_t per_step) {
 // The share of short stretches of the run whose median is in the middle third between the levels.
 double share_in_between(const Steps& steps, const Model& model, double dwell) {
   const auto length = static_cast<std::size_t>(std::clamp(0.25 * dwell, 3.0, 64.0));
-  std::size_t between = 0;
-  std::size_t count = 0;
+  const Steps medians = medians_of_stretches(steps, length);
+  if (medians.empty()) return 1.0;
   const double gap = model.level[1] - model.level[0];
-  for (std::size_t from = 0; from + length <= steps.size(); from += length, ++count) {
-    Steps stretch(steps.begin() + static_cast<std::ptrdiff_t>(from),
-                  steps.begin() + static_cast<std::ptrdiff_t>(from + length));
-    const double place = (median_in_place(stretch) - model.level[0]) / gap;
-    between += place > 1.0 / 3.0 && place < 2.0 / 3.0 ? 1 : 0;
-  }
-  return count > 0 ? static_cast<double>(between) / static_cast<double>(count) : 1.0;
+  const auto between = std::count_if(medians.begin(), medians.end(), [&](double median) {
+    const double place = (median - model.level[0]) / gap;
+    return place > 1.0 / 3.0 && place < 2.0 / 3.0;
+  });
+  return static_cast<double>(between) / static_cast<double>(medians.size());
 }
 
 // How far the shortest tenth at the slow speed is above that at the full one, in units of the levels' distance.
@@ -322,12 +321,7 @@ bool come_together(const Steps& values, double limit, bool above) {
 // and where not, there are no levels.
 bool depends_on_order(const Steps& steps) {
   for (std::size_t length = 1; steps.size() / length >= 32; length *= 4) {
-    Steps medians;
-    for (std::size_t from = 0; from + length <= steps.size(); from += length) {
-      Steps stretch(steps.begin() + static_cast<std::ptrdiff_t>(from),
-                    steps.begin() + static_cast<std::ptrdiff_t>(from + length));
-      medians.push_back(median_in_place(stretch));
-    }
+    const Steps medians = medians_of_stretches(steps, length);
     Steps sorted = medians;
     std::sort(sorted.begin(), sorted.end());
     for (const double share : {0.5, 0.2, 0.05}) {
@@ -352,12 +346,12 @@ std::vector<float> of_all_segments(const std::vector<double>& slowness, const Se
 
 std::optional<Speeds> find_two_speeds(const Comparable& run, const Series& series, double most_factor) {
   if (series.steps() < fewest_steps) return std::nullopt;
-  Steps steps = in_steps(series, above_its_kind(run, series, {}));
+  Steps steps = medians_of_stretches(above_its_kind(run, series, {}), series.per_step);
   Model chain = best_of(steps, Order::of_a_chain);
   if (chain.slow.empty()) return std::nullopt;
   // With the speeds known, the kinds are compared anew.
   for (int again = 0; again < 2; ++again) {
-    steps = in_steps(series, above_its_kind(run, series, slowness_by(chain, series)));
+    steps = medians_of_stretches(above_its_kind(run, series, slowness_by(chain, series)), series.per_step);
     Model next = best_of(steps, Order::of_a_chain);
     if (next.slow.empty()) break;
     chain = std::move(next);
@@ -402,7 +396,7 @@ std::optional<Speeds> find_speeds(const Comparable& run, double most_factor) {
   Series series = series_of(run);
   const std::size_t finest = series.per_step;
   if (series.steps() < fewest_steps) return std::nullopt;
-  if (!depends_on_order(in_steps(series, above_its_kind(run, series, {})))) return std::nullopt;
+  if (!depends_on_order(medians_of_stretches(above_its_kind(run, series, {}), series.per_step))) return std::nullopt;
   std::optional<Speeds> two;
   // Medians of some segments show levels where delays hide them.
   for (const std::size_t coarser : {1U, 4U, 16U}) {

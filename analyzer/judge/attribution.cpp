@@ -8,6 +8,8 @@
 #include <numeric>
 #include <span>
 
+#include "analyzer/groups/timeline.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -155,41 +157,19 @@ void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::v
   }
 }
 
-// The run in equal windows of time; a segment's excess is spread evenly over its duration.
+// By window of time. The excess of a segment is spread evenly over its duration.
 struct Windows {
   std::array<double, window_count> seconds{};  // of excess
   double length = 0.0;                         // s
 };
 
 Windows divide_time(const Profile& profile, const std::vector<float>& excess) {
-  Windows windows;
-  double end = 0.0;
-  for (const float duration : profile.duration) end += static_cast<double>(duration);
-  const double length = windows.length = end / static_cast<double>(window_count);
-  const auto window_at = [length](double time) {
-    return length > 0.0 ? std::min(static_cast<std::size_t>(time / length), window_count - 1) : std::size_t{0};
-  };
-  double begin = 0.0;
-  std::size_t first = 0;  // window in which the segment begins: where the one before it ended
-  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
-    const double duration = static_cast<double>(profile.duration[segment]);
-    const double stop = begin + duration;
-    const std::size_t last = window_at(stop);
-    if (const double seconds = static_cast<double>(excess[segment]); seconds != 0.0) {
-      double left = seconds;
-      double from = begin;
-      for (std::size_t window = first; window < last; ++window) {
-        const double until = static_cast<double>(window + 1) * length;
-        const double share = seconds * (until - from) / duration;
-        windows.seconds[window] += share;
-        left -= share;
-        from = until;
-      }
-      windows.seconds[last] += left;
-    }
-    begin = stop;
-    first = last;
-  }
+  const PartsByTime parts{.seconds = length_of(profile.duration), .count = window_count};
+  Windows windows{.length = parts.length()};
+  along_time(profile.duration, [&](std::size_t segment, double begin, double duration) {
+    const double seconds = static_cast<double>(excess[segment]);
+    if (seconds != 0.0) spread_evenly(parts, begin, duration, seconds, windows.seconds);
+  });
   return windows;
 }
 

@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "analyzer/groups/timeline.hpp"
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/machine/background.hpp"
 #include "analyzer/statistics/sorting.hpp"
@@ -231,21 +232,19 @@ double surroundings(const std::vector<double>& power, std::size_t line) {
 
 std::optional<double> period_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
   const std::vector<double> values = deviations(grouping, analysis);
-  const double run = std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0);
+  const double run = length_of(profile.duration);
   const std::size_t most_periods = std::min(bins_of_time, values.size()) / least_in_period;
   if (!(run > 0.0) || most_periods <= 2 * fewest_periods) return std::nullopt;
   std::vector<double> bins(bins_of_time, 0.0);
   double squares = 0.0;
-  double begin = 0.0;
   double weights = 0.0;
   double weighted_durations = 0.0;  // disturbed segments are longer than most
-  for (std::size_t segment = 0; segment < values.size(); ++segment) {
-    const auto bin = static_cast<std::size_t>(begin / run * static_cast<double>(bins_of_time));
-    bins[std::min(bin, bins_of_time - 1)] += values[segment];
+  const PartsByTime parts{.seconds = run, .count = bins_of_time};
+  along_time(profile.duration, [&](std::size_t segment, double begin, double duration) {
+    bins[parts.at(begin)] += values[segment];
     weights += std::max(values[segment], 0.0);
-    weighted_durations += std::max(values[segment], 0.0) * static_cast<double>(profile.duration[segment]);
-    begin += static_cast<double>(profile.duration[segment]);
-  }
+    weighted_durations += std::max(values[segment], 0.0) * duration;
+  });
   for (const double bin : bins) squares += bin * bin;
   const std::vector<double> power = spectrum(bins, 2 * most_periods + 1);  // two lines a cycle
   // Beside the surroundings, chance alone: excess that strikes at any time has the sum of squares for its mean power.

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include "analyzer/groups/timeline.hpp"
 #include "analyzer/judge/judged_segments.hpp"
 
 namespace halcyon {
@@ -13,20 +14,6 @@ namespace {
 
 // Beyond it, a linear scale has no room for the shorter ones.
 constexpr double widest_linear_ratio = 8.0;
-
-class PartsOfTime {
- public:
-  PartsOfTime(double seconds, std::size_t count) : seconds_(seconds), count_(count) {}
-
-  std::size_t at(double time) const {
-    if (!(seconds_ > 0.0)) return 0;
-    return std::min(static_cast<std::size_t>(time / seconds_ * static_cast<double>(count_)), count_ - 1);
-  }
-
- private:
-  double seconds_;
-  std::size_t count_;
-};
 
 void add_to(std::vector<TimeSlot>& slots, bool starts_slot, double begin, float duration, bool is_disturbed) {
   if (starts_slot) slots.push_back({.begin_seconds = begin});
@@ -100,8 +87,7 @@ double Histogram::edge(std::size_t bin) const {
 
 Overview overview_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
                      const OverviewSize& size) {
-  Overview overview;
-  for (const float duration : profile.duration) overview.seconds += static_cast<double>(duration);
+  Overview overview{.seconds = length_of(profile.duration)};
   std::vector<bool> disturbed(profile.segments);
 
   LatenessMap& map = overview.lateness;
@@ -112,8 +98,8 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
   map.columns = size.map_columns;
   map.seconds.resize(map.rows * map.columns);
 
-  const PartsOfTime slots(overview.seconds, size.slots);
-  const PartsOfTime columns(overview.seconds, map.columns);
+  const PartsByTime slots{.seconds = overview.seconds, .count = size.slots};
+  const PartsByTime columns{.seconds = overview.seconds, .count = map.columns};
   std::size_t last_slot = size.slots;  // none yet
   JudgedSegments segments(profile, grouping, analysis);
   while (const std::optional<JudgedSegment> segment = segments.next()) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "analyzer/groups/timeline.hpp"
 #include "analyzer/statistics/interval.hpp"
 #include "analyzer/statistics/median.hpp"
 #include "analyzer/statistics/sorting.hpp"
@@ -135,9 +136,11 @@ KnownGroup known_group(const Profile& profile, const Grouping& grouping, std::ui
 }
 
 std::vector<double> seconds_of_parts(const Profile& profile) {
+  // As the records of earlier versions have it.
+  const PartsByCount parts{.segments = profile.segments, .count = known_part_count, .edge = PartsByCount::Edge::after};
   std::vector<double> seconds(known_part_count, 0.0);
   for (std::size_t segment = 0; segment < profile.segments; ++segment) {
-    seconds[segment * known_part_count / profile.segments] += static_cast<double>(profile.duration[segment]);
+    seconds[parts.of(segment)] += static_cast<double>(profile.duration[segment]);
   }
   return seconds;
 }
