@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/median.hpp"
 #include "analyzer/groups/timeline.hpp"
 
 namespace halcyon {

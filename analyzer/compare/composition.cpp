@@ -9,8 +9,8 @@
 #include <span>
 
 #include "analyzer/compare/comparison.hpp"
-#include "analyzer/estimate/duration_law.hpp"
-#include "analyzer/estimate/estimators.hpp"
+
+#include "analyzer/estimate/compound.hpp"
 
 namespace halcyon {
 namespace {

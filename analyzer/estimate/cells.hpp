@@ -1,41 +1,29 @@
-// What laws are fitted to: how many of a group's durations lie between order statistics, and what jitter is usual.
+// Counts of a group's durations between order statistics: what laws are fitted to.
 #pragma once
 
+#include <span>
 #include <vector>
-
-#include "analyzer/statistics/durations.hpp"
 
 namespace halcyon {
 
-/// Counts of a group's durations in cells; a law is fitted to the left and the middle, and what lies beyond counts as
-/// "longer".
+/// Counts of a group's durations in cells. A law is fitted to their left and middle. Durations beyond the last edge
+/// count as "longer", by however much.
 struct Cells {
   std::vector<double> edges;   // s
-  std::vector<double> counts;  // one more than edges: the last counts what is longer
+  std::vector<double> counts;  // one more than edges: the last one counts what is longer
   double segments = 0.0;
   double mean = 0.0;    // s
-  double finest = 0.0;  // s, what can be told apart
-  double low = 0.0;     // s, a tenth is shorter
+  double finest = 0.0;  // s, the smallest difference that can be measured
+  double low = 0.0;     // s, a tenth of the segments is shorter
   double middle = 0.0;  // s
 };
 
-Cells cells_of(const Durations& durations);
+/// `durations`: s, in any order.
+Cells cells_of(std::span<const double> durations);
 
-/// The prior density of jitter, relative to the baseline: all up to 4.5 % alike. Wider jitter, up to some 20 %, has the
-/// density `wide` against that.
-struct JitterPrior {
-  double wide = 0.0;
-
-  struct Point {
-    double log_density;
-    double slope;      // by the log of the jitter
-    double curvature;  // the other way round, not negative
-  };
-  Point at(double jitter) const;
-};
-
-/// By how much a likelihood of so many segments counts: no number of them makes a law that is only nearly right look
-/// certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114, 2019).
+/// The power to which a likelihood of so many segments is taken. It falls as their number grows, so that a law which
+/// is only nearly right never looks certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114,
+/// 2019).
 double temper_of(const Cells& cells);
 
 }  // namespace halcyon

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/estimate/cells.hpp"
+#include "analyzer/estimate/jitter_prior.hpp"
 
 namespace halcyon {
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/estimate/earlier_runs.hpp"
 #include "analyzer/known/known_runs.hpp"
 
 namespace halcyon {

@@ -1,3 +1,4 @@
+#include "analyzer/estimate/baselines.hpp"
 #include "analyzer/estimate/estimators.hpp"
 #include "analyzer/statistics/durations.hpp"
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analyzer/judge/analysis.hpp"
+#include "analyzer/estimate/earlier_runs.hpp"
 #include "analyzer/estimate/estimators.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 

@@ -1,4 +1,4 @@
-#include "analyzer/estimate/compound_poisson.hpp"
+#include "analyzer/estimate/compound.hpp"
 
 #include <gtest/gtest.h>
 
