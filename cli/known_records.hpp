@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analyzer/known/known_runs.hpp"
+#include "analyzer/known/known_work.hpp"
 #include "analyzer/machine/probes.hpp"
 #include "libprofile/format/outcome.hpp"
 

@@ -173,8 +173,9 @@ Status add_displacements(const Options& options, const std::vector<std::string>&
     const Outcome<Profile> profile = read(i);
     if (!profile) return profile.failure();
     const Grouping groups = group_segments(*profile);
-    const std::vector<GroupPair> pairs = match_groups(*profile, groups, *reference, reference_groups);
-    runs[i].displacement_seconds = median_displacement_seconds(*profile, groups, *reference, reference_groups, pairs);
+    const std::vector<GroupPair> pairs = match_groups({*profile, groups}, {*reference, reference_groups});
+    runs[i].displacement_seconds =
+        median_displacement_seconds({*profile, groups}, {*reference, reference_groups}, pairs);
   }
   return Done{};
 }

@@ -1,6 +1,6 @@
 #include "report/json.hpp"
 
-#include "analyzer/known/known_runs.hpp"
+#include "analyzer/known/known_displacement.hpp"
 
 #include <cmath>
 #include <numeric>

@@ -15,10 +15,10 @@
 namespace halcyon {
 namespace {
 
-// A run in which fewer of a group's segments came to lie together saw a part of it, and its baseline is that part's.
+// Where a run has fewer of a group's segments together than this, its baseline is only that of a part of the group.
 constexpr double least_share_of_group = 0.5;
 
-constexpr std::size_t shortest_part = 4;  // the fourth of a group that can always be drawn
+constexpr std::size_t shortest_part = 4;  // the shortest quarter of a group can always be drawn
 
 /// A segment of one of the runs.
 struct Place {
@@ -47,7 +47,7 @@ std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, 
 }
 
 // The run with the least excess and the lowest baselines, all against the first: they did the same work.
-Outcome<std::size_t> least_disturbed(const std::vector<AnalyzedRun>& runs, const std::vector<std::string>& files) {
+Outcome<std::size_t> least_disturbed(const std::vector<JudgedRun>& runs, const std::vector<std::string>& files) {
   std::size_t least = 0;
   double least_seconds = runs.front().analysis.result().excess_seconds;
   for (std::size_t run = 1; run < runs.size(); ++run) {
@@ -99,22 +99,23 @@ std::vector<Place> in_order_of_duration(const std::vector<Profile>& runs,
   return places;
 }
 
-// The i-th draw of `count` in ascending order: multiples of the golden ratio modulo 1, which fill an interval evenly
-// however many are drawn (H. Weyl's sequence; L. Kuipers, H. Niederreiter, Uniform Distribution of Sequences, 1974), so
-// that short and long ones come by turns and as often as they occur.
+// The place of the i-th draw among `count` values in ascending order. Multiples of the golden ratio modulo 1 fill an
+// interval evenly, however many are drawn (H. Weyl's sequence; L. Kuipers, H. Niederreiter, Uniform Distribution of
+// Sequences, 1974). So short and long values alternate, and each comes as often as it occurs.
 std::size_t drawn_index(std::size_t i, std::size_t count) {
   const double multiple = (static_cast<double>(i) + 0.5) * std::numbers::phi;
   const double fraction = multiple - std::floor(multiple);
   return std::min(count - 1, static_cast<std::size_t>(fraction * static_cast<double>(count)));
 }
 
-// For each disturbed member of a group the segment whose times it takes. What is drawn narrows the group, so that its
-// own threshold may fall below the one it was drawn by: repeated until nothing is above it, or nothing would be below.
+// For each disturbed member of a group, the segment whose times it takes. Drawing narrows the group, so that its own
+// threshold may fall below the one used for drawing. This is repeated until no member is above the threshold, or no
+// segment is below it.
 std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const Profile& profile,
                                        std::span<const std::uint32_t> members, const std::vector<Place>& donors,
                                        double threshold, DurationLaws& laws) {
   std::vector<std::optional<Place>> drawn(members.size());
-  // Where even the shortest are taken for disturbed, they are still what can be had.
+  // Even where the shortest are taken for disturbed, they are the best there is.
   threshold = std::max(threshold, duration_of(runs, donors[donors.size() / shortest_part]));
   for (;;) {
     const auto end = std::partition_point(donors.begin(), donors.end(),
@@ -153,7 +154,7 @@ void take_times(Profile& profile, std::uint32_t to, const Profile& run, std::uin
   profile.injected.critical[to] = was_injected ? run.injected.critical[from] : 0.0F;
 }
 
-// Older recorders left columns out. One that holds times of some runs only would be no column.
+// Older recorders left columns out. A column that held the times of some runs only would be wrong.
 void leave_what_all_runs_have(Profile& profile, const std::vector<Profile>& runs) {
   for (const auto column : {&Profile::calls_beyond_usual, &Profile::last_rank_off_cpu}) {
     const auto lacks = [column](const Profile& run) { return (run.*column).empty(); };
@@ -161,7 +162,7 @@ void leave_what_all_runs_have(Profile& profile, const std::vector<Profile>& runs
   }
 }
 
-// Where intM was in any run, the truth is known of all segments: nothing was injected into the other runs.
+// If intM was in any run, the truth is known for all segments: into the other runs nothing was injected.
 void unite_injection(Profile& profile, const std::vector<Profile>& runs) {
   std::vector<std::string> specs;
   for (const Profile& run : runs) {
@@ -175,53 +176,64 @@ void unite_injection(Profile& profile, const std::vector<Profile>& runs) {
   profile.inject = fmt::format("{}", fmt::join(specs, "; "));
 }
 
+// For each group of the skeleton, those of all runs that did the same work.
+std::vector<std::vector<Counterpart>> counterparts_of(const JudgedRun& skeleton, const std::vector<JudgedRun>& runs) {
+  std::vector<std::vector<Counterpart>> counterparts(skeleton.grouping.groups.count);
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    for (const GroupPair& pair : match_groups(skeleton.grouped(), runs[run].grouped())) {
+      counterparts[pair.a].push_back({run, runs[run].grouping.members(pair.b)});
+    }
+  }
+  return counterparts;
+}
+
+// Replaces the disturbed segments of one group, and adds the time that this saves.
+void compose_group(Composition& composition, const std::vector<Profile>& runs, std::span<const std::uint32_t> members,
+                   const std::vector<Counterpart>& counterparts, DurationLaws& laws, double& saved_seconds) {
+  Profile& profile = composition.profile;
+  const std::optional<double> threshold = threshold_of(runs, counterparts, members.size(), laws);
+  if (!threshold) {
+    composition.unjudged += members.size();
+    for (const std::uint32_t segment : members) {
+      composition.unjudged_seconds += static_cast<double>(profile.duration[segment]);
+    }
+    return;
+  }
+  const std::vector<Place> donors = in_order_of_duration(runs, counterparts);
+  const std::vector<std::optional<Place>> drawn = draw(runs, profile, members, donors, *threshold, laws);
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!drawn[i]) continue;
+    saved_seconds += static_cast<double>(profile.duration[members[i]]);
+    take_times(profile, members[i], runs[drawn[i]->run], drawn[i]->segment);
+    saved_seconds -= static_cast<double>(profile.duration[members[i]]);
+    profile.source[members[i]] = static_cast<std::uint16_t>(drawn[i]->run);
+    ++composition.replaced;
+  }
+}
+
 }  // namespace
 
 Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
   if (const std::optional<Failure> objection = objection_to_composing(runs, files)) return *objection;
-  std::vector<AnalyzedRun> analyzed;
-  for (const Profile& run : runs) analyzed.push_back(analyze_run(run));
-  const Outcome<std::size_t> skeleton = least_disturbed(analyzed, files);
+  std::vector<JudgedRun> judged;
+  for (const Profile& run : runs) judged.push_back(judge(run));
+  const Outcome<std::size_t> skeleton = least_disturbed(judged, files);
   if (!skeleton) return skeleton.failure();
 
   Composition composition{.profile = runs[*skeleton], .skeleton = *skeleton};
   Profile& profile = composition.profile;
-  const Grouping& groups = analyzed[*skeleton].grouping;
-  std::vector<std::vector<Counterpart>> counterparts(groups.groups.count);
-  for (std::size_t run = 0; run < runs.size(); ++run) {
-    for (const GroupPair& pair : match_groups(profile, groups, runs[run], analyzed[run].grouping)) {
-      counterparts[pair.a].push_back({run, analyzed[run].grouping.members(pair.b)});
-    }
-  }
-
+  const Grouping& groups = judged[*skeleton].grouping;
+  const std::vector<std::vector<Counterpart>> counterparts = counterparts_of(judged[*skeleton], judged);
   leave_what_all_runs_have(profile, runs);
   profile.exit_state = "composed";
   profile.composed_of = files;
-  profile.known_runs.reset();  // it was another run's times that were compared
+  profile.known_runs.reset();  // they were compared with the times of one run
   profile.source.assign(profile.segments, static_cast<std::uint16_t>(*skeleton));
   unite_injection(profile, runs);
   DurationLaws laws;
   double saved_seconds = 0.0;
   for (std::uint32_t group = 0; group < groups.groups.count; ++group) {
-    const std::span<const std::uint32_t> members = groups.members(group);
-    const std::optional<double> threshold = threshold_of(runs, counterparts[group], members.size(), laws);
-    if (!threshold) {
-      composition.unjudged += members.size();
-      for (const std::uint32_t segment : members) {
-        composition.unjudged_seconds += static_cast<double>(profile.duration[segment]);
-      }
-      continue;
-    }
-    const std::vector<Place> donors = in_order_of_duration(runs, counterparts[group]);
-    const std::vector<std::optional<Place>> drawn = draw(runs, profile, members, donors, *threshold, laws);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      if (!drawn[i]) continue;
-      saved_seconds += static_cast<double>(profile.duration[members[i]]);
-      take_times(profile, members[i], runs[drawn[i]->run], drawn[i]->segment);
-      saved_seconds -= static_cast<double>(profile.duration[members[i]]);
-      profile.source[members[i]] = static_cast<std::uint16_t>(drawn[i]->run);
-      ++composition.replaced;
-    }
+    compose_group(composition, runs, groups.members(group), counterparts[group], laws, saved_seconds);
   }
 
   profile.run_time_seconds = std::max(0.0, profile.run_time_seconds - saved_seconds);

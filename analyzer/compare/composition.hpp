@@ -20,11 +20,11 @@ struct Composition {
   double unjudged_seconds = 0.0;     // their durations
 };
 
-/// Composes runs of the same work, `files[i]` being the name of `runs[i]` (the paper, section 5: "composite performance
-/// profiles"). The least disturbed run is the skeleton. Where its segment is disturbed, by the threshold of the run
-/// whose baseline of the group is the lowest, it takes the times of an undisturbed segment of the group from any run;
-/// these are drawn evenly over the durations of all that there are, so that the law of undisturbed durations is kept.
-/// Fails, naming the file, where a run is not whole, or not the same work as the first. Needs at least one run.
+/// Composes runs of the same work (the paper, section 5: "composite performance profiles"). `files[i]` is the name of
+/// `runs[i]`. The least disturbed run is the skeleton. Each of its disturbed segments takes the times of an undisturbed
+/// segment of the same group from any run. Segments above the threshold of the run with the lowest baseline of the
+/// group are disturbed. Times are drawn evenly over all undisturbed durations, so that their law is kept. Fails, naming
+/// the file, where a run is not whole, or not the same work as the first. Needs at least one run.
 Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector<std::string>& files);
 
 }  // namespace halcyon

@@ -18,8 +18,8 @@ struct CallTime {
 CallTime call_time_of(const Durations& beyond, double duration, bool is_on_several_hosts);
 
 /// By how much a segment gets longer where its calls take a second longer: the slope of durations on `beyond`, or 1
-/// where it is not less for sure. It is less where the rank that has the delays is not the last one, or where waiting
-/// is random by itself. The longest segments are left out, whatever delayed them.
+/// where it is not less for sure. It is less where the rank with the delays is late anyway, or where waiting is random
+/// by itself. The longest segments are left out, whatever delayed them.
 double share_on_critical_path(const Durations& durations, const Durations& beyond);
 
 /// What delays may have added to the calls of a segment that holds so many of them.

@@ -1,4 +1,4 @@
-// What a model's own interval does not hold: that the model itself is only nearly right.
+// The uncertainty that a model's own interval leaves out: the model itself is only nearly right.
 #pragma once
 
 #include "analyzer/statistics/interval.hpp"
@@ -10,9 +10,10 @@ namespace halcyon {
 ///
 ///     q (0.004 + 0.04 l + 0.35 d)
 ///
-/// with l of the estimate and d the distance of that end from it. q is the 90 % quantile, over runs whose truth is
-/// known, of the distance from the truth to the interval in units of the bracket: split conformal prediction (J. Lei et
-/// al., "Distribution-free predictive inference for regression", JASA 113, 2018). docs/method.md says which runs.
+/// with l of the estimate and d the distance of that end from it. q comes from runs whose truth is known
+/// (docs/method.md says which): it is the 90 % quantile of the distance from the truth to the interval, in units of the
+/// bracket. This is split conformal prediction (J. Lei et al., "Distribution-free predictive inference for regression",
+/// JASA 113, 2018).
 Interval with_discrepancy(const Interval& excess_seconds, double estimate_seconds, double run_time);
 
 }  // namespace halcyon

@@ -12,10 +12,10 @@ namespace {
 using Complex = std::complex<double>;
 
 constexpr std::size_t cells = 1024;
-constexpr double first_edge = -8.0;  // jitter beyond is less than one in 10^15
+constexpr double first_edge = -8.0;  // less than one in 10^15 lies below
 constexpr double fine_step = 0.125;
 constexpr double coarse_step = 4.0;
-// The periodic transform wraps what is longer than the table back to its left. Damping by exp(-u x) over the table
+// The periodic transform wraps durations beyond the table back to its left. Damping by exp(-u x) over the table
 // (exponential tilting; Gruebel and Hermesmeier, ASTIN Bulletin 29, 1999) leaves e^-20 of it.
 constexpr double damping_over_table = 20.0;
 // Cells cannot show a narrower jitter than this many of their widths without ringing.
@@ -28,7 +28,7 @@ constexpr double fine_end = first_edge + fine_step * (cells - 64);
 constexpr std::size_t power_pieces = 48;
 constexpr double power_decades = 4.0;
 
-// Of the pieces of a power law: gamma laws of shape 16, as wide as the next piece is far.
+// The transform of one piece of a power law: a gamma law of shape 16, as wide as the distance to the next piece.
 Complex power_piece(Complex scaled) {
   Complex power = 1.0 / (1.0 + scaled / 16.0);
   for (int squaring = 0; squaring < 4; ++squaring) power *= power;
@@ -62,7 +62,7 @@ struct PowerMixture {
 
 double step_of(bool fine) { return fine ? fine_step : coarse_step; }
 
-// Where the transform is needed: u = damping - i t at the frequencies of a table.
+// The arguments of the transform: u = damping - i t at the frequencies of a table.
 std::vector<Complex> arguments(double step) {
   const double length = step * cells;
   std::vector<Complex> u(cells / 2 + 1);

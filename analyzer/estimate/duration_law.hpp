@@ -12,8 +12,8 @@
 
 namespace halcyon {
 
-/// How long one delay is, by laws from nearly constant to heavy-tailed. Real delays follow none of them; they span what
-/// the sum of delays can look like on its left, which is all that an estimate of the baseline needs.
+/// How long one delay is, by laws from nearly constant to heavy-tailed. Real delays follow none of them. Together the
+/// laws cover what the left side of the sum of delays can look like, and an estimate of the baseline needs no more.
 enum class DelayFamily { gamma, inverse_gaussian, power };
 struct DelayLaw {
   DelayFamily family;
@@ -32,9 +32,9 @@ inline constexpr std::array<DelayLaw, 9> delay_laws{{{DelayFamily::gamma, 64.0},
 /// E exp(-u D) of a delay D of mean 1, for each u.
 std::vector<std::complex<double>> laplace_transform(const DelayLaw& law, const std::vector<std::complex<double>>& u);
 
-/// How durations vary beside the delays that the law counts: as usual; with a longer right side, as narrow or wide laws
-/// of gamma or lognormal have it; with a longer left side (Weibull); within limits (uniform); or as usual with a few
-/// segments in a hundred delayed by something else, for any time.
+/// How durations vary beside the delays that the law counts: normally; with a longer right side (gamma or lognormal of
+/// several widths); with a longer left side (Weibull); within limits (uniform); or normally, with a few segments in a
+/// hundred delayed by something else for any time.
 enum class Jitter { normal, skewed, lopsided, very_lopsided, left_skewed, bounded, spiked };
 inline constexpr std::array jitters{Jitter::normal,      Jitter::skewed,  Jitter::lopsided, Jitter::very_lopsided,
                                     Jitter::left_skewed, Jitter::bounded, Jitter::spiked};
@@ -63,11 +63,12 @@ class DurationLaw {
   const std::vector<float>& coarse() const;
 
   std::vector<float> fine_;            // at the edges of cells from `first_edge` on
-  mutable std::vector<float> coarse_;  // the same in longer steps, for what lies beyond: few laws are asked for it
+  mutable std::vector<float> coarse_;  // the same in longer steps, for longer durations; few laws need it
   std::function<std::vector<float>()> make_coarse_;
 };
 
-/// Makes laws when they are first asked for, and keeps them: one is a Fourier transform, and groups ask for the same.
+/// Makes laws when they are first asked for, and keeps them. Each takes a Fourier transform, and groups use the same
+/// laws.
 class DurationLaws {
  public:
   DurationLaws();

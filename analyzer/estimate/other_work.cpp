@@ -11,7 +11,7 @@ namespace halcyon {
 namespace {
 
 constexpr double least_longer = 0.01;  // of the baseline: less is jitter
-constexpr double most_longer = 0.13;   // more is seen in the work, or is what delays do
+constexpr double most_longer = 0.13;   // more would show in the work, or comes from delays
 constexpr double stray_share = 0.002;  // of the segments, anywhere
 constexpr int most_steps = 40;
 
@@ -51,7 +51,7 @@ bool is_allowed(const Parameters& at) {
 
 double log_prior(const Cells& cells, const JitterPrior& jitter, const Parameters& at) {
   const double share = 1.0 / (1.0 + std::exp(-at[3]));
-  // Any share and any distance alike; the jitter as of other laws.
+  // Any share and any distance have the same density. The prior of the jitter is that of other laws.
   return -std::log((most_longer - least_longer) * at[0]) + std::log(share * (1.0 - share)) + at[1] - std::log(at[0]) +
          jitter.at(std::exp(at[1]) / at[0]).log_density + std::log(at[0] / cells.mean);
 }

@@ -1,4 +1,4 @@
-// Two kinds of work in one group that no feature tells apart: two narrow peaks, which delays would not leave.
+// Two kinds of work in one group that no feature tells apart. They show as two narrow peaks, which delays do not make.
 #pragma once
 
 #include <optional>
@@ -16,8 +16,9 @@ struct OtherWork {
   double evidence = 0.0;  // log of the integrated likelihood, up to the constant of the group that all its laws share
 };
 
-/// Two normal laws of the same relative width, the other kind 1 to 13 % longer. Fitted by Fisher's scoring, integrated
-/// over by Laplace's method. Nothing where no such pair fits. `temper`: the power of the likelihood, see temper_of().
+/// Two normal laws of the same relative width, the second 1 to 13 % longer. They are fitted by Fisher's scoring and
+/// integrated over by Laplace's method. Nothing where no such pair fits. `temper`: the power of the likelihood, see
+/// temper_of().
 std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter, double temper);
 
 }  // namespace halcyon

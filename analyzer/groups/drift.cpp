@@ -21,7 +21,7 @@ constexpr Eigen::Index blocks_of_drift = 24;
 constexpr Eigen::Index blocks_of_changes = 48;
 constexpr double least_explained = 0.8;  // of the variance between blocks
 constexpr double significance = 1e-3;
-constexpr double most_spread = 1.25;  // of raised levels against others, both relative
+constexpr double most_spread = 1.25;  // relative spread around raised levels against that around others
 constexpr double most_von_neumann_of_few =
     1.0;  // of squared steps over squared deviations; 2 where order means nothing
 
@@ -41,7 +41,7 @@ Eigen::Index block_begin(Eigen::Index size, Eigen::Index blocks, Eigen::Index bl
   return static_cast<Eigen::Index>(parts.begin(static_cast<std::size_t>(block)));
 }
 
-// Consecutive segments, many enough for a level of their own.
+// Equal parts of the run by number of segments, each with enough of them for a level of its own.
 struct Blocks {
   Durations levels;  // s, lower quartiles
   Durations times;   // of their middles, from -1 to 1
@@ -62,7 +62,7 @@ std::optional<Blocks> blocks_of(const Durations& durations, Eigen::Index most_bl
   return blocks;
 }
 
-// The median deviation in each of as many blocks, s.
+// The median deviation in each of so many blocks, s.
 Durations spreads_of(const Durations& durations, Eigen::Index count) {
   Durations spreads(count);
   for (Eigen::Index block = 0; block < count; ++block) {
@@ -74,13 +74,14 @@ Durations spreads_of(const Durations& durations, Eigen::Index count) {
   return spreads;
 }
 
-// Of a lower quartile of m normal values, s^2: p (1 - p) / (m f^2) = 1.857 s^2 / m; the median deviation is 0.6745 s.
+// The sampling variance of a lower quartile of m normal values of standard deviation s is p (1 - p) / (m f^2) =
+// 1.857 s^2 / m. Their median deviation is 0.6745 s.
 double sampling_variance(const Durations& spreads, Eigen::Index size) {
   const double deviation = median(spreads) / 0.6745;
   return 1.857 * deviation * deviation * static_cast<double>(spreads.size()) / static_cast<double>(size);
 }
 
-// Slowly, and not in one step.
+// Whether levels change slowly, and not in one step.
 bool change_slowly(const Durations& levels, double most_von_neumann) {
   const Eigen::Index count = levels.size();
   const double variation = (levels - levels.mean()).square().sum();
@@ -89,14 +90,14 @@ bool change_slowly(const Durations& levels, double most_von_neumann) {
   return residual_of_best_step(levels) > (1.0 - least_explained) * variation;
 }
 
-// Not the very lowest, which is the luckiest: of many levels the thirtieth part, of few the tenth.
+// Not the very lowest level, which is low by chance: the lowest thirtieth of many levels, the lowest tenth of few.
 double lowest_of(Durations levels) {
   const Eigen::Index rank = levels.size() >= 96 ? levels.size() / 30 : levels.size() / 10;
   return of_rank({levels.data(), static_cast<std::size_t>(levels.size())}, static_cast<std::size_t>(rank));
 }
 
-// Whether levels vary by more than their sampling error, slowly, and durations around them no more where they are
-// raised: many delays would let them.
+// Whether levels vary by more than their sampling error, and slowly. Durations must not vary more around raised levels:
+// with many delays they would.
 bool change_for_sure(const Durations& durations, const Blocks& blocks, double most_von_neumann) {
   const Durations& levels = blocks.levels;
   // Segments that take no time have no relative spread.
@@ -120,8 +121,8 @@ bool change_for_sure(const Durations& durations, const Blocks& blocks, double mo
   return spread_where(true) <= most_spread * spread_where(false);
 }
 
-// Changes of the machine are looked for in many blocks first: what is faster than a few blocks is lost. Jitter wanders,
-// too, over some tens of segments: blocks are longer, and levels change over several of them.
+// Changes of the machine are looked for in many blocks first, as changes within a few blocks are not seen. Jitter
+// wanders over some tens of segments, too. So many blocks must be longer, and levels must change over several of them.
 struct Resolution {
   Eigen::Index most_blocks;
   Eigen::Index fewest_in_block;

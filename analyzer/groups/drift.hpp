@@ -11,27 +11,28 @@ namespace halcyon {
 /// mean 1. Nothing where no drift is sure.
 ///
 /// The lower quartiles of consecutive blocks follow the work, as delays rarely reach them. A drift is a parabola
-/// through their logarithms that explains most of their variance, significantly (F test), and better than one step
-/// between two levels does, which is how disturbance begins or ends.
+/// through their logarithms. It must explain most of their variance, be significant (F test), and fit better than one
+/// step between two levels, which is how disturbance begins or ends.
 std::optional<Durations> drift_of(const Durations& durations);
 
-/// By how many seconds the level of durations is above the run's lowest, where each segment was: (segments). Nothing
+/// By how many seconds the level of durations around each segment is above the run's lowest level: (segments). Nothing
 /// where no change is sure.
 ///
-/// Levels are the lower quartiles of consecutive blocks, the lowest one is their tenth. They change if they vary by
-/// more than they must (chi-squared test), and slowly: the squared steps from block to block are small against the
-/// squared deviations from the mean (J. von Neumann, "Distribution of the ratio of the mean square successive
-/// difference to the variance", Ann. Math. Statist. 12, 1941). Disturbance raises levels, too, but many delays let
-/// durations vary the more, and what begins once and stays is one step: such levels are left as they are.
+/// Levels are the lower quartiles of consecutive blocks. The lowest level is their lowest tenth. Levels change if they
+/// vary by more than their sampling error (chi-squared test), and slowly: the squared steps from block to block are
+/// small against the squared deviations from the mean (J. von Neumann, "Distribution of the ratio of the mean square
+/// successive difference to the variance", Ann. Math. Statist. 12, 1941). Disturbance raises levels, too. But many
+/// delays also make durations vary more, and disturbance that begins once and stays is one step. Such levels are left
+/// as they are.
 std::optional<Durations> raised_levels_of(const Durations& durations);
 
-/// The slowness of the machine where each of a run's segments was: (segments), 1 at the lowest level. Nothing where no
-/// change is sure. `relative`: (segments, in the order of time) durations in units of what is usual of such a segment.
-/// As `raised_levels_of`, but in more blocks, between whose middles it is linear.
+/// The slowness of the machine around each segment of a run: (segments), 1 at the lowest level. Nothing where no change
+/// is sure. `relative`: (segments, in the order of time) durations in units of the usual duration of such a segment.
+/// It is found as `raised_levels_of`, but with more blocks, and is linear between their middles.
 std::optional<Durations> slowness_of(const Durations& relative);
 
-/// How far the factors of a group's work (work_model.hpp) are above their lowest, on average over the run, in units of
-/// the lowest; 0 where they do not change slowly. Counted in CPU time, this may be more work or a slower machine.
+/// How far the factors of a group's work (work_model.hpp) are above their lowest level, on average over the run, in
+/// units of that level. 0 where they do not change slowly. For CPU time, this may be more work or a slower machine.
 double slow_rise_of(const Durations& factors);
 
 }  // namespace halcyon

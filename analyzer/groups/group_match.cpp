@@ -8,13 +8,12 @@
 #include <unordered_set>
 #include <utility>
 
-#include "analyzer/statistics/sorting.hpp"
-#include "analyzer/statistics/durations.hpp"
+#include "analyzer/groups/clusters.hpp"
 
 namespace halcyon {
 namespace {
 
-// What a delay leaves behind, caches to be filled again, costs microseconds however short the work.
+// After a delay, caches are filled again. That costs microseconds, however short the work is.
 constexpr double cold_start_nanoseconds = 1e4;
 
 struct Described {
@@ -23,8 +22,7 @@ struct Described {
   const GroupDescription* what = nullptr;
 };
 
-// Cuts groups where the chains of values that both runs make together are cut: the rule of cluster_ascending, for
-// ranges.
+// Cuts the values of both runs together into clusters, by the rule of cluster_ascending for ranges.
 std::vector<std::vector<Described>> split_by(std::size_t feature, std::vector<Described> together) {
   const auto range = [feature](const Described& description) { return description.what->ranges[feature]; };
   std::sort(together.begin(), together.end(), [&range](const Described& x, const Described& y) {
@@ -47,10 +45,10 @@ struct Candidate {
   double score = 0.0;
 };
 
-// Best first. A score prefers the pair that explains more segments, unless a nearer one explains nearly as many: were
-// it nearness alone, a few stray segments would take the partner of a large group that a disturbed run has slowed down.
-// `speed`: how much more CPU time all work of a took. Returns the sum of the scores.
-double match_alike(const std::vector<Described>& alike, bool by_cpu_time, double speed, std::vector<GroupPair>& pairs) {
+// Possible pairs, best first. The score prefers the pair of more segments, unless a nearer one has nearly as many. By
+// nearness alone, a few stray segments would take the partner of a large group that a disturbed run has slowed down.
+// `speed`: the factor by which all work of a took more CPU time.
+std::vector<Candidate> candidates_of(const std::vector<Described>& alike, bool by_cpu_time, double speed) {
   constexpr std::size_t compute = index_of(Feature::compute);
   std::vector<Candidate> candidates;
   for (const Described& x : alike) {
@@ -76,10 +74,15 @@ double match_alike(const std::vector<Described>& alike, bool by_cpu_time, double
     if (x.score != y.score) return x.score > y.score;
     return std::pair(x.pair.a, x.pair.b) < std::pair(y.pair.a, y.pair.b);
   });
+  return candidates;
+}
+
+// Adds the best pairs, with each group in one of them. Returns the sum of their scores.
+double match_alike(const std::vector<Described>& alike, bool by_cpu_time, double speed, std::vector<GroupPair>& pairs) {
   double sum = 0.0;
   std::unordered_set<std::uint32_t> taken_of_a;
   std::unordered_set<std::uint32_t> taken_of_b;
-  for (const Candidate& candidate : candidates) {
+  for (const Candidate& candidate : candidates_of(alike, by_cpu_time, speed)) {
     if (taken_of_a.count(candidate.pair.a) != 0 || taken_of_b.count(candidate.pair.b) != 0) continue;
     taken_of_a.insert(candidate.pair.a);
     taken_of_b.insert(candidate.pair.b);
@@ -89,12 +92,12 @@ double match_alike(const std::vector<Described>& alike, bool by_cpu_time, double
   return sum;
 }
 
-// Speeds that a machine may have slowed all work down by, as the largest groups that may be the same suggest: 1, if
-// none.
+// Factors by which a machine may have slowed down all work, as the largest groups that may be the same suggest them. 1
+// is the first.
 std::vector<double> possible_speeds(const std::vector<std::vector<Described>>& parts) {
   constexpr std::size_t most_speeds = 32;
   constexpr std::size_t compute = index_of(Feature::compute);
-  std::vector<std::pair<std::size_t, double>> found;  // segments that suggest it
+  std::vector<std::pair<std::size_t, double>> found;  // factor, behind the number of segments that suggest it
   for (const std::vector<Described>& part : parts) {
     for (const Described& x : part) {
       for (const Described& y : part) {
@@ -112,62 +115,9 @@ std::vector<double> possible_speeds(const std::vector<std::vector<Described>>& p
   return speeds;
 }
 
-}  // namespace
-
-FeatureRange range_of(const FeatureColumn& column, std::span<const std::uint32_t> members) {
-  const auto value = [&column](std::uint32_t segment) { return column.bins[column.bin_of(segment)]; };
-  FeatureRange range{value(members.front()), value(members.front()), value(members.front())};
-  if (column.index.empty()) return range;
-  for (const std::uint32_t segment : members) {
-    range.least = std::min(range.least, value(segment));
-    range.greatest = std::max(range.greatest, value(segment));
-  }
-  if (range.least == range.greatest) return range;
-  Eigen::ArrayXd values(static_cast<Eigen::Index>(members.size()));
-  std::transform(members.begin(), members.end(), values.data(), value);
-  range.median = median(std::move(values));
-  return range;
-}
-
-Signature signature_of(const Profile& profile, std::uint32_t segment) {
-  Signature signature{profile.sites[profile.site.empty() ? 0 : profile.site[segment]]};
-  for (const FeatureInfo& info : features) {
-    if (info.kind != FeatureKind::count) continue;
-    const FeatureColumn& column = profile.features[index_of(info.feature)];
-    signature.counts[index_of(info.feature)] = column.bins[column.bin_of(segment)];
-  }
-  return signature;
-}
-
-GroupDescription describe_group(const Profile& profile, std::span<const std::uint32_t> members) {
-  GroupDescription description{signature_of(profile, members.front()), members.size(), {}};
-  for (const FeatureInfo& info : features) {
-    if (info.kind == FeatureKind::count) continue;
-    const std::size_t at = index_of(info.feature);
-    description.ranges[at] = range_of(profile.features[at], members);
-  }
-  return description;
-}
-
-std::vector<GroupDescription> describe_groups(const Profile& profile, const Grouping& grouping) {
-  std::vector<GroupDescription> descriptions;
-  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
-    descriptions.push_back(describe_group(profile, grouping.members(group)));
-  }
-  return descriptions;
-}
-
-std::size_t shared_segments(std::span<const GroupDescription> a, std::span<const GroupDescription> b) {
-  std::map<Signature, std::pair<std::size_t, std::size_t>> segments;
-  for (const GroupDescription& group : a) segments[group.signature].first += group.segments;
-  for (const GroupDescription& group : b) segments[group.signature].second += group.segments;
-  std::size_t shared = 0;
-  for (const auto& [signature, of_runs] : segments) shared += std::min(of_runs.first, of_runs.second);
-  return shared;
-}
-
-std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::span<const GroupDescription> b,
-                                    bool by_cpu_time) {
+// Groups of both runs that agree in all that is compared, whatever their work by CPU time.
+std::vector<std::vector<Described>> alike_groups(std::span<const GroupDescription> a,
+                                                 std::span<const GroupDescription> b, bool by_cpu_time) {
   std::map<Signature, std::vector<Described>> by_signature;
   for (std::uint32_t i = 0; i < a.size(); ++i) by_signature[a[i].signature].push_back({true, i, &a[i]});
   for (std::uint32_t i = 0; i < b.size(); ++i) by_signature[b[i].signature].push_back({false, i, &b[i]});
@@ -186,8 +136,16 @@ std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::sp
     }
     std::move(parts.begin(), parts.end(), std::back_inserter(alike));
   }
-  // A slowed machine takes more CPU time for all work. Were each group to look for the nearest by itself, light work of
-  // a slow run would be taken for heavy work of a fast one.
+  return alike;
+}
+
+}  // namespace
+
+std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::span<const GroupDescription> b,
+                                    bool by_cpu_time) {
+  const std::vector<std::vector<Described>> alike = alike_groups(a, b, by_cpu_time);
+  // A slowed machine takes more CPU time for all work. If each group looked for the nearest by itself, light work of a
+  // slow run would be taken for heavy work of a fast one.
   constexpr double noticeably_more = 1.05;
   std::vector<GroupPair> pairs;
   double best = 0.0;
@@ -203,10 +161,16 @@ std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::sp
   return pairs;
 }
 
-std::vector<float> ascending_durations(const Profile& profile, std::span<const std::uint32_t> members) {
-  std::vector<float> durations = durations_of(profile, members);
-  sort_ascending(durations);
-  return durations;
+std::vector<GroupPair> match_groups(const GroupedRun& a, const GroupedRun& b) {
+  return match_groups(describe_groups(a.profile, a.grouping), describe_groups(b.profile, b.grouping),
+                      measure_work_by_cpu_time(a.profile, b.profile));
+}
+
+bool measure_work_by_cpu_time(const Profile& a, const Profile& b) { return a.counter == "cpu" && b.counter == "cpu"; }
+
+bool is_judged(const GroupPair& pair, const Grouping& groups_a, const Grouping& groups_b) {
+  return groups_a.members(pair.a).size() >= smallest_judged_group &&
+         groups_b.members(pair.b).size() >= smallest_judged_group;
 }
 
 }  // namespace halcyon

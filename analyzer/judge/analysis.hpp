@@ -7,27 +7,23 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/judge/attribution.hpp"
-#include "analyzer/judge/cause.hpp"
 #include "analyzer/estimate/estimators.hpp"
 #include "analyzer/groups/grouping.hpp"
-#include "analyzer/machine/probes.hpp"
+#include "analyzer/judge/attribution.hpp"
+#include "analyzer/judge/cause.hpp"
 #include "analyzer/judge/verdict.hpp"
+#include "analyzer/judge/warnings.hpp"
+#include "analyzer/machine/probes.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
-
-struct Warning {
-  std::string code;  // stable, in kebab-case
-  std::string message;
-};
 
 /// What one method says of the run.
 struct MethodResult {
   std::string_view name;
   double excess_seconds = 0.0;
   double interference_percent = 0.0;  // of the whole, disturbed run time
-  // Parts of the interference: what strikes nearly all segments, and what a slower machine cost at times; the rest is
+  // Parts of the interference: what strikes nearly all segments, and what a slower machine cost at times. The rest is
   // instantaneous.
   double continuous_percent = 0.0;
   double speed_percent = 0.0;
@@ -77,9 +73,20 @@ struct Analysis {
   Interval undisturbed_interval_seconds() const;
 };
 
-/// `method` must be one of `candidates`, which all are run; `grouping` is the profile's.
+/// Runs all `candidates`, of which `method` must be one. `grouping` is the profile's.
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates = methods);
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
+
+/// A run, its groups and its analysis: what is compared and composed.
+struct JudgedRun {
+  const Profile& profile;
+  Grouping grouping;
+  Analysis analysis;
+
+  GroupedRun grouped() const { return {profile, grouping}; }
+};
+/// By the default method.
+JudgedRun judge(const Profile& profile);
 
 }  // namespace halcyon

@@ -53,14 +53,14 @@ struct GroupTimes {
   double seconds = 0.0;    // of excess
   double durations = 0.0;  // s, less the excess
   bool has_excess = false;
-  double most_of_usual = 0.0;  // s, largest excess, to either side, of the segments that are taken for usual
+  double most_of_usual = 0.0;  // s, the largest excess, positive or negative, of a usual segment
   double usual_segments = 0.0;
   Parts usual{};  // s of a segment
   double usual_off_cpu = 0.0;
-  Parts typical{};  // shares of the parts in what is explained
+  Parts typical{};  // shares of the parts in the explained excess
 };
 
-// Largest distance from nothing of the quarter of the group's excess that is nearest to it.
+// The largest absolute excess in the quarter of the group whose excess is nearest to zero.
 double most_of_usual(std::span<const std::uint32_t> members, const std::vector<float>& excess) {
   std::vector<float> distances;
   distances.reserve(members.size());
@@ -70,8 +70,8 @@ double most_of_usual(std::span<const std::uint32_t> members, const std::vector<f
   return static_cast<double>(distances[last]);
 }
 
-// How far a segment's parts are beyond the usual ones, in the direction of its excess, and no more than the excess in
-// all.
+// How far a segment's parts are above the usual ones, or below them where its excess is negative. Their sum is at most
+// the excess.
 Parts explained(const Profile& profile, const Parts& usual, std::size_t segment, double excess) {
   Parts parts = parts_of(profile, segment);
   for (std::size_t part = 0; part < part_count; ++part) {
@@ -91,7 +91,7 @@ void largest_first(std::vector<Share>& shares) {
   std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.seconds > b.seconds; });
 }
 
-// All groups at once, segment after segment: by groups, each would reach through all columns on its own.
+// All groups at once, in the order of time: group by group, every group would walk through all columns.
 std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& grouping,
                                         const std::vector<float>& excess) {
   std::vector<GroupTimes> groups(grouping.groups.count);
@@ -122,8 +122,8 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
   return groups;
 }
 
-// Divides the excess among kinds, on the account of each segment's rank: first what each segment explains by itself,
-// which tells what is typical of its group, and then the rest.
+// Divides the excess among the kinds of the rank that ended each segment. First comes what each segment explains by
+// itself. That tells what is typical of its group, and the rest is divided by it.
 void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::vector<GroupTimes>& groups,
                         const std::vector<float>& excess, std::vector<RankShare>& by_rank) {
   const auto add = [](RankShare& rank, const Parts& parts, double seconds) {
@@ -179,7 +179,7 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   Attribution attribution;
   std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
-  // Beside the others, which it shares nothing with.
+  // In a thread of its own: it shares nothing with the rest.
   std::future<Windows> windows = std::async(std::launch::async, divide_time, std::cref(profile), std::cref(excess));
   std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
   divide_among_ranks(profile, grouping, groups, excess, by_rank);

@@ -13,7 +13,7 @@
 
 namespace halcyon {
 
-/// What a rank was in when it lost time. The boundary is a collective, too.
+/// What a rank was doing when it lost time. The boundary counts as a collective.
 enum class ExcessKind : std::uint8_t { computation, point_to_point, collective, file_io };
 inline constexpr std::array<std::string_view, 4> excess_kind_names{"computation", "point_to_point", "collective",
                                                                    "file_io"};
@@ -54,20 +54,21 @@ struct Attribution {
   std::vector<GroupShare> groups;  // largest first
   std::uint64_t other_groups = 0;
   double other_groups_seconds = 0.0;
-  /// How much of the excess the rank that held the others up was off the CPU beyond its usual; none in older profiles.
+  /// The part of the excess in which the rank that held the others up was off the CPU beyond its usual. None in older
+  /// profiles.
   std::optional<double> off_cpu_seconds;
 };
 
 /// Divides the excess of each segment (s, may be negative).
 ///
-/// All of it goes to the rank that held the others up. Among kinds it is divided by how far that rank's times are
-/// beyond the usual ones of the group (below, where the excess is negative). Usual is the mean over the quarter of the
-/// group, or more, whose excess is nearest to nothing. Where a segment's excess is larger than what its times are
-/// beyond the usual ones, as where even the least disturbed segments are disturbed, the rest goes where the group's
-/// went. `excess`: (segments).
+/// All of it goes to the rank that held the others up. It is divided among kinds by how far that rank's times are above
+/// the usual ones of the group (below, where the excess is negative). Usual is the mean over the quarter of the group,
+/// or more, whose excess is nearest to zero. A segment's excess may be larger than its times are above the usual ones,
+/// for example where even the least disturbed segments are disturbed. The rest is then divided as in the whole group.
+/// `excess`: (segments).
 Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
 
-/// What the rank that held the others up in each segment spent it in, in s; all of the run, disturbed or not.
+/// How the rank that held the others up spent each segment, in s. Of the whole run, disturbed or not.
 SecondsByKind time_spent(const Profile& profile);
 
 }  // namespace halcyon

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/judge/analysis.hpp"
 #include "analyzer/groups/grouping.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

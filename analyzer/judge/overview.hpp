@@ -1,17 +1,17 @@
-// A run in few enough numbers to be drawn, however many segments it has: along time, by rank, and by duration.
+// A run in as few numbers as can be drawn, however many segments it has: along time, by rank, and by duration.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "analyzer/judge/analysis.hpp"
 #include "analyzer/groups/grouping.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
 
-/// The segments that begin in one of many equal parts of the run; only parts in which one begins.
+/// The segments that begin in one of many equal parts of the run. Parts in which none begins have no slot.
 struct TimeSlot {
   double begin_seconds = 0.0;  // of its first segment, since the first segment of the run
   std::uint64_t segments = 0;
@@ -21,7 +21,7 @@ struct TimeSlot {
   float longest_disturbed = 0.0F;  // s; 0 where none is
 };
 
-/// How far the others were held up, by rank and time.
+/// How long ranks held the others up, by rank and time.
 struct LatenessMap {
   std::uint32_t ranks_in_row = 1;  // neighbouring ranks share a row where there are many
   std::size_t rows = 0;

@@ -25,7 +25,7 @@ inline constexpr double red_above_percent = 15.0;
 /// Probability of a highly disturbed run, 1 / (1 + exp(-0.35 (x - 11.25))), x in percent (same section).
 double probability_high(double interference_percent);
 
-/// green < 7.5 %, yellow up to 15 %, red beyond; unknown for what is no number.
+/// Green below 7.5 %, yellow up to 15 %, red beyond. Unknown for NaN and infinity.
 Verdict verdict_of(double interference_percent);
 
 }  // namespace halcyon

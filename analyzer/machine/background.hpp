@@ -1,4 +1,5 @@
-// The machine's background: what fixed work loses on the ranks' cores, beside and apart from the run's interference.
+// The machine's background: the time that fixed work loses on the ranks' cores before and after the run. It is not part
+// of the run's interference.
 #pragma once
 
 #include <optional>
@@ -7,8 +8,8 @@
 
 namespace halcyon {
 
-/// Losses in percent of the time that fixed work took, 100 (1 - q / mean) with q the 1 % quantile of its time: means
-/// over ranks.
+/// Losses are in percent of the time that fixed work took, 100 (1 - q / mean), with q the 1 % quantile of its time. All
+/// are means over ranks.
 struct Background {
   double before_percent = 0.0;
   double after_percent = 0.0;

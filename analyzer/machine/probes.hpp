@@ -1,4 +1,4 @@
-// What probes of the machine say beside a run: how far each host was from the best that was known of it.
+// Probes of the machine before and after a run: how far each host was from the best that is known of it.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace halcyon {
 
-/// Of one host: medians over its ranks of each rank's best, in seconds; NaN where it was not measured.
+/// Of one host, in seconds: the median over its ranks of the best of each. NaN where it was not measured.
 struct HostProbes {
   std::string host;
   std::string cpu;  // model of its first rank's processor
@@ -40,7 +40,7 @@ struct KnownHost {
 KnownHost with_run(const KnownHost& known, const HostProbes& probes);
 KnownHost known_by(const HostProbes& probes, const std::string& recorder_version);
 
-/// What the slowest host, against the best known of it, did in a probe.
+/// How a probe did on the host that was slowest against the best known of it.
 struct ProbeDisplacement {
   std::string host;
   double seconds = 0.0;
@@ -55,12 +55,12 @@ struct ProbeDisplacement {
 using ProbeDisplacements = std::array<std::optional<ProbeDisplacement>, probe_count>;
 ProbeDisplacements probe_displacement(const Profile& profile);
 
-/// Percent of the best known of a host, below which a probe says something; the best of a few milliseconds hardly
-/// scatters by half of that.
+/// In percent of the best known of a host. A lower speed counts as slow. The best of a few milliseconds hardly scatters
+/// by half of the difference to 100 %.
 inline constexpr double least_speed_percent = 85.0;
 
-/// What a machine that was so slow may have cost a program, as a share of its time: all that the registers lost, and half
-/// of what the caches or the memory lost, which few programs wait for longer.
+/// What a machine that was so slow may have cost a program, as a share of its time: all that the registers lost, and
+/// half of what the caches or the memory lost, since few programs wait for them more than half of the time.
 double perhaps_lost_share(const ProbeDisplacements& probes);
 
 }  // namespace halcyon

@@ -1,5 +1,5 @@
-// The durations of a group as a column to calculate with. A header of its own: what it stands on takes a second to
-// compile in every file, and only estimators need it.
+// The durations of a group as a column to calculate with. It has a header of its own, since Eigen takes a second to
+// compile in every file that includes it.
 #pragma once
 
 #include <Eigen/Core>

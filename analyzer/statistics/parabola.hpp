@@ -1,4 +1,4 @@
-// A parabola through points, and whether it explains them.
+// A parabola through points, and a test whether it explains them.
 #pragma once
 
 #include <Eigen/Core>

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analyzer/judge/analysis.hpp"
+#include "analyzer/judge/time_pattern.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {

@@ -6,8 +6,11 @@
 #include <numeric>
 #include <random>
 
-#include "analyzer/judge/analysis.hpp"
+#include "analyzer/estimate/added_time.hpp"
+#include "analyzer/estimate/explain.hpp"
+#include "analyzer/estimate/sharing.hpp"
 #include "analyzer/groups/drift.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "analyzer/statistics/durations.hpp"
 #include "tests/truth/truth.hpp"
 
@@ -185,7 +188,7 @@ TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
   std::vector<std::vector<Explanation>> explanations;
   for (std::size_t g = 0; g < 2; ++g) {
     groups[g] = Eigen::Map<const Durations>(values[g].data(), static_cast<Eigen::Index>(values[g].size()));
-    explanations.push_back(explain(groups[g], laws, 0.0));
+    explanations.push_back(explain({groups[g].data(), static_cast<std::size_t>(groups[g].size())}, laws, 0.0));
   }
   const AddedTime alone = added_time(explanations[1], groups[1].mean());
   share_between_groups(explanations, {0.0, 0.0}, {0, 1});

@@ -1,6 +1,4 @@
-#include "analyzer/estimate/baselines.hpp"
 #include "analyzer/estimate/estimators.hpp"
-#include "analyzer/statistics/durations.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,6 +6,10 @@
 #include <numeric>
 #include <random>
 #include <stdexcept>
+
+#include "analyzer/estimate/baselines.hpp"
+#include "analyzer/statistics/durations.hpp"
+#include "analyzer/statistics/median.hpp"
 
 namespace {
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "analyzer/groups/clusters.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {
