@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/quantile.hpp"
 #include "report/layout.hpp"
 
 namespace halcyon {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/quantile.hpp"
 #include "report/bands.hpp"
 #include "report/svg.hpp"
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/quantile.hpp"
 
 namespace {
 
