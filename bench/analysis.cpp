@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/groups/clusters.hpp"
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/statistics/sorting.hpp"
 #include "libprofile/format/profile_reader.hpp"

@@ -28,7 +28,7 @@ struct MatchedGroup {
   Interval displacement_interval_seconds;  // 90 %, segments taken as independent
 };
 
-/// Of a pair that is judged on both sides.
+/// `pair` must be judged on both sides.
 MatchedGroup matched_group(const JudgedRun& a, const JudgedRun& b, const GroupPair& pair);
 
 }  // namespace halcyon

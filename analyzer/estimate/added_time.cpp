@@ -17,7 +17,7 @@ struct Weighted {
   double weight;
 };
 
-// Of values in ascending order, whose weights add up to `total`.
+// The weighted quantile of ascending values, whose weights add up to `total`.
 double quantile_of(const std::vector<Weighted>& ascending, double total, double probability) {
   double sum = 0.0;
   for (const Weighted& value : ascending) {

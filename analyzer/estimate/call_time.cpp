@@ -20,7 +20,7 @@ constexpr double missed = 0.03;
 
 // Waiting that comes in all segments alike may be the program's own. Waiting that strikes only some of them is not.
 double own_waiting_of(const Durations& beyond, double mean, bool is_on_several_hosts) {
-  // Of an exponential law, which waiting for the last of many ranks resembles, the mean is 1.44 medians.
+  // Waiting for the last of many ranks resembles an exponential law, whose mean is 1.44 medians.
   constexpr double mean_by_median = 1.0 / std::numbers::ln2;
   const double common = 1.5 * mean_by_median * std::max(0.0, median(beyond));
   const double most = is_on_several_hosts ? most_own_waiting_between_hosts : most_own_waiting;

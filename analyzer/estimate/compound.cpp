@@ -127,7 +127,7 @@ struct Fitted {
   double added_seconds = 0.0;
 };
 
-// What is asked of each group's segments; empty where nothing is.
+// Where the excess of a group's segments goes. Empty where it was not asked for.
 std::span<float> excess_of_group(RunEstimate& run, const JudgedDurations& judged, std::size_t group) {
   return run.excess.empty() ? std::span<float>()
                             : std::span(run.excess).subspan(judged.begin[group], judged.size(group));
@@ -154,7 +154,7 @@ Fitted estimate_fitted(RunEstimate& run, const JudgedDurations& judged, const st
                                    size * (group.baseline * (levels[i].slowness - 1.0) + levels[i].raised_by_machine));
     group.continuous_seconds =
         continuous_of(size, levels[i].median_at_full_speed, group.baseline, group.excess_seconds - group.speed_seconds);
-    // What is unknown of one group is unknown of all: the ends of the intervals add up.
+    // Groups share what is unknown of them, so the ends of their intervals add up.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
     run.slow_seconds += segments * (levels[i].raised - levels[i].raised_by_machine + levels[i].drifted);

@@ -79,7 +79,7 @@ Complex gamma_jitter(double skewness, Complex u) {
   return std::exp(shape * (scaled - std::log(1.0 + scaled)));
 }
 
-// Of mean 0.
+// The transform of jitter of mean 0.
 Complex jitter_transform(Jitter jitter, double deviation, Complex u) {
   switch (jitter) {
     case Jitter::normal: return std::exp(0.5 * deviation * deviation * u * u);
@@ -101,7 +101,7 @@ Complex jitter_transform(Jitter jitter, double deviation, Complex u) {
   return 1.0;
 }
 
-// What undoes the damping, at each cell.
+// The factors that undo the damping, of each cell.
 std::vector<double> undamping() {
   std::vector<double> factors(cells);
   for (std::size_t i = 0; i < cells; ++i) factors[i] = std::exp(damping_over_table * static_cast<double>(i) / cells);

@@ -18,7 +18,7 @@ struct FitStart {
   double baseline = 0.0;  // s
   double scale = 0.0;     // s
 };
-/// Where the law's tenth and middle agree with the group's.
+/// A start at which the law's tenth and middle agree with the group's.
 FitStart rough_start(const DurationLaw& law, const Cells& cells);
 
 struct LawFit {

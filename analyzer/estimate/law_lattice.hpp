@@ -30,7 +30,7 @@ std::vector<LatticePlace> neighbours_of(const LatticePlace& place);
 /// The log prior probability of a law that delays a group, and of one that does not.
 double log_prior_of(const DurationShape& shape);
 double log_prior_undisturbed();
-/// That a group holds two kinds of work which no feature tells apart.
+/// The same of two kinds of work in one group that no feature tells apart.
 double log_prior_of_other_work();
 
 }  // namespace halcyon

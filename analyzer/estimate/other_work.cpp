@@ -103,7 +103,7 @@ Fitted fit(const Cells& cells, const JitterPrior& jitter, double temper, Paramet
   return now;
 }
 
-// Where a group is cut into a shorter and a longer part: the means, and the deviation within.
+// The start of a fit: the group is cut into a shorter and a longer part, whose means and deviation are taken.
 Parameters start_at(const Cells& cells, double share) {
   double counted = 0.0;
   std::array<double, 2> size{};

@@ -7,7 +7,7 @@
 
 namespace halcyon {
 
-/// By what factor the undisturbed duration of each segment of a group differs from the group's mean: (segments),
+/// The factor by which the undisturbed duration of each segment of a group differs from the group's mean: (segments),
 /// mean 1. Nothing where no drift is sure.
 ///
 /// The lower quartiles of consecutive blocks follow the work, as delays rarely reach them. A drift is a parabola

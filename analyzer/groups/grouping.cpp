@@ -85,7 +85,7 @@ Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) 
   return run;
 }
 
-// By what factor CPU time was longer where the machine was slow: the median over kinds.
+// The factor by which CPU time was longer where the machine was slow: the median over kinds.
 double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const Speeds& speeds) {
   std::vector<std::array<std::vector<double>, 2>> times(run.kinds);
   for (std::size_t i = 0; i < run.kind_of.size(); ++i) {

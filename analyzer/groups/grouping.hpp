@@ -14,7 +14,7 @@ namespace halcyon {
 
 /// Groups below this size are not judged (the paper, section 2).
 inline constexpr std::size_t smallest_judged_group = 5;
-/// In percent of the run time. Where less of it lies in groups that are judged, nothing is said of the run.
+/// In percent of the run time. Where less of it lies in judged groups, the run has no verdict.
 inline constexpr double least_coverage_percent = 50.0;
 
 /// Clusters and groups of a profile's segments. Counts and the boundary's call site compare exactly, volumes by

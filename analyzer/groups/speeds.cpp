@@ -56,7 +56,7 @@ Series series_of(const Comparable& run) {
   return series;
 }
 
-// What the logarithm of each segment's duration is above or below the level of its kind. `slowness`: its logarithm, of
+// How far the logarithm of each segment's duration is above the level of its kind. `slowness`: its logarithm, of
 // each segment of the series, or empty as long as nothing is known of speeds.
 std::vector<double> above_its_kind(const Comparable& run, const Series& series, const std::vector<double>& slowness) {
   std::vector<std::vector<double>> of_kind(run.kinds);
@@ -89,7 +89,7 @@ std::vector<double> slowness_by(const SpeedChain& model, const Series& series) {
   return slowness;
 }
 
-// Of consecutive stretches of so many values; what is left at the end is not in any.
+// The medians of consecutive stretches of so many values. Values left over at the end are not used.
 Steps medians_of_stretches(std::vector<double> values, std::size_t length) {
   Steps medians;
   for (std::size_t from = 0; from + length <= values.size(); from += length) {

@@ -19,7 +19,7 @@ void along_time(std::span<const float> durations, Visit&& visit) {
   }
 }
 
-/// Of all segments, in s.
+/// The time of all segments, in s.
 double length_of(std::span<const float> durations);
 
 /// A run in equal parts by time.

@@ -40,7 +40,7 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
       add_rise(estimate, judged, known->displacement_seconds, {known->low_seconds, known->high_seconds});
     }
   } else {
-    // Nothing else tells what the slowness that probes saw has cost this program.
+    // Probes may have seen a slow machine. Nothing else tells what that cost this program.
     estimate.excess_seconds.high +=
         perhaps_lost_share(probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
   }

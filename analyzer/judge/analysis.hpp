@@ -69,7 +69,7 @@ struct Analysis {
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
-  /// By the interval of the excess, 90 %.
+  /// From the 90 % interval of the excess.
   Interval undisturbed_interval_seconds() const;
 };
 

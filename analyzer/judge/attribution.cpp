@@ -157,7 +157,7 @@ void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::v
   }
 }
 
-// By window of time. The excess of a segment is spread evenly over its duration.
+// The excess by window of time. The excess of a segment is spread evenly over its duration.
 struct Windows {
   std::array<double, window_count> seconds{};  // of excess
   double length = 0.0;                         // s

@@ -96,7 +96,7 @@ double seconds_of_hosts(const Profile& profile, Evidence which) {
   return seconds;
 }
 
-// By what the kernel says of the ranks' waits. `shares.off_cpu` must be known.
+// Adds what the kernel says of the ranks' waits. `shares.off_cpu` must be known.
 void add_known_waits(const Profile& profile, const Attribution& attribution, Shares& shares) {
   const double all = attribution.seconds;
   double waited = 0.0;

@@ -26,7 +26,7 @@ struct JudgedSegment {
 class JudgedSegments {
  public:
   JudgedSegments(const Profile& profile, const Grouping& grouping, const Analysis& analysis);
-  /// Nothing behind the last one.
+  /// Nothing after the last one.
   std::optional<JudgedSegment> next();
 
  private:

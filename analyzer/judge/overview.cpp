@@ -12,7 +12,7 @@
 namespace halcyon {
 namespace {
 
-// Beyond it, a linear scale has no room for the shorter ones.
+// With a larger ratio, a linear scale has no room for the shorter durations.
 constexpr double widest_linear_ratio = 8.0;
 
 void add_to(std::vector<TimeSlot>& slots, bool starts_slot, double begin, float duration, bool is_disturbed) {
@@ -38,7 +38,7 @@ Histogram empty_histogram(float shortest, float longest, std::size_t bins) {
   return histogram;
 }
 
-// Of the durations of `members`.
+// The histogram of the durations of `members`.
 template <class Members, class IsDisturbed>
 Histogram histogram_of(const Profile& profile, const Members& members, std::size_t bins, IsDisturbed is_disturbed) {
   float shortest = HUGE_VALF;

@@ -59,7 +59,7 @@ struct Overview {
   std::vector<GroupOverview> groups;  // those that lost most, then those that took most time
 };
 
-/// What there is room for on a page.
+/// How much fits on a page.
 struct OverviewSize {
   std::size_t slots = 2000;
   std::size_t map_rows = 64;

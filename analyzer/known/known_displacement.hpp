@@ -16,7 +16,7 @@ namespace halcyon {
 /// what the best of k medians is below their mean by chance alone. Of the parts: see beyond_parts().
 std::optional<KnownRuns> displacement_from(const Profile& profile, const Grouping& grouping, const KnownWork& known);
 
-/// Whether half of the run time lies in matched groups; else the displacement is of too little.
+/// Whether half of the run time lies in matched groups. With less, the displacement of groups says too little.
 bool knows_groups(const KnownRuns& known, const Profile& profile);
 
 }  // namespace halcyon

@@ -52,7 +52,7 @@ double scatter_of_parts(const KnownParts& others, const KnownParts& all, const s
     before = beyond;
   }
   if (gaps.empty() || changes.empty()) return 0.0;
-  // Of normal values of the deviation 1, the median of |x - y| is 0.954.
+  // For normal values of standard deviation 1 the median of |x - y| is 0.954.
   constexpr double median_change = 0.954;
   return std::min(median_in_place(gaps), median_in_place(changes) / median_change);
 }

@@ -26,10 +26,10 @@ struct KnownParts {
   std::vector<KnownPart> parts;  // known_part_count
 };
 
-/// Of one run. None of a run of fewer segments than parts.
+/// What is known from one run. None if it has fewer segments than parts.
 std::optional<KnownParts> parts_of(const Profile& profile);
 
-/// With one run more, of as many segments.
+/// Adds a run of as many segments.
 void add_run(KnownParts& known, const Profile& profile);
 
 /// The time of a run beyond the best known time of each part, its own included. The best of several times is below

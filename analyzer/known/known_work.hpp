@@ -47,7 +47,7 @@ struct KnownWork {
 
   /// (groups)
   std::vector<GroupDescription> descriptions() const;
-  /// Of one of the known runs. A group that only some of them had counts by its share of the runs.
+  /// The segments of one known run. A group that only some runs had counts by its share of the runs.
   double segments_of_a_run() const;
 };
 
@@ -58,9 +58,9 @@ bool is_learnt_from(const Profile& profile, bool has_medians);
 /// Told by nine tenths of their segments, where no run is at hand.
 bool is_same_work(const KnownWork& a, const KnownWork& b);
 
-/// With one run more. `known` is of the same work.
+/// What is known with one run more. `known` must be of the same work.
 KnownWork with_run(KnownWork known, const Profile& profile, const Grouping& grouping);
-/// Of one run.
+/// What is known from one run.
 KnownWork known_by(const Profile& profile, const Grouping& grouping);
 
 }  // namespace halcyon

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// Of the values that are known.
+// The median of the values that are known; else NaN.
 double median_of_known(const std::vector<double>& of_ranks, const std::vector<std::size_t>& ranks) {
   std::vector<double> values;
   for (const std::size_t rank : ranks) {

@@ -36,7 +36,7 @@ struct KnownHost {
 
   bool is_of(const HostProbes& probes, const std::string& version) const;
 };
-/// With one run more.
+/// What is known with one run more.
 KnownHost with_run(const KnownHost& known, const HostProbes& probes);
 KnownHost known_by(const HostProbes& probes, const std::string& recorder_version);
 
@@ -46,12 +46,12 @@ struct ProbeDisplacement {
   double seconds = 0.0;
   double known_seconds = 0.0;
 
-  /// Of the time of the probe; negative where it was better than ever.
+  /// As a share of the time of the probe. Negative where the host was faster than ever.
   double lost_share() const { return 1.0 - known_seconds / seconds; }
   double speed_percent() const { return 100.0 * known_seconds / seconds; }
 };
 
-/// In the order of format/probes.hpp; none where a probe was not measured, or nothing was known.
+/// In the order of format/probes.hpp. None where a probe was not measured, or nothing was known of it.
 using ProbeDisplacements = std::array<std::optional<ProbeDisplacement>, probe_count>;
 ProbeDisplacements probe_displacement(const Profile& profile);
 

@@ -13,7 +13,7 @@ constexpr bool excludes_zero(const Interval& interval) { return interval.low > 0
 /// The probability with which every interval of Halcyon should hold the truth.
 inline constexpr double interval_confidence = 0.90;
 
-/// Of the standard normal distribution.
+/// The quantile of the standard normal distribution.
 double normal_quantile(double probability);
 /// Half the width of a 90 % interval, in standard errors.
 double normal_quantile_of_interval();
