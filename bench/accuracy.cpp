@@ -9,8 +9,8 @@
 #include <cstdio>
 #include <random>
 
-#include "analyzer/analysis.hpp"
-#include "analyzer/validation.hpp"
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/validate/validation.hpp"
 #include "bench/laws.hpp"
 #include "tests/truth/truth.hpp"
 

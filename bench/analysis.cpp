@@ -8,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.hpp"
-#include "analyzer/sorting.hpp"
+#include "analyzer/groups/clusters.hpp"
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/statistics/sorting.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "tests/truth/truth.hpp"

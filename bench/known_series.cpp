@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <optional>
 
-#include "analyzer/analysis.hpp"
-#include "analyzer/estimators.hpp"
-#include "analyzer/known_runs.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/known/known_displacement.hpp"
 #include "libprofile/format/profile_reader.hpp"
 
 int main(int argc, char** argv) {

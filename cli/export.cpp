@@ -5,7 +5,7 @@
 #include <iostream>
 #include <memory>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"

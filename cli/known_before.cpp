@@ -7,7 +7,8 @@
 #include <utility>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/probes.hpp"
+#include "analyzer/known/known_displacement.hpp"
+#include "analyzer/machine/probes.hpp"
 #include "cli/commands.hpp"
 #include "report/json.hpp"
 

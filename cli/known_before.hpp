@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/grouping.hpp"
+#include "analyzer/groups/grouping.hpp"
 #include "cli/known_records.hpp"
 #include "cli/state_directory.hpp"
 #include "libprofile/format/profile.hpp"

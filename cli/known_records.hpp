@@ -4,8 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analyzer/known_runs.hpp"
-#include "analyzer/probes.hpp"
+#include "analyzer/known/known_work.hpp"
+#include "analyzer/machine/probes.hpp"
 #include "libprofile/format/outcome.hpp"
 
 namespace halcyon::cli {

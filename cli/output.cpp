@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
 #include "report/json.hpp"
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
 #include "cli/known_before.hpp"
 #include "cli/progress.hpp"

@@ -15,9 +15,9 @@
 #include <numeric>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/comparison.hpp"
-#include "analyzer/estimators.hpp"
-#include "analyzer/validation.hpp"
+#include "analyzer/compare/comparison.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/validate/validation.hpp"
 #include "cli/commands.hpp"
 #include "cli/disturbers/disturber.hpp"
 #include "cli/disturbers/two_hosts.hpp"
@@ -173,8 +173,9 @@ Status add_displacements(const Options& options, const std::vector<std::string>&
     const Outcome<Profile> profile = read(i);
     if (!profile) return profile.failure();
     const Grouping groups = group_segments(*profile);
-    const std::vector<GroupPair> pairs = match_groups(*profile, groups, *reference, reference_groups);
-    runs[i].displacement_seconds = median_displacement_seconds(*profile, groups, *reference, reference_groups, pairs);
+    const std::vector<GroupPair> pairs = match_groups({*profile, groups}, {*reference, reference_groups});
+    runs[i].displacement_seconds =
+        median_displacement_seconds({*profile, groups}, {*reference, reference_groups}, pairs);
   }
   return Done{};
 }

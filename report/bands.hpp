@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "analyzer/verdict.hpp"
+#include "analyzer/judge/verdict.hpp"
 
 namespace halcyon {
 

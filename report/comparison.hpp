@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "analyzer/comparison.hpp"
+#include "analyzer/compare/comparison.hpp"
 
 namespace halcyon {
 

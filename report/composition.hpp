@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/composition.hpp"
+#include "analyzer/compare/composition.hpp"
 
 namespace halcyon {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/background.hpp"
+#include "analyzer/machine/background.hpp"
 #include "report/page_assets.hpp"
 #include "report/run_figures.hpp"
 #include "report/svg.hpp"

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.hpp"
-#include "analyzer/overview.hpp"
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/judge/overview.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

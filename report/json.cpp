@@ -1,12 +1,12 @@
 #include "report/json.hpp"
 
-#include "analyzer/known_runs.hpp"
+#include "analyzer/known/known_displacement.hpp"
 
 #include <cmath>
 #include <numeric>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/background.hpp"
+#include "analyzer/machine/background.hpp"
 
 namespace halcyon {
 

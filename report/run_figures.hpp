@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/overview.hpp"
+#include "analyzer/judge/overview.hpp"
 
 namespace halcyon {
 

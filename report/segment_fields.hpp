@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/judged_segments.hpp"
+#include "analyzer/judge/judged_segments.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

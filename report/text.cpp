@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "analyzer/background.hpp"
+#include "analyzer/machine/background.hpp"
 #include "libprofile/format/outcome.hpp"
 #include "report/layout.hpp"
 #include "report/warnings.hpp"

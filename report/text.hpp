@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

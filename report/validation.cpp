@@ -6,7 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/quantile.hpp"
 #include "report/layout.hpp"
 
 namespace halcyon {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/validation.hpp"
+#include "analyzer/validate/validation.hpp"
 
 namespace halcyon {
 

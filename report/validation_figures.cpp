@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/quantile.hpp"
 #include "report/bands.hpp"
 #include "report/svg.hpp"
 

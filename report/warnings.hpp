@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 
 namespace halcyon {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

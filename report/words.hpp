@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

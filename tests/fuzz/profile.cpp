@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
 #include "libprofile/format/contents.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
@@ -205,9 +205,9 @@ void match_with_base(const Profile& profile) {
   const Profile& other = base().profile;
   const Grouping groups = group_segments(profile);
   const Grouping groups_of_other = group_segments(other);
-  const std::vector<GroupPair> pairs = match_groups(profile, groups, other, groups_of_other);
+  const std::vector<GroupPair> pairs = match_groups({profile, groups}, {other, groups_of_other});
   promise(pairs.size() <= std::min(groups.groups.count, groups_of_other.groups.count), "a group has one partner");
-  median_displacement_seconds(profile, groups, other, groups_of_other, pairs);
+  median_displacement_seconds({profile, groups}, {other, groups_of_other}, pairs);
 }
 
 void show_beside_base(const Profile& profile) {

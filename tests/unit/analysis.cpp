@@ -1,4 +1,4 @@
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/attribution.hpp"
+#include "analyzer/judge/attribution.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "analyzer/background.hpp"
+#include "analyzer/machine/background.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The likely cause of profiles whose cause is known, since they were made by hand.
-#include "analyzer/cause.hpp"
+#include "analyzer/judge/cause.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,8 @@
 #include <random>
 #include <set>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/judge/time_pattern.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {

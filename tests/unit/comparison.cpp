@@ -1,4 +1,4 @@
-#include "analyzer/comparison.hpp"
+#include "analyzer/compare/comparison.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ using namespace halcyon::testing;
 
 std::vector<std::pair<std::uint32_t, std::uint32_t>> matches(const Profile& a, const Profile& b) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> result;
-  for (const GroupPair& pair : match_groups(a, group_segments(a), b, group_segments(b))) {
+  for (const GroupPair& pair : match_groups({a, group_segments(a)}, {b, group_segments(b)})) {
     result.emplace_back(pair.a, pair.b);
   }
   return result;
@@ -26,7 +26,7 @@ std::uint32_t group_of(const Profile& profile, std::size_t segment) {
 double displacement(const Profile& a, const Profile& b) {
   const Grouping groups_a = group_segments(a);
   const Grouping groups_b = group_segments(b);
-  return median_displacement_seconds(a, groups_a, b, groups_b, match_groups(a, groups_a, b, groups_b));
+  return median_displacement_seconds({a, groups_a}, {b, groups_b}, match_groups({a, groups_a}, {b, groups_b}));
 }
 
 /// Two kinds of work by turns: even segments compute `light`, odd ones `heavy`.

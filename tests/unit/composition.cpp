@@ -1,11 +1,11 @@
-#include "analyzer/composition.hpp"
+#include "analyzer/compare/composition.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {

@@ -1,5 +1,4 @@
-#include "analyzer/estimators.hpp"
-#include "analyzer/durations.hpp"
+#include "analyzer/estimate/estimators.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +6,10 @@
 #include <numeric>
 #include <random>
 #include <stdexcept>
+
+#include "analyzer/estimate/baselines.hpp"
+#include "analyzer/statistics/durations.hpp"
+#include "analyzer/statistics/median.hpp"
 
 namespace {
 

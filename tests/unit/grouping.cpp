@@ -1,4 +1,4 @@
-#include "analyzer/grouping.hpp"
+#include "analyzer/groups/grouping.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "analyzer/groups/clusters.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {

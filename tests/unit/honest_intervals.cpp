@@ -1,8 +1,8 @@
 // What the default method must not be sure of, and what it must not call interference.
 #include <gtest/gtest.h>
 
-#include "analyzer/analysis.hpp"
-#include "analyzer/discrepancy.hpp"
+#include "analyzer/estimate/discrepancy.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "tests/truth/truth.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "analyzer/judged_segments.hpp"
+#include "analyzer/judge/judged_segments.hpp"
 
 #include <gtest/gtest.h>
 

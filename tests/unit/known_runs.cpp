@@ -1,12 +1,13 @@
-#include "analyzer/known_runs.hpp"
+#include "analyzer/known/known_displacement.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/analysis.hpp"
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/earlier_runs.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-#include "analyzer/overview.hpp"
+#include "analyzer/judge/overview.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "analyzer/probes.hpp"
+#include "analyzer/machine/probes.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {
@@ -70,7 +70,9 @@ TEST(ProbeDisplacement, IsNoneOfAHostOfWhichNothingIsKnown) {
 // Half the speed of memory may have cost a program that waits for it half of the time a quarter.
 TEST(ProbeDisplacement, RaisesTheIntervalWhereNothingElseTellsWhatItCost) {
   Profile profile = probed_profile();
-  const auto high = [](const Profile& run) { return analyze(run, methods.front().name).result().interval_percent.high; };
+  const auto high = [](const Profile& run) {
+    return analyze(run, methods.front().name).result().interval_percent.high;
+  };
   const double slow = high(profile);
   profile.known_runs = KnownRuns{.runs = 2};
   const double with_known_runs = high(profile);

@@ -1,4 +1,4 @@
-#include "analyzer/sorting.hpp"
+#include "analyzer/statistics/sorting.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,11 @@
-#include "analyzer/speeds.hpp"
+#include "analyzer/groups/speeds.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <random>
 
-#include "analyzer/analysis.hpp"
+#include "analyzer/judge/analysis.hpp"
 #include "tests/truth/truth.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-#include "analyzer/grouping.hpp"
+#include "analyzer/groups/grouping.hpp"
 
 namespace {
 

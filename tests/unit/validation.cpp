@@ -1,4 +1,4 @@
-#include "analyzer/validation.hpp"
+#include "analyzer/validate/validation.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,8 @@
 #include <cmath>
 #include <set>
 
-#include "analyzer/estimators.hpp"
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/statistics/quantile.hpp"
 
 namespace {
 

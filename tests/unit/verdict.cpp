@@ -1,4 +1,4 @@
-#include "analyzer/verdict.hpp"
+#include "analyzer/judge/verdict.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-#include "analyzer/work_model.hpp"
-#include "analyzer/durations.hpp"
+#include "analyzer/groups/work_model.hpp"
+#include "analyzer/statistics/durations.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,31 @@
+// In what two runs differ, where they did not do the same work.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/groups/grouping.hpp"
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// The difference for which two runs are not the same work, and how it is in each.
+struct Difference {
+  std::string code;  // stable, in kebab-case
+  std::string what;
+  std::string in_a;
+  std::string in_b;
+};
+
+/// What can be told before anything is grouped.
+std::optional<Difference> differing_circumstances(const Profile& a, const Profile& b);
+
+/// The first segment, in the order of execution, whose calls differ; else the number of segments.
+Difference differing_calls(const GroupedRun& a, const GroupedRun& b);
+
+/// The longest group of a run without a partner, beside the largest group of the same calls in the other run: the
+/// feature of their work that is farthest apart. `is_matched`: (groups of `run`). In the difference `run` is a.
+Difference differing_work(const GroupedRun& run, const std::vector<bool>& is_matched, const GroupedRun& other);
+
+}  // namespace halcyon

@@ -1,0 +1,30 @@
+// The methods `paper` and `mode`: a baseline and a threshold for each group, and what lies above.
+#pragma once
+
+#include "analyzer/estimate/estimate.hpp"
+#include "analyzer/estimate/judged_durations.hpp"
+
+namespace halcyon {
+
+/// Which segments have excess, and from which duration on it is counted.
+struct Baseline {
+  double baseline = 0.0;      // s
+  double threshold = 0.0;     // s
+  double counted_from = 0.0;  // s, of what is above the threshold
+
+  double excess_of(double duration) const { return duration > threshold ? duration - counted_from : 0.0; }
+};
+
+/// The paper, section 2, "Estimating Interference": with m the median and MAD = median(|x - m|), a segment above
+/// t = m + 4 MAD is disturbed, and its excess is x - t.
+Baseline baseline_paper(Recorded ascending);
+
+/// The baseline b is the centre of the shortest interval that holds a quarter of the group; the left spread is
+/// s = 1.4826 median(b - x | x < b); a segment above b + 4 s is disturbed, and its excess is x - b.
+Baseline baseline_mode(Recorded ascending);
+
+/// The run, each group by `baseline_paper` or `baseline_mode`. The interval takes baselines as given.
+RunEstimate estimate_paper(const JudgedDurations& run, Detail detail);
+RunEstimate estimate_mode(const JudgedDurations& run, Detail detail);
+
+}  // namespace halcyon

@@ -1,0 +1,29 @@
+// Counts of a group's durations between order statistics: what laws are fitted to.
+#pragma once
+
+#include <span>
+#include <vector>
+
+namespace halcyon {
+
+/// Counts of a group's durations in cells. A law is fitted to their left and middle. Durations beyond the last edge
+/// count as "longer", by however much.
+struct Cells {
+  std::vector<double> edges;   // s
+  std::vector<double> counts;  // one more than edges: the last one counts what is longer
+  double segments = 0.0;
+  double mean = 0.0;    // s
+  double finest = 0.0;  // s, the smallest difference that can be measured
+  double low = 0.0;     // s, a tenth of the segments is shorter
+  double middle = 0.0;  // s
+};
+
+/// `durations`: s, in any order.
+Cells cells_of(std::span<const double> durations);
+
+/// The power to which a likelihood of so many segments is taken. It falls as their number grows, so that a law which
+/// is only nearly right never looks certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114,
+/// 2019).
+double temper_of(const Cells& cells);
+
+}  // namespace halcyon

@@ -1,0 +1,11 @@
+#include "analyzer/estimate/estimators.hpp"
+
+#include "analyzer/estimate/baselines.hpp"
+#include "analyzer/estimate/compound.hpp"
+
+namespace halcyon {
+
+const std::array<Method, 3> methods{
+    {{"compound", estimate_compound}, {"paper", estimate_paper}, {"mode", estimate_mode}}};
+
+}  // namespace halcyon

@@ -1,0 +1,48 @@
+// What estimators see of a run: the durations of its judged groups, and what else was recorded of their segments.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "analyzer/groups/speeds.hpp"
+
+namespace halcyon {
+
+using Recorded = std::span<const float>;  // (segments of a group, in the order of time) s, as they are in the profile
+
+/// The judged groups of a run, one after the other.
+struct JudgedDurations {
+  std::vector<float> durations;       // (segments) s, each group in the order of time
+  std::vector<float> ascending;       // (segments) s, the same, each group sorted by itself
+  std::vector<float> beyond_usual;    // (segments) s that calls took beyond what is usual; empty where not recorded
+  std::vector<float> work;            // (segments) the compute feature; empty where none was counted
+  std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
+  std::vector<double> calls;          // (groups) MPI and file operations of a segment, over all ranks; 0: not known
+  std::vector<float> slowness;        // (segments) of the machine, 1 at full speed; empty where it had one speed
+  SpeedPattern speed_pattern = SpeedPattern::switches;
+  double perhaps_slow_seconds = 0.0;  // further time that a slower machine may have cost, or other work
+  double run_time = 0.0;              // s
+  // CPU time varies with the durations themselves, a hardware counter does not.
+  bool work_is_time = false;
+  bool is_on_several_hosts = false;
+
+  std::size_t groups() const { return calls.size(); }
+  std::size_t size(std::size_t group) const { return begin[group + 1] - begin[group]; }
+  Recorded of(const std::vector<float>& column, std::size_t group) const {
+    return Recorded(column).subspan(begin[group], size(group));
+  }
+  /// (groups) s of all their segments.
+  std::vector<double> seconds_of_groups() const;
+};
+
+/// What was recorded of a group. `beyond_usual` and `work` are empty for all groups, or for none.
+struct RecordedGroup {
+  Recorded durations;
+  Recorded beyond_usual;
+  Recorded work;
+  double calls = 0.0;
+};
+void add_group(JudgedDurations& run, const RecordedGroup& group);
+
+}  // namespace halcyon

@@ -1,0 +1,27 @@
+// Clusters of values that are alike by relative distance.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace halcyon {
+
+/// The paper, section 2, "Clustering with Relative Distance": the threshold of its study.
+inline constexpr double relative_distance_threshold = 0.1;
+
+/// |x - y| in units of the smaller (the paper, section 2). From zero every other value is infinitely far. Not negative.
+double relative_distance(double x, double y);
+
+/// Cuts ascending values where (x[i+1] - x[i]) / x[i] >= threshold. Returns the cluster of each value, counted from 0.
+std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold);
+
+/// Splits clusters of ascending values whose parts are linked by a few values only. CPU time varies with what others do
+/// to caches and clock rates: one segment in a hundred between two kinds of work would make them one cluster. A cluster
+/// is cut at its lowest density (segments within half the threshold) between two peaks, where that is at most a tenth
+/// of the lower peak, and each peak holds a tenth of the cluster. `weights`: segments with each value. Returns the
+/// cluster of each value, counted from 0.
+std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
+                                          const std::vector<std::uint64_t>& weights,
+                                          const std::vector<std::uint32_t>& clusters);
+
+}  // namespace halcyon

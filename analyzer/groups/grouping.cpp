@@ -1,0 +1,175 @@
+#include "analyzer/groups/grouping.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/groups/work_model.hpp"
+#include "analyzer/statistics/durations.hpp"
+#include "analyzer/statistics/sorting.hpp"
+
+namespace halcyon {
+namespace {
+
+// Groups by signature and, unless it is null, by work.
+Grouping group_by(const Profile& profile, const FeatureColumn* work) {
+  std::vector<const Bins*> columns;
+  const auto column_of = [&](const FeatureInfo& info) {
+    return info.kind == FeatureKind::work ? work : &profile.features[index_of(info.feature)];
+  };
+  for (const FeatureInfo& info : features) {
+    const FeatureColumn* column = column_of(info);
+    if (column != nullptr && !column->index.empty()) columns.push_back(&column->index);
+  }
+  if (!profile.site.empty()) columns.push_back(&profile.site);
+  Rows rows = rows_of(profile.segments, columns);
+
+  Partition partition{.of = std::vector<std::uint32_t>(rows.first.size(), 0), .count = rows.first.empty() ? 0U : 1U};
+  const auto refine_by = [&](FeatureKind kind, Compare compare) {
+    for (const FeatureInfo& info : features) {
+      const FeatureColumn* column = column_of(info);
+      if (info.kind == kind && column != nullptr) refine(partition, rows, column->index, column->bins, compare);
+    }
+  };
+  Grouping grouping;
+  refine_by(FeatureKind::work, Compare::by_relative_distance);
+  grouping.clusters = partition.count;
+  const std::vector<std::uint32_t> cluster_of_row = partition.of;
+  refine_by(FeatureKind::count, Compare::exactly);
+  refine(partition, rows, profile.site, {}, Compare::exactly);
+  refine_by(FeatureKind::volume, Compare::by_relative_distance);
+
+  Partition& groups = grouping.groups;
+  groups = {.of = std::move(rows.of), .count = partition.count};
+  grouping.begin.assign(groups.count + 1, 0);
+  grouping.cluster_of.resize(groups.count);
+  for (std::size_t row = 0; row < partition.of.size(); ++row) {
+    grouping.cluster_of[partition.of[row]] = cluster_of_row[row];
+    grouping.begin[partition.of[row] + 1] += rows.segments[row];
+  }
+  std::partial_sum(grouping.begin.begin(), grouping.begin.end(), grouping.begin.begin());
+  std::vector<std::size_t> end(grouping.begin.begin(), grouping.begin.end() - 1);  // of what is filled
+  grouping.by_group.resize(profile.segments);
+  for (std::size_t segment = 0; segment < groups.of.size(); ++segment) {
+    std::uint32_t& group = groups.of[segment];
+    group = partition.of[group];
+    grouping.by_group[end[group]++] = static_cast<std::uint32_t>(segment);
+  }
+  return grouping;
+}
+
+// The durations of all segments, brought to the same work within each group, so that they can be compared.
+Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) {
+  Comparable run{.durations = profile.duration,
+                 .kind_of = grouping.groups.of,
+                 .kinds = grouping.groups.count,
+                 .is_same_work = profile.counter != "cpu" && !work_of(profile, grouping).index.empty()};
+  const FeatureColumn& work = work_of(profile, grouping);
+  if (work.index.empty()) return run;
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    const std::span<const std::uint32_t> members = grouping.members(group);
+    Durations durations(static_cast<Eigen::Index>(members.size()));
+    Durations amounts(durations.size());
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
+      amounts[static_cast<Eigen::Index>(i)] = work.bins[work.index[members[i]]];
+    }
+    const std::optional<Durations> factors = work_factors(durations, amounts);
+    if (!factors) continue;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      run.durations[members[i]] /= static_cast<float>((*factors)[static_cast<Eigen::Index>(i)]);
+    }
+  }
+  return run;
+}
+
+// The factor by which CPU time was longer where the machine was slow: the median over kinds.
+double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const Speeds& speeds) {
+  std::vector<std::array<std::vector<double>, 2>> times(run.kinds);
+  for (std::size_t i = 0; i < run.kind_of.size(); ++i) {
+    times[run.kind_of[i]][speeds.slowness[i] > 1.0F ? 1 : 0].push_back(work.bins[work.bin_of(i)]);
+  }
+  std::vector<double> factors;
+  for (auto& [fast, slow] : times) {
+    if (fast.size() < smallest_judged_group || slow.size() < smallest_judged_group) continue;
+    const double at_full_speed = median_in_place(fast);
+    if (at_full_speed > 0.0) factors.push_back(median_in_place(slow) / at_full_speed);
+  }
+  return factors.empty() ? 1.0 : median_in_place(factors);
+}
+
+FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double factor) {
+  FeatureColumn result{.bins = work.bins, .reduced = work.reduced};
+  for (const double value : work.bins) result.bins.push_back(value / factor);
+  result.index.resize(speeds.slowness.size());
+  for (std::size_t i = 0; i < speeds.slowness.size(); ++i) {
+    const std::size_t of_slow = speeds.slowness[i] > 1.0F ? work.bins.size() : 0;
+    result.index[i] = static_cast<std::uint16_t>(work.bin_of(i) + of_slow);
+  }
+  return result;
+}
+
+// Another core or clock rate makes work slower by at most this factor. More is other work.
+constexpr double most_slower = 2.2;
+// Share of the speed's factor, in logarithms. Where CPU time was longer by more, it follows the speed.
+constexpr double follows = 0.5;
+
+}  // namespace
+
+std::vector<float> durations_of(const Profile& profile, std::span<const std::uint32_t> members) {
+  std::vector<float> durations;
+  durations.reserve(members.size());
+  for (const std::uint32_t segment : members) durations.push_back(profile.duration[segment]);
+  return durations;
+}
+
+std::vector<float> ascending_durations(const Profile& profile, std::span<const std::uint32_t> members) {
+  std::vector<float> durations = durations_of(profile, members);
+  sort_ascending(durations);
+  return durations;
+}
+
+double GroupedRun::seconds_of(std::uint32_t group) const {
+  double seconds = 0.0;
+  for (const std::uint32_t segment : grouping.members(group)) seconds += static_cast<double>(profile.duration[segment]);
+  return seconds;
+}
+
+const FeatureColumn& work_of(const Profile& profile, const Grouping& grouping) {
+  return grouping.work.bins.empty() ? profile.features[index_of(Feature::compute)] : grouping.work;
+}
+
+Grouping group_segments(const Profile& profile) {
+  const FeatureColumn& work = profile.features[index_of(Feature::compute)];
+  Grouping grouping = group_by(profile, &work);
+  if (profile.counter != "cpu" || work.index.empty()) {
+    grouping.speeds = find_speeds(comparable_by_work(profile, grouping), most_slower);
+    return grouping;
+  }
+  // The same signature may be other work, or the same at another speed: the order of time tells.
+  const Grouping by_signature = group_by(profile, nullptr);
+  const Comparable run{
+      .durations = profile.duration, .kind_of = by_signature.groups.of, .kinds = by_signature.groups.count};
+  std::optional<Speeds> speeds = find_speeds(run, most_slower);
+  if (!speeds) return grouping;
+  const double slower = slower_cpu_time(work, run, *speeds);
+  const bool follows_speed = std::log(slower) > follows * std::log(speeds->factor);
+  if (follows_speed && speeds->pattern == SpeedPattern::changes_once) {
+    for (std::size_t i = 0; i < profile.duration.size(); ++i) {
+      grouping.perhaps_slow_seconds +=
+          static_cast<double>(profile.duration[i]) * (1.0 - 1.0 / static_cast<double>(speeds->slowness[i]));
+    }
+    return grouping;
+  }
+  if (follows_speed) {
+    FeatureColumn corrected = at_full_speed(work, *speeds, slower);
+    grouping = group_by(profile, &corrected);
+    grouping.work = std::move(corrected);
+  }
+  grouping.speeds = std::move(speeds);
+  return grouping;
+}
+
+}  // namespace halcyon

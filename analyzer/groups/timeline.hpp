@@ -1,0 +1,60 @@
+// The time axis of a run: where each segment lies on it, and the run in equal parts, by time or by number of segments.
+// Whatever is drawn, summed or compared along a run stands on these.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace halcyon {
+
+/// Calls `visit(segment, begin, duration)` for each segment in the order of time. Times are in s since the first
+/// segment began; each segment begins where the one before it ended.
+template <class Visit>
+void along_time(std::span<const float> durations, Visit&& visit) {
+  double begin = 0.0;
+  for (std::size_t segment = 0; segment < durations.size(); ++segment) {
+    const double duration = static_cast<double>(durations[segment]);
+    visit(segment, begin, duration);
+    begin += duration;
+  }
+}
+
+/// The time of all segments, in s.
+double length_of(std::span<const float> durations);
+
+/// A run in equal parts by time.
+struct PartsByTime {
+  double seconds = 0.0;  // of the whole run
+  std::size_t count = 1;
+
+  double length() const { return seconds / static_cast<double>(count); }
+  /// In s since the first segment began. That of part `count` is the end of the run.
+  double begin(std::size_t part) const { return static_cast<double>(part) * length(); }
+  /// The part that a time lies in. What lies behind the run counts as its last part.
+  std::size_t at(double time) const;
+};
+
+/// Adds an amount to the parts that it spans, in proportion to the time in each. It begins at `begin` and lasts
+/// `duration`, both in s. `sums`: (parts).
+void spread_evenly(const PartsByTime& parts, double begin, double duration, double amount, std::span<double> sums);
+
+/// A run in equal parts by number of segments. Sizes differ by one segment where the number cannot be divided.
+struct PartsByCount {
+  /// The edge of a part may fall within a segment: the part then begins with that segment, or with the next one.
+  enum class Edge { before, after };
+
+  std::size_t segments = 0;
+  std::size_t count = 1;
+  Edge edge = Edge::before;
+
+  /// The first segment of a part. That of part `count` is the number of segments.
+  std::size_t begin(std::size_t part) const {
+    return (part * segments + (edge == Edge::after ? count - 1 : 0)) / count;
+  }
+  /// The part that a segment is in.
+  std::size_t of(std::size_t segment) const {
+    return edge == Edge::after ? segment * count / segments : ((segment + 1) * count - 1) / segments;
+  }
+};
+
+}  // namespace halcyon

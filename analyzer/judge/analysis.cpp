@@ -1,0 +1,181 @@
+#include "analyzer/judge/analysis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <future>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/estimate/earlier_runs.hpp"
+#include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/judge/recorded_groups.hpp"
+
+namespace halcyon {
+namespace {
+
+// All methods at once, each on a thread of its own. They share only what they read.
+std::vector<std::future<RunEstimate>> start_estimates(const JudgedDurations& judged, std::string_view method,
+                                                      std::span<const Method> candidates) {
+  std::vector<std::future<RunEstimate>> estimates;
+  for (const Method& candidate : candidates) {
+    estimates.push_back(std::async(std::launch::async, candidate.estimate, std::cref(judged),
+                                   candidate.name == method ? Detail::segments : Detail::groups));
+  }
+  return estimates;
+}
+
+bool spans_all_classes(const Interval& percent) {
+  return verdict_of(percent.low) == Verdict::green && verdict_of(percent.high) == Verdict::red;
+}
+
+// What is known beside the durations: earlier runs of the same work, probes of the machine, and waits for a CPU.
+void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, const JudgedDurations& judged,
+                               double judged_seconds, const ProbeDisplacements& probes) {
+  if (const std::optional<KnownRuns>& known = profile.known_runs) {
+    if (const auto& parts = known->of_parts) {
+      weigh_with_known(estimate, judged, parts->beyond_seconds, {parts->low_seconds, parts->high_seconds}, parts->runs);
+    } else {
+      add_rise(estimate, judged, known->displacement_seconds, {known->low_seconds, known->high_seconds});
+    }
+  } else {
+    // Probes may have seen a slow machine. Nothing else tells what that cost this program.
+    estimate.excess_seconds.high +=
+        perhaps_lost_share(probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
+  }
+  // Others had the CPU. Where they had it all the time, durations do not show it.
+  if (!has_more_ranks_than_cores(profile)) {
+    estimate.excess_seconds.high =
+        std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
+  }
+}
+
+double percent_of_run(double seconds, double run_time) { return 100.0 * std::clamp(seconds / run_time, 0.0, 1.0); }
+
+MethodResult result_of(std::string_view method, const RunEstimate& estimate, double run_time) {
+  MethodResult result{.name = method};
+  double continuous_seconds = 0.0;
+  double speed_seconds = 0.0;
+  for (const GroupEstimate& group : estimate.groups) {
+    result.excess_seconds += group.excess_seconds;
+    continuous_seconds += group.continuous_seconds;
+    speed_seconds += group.speed_seconds;
+  }
+  result.interference_percent = percent_of_run(result.excess_seconds, run_time);
+  result.continuous_percent = percent_of_run(continuous_seconds, run_time);
+  result.speed_percent = percent_of_run(speed_seconds, run_time);
+  // Time lost in segments that are not judged cannot be excess of the judged ones. The interval still holds the
+  // estimate.
+  result.interval_percent = {
+      std::min(percent_of_run(estimate.excess_seconds.low, run_time), result.interference_percent),
+      std::max(percent_of_run(estimate.excess_seconds.high, run_time), result.interference_percent)};
+  return result;
+}
+
+// What the method that speaks for the run says of groups and segments.
+void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std::uint32_t> judged,
+               const RunEstimate& estimate) {
+  for (std::size_t g = 0; g < judged.size(); ++g) {
+    analysis.judged[g].baseline_seconds = estimate.groups[g].baseline;
+    analysis.judged[g].threshold_seconds = estimate.groups[g].threshold;
+  }
+  analysis.excess = by_segment(grouping, judged, estimate.excess);
+  analysis.slow_percent = percent_of_run(estimate.slow_seconds, analysis.run_time_seconds);
+}
+
+void set_verdict(MethodResult& result, const Analysis& analysis) {
+  result.probability_high = probability_high(result.interference_percent);
+  const bool says_nothing = analysis.unknown || spans_all_classes(result.interval_percent);
+  result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
+}
+
+// What can be counted before anything is estimated.
+Analysis counted(const Profile& profile, const Grouping& grouping) {
+  Analysis analysis;
+  analysis.segments = profile.segments;
+  analysis.clusters = grouping.clusters;
+  analysis.groups = grouping.groups.count;
+  analysis.run_time_seconds = profile.run_time_seconds;
+  if (profile.run_time_seconds > 0.0) {
+    analysis.segment_rate_hz = static_cast<double>(profile.segments) / profile.run_time_seconds;
+  }
+  analysis.known_runs = profile.known_runs;
+  analysis.probes = probe_displacement(profile);
+  if (!profile.injected.critical.empty() && profile.run_time_seconds > 0.0) {
+    double critical = 0.0;
+    for (const float seconds : profile.injected.critical) critical += static_cast<double>(seconds);
+    analysis.injected_percent = 100.0 * critical / profile.run_time_seconds;
+  }
+  return analysis;
+}
+
+}  // namespace
+
+const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
+  const auto found = std::lower_bound(judged.begin(), judged.end(), group,
+                                      [](const JudgedGroup& one, std::uint32_t number) { return one.group < number; });
+  return found != judged.end() && found->group == group ? &*found : nullptr;
+}
+
+Interval Analysis::undisturbed_interval_seconds() const {
+  const Interval& percent = result().interval_percent;
+  return {run_time_seconds * (1.0 - 0.01 * percent.high), run_time_seconds * (1.0 - 0.01 * percent.low)};
+}
+
+Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates) {
+  return analyze(profile, group_segments(profile), method, candidates);
+}
+
+JudgedRun judge(const Profile& profile) {
+  JudgedRun run{.profile = profile, .grouping = group_segments(profile), .analysis = {}};
+  run.analysis = analyze(profile, run.grouping, methods.front().name);
+  return run;
+}
+
+Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
+                 std::span<const Method> candidates) {
+  Analysis analysis = counted(profile, grouping);
+  std::vector<std::uint32_t> groups;  // that are judged
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    if (grouping.members(group).size() >= smallest_judged_group) groups.push_back(group);
+  }
+  for (const std::uint32_t group : groups) analysis.judged.push_back({.group = group});
+  const JudgedDurations judged = recorded_groups(profile, grouping, groups);
+  analysis.judged_segments = judged.durations.size();
+  const double judged_seconds = std::accumulate(judged.durations.begin(), judged.durations.end(), 0.0);
+  const double run_time = profile.run_time_seconds;
+  if (run_time > 0.0) analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / run_time);
+  analysis.unknown = reason_for_unknown(profile, analysis);
+
+  std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
+  if (run_time > 0.0) estimates = start_estimates(judged, method, candidates);
+  for (const Method& candidate : candidates) {
+    const bool is_chosen = candidate.name == method;
+    if (is_chosen) analysis.chosen = analysis.methods.size();
+    MethodResult result{.name = candidate.name};
+    if (!estimates.empty()) {
+      RunEstimate estimate = estimates[analysis.methods.size()].get();
+      // The other methods stay as they were published.
+      const bool is_default = candidate.name == methods.front().name;
+      if (is_default) weigh_with_other_evidence(estimate, profile, judged, judged_seconds, analysis.probes);
+      result = result_of(candidate.name, estimate, run_time);
+      if (is_chosen) take_over(analysis, grouping, groups, estimate);
+    }
+    set_verdict(result, analysis);
+    analysis.methods.push_back(result);
+  }
+  analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
+  analysis.attribution = attribute(profile, grouping, analysis.excess);
+  analysis.spent = time_spent(profile);
+  if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
+    analysis.unknown = Warning{
+        "wide-interval", fmt::format("the interference lies between {:.1f} and {:.1f} %: too wide for a verdict",
+                                     analysis.result().interval_percent.low, analysis.result().interval_percent.high)};
+  }
+  add_warnings(profile, analysis);
+  analysis.cause = likely_cause(profile, grouping, analysis);
+  return analysis;
+}
+
+}  // namespace halcyon

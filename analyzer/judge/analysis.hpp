@@ -1,0 +1,92 @@
+// The whole analysis of one profile: grouping, estimates, interval, verdict and what the user must be warned of.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/estimate/estimators.hpp"
+#include "analyzer/groups/grouping.hpp"
+#include "analyzer/judge/attribution.hpp"
+#include "analyzer/judge/cause.hpp"
+#include "analyzer/judge/verdict.hpp"
+#include "analyzer/judge/warnings.hpp"
+#include "analyzer/machine/probes.hpp"
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// What one method says of the run.
+struct MethodResult {
+  std::string_view name;
+  double excess_seconds = 0.0;
+  double interference_percent = 0.0;  // of the whole, disturbed run time
+  // Parts of the interference: what strikes nearly all segments, and what a slower machine cost at times. The rest is
+  // instantaneous.
+  double continuous_percent = 0.0;
+  double speed_percent = 0.0;
+
+  double instantaneous_percent() const { return interference_percent - continuous_percent - speed_percent; }
+  Interval interval_percent;  // 90 %
+  double probability_high = 0.0;
+  Verdict verdict = Verdict::unknown;
+};
+
+/// What the method that speaks for the run makes of a group.
+struct JudgedGroup {
+  std::uint32_t group = 0;         // number in group_segments of the profile
+  double baseline_seconds = 0.0;   // undisturbed duration of a segment
+  double threshold_seconds = 0.0;  // a longer segment is disturbed
+};
+
+struct Analysis {
+  std::uint64_t segments = 0;
+  std::uint32_t clusters = 0;
+  std::uint32_t groups = 0;
+  std::uint64_t judged_segments = 0;
+  double run_time_seconds = 0.0;
+  double coverage_percent = 0.0;  // share of the run time in judged groups
+  double segment_rate_hz = 0.0;
+  std::vector<MethodResult> methods;  // in the order of estimators.hpp
+  std::size_t chosen = 0;             // the method that speaks for the run
+  std::vector<float> excess;          // (segments) s by that method, may be negative; 0 where it is not judged
+  Attribution attribution;            // of that excess
+  SecondsByKind spent{};              // by the ranks that held the others up, in all segments
+  double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
+  std::optional<Warning> unknown;     // why there is no verdict
+  std::optional<Cause> cause;         // of a yellow or red one
+  std::vector<JudgedGroup> judged;    // ascending
+  std::optional<double> injected_percent;
+  std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
+  ProbeDisplacements probes;            // not in the excess
+  std::vector<Warning> warnings;
+
+  const MethodResult& result() const { return methods[chosen]; }
+  /// A composed profile has no verdict of its own, but is there to be compared with.
+  bool is_comparable() const { return !unknown || unknown->code == "composed"; }
+  /// Null for a group too small to be judged.
+  const JudgedGroup* judged_group(std::uint32_t group) const;
+  double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
+  /// From the 90 % interval of the excess.
+  Interval undisturbed_interval_seconds() const;
+};
+
+/// Runs all `candidates`, of which `method` must be one. `grouping` is the profile's.
+Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
+                 std::span<const Method> candidates = methods);
+Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
+
+/// A run, its groups and its analysis: what is compared and composed.
+struct JudgedRun {
+  const Profile& profile;
+  Grouping grouping;
+  Analysis analysis;
+
+  GroupedRun grouped() const { return {profile, grouping}; }
+};
+/// By the default method.
+JudgedRun judge(const Profile& profile);
+
+}  // namespace halcyon

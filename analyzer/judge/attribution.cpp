@@ -1,0 +1,234 @@
+#include "analyzer/judge/attribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <future>
+#include <map>
+#include <numeric>
+#include <span>
+
+#include "analyzer/groups/timeline.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr double usual_share = 0.25;
+
+// The parts of a segment's duration on the rank that held the others up, in s: the time kinds, then computation.
+constexpr std::size_t part_count = time_kind_count + 1;
+constexpr std::size_t computation_part = time_kind_count;
+using Parts = std::array<double, part_count>;
+
+ExcessKind kind_of(std::size_t part) {
+  if (part == computation_part) return ExcessKind::computation;
+  switch (static_cast<TimeKind>(part)) {
+    case TimeKind::point_to_point: return ExcessKind::point_to_point;
+    case TimeKind::collective:
+    case TimeKind::boundary: return ExcessKind::collective;
+    case TimeKind::file_io: return ExcessKind::file_io;
+  }
+  return ExcessKind::computation;
+}
+
+Parts parts_of(const Profile& profile, std::size_t segment) {
+  Parts parts{};
+  double left = static_cast<double>(profile.duration[segment]);
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    parts[kind] = static_cast<double>(profile.last_rank_times[kind][segment]);
+    left -= parts[kind];
+  }
+  parts[computation_part] = left;
+  return parts;
+}
+
+double off_cpu(const Profile& profile, std::size_t segment) {
+  return profile.last_rank_off_cpu.empty() ? 0.0 : static_cast<double>(profile.last_rank_off_cpu[segment]);
+}
+
+double sum(const Parts& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }
+
+/// What is known of a group before its excess can be divided.
+struct GroupTimes {
+  double seconds = 0.0;    // of excess
+  double durations = 0.0;  // s, less the excess
+  bool has_excess = false;
+  double most_of_usual = 0.0;  // s, the largest excess, positive or negative, of a usual segment
+  double usual_segments = 0.0;
+  Parts usual{};  // s of a segment
+  double usual_off_cpu = 0.0;
+  Parts typical{};  // shares of the parts in the explained excess
+};
+
+// The largest absolute excess in the quarter of the group whose excess is nearest to zero.
+double most_of_usual(std::span<const std::uint32_t> members, const std::vector<float>& excess) {
+  std::vector<float> distances;
+  distances.reserve(members.size());
+  for (const std::uint32_t segment : members) distances.push_back(std::abs(excess[segment]));
+  const auto last = static_cast<std::size_t>(usual_share * static_cast<double>(members.size() - 1));
+  std::nth_element(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(last), distances.end());
+  return static_cast<double>(distances[last]);
+}
+
+// How far a segment's parts are above the usual ones, or below them where its excess is negative. Their sum is at most
+// the excess.
+Parts explained(const Profile& profile, const Parts& usual, std::size_t segment, double excess) {
+  Parts parts = parts_of(profile, segment);
+  for (std::size_t part = 0; part < part_count; ++part) {
+    const double beyond = parts[part] - usual[part];
+    parts[part] = std::max(0.0, excess > 0.0 ? beyond : -beyond);
+  }
+  const double all = sum(parts);
+  const double size = std::abs(excess);
+  if (all > size) {
+    for (double& part : parts) part *= size / all;
+  }
+  return parts;
+}
+
+template <class Share>
+void largest_first(std::vector<Share>& shares) {
+  std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.seconds > b.seconds; });
+}
+
+// All groups at once, in the order of time: group by group, every group would walk through all columns.
+std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& grouping,
+                                        const std::vector<float>& excess) {
+  std::vector<GroupTimes> groups(grouping.groups.count);
+  const std::vector<std::uint32_t>& group_of = grouping.groups.of;
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    GroupTimes& group = groups[group_of[segment]];
+    const double seconds = static_cast<double>(excess[segment]);
+    group.seconds += seconds;
+    group.durations += static_cast<double>(profile.duration[segment]) - seconds;
+    group.has_excess = group.has_excess || seconds != 0.0;
+  }
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    if (groups[group].has_excess) groups[group].most_of_usual = most_of_usual(grouping.members(group), excess);
+  }
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    GroupTimes& group = groups[group_of[segment]];
+    if (!group.has_excess || std::abs(static_cast<double>(excess[segment])) > group.most_of_usual) continue;
+    const Parts parts = parts_of(profile, segment);
+    for (std::size_t part = 0; part < part_count; ++part) group.usual[part] += parts[part];
+    group.usual_off_cpu += off_cpu(profile, segment);
+    group.usual_segments += 1.0;
+  }
+  for (GroupTimes& group : groups) {
+    if (!group.has_excess) continue;
+    for (double& part : group.usual) part /= group.usual_segments;
+    group.usual_off_cpu /= group.usual_segments;
+  }
+  return groups;
+}
+
+// Divides the excess among the kinds of the rank that ended each segment. First comes what each segment explains by
+// itself. That tells what is typical of its group, and the rest is divided by it.
+void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::vector<GroupTimes>& groups,
+                        const std::vector<float>& excess, std::vector<RankShare>& by_rank) {
+  const auto add = [](RankShare& rank, const Parts& parts, double seconds) {
+    for (std::size_t part = 0; part < part_count; ++part) {
+      rank.kinds[static_cast<std::size_t>(kind_of(part))] += parts[part] * seconds;
+    }
+  };
+  std::vector<double> unexplained(excess.size(), 0.0);
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    const double seconds = static_cast<double>(excess[segment]);
+    if (seconds == 0.0) continue;
+    GroupTimes& group = groups[grouping.groups.of[segment]];
+    RankShare& rank = by_rank[profile.last_rank[segment]];
+    const Parts parts = explained(profile, group.usual, segment, seconds);
+    for (std::size_t part = 0; part < part_count; ++part) group.typical[part] += parts[part];
+    add(rank, parts, std::copysign(1.0, seconds));
+    rank.seconds += seconds;
+    if (seconds > 0.0) {
+      rank.off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
+    }
+    unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
+  }
+  for (GroupTimes& group : groups) {
+    const double all = sum(group.typical);
+    if (all <= 0.0) group.typical[computation_part] = 1.0;
+    for (double& part : group.typical) part /= all > 0.0 ? all : 1.0;
+  }
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    if (unexplained[segment] == 0.0) continue;
+    add(by_rank[profile.last_rank[segment]], groups[grouping.groups.of[segment]].typical, unexplained[segment]);
+  }
+}
+
+// The excess by window of time. The excess of a segment is spread evenly over its duration.
+struct Windows {
+  std::array<double, window_count> seconds{};  // of excess
+  double length = 0.0;                         // s
+};
+
+Windows divide_time(const Profile& profile, const std::vector<float>& excess) {
+  const PartsByTime parts{.seconds = length_of(profile.duration), .count = window_count};
+  Windows windows{.length = parts.length()};
+  along_time(profile.duration, [&](std::size_t segment, double begin, double duration) {
+    const double seconds = static_cast<double>(excess[segment]);
+    if (seconds != 0.0) spread_evenly(parts, begin, duration, seconds, windows.seconds);
+  });
+  return windows;
+}
+
+}  // namespace
+
+Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess) {
+  Attribution attribution;
+  std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
+  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
+  // In a thread of its own: it shares nothing with the rest.
+  std::future<Windows> windows = std::async(std::launch::async, divide_time, std::cref(profile), std::cref(excess));
+  std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
+  divide_among_ranks(profile, grouping, groups, excess, by_rank);
+  const Windows divided = windows.get();
+  attribution.windows = divided.seconds;
+  attribution.window_seconds = divided.length;
+  for (std::uint32_t number = 0; number < grouping.groups.count; ++number) {
+    const GroupTimes& group = groups[number];
+    if (!group.has_excess) continue;
+    const std::span<const std::uint32_t> members = grouping.members(number);
+    attribution.seconds += group.seconds;
+    attribution.groups.push_back({.group = number,
+                                  .site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
+                                  .segments = members.size(),
+                                  .baseline_seconds = group.durations / static_cast<double>(members.size()),
+                                  .seconds = group.seconds});
+  }
+  largest_first(attribution.groups);
+  for (std::size_t i = most_groups_told; i < attribution.groups.size(); ++i) {
+    ++attribution.other_groups;
+    attribution.other_groups_seconds += attribution.groups[i].seconds;
+  }
+  attribution.groups.resize(std::min(attribution.groups.size(), most_groups_told));
+
+  std::map<std::string, double> by_host;
+  double off_cpu_seconds = 0.0;
+  for (const RankShare& rank : by_rank) {
+    if (rank.kinds == SecondsByKind{}) continue;
+    for (std::size_t i = 0; i < excess_kind_count; ++i) attribution.kinds[i] += rank.kinds[i];
+    by_host[profile.rank_host[rank.rank]] += rank.seconds;
+    off_cpu_seconds += rank.off_cpu_seconds;
+    attribution.ranks.push_back(rank);
+  }
+  largest_first(attribution.ranks);
+  for (const auto& [host, seconds] : by_host) attribution.hosts.push_back({host, seconds});
+  largest_first(attribution.hosts);
+  if (!profile.last_rank_off_cpu.empty()) attribution.off_cpu_seconds = off_cpu_seconds;
+  return attribution;
+}
+
+SecondsByKind time_spent(const Profile& profile) {
+  SecondsByKind spent{};
+  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
+    const Parts parts = parts_of(profile, segment);
+    for (std::size_t part = 0; part < part_count; ++part) {
+      spent[static_cast<std::size_t>(kind_of(part))] += std::max(parts[part], 0.0);
+    }
+  }
+  return spent;
+}
+
+}  // namespace halcyon

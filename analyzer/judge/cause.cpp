@@ -1,0 +1,313 @@
+#include "analyzer/judge/cause.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/judge/time_pattern.hpp"
+#include "analyzer/machine/background.hpp"
+
+namespace halcyon {
+namespace {
+
+// Shares of the excess. What explains less than the first is not its cause. The second is enough where slow stretches
+// explain the rest.
+constexpr double least_share_of_cause = 0.5;
+constexpr double least_share_beside_slow_stretches = 0.3;
+// The share of one rank or of one host, to say that it is the one.
+constexpr double least_share_of_one = 0.8;
+// Ranks may have waited for a CPU where nothing was lost. So this share must have been off the CPU.
+constexpr double least_share_off_cpu = 0.25;
+// For kernels that do not say how long ranks waited for a CPU: a preempted rank gets it back within about this time.
+constexpr double longest_preemption_seconds = 0.1;
+// The time to answer a page fault from a disk, and the least number of them that counts.
+constexpr double seconds_of_major_fault = 5e-3;
+constexpr double fewest_major_faults = 100.0;
+constexpr double least_share_of_memory_pressure = 0.25;
+// Among fewer ranks, one has most of the excess by chance.
+constexpr int fewest_ranks_to_single_one_out = 3;
+
+constexpr std::array<CauseInfo, 15> infos{{
+    {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
+    {"other-processes",
+     "Find out what else ran there then (top, the batch system's records), use free cores, and measure again."},
+    {"hypervisor-steal", "Ask who runs the virtual machines for a host that is less shared, or take dedicated cores."},
+    {"memory-pressure", "Use fewer ranks on a host or a smaller case, and see what else fills its memory (free, top)."},
+    {"file-io",
+     "See who else used the file system then; write less often or to a local disk, or measure again at a quieter "
+     "time."},
+    {"start-up", "Leave the start out of what you measure, or run longer."},
+    {"network",
+     "See what other jobs sent over the network then, and whether a link is slow; measure again on neighbouring "
+     "hosts."},
+    {"communication",
+     "No network is between these ranks: see what else used the host's cores and memory, and measure again."},
+    {"slow-host", "Measure without that host; have its clock rate, heat and memory checked, and who shares it."},
+    {"slow-rank", "See which core the rank ran on and who shares it (interrupts, a busy sibling); bind it elsewhere."},
+    {"slow-machine",
+     "Check clock rate and heat (cpupower, turbostat) and who shares the memory, and measure again at a fixed rate."},
+    {"slower-computation",
+     "Record with a hardware counter (--counter papi:PAPI_TOT_INS) or compare with another run: that tells the "
+     "machine's speed from the program's own work."},
+    {"own-variation", "Nothing outside is to blame: compare runs of the same input, and quote a mean over several."},
+    {"own-waiting",
+     "See what the program waits for there: locks, sleeps, mapped files, a GPU. Where others share it, measure again "
+     "when it is free."},
+    {"unclear", "See where the time went, and compare with a run on an idle host (halcyon compare)."},
+}};
+
+double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
+
+double known_or_zero(const std::vector<double>& values, std::size_t at) {
+  return at < values.size() && values[at] > 0.0 ? values[at] : 0.0;
+}
+
+bool are_known(const std::vector<double>& values) {
+  return !values.empty() &&
+         std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+}
+
+/// Shares of the excess that each kind of evidence could explain.
+struct Shares {
+  double off_cpu = 0.0;
+  double waiting_for_cpu = 0.0;  // ready to run, on a CPU that others had
+  double blocked = 0.0;          // off the CPU and not ready: asleep, or waiting for something else
+  double stolen = 0.0;
+  double paging = 0.0;
+  SecondsByKind kinds{};  // shares, not seconds
+
+  double of(ExcessKind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+  double of_communication() const { return of(ExcessKind::point_to_point) + of(ExcessKind::collective); }
+};
+
+const std::vector<double>& evidence_of(const Profile& profile, Evidence which) {
+  return profile.evidence[index_of(which)];
+}
+
+double seconds_of_hosts(const Profile& profile, Evidence which) {
+  double seconds = 0.0;
+  for (const double value : profile.by_host(which)) seconds += value > 0.0 ? value : 0.0;
+  return seconds;
+}
+
+// Adds what the kernel says of the ranks' waits. `shares.off_cpu` must be known.
+void add_known_waits(const Profile& profile, const Attribution& attribution, Shares& shares) {
+  const double all = attribution.seconds;
+  double waited = 0.0;
+  double blocked = 0.0;
+  for (const RankShare& rank : attribution.ranks) {
+    const double wait = known_or_zero(evidence_of(profile, Evidence::cpu_wait), rank.rank);
+    waited += std::clamp(rank.seconds, 0.0, wait);
+    blocked += std::max(0.0, rank.off_cpu_seconds - wait);
+  }
+  // Where the other threads of a rank wait, the rank waits in its computation.
+  const double others = sum(evidence_of(profile, Evidence::cpu_wait_of_others));
+  if (shares.off_cpu >= least_share_off_cpu) shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
+  const double computing = attribution.kinds[static_cast<std::size_t>(ExcessKind::computation)];
+  if (others > 0.0 && waited < computing) {
+    shares.waiting_for_cpu = std::max(shares.waiting_for_cpu, std::min(others, computing) / all);
+  }
+  shares.blocked = blocked / all;
+}
+
+Shares shares_of(const Profile& profile, const Attribution& attribution) {
+  Shares shares;
+  const double all = attribution.seconds;
+  shares.off_cpu = attribution.off_cpu_seconds.value_or(0.0) / all;
+  if (are_known(evidence_of(profile, Evidence::cpu_wait))) {
+    add_known_waits(profile, attribution, shares);
+  } else if (sum(evidence_of(profile, Evidence::involuntary_switches)) * longest_preemption_seconds >=
+             shares.off_cpu * all) {
+    shares.waiting_for_cpu = shares.off_cpu;
+  }
+  shares.stolen = seconds_of_hosts(profile, Evidence::steal) / all;
+  const double faults = sum(evidence_of(profile, Evidence::major_faults));
+  if (faults >= fewest_major_faults &&
+      seconds_of_hosts(profile, Evidence::memory_pressure) >= least_share_of_memory_pressure * all) {
+    shares.paging = faults * seconds_of_major_fault / all;
+  }
+  for (std::size_t i = 0; i < excess_kind_count; ++i) shares.kinds[i] = attribution.kinds[i] / all;
+  return shares;
+}
+
+const HostShare* host_alone(const Profile& profile, const Attribution& attribution) {
+  const HostShare& worst = attribution.hosts.front();
+  return profile.hosts().size() > 1 && worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
+}
+
+const RankShare* rank_alone(const Attribution& attribution) {
+  const RankShare& worst = attribution.ranks.front();
+  return worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
+}
+
+// The ranks that the excess is of, to be put behind a preposition.
+std::string where(const Profile& profile, const Attribution& attribution) {
+  const std::vector<std::string> hosts = profile.hosts();
+  if (const RankShare* rank = rank_alone(attribution)) {
+    return fmt::format("rank {} on {}", rank->rank, profile.rank_host[rank->rank]);
+  }
+  if (const HostShare* host = host_alone(profile, attribution)) return "the ranks on " + host->host;
+  return hosts.size() == 1 ? "the ranks on " + hosts.front() : "the ranks";
+}
+
+// The share of the excess in which the program did more work, by a hardware counter.
+double share_of_more_work(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
+  const FeatureColumn& work = profile.features[index_of(Feature::compute)];
+  if (profile.counter.substr(0, 5) != "papi:" || work.bins.size() < 2) return 0.0;
+  double explained = 0.0;
+  for (const JudgedGroup& group : analysis.judged) {
+    const std::span<const std::uint32_t> members = grouping.members(group.group);
+    double usual = 0.0;
+    double calm = 0.0;
+    for (const std::uint32_t segment : members) {
+      if (profile.duration[segment] > static_cast<float>(group.threshold_seconds)) continue;
+      usual += work.bins[work.bin_of(segment)];
+      calm += 1.0;
+    }
+    if (!(usual > 0.0)) continue;
+    usual /= calm;
+    for (const std::uint32_t segment : members) {
+      const double more = work.bins[work.bin_of(segment)] / usual - 1.0;
+      const double excess = static_cast<double>(analysis.excess[segment]);
+      explained += std::clamp(more * group.baseline_seconds, 0.0, std::max(excess, 0.0));
+    }
+  }
+  return explained / analysis.attribution.seconds;
+}
+
+// A disturbed run, with what its causes are told from.
+struct DisturbedRun {
+  const Profile& profile;
+  const Attribution& attribution;
+  Shares shares;
+  TimePattern pattern;
+  std::string of_whom;
+
+  Cause cause(std::string_view code, const std::string& text) const {
+    const auto info =
+        std::find_if(infos.begin(), infos.end(), [code](const CauseInfo& one) { return one.code == code; });
+    return Cause{info->code, text + ", " + in_words(pattern), info->action};
+  }
+};
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * std::clamp(share, 0.0, 1.0)); }
+
+bool is_cause(double share) { return share >= least_share_of_cause; }
+
+// What the operating system or the hypervisor says. `delays`: share of the excess that is not in slow stretches. Others
+// on the same cores slow them down as well, so slow stretches speak neither for that nor against it.
+std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays) {
+  if (is_cause(run.shares.waiting_for_cpu) || (run.shares.waiting_for_cpu >= least_share_beside_slow_stretches &&
+                                               run.shares.waiting_for_cpu >= least_share_of_cause * delays)) {
+    const std::string waited =
+        run.of_whom + " waited for a CPU for " + percent(run.shares.waiting_for_cpu) + " of the lost time";
+    if (has_more_ranks_than_cores(run.profile)) {
+      return run.cause("more-ranks-than-cores", "more ranks than cores: " + waited);
+    }
+    return run.cause("other-processes", "other processes on the same cores: " + waited);
+  }
+  if (is_cause(run.shares.stolen)) {
+    return run.cause("hypervisor-steal", fmt::format("the hypervisor kept CPU time from the hosts, {} of what was lost",
+                                                     percent(run.shares.stolen)));
+  }
+  if (is_cause(run.shares.paging) && run.shares.blocked >= least_share_off_cpu) {
+    return run.cause("memory-pressure", "too little memory: pages came back from a disk");
+  }
+  return std::nullopt;
+}
+
+Cause cause_in_communication(const DisturbedRun& run) {
+  const bool is_one_host = run.profile.hosts().size() == 1;
+  constexpr double least_told_apart = 0.05;
+  const double point_to_point = run.shares.of(ExcessKind::point_to_point);
+  const double collective = run.shares.of(ExcessKind::collective);
+  const bool is_both = std::min(point_to_point, collective) >= least_told_apart;
+  const std::string which = is_both ? "" : point_to_point >= collective ? "point-to-point " : "collective ";
+  const std::string apart =
+      is_both ? fmt::format(" (point-to-point {}, collective {})", percent(point_to_point), percent(collective)) : "";
+  return run.cause(
+      is_one_host ? "communication" : "network",
+      fmt::format("slow {}communication of {}: {} of the lost time was in its calls{}{}", which, run.of_whom,
+                  percent(run.shares.of_communication()), apart, is_one_host ? ", within one host" : ""));
+}
+
+// Computation took longer.
+Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, const Analysis& analysis) {
+  if (is_cause(run.shares.blocked)) {
+    return run.cause("own-waiting",
+                     fmt::format("{} slept or waited, outside MPI and file calls, in {} of the lost time", run.of_whom,
+                                 percent(run.shares.blocked)));
+  }
+  if (is_cause(run.shares.off_cpu)) {  // nobody says for what it waited
+    return run.cause("unclear",
+                     fmt::format("{} was off the CPU in {} of the lost time, and the kernel does not say why",
+                                 run.of_whom, percent(run.shares.off_cpu)));
+  }
+  if (is_cause(share_of_more_work(run.profile, grouping, analysis))) {
+    return run.cause("own-variation", "the program's own variation: the longer segments did more work");
+  }
+  if (const HostShare* host = host_alone(run.profile, run.attribution)) {
+    return run.cause("slow-host", fmt::format("one slow host: {} of the lost time was in computation of {}",
+                                              percent(host->seconds / run.attribution.seconds), run.of_whom));
+  }
+  const RankShare* rank = rank_alone(run.attribution);
+  if (rank != nullptr && run.profile.ranks >= fewest_ranks_to_single_one_out) {
+    return run.cause("slow-rank", fmt::format("one slow rank: {} of the lost time was in computation of {}",
+                                              percent(rank->seconds / run.attribution.seconds), run.of_whom));
+  }
+  const std::optional<Background> background = background_of(run.profile);
+  const bool is_slow =
+      background && background->percent() >= least_share_of_cause * analysis.result().interference_percent;
+  if (is_slow || run.profile.counter.substr(0, 5) == "papi:") {
+    return run.cause("slow-machine", "slow cores or memory: computation took longer while the ranks were on a CPU");
+  }
+  return run.cause(
+      "slower-computation",
+      "computation took longer while the ranks were on a CPU: the machine's speed, or the program's own work");
+}
+
+}  // namespace
+
+std::span<const CauseInfo> cause_infos() { return infos; }
+
+std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
+  const MethodResult& result = analysis.result();
+  const Attribution& attribution = analysis.attribution;
+  if ((result.verdict != Verdict::yellow && result.verdict != Verdict::red) || !(attribution.seconds > 0.0) ||
+      attribution.ranks.empty()) {
+    return std::nullopt;
+  }
+  const DisturbedRun run{.profile = profile,
+                         .attribution = attribution,
+                         .shares = shares_of(profile, attribution),
+                         .pattern = time_pattern(profile, grouping, analysis),
+                         .of_whom = where(profile, attribution)};
+  const double delays =
+      result.interference_percent > 0.0 ? 1.0 - result.speed_percent / result.interference_percent : 1.0;
+  if (std::optional<Cause> cause = cause_by_the_system(run, delays)) return cause;
+  if (const double in_files = run.shares.of(ExcessKind::file_io); is_cause(in_files)) {
+    return run.cause("file-io", fmt::format("slow file I/O of {}: {} of the lost time was in file calls", run.of_whom,
+                                            percent(in_files)));
+  }
+  const double in_communication = run.shares.of_communication();
+  const double in_computation = run.shares.of(ExcessKind::computation);
+  if (run.pattern.kind == TimePattern::Kind::start) {
+    return run.cause("start-up", is_cause(in_communication)
+                                     ? "the program's start: first messages take longer"
+                                     : "the program's start: what is done once, or for the first time");
+  }
+  if (is_cause(in_communication)) return cause_in_communication(run);
+  if (is_cause(in_computation)) return cause_in_computation(run, grouping, analysis);
+  return run.cause("unclear", fmt::format("no single one: {} of the lost time was in computation, {} in communication, "
+                                          "{} in file I/O",
+                                          percent(in_computation), percent(in_communication),
+                                          percent(run.shares.of(ExcessKind::file_io))));
+}
+
+}  // namespace halcyon

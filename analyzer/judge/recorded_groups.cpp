@@ -1,0 +1,68 @@
+#include "analyzer/judge/recorded_groups.hpp"
+
+namespace halcyon {
+namespace {
+
+// MPI and file operations in a segment, over all ranks.
+double calls_of(const Profile& profile, std::size_t segment) {
+  double calls = 0.0;
+  for (const FeatureInfo& info : features) {
+    const FeatureColumn& column = profile.features[index_of(info.feature)];
+    if (info.kind == FeatureKind::count && !column.bins.empty()) calls += column.bins[column.bin_of(segment)];
+  }
+  return calls;
+}
+
+std::vector<float> seconds_of(const std::vector<float>& column, std::span<const std::uint32_t> members) {
+  std::vector<float> values;
+  values.reserve(members.size());
+  for (const std::uint32_t segment : members) values.push_back(column[segment]);
+  return values;
+}
+
+}  // namespace
+
+JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping,
+                                std::span<const std::uint32_t> judged) {
+  JudgedDurations run{.run_time = profile.run_time_seconds,
+                      .work_is_time = profile.counter == "cpu",
+                      .is_on_several_hosts = profile.hosts().size() > 1};
+  const FeatureColumn& compute = work_of(profile, grouping);
+  const bool counts_work = compute.bins.size() > 1;
+  run.perhaps_slow_seconds = grouping.perhaps_slow_seconds;
+  if (grouping.speeds) run.speed_pattern = grouping.speeds->pattern;
+  std::size_t segments = 0;
+  for (const std::uint32_t group : judged) segments += grouping.members(group).size();
+  run.durations.reserve(segments);
+  run.ascending.reserve(segments);
+  if (!profile.calls_beyond_usual.empty()) run.beyond_usual.reserve(segments);
+  if (counts_work) run.work.reserve(segments);
+  for (const std::uint32_t group : judged) {
+    const std::span<const std::uint32_t> members = grouping.members(group);
+    std::vector<float> beyond_usual;
+    if (!profile.calls_beyond_usual.empty()) beyond_usual = seconds_of(profile.calls_beyond_usual, members);
+    std::vector<float> work;
+    if (counts_work) {
+      for (const std::uint32_t segment : members)
+        work.push_back(static_cast<float>(compute.bins[compute.bin_of(segment)]));
+    }
+    if (grouping.speeds) {
+      for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
+    }
+    const std::vector<float> durations = durations_of(profile, members);
+    add_group(run, {durations, beyond_usual, work, calls_of(profile, members.front())});
+  }
+  return run;
+}
+
+std::vector<float> by_segment(const Grouping& grouping, std::span<const std::uint32_t> judged,
+                              const std::vector<float>& values) {
+  std::vector<float> result(grouping.groups.of.size(), 0.0F);
+  auto value = values.begin();
+  for (const std::uint32_t group : judged) {
+    for (const std::uint32_t segment : grouping.members(group)) result[segment] = *value++;
+  }
+  return result;
+}
+
+}  // namespace halcyon

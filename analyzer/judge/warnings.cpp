@@ -1,0 +1,164 @@
+#include "analyzer/judge/warnings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <utility>
+#include <vector>
+
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/known/known_displacement.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr double good_coverage_percent = 90.0;
+// With fewer, the mean of the excess is not near normal, and its interval means nothing (the usual rule of thumb).
+constexpr std::uint64_t fewest_judged_segments = 30;
+// In a shorter run a single delay makes the difference between green and yellow: a time slice that another process had,
+// or a write that the kernel put off.
+constexpr double shortest_judged_seconds = 1.0;
+// Even if all of it is on the critical path, recording must cost at most a tenth of what separates green from yellow.
+constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
+constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
+// A duration measured to one percent still tells a jitter of a few percent from none.
+constexpr double fewest_clock_steps_in_a_segment = 100.0;
+
+std::string words_of_missing_boundaries(const Profile& profile) {
+  if (profile.boundary == "pcontrol") return "no MPI_Pcontrol(1) marked its steps";
+  if (profile.boundary == "rooted")
+    return "no reduce or gather over all ranks and a bcast or scatter behind it was seen";
+  const auto were_made = [&profile](Feature collectives) {
+    const std::vector<std::uint64_t>& by_rank = profile.totals[index_of(collectives)];
+    return std::any_of(by_rank.begin(), by_rank.end(), [](std::uint64_t count) { return count > 0; });
+  };
+  return were_made(Feature::collectives_all_to_all) ? "its all-to-all collectives were over fewer ranks than the world"
+                                                    : "no all-to-all collective over all ranks was seen, nor a reduce "
+                                                      "or gather and a bcast or scatter behind it";
+}
+
+// The slowest of some probes, if it is slow.
+std::optional<std::string> slow_words(const Analysis& analysis, std::initializer_list<Probe> probes) {
+  std::optional<std::string> words;
+  double slowest = least_speed_percent;
+  for (const Probe probe : probes) {
+    const std::optional<ProbeDisplacement>& displacement = analysis.probes[index_of(probe)];
+    if (!displacement || displacement->speed_percent() >= slowest) continue;
+    slowest = displacement->speed_percent();
+    words = fmt::format("{} on {} had {:.0f} % of the best known speed, before and after the run",
+                        probe_infos[index_of(probe)].words, displacement->host, slowest);
+  }
+  return words;
+}
+
+void warn(Analysis& analysis, const char* code, std::string message) {
+  analysis.warnings.push_back({code, std::move(message)});
+}
+
+// What is missing of the run, and what recording it cost.
+void warn_of_recording(const Profile& profile, Analysis& analysis) {
+  if (profile.composed_of.empty() && profile.exit_state != "finalized") {
+    warn(analysis, "incomplete-run",
+         "the run did not reach MPI_Finalize (" + profile.exit_state + "): this is what it had recorded" +
+             (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
+  }
+  if (profile.dropped_segments > 0) {
+    warn(analysis, "segments-dropped",
+         fmt::format("{} segments fitted neither into the memory setting nor onto the disk and are "
+                     "not in the profile: raise HALCYON_MEMORY",
+                     profile.dropped_segments));
+  }
+  if (analysis.segment_rate_hz > 0.0) {
+    const double cost_percent = 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds;
+    if (cost_percent > most_cost_of_recording_percent) {
+      warn(analysis, "boundary-rate",
+           fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time",
+                       analysis.segment_rate_hz, cost_percent));
+    }
+    if (analysis.segment_rate_hz * profile.clock_resolution_seconds * fewest_clock_steps_in_a_segment > 1.0) {
+      warn(analysis, "clock-resolution",
+           fmt::format("segments of {:.3g} s are too short for a clock that steps by {:.3g} s",
+                       1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds));
+    }
+  }
+}
+
+void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
+  if (const std::optional<KnownRuns>& known = analysis.known_runs; known && profile.run_time_seconds > 0.0) {
+    const bool is_of_parts = known->of_parts && !knows_groups(*known, profile);
+    const double seconds = is_of_parts ? known->of_parts->beyond_seconds : known->displacement_seconds;
+    const double low = is_of_parts ? known->of_parts->low_seconds : known->low_seconds;
+    const double percent = 100.0 * seconds / profile.run_time_seconds;
+    if (percent > noticeable_slow_changes_percent && low > 0.0) {
+      warn(analysis, "slower-than-known",
+           fmt::format("{:.1f} % of the time lies above the best {} of {} known {} of this work{}", percent,
+                       is_of_parts ? "times" : "medians", known->runs, known->runs == 1 ? "run" : "runs",
+                       is_of_parts ? "" : ": whatever slowed all of it down evenly"));
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis) {
+  if (!profile.disagreement.empty()) {
+    return Warning{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement};
+  }
+  if (profile.segments <= 1) {
+    return Warning{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)};
+  }
+  if (analysis.coverage_percent < least_coverage_percent) {
+    return Warning{"low-coverage",
+                   fmt::format("only {:.2g} % of the run time lies in segments that repeat often enough to be judged; "
+                               "{:.0f} % are needed",
+                               analysis.coverage_percent, least_coverage_percent)};
+  }
+  if (analysis.judged_segments < fewest_judged_segments) {
+    return Warning{"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
+                                                   analysis.judged_segments, fewest_judged_segments)};
+  }
+  if (profile.run_time_seconds < shortest_judged_seconds) {
+    return Warning{"too-short",
+                   fmt::format("it ran {:.2g} s, and {:.0f} s are needed: a single delay of {:.2g} ms, as any system "
+                               "has now and then, would decide the verdict",
+                               profile.run_time_seconds, shortest_judged_seconds,
+                               10.0 * green_below_percent * profile.run_time_seconds)};
+  }
+  if (!profile.composed_of.empty()) {
+    return Warning{"composed",
+                   fmt::format("these are the times of no single run: composed of {}, and undisturbed by its "
+                               "making",
+                               fmt::join(profile.composed_of, ", "))};
+  }
+  return std::nullopt;
+}
+
+void add_warnings(const Profile& profile, Analysis& analysis) {
+  if (analysis.unknown) analysis.warnings.push_back(*analysis.unknown);
+  warn_of_recording(profile, analysis);
+  if (!analysis.unknown && analysis.coverage_percent < good_coverage_percent) {
+    warn(analysis, "partial-coverage",
+         fmt::format("{:.0f} % of the run time lies in segments that do not repeat; what happened there is not known",
+                     100.0 - analysis.coverage_percent));
+  }
+  if (!analysis.unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
+    warn(analysis, "slow-changes",
+         fmt::format(
+             "a further {:.1f} % of the time went up and down slowly with segments of the same work. This may be the "
+             "machine, or the program itself: it widens the interval and is not in the percentage",
+             analysis.slow_percent));
+  }
+  warn_of_slower_than_known(profile, analysis);
+  if (const auto words = slow_words(analysis, {Probe::registers})) warn(analysis, "slow-registers", *words);
+  if (const auto words = slow_words(analysis, {Probe::l2})) warn(analysis, "slow-l2", *words);
+  if (const auto words = slow_words(analysis, {Probe::memory_latency, Probe::memory_bandwidth})) {
+    warn(analysis, "slow-memory", *words);
+  }
+  if (profile.counter == "none" && profile.segments > 1) {
+    warn(analysis, "no-counter", "without a compute feature, segments of different work may share a group");
+  }
+}
+
+}  // namespace halcyon

@@ -1,0 +1,24 @@
+// Why a run has no verdict, and what its user must be warned of. Each code is explained in docs/troubleshooting.md.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+struct Analysis;
+
+struct Warning {
+  std::string code;  // stable, in kebab-case
+  std::string message;
+};
+
+/// What is known before the interval is. Needs the coverage and the number of judged segments.
+std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis);
+
+/// Adds all warnings, the reason for no verdict first. Needs the rest of the analysis.
+void add_warnings(const Profile& profile, Analysis& analysis);
+
+}  // namespace halcyon

@@ -1,0 +1,40 @@
+// The parts of a run, and the best times that earlier runs took for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// A run is cut into so many parts along its timeline, each of as many segments.
+inline constexpr std::size_t known_part_count = 100;
+
+/// The best times of one part, each from another run; s.
+struct KnownPart {
+  double best = 0.0;
+  double second = 0.0;  // the same as the best where one run is known
+};
+
+/// The parts, as known from runs of the same number of segments, which do the same in the same order.
+struct KnownParts {
+  std::uint64_t segments = 0;
+  std::uint64_t runs = 0;
+  std::vector<KnownPart> parts;  // known_part_count
+};
+
+/// What is known from one run. None if it has fewer segments than parts.
+std::optional<KnownParts> parts_of(const Profile& profile);
+
+/// Adds a run of as many segments.
+void add_run(KnownParts& known, const Profile& profile);
+
+/// The time of a run beyond the best known time of each part, its own included. The best of several times is below
+/// their mean by chance, and that is subtracted. The interval reaches as far as that chance, and as far as chance moves
+/// a sum. None of a run of another number of segments.
+std::optional<KnownRuns::OfParts> beyond_parts(const Profile& profile, const std::optional<KnownParts>& known);
+
+}  // namespace halcyon

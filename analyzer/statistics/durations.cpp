@@ -1,0 +1,16 @@
+#include "analyzer/statistics/durations.hpp"
+
+#include <algorithm>
+
+namespace halcyon {
+
+double median(Durations values) {
+  const Eigen::Index half = values.size() / 2;
+  double* const begin = values.data();
+  double* const end = begin + values.size();
+  std::nth_element(begin, begin + half, end);
+  const double upper = values[half];
+  return values.size() % 2 == 1 ? upper : 0.5 * (upper + *std::max_element(begin, begin + half));
+}
+
+}  // namespace halcyon

@@ -1,0 +1,14 @@
+// The durations of a group as a column to calculate with. It has a header of its own, since Eigen takes a second to
+// compile in every file that includes it.
+#pragma once
+
+#include <Eigen/Core>
+
+namespace halcyon {
+
+using Durations = Eigen::ArrayXd;  // (segments of a group, in the order of time) seconds
+
+/// The middle value, or the mean of the two middle ones. Needs at least one value.
+double median(Durations values);
+
+}  // namespace halcyon

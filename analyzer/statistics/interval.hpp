@@ -1,0 +1,24 @@
+// Intervals, and the normal distribution that most of them come from.
+#pragma once
+
+namespace halcyon {
+
+struct Interval {
+  double low = 0.0;
+  double high = 0.0;
+};
+constexpr Interval interval_around(double value, double half_width) { return {value - half_width, value + half_width}; }
+constexpr bool excludes_zero(const Interval& interval) { return interval.low > 0.0 || interval.high < 0.0; }
+
+/// The probability with which every interval of Halcyon should hold the truth.
+inline constexpr double interval_confidence = 0.90;
+
+/// The quantile of the standard normal distribution.
+double normal_quantile(double probability);
+/// Half the width of a 90 % interval, in standard errors.
+double normal_quantile_of_interval();
+/// The mean of the i-th smallest of k draws, i from 1 on. By W. F. Blom's approximation ("Statistical Estimates and
+/// Transformed Beta-Variables", 1958): quantile of (i - 3/8) / (k + 1/4).
+double expected_order_statistic(double i, double k);
+
+}  // namespace halcyon

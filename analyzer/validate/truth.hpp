@@ -1,0 +1,96 @@
+// What a run of a validation truly lost, and how well that is known.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/machine/background.hpp"
+#include "analyzer/validate/plan.hpp"
+
+namespace halcyon {
+
+/// How a run is measured against the fastest one. All are in percent of the run's own time T.
+enum class Truth : std::uint8_t {
+  measured,              // (T - T_fastest) / T
+  without_displacement,  // less what the medians of its groups are displaced by: continuous interference
+  with_background,       // T_fastest less what the background, measured around it, took of it
+  at_equal_speed,  // with times in units of the CPU time that the run computed for: as if all had run at one speed
+  paired,          // against what its quiet neighbours took, in place of the fastest: see summarise()
+};
+struct TruthInfo {
+  std::string_view name;   // in JSON
+  std::string_view label;  // in tables and figures
+};
+inline constexpr std::array<TruthInfo, 5> truth_infos{{{"measured", "measured"},
+                                                       {"without_displacement", "without displacement"},
+                                                       {"with_background", "with background"},
+                                                       {"at_equal_speed", "at equal speed"},
+                                                       {"paired", "by pairs"}}};
+inline constexpr std::size_t truth_count = truth_infos.size();
+constexpr std::size_t index_of(Truth truth) { return static_cast<std::size_t>(truth); }
+constexpr const TruthInfo& info_of(Truth truth) { return truth_infos[index_of(truth)]; }
+
+/// What a run's truth is known to be, and how well.
+struct KnownTruth {
+  double percent = 0.0;
+  std::optional<double> uncertainty_points;  // half of a 90 % interval; none where too few runs were quiet
+};
+
+struct ValidatedRun {
+  PlannedRun plan;
+  double middle_seconds = 0.0;  // of the run, since the series began
+  double run_time_seconds = 0.0;
+  double displacement_seconds = 0.0;  // of its groups' medians against the fastest run
+  double coverage_percent = 0.0;
+  std::uint64_t segments = 0;
+  std::optional<double> injected_percent;
+  std::optional<Background> background;
+  std::optional<double> computing_seconds;                      // see computing_seconds()
+  std::vector<MethodResult> methods;                            // in the order of estimators.hpp
+  std::array<std::optional<KnownTruth>, truth_count> truths{};  // filled by summarise()
+
+  const std::optional<KnownTruth>& truth(Truth which) const { return truths[index_of(which)]; }
+};
+
+/// CPU time of the run's computation: the median over ranks, summed over segments. In runs of the same work it shows
+/// the speed of the machine, as delays take no CPU time. None where the profile's compute feature is not CPU time.
+std::optional<double> computing_seconds(const Profile& profile);
+
+/// How noisy the machine was by itself, as its quiet runs show.
+struct Noise {
+  std::size_t quiet_runs = 0;
+  std::optional<double> background_percent;  // median over them
+  // A 90 % interval of how well a quiet run's truth by pairs is known, in points either way: few runs tell it roughly.
+  std::optional<Interval> uncertainty_points;
+};
+
+/// With more, the truth cannot tell a green run from a red one.
+inline constexpr double most_uncertainty_points = red_above_percent - green_below_percent;
+/// With more, fixed work alone loses what makes a run red.
+inline constexpr double most_background_percent = red_above_percent;
+
+/// Why nothing can be validated on such a machine, if that is beyond doubt.
+std::optional<std::string> objection_to(const Noise& noise);
+
+/// The run that took the least time. Needs at least one.
+std::size_t fastest_of(const std::vector<ValidatedRun>& runs);
+
+/// What is learnt of a series beside the truths of its runs.
+struct SeriesTruth {
+  Noise noise;
+  bool paired_at_equal_speed = false;  // times by pairs are in units of the background's quantum
+};
+
+/// Sets the truths of all runs. Needs displacements against the fastest run, and at least one run. By pairs, a run is
+/// held against its nearest quiet neighbours before and after it, interpolated to its own middle, so that drift of the
+/// machine cancels to first order. Times are in units of the background's quantum where quiet runs agree better so.
+/// A truth should be the same for all quiet runs: how it varies among them tells how well it is known.
+SeriesTruth set_truths(std::vector<ValidatedRun>& runs);
+
+}  // namespace halcyon
