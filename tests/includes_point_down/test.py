@@ -9,7 +9,7 @@ from halcyon_test import SOURCE
 
 FLOORS = ("libprofile", "intm", "analyzer", "report", "cli")
 # One thing in two directories: their files may know each other.
-ROOMS = {("cli", "cli/describe"), ("cli", "cli/disturbers")}
+ROOMS = {("cli", "cli/describe")}
 
 
 def known_by_directory():

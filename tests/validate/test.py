@@ -36,7 +36,7 @@ class Validate(halcyon_test.Behaviour):
         self.assertEqual({path.name for path in out.iterdir()},
                          {f"{run}.{kind}" for run in ("calibration-quiet", "calibration-calls", *(f"run-{i}" for i in range(1, 9)))
                           for kind in ("h5", "log")} |
-                         {"validation.json", "validation.md", "runs.svg", "probability.svg", "accuracy.svg"})
+                         {"series.json", "validation.json", "validation.md", "runs.svg", "probability.svg", "accuracy.svg"})
         for figure in out.glob("*.svg"):
             self.check_figure(figure)
         results = json.loads((out / "validation.json").read_text())
