@@ -39,7 +39,8 @@ class Job {
   /// Nothing if it still runs after so long; with 0 it does not wait. A signal to this process may end the wait early.
   Outcome<std::optional<JobEnd>> wait(double seconds);
 
-  /// Does nothing after the end of the program.
+  /// Does nothing after the end of the program. The ranks of mpirun are in process groups of their own: Open MPI's
+  /// mpirun passes SIGTSTP and SIGCONT on to them, and Hydra does not.
   void signal(int number) const;
   /// The argument of kill(): its process or, as a negative number, its group. 0 after its end.
   pid_t address() const;

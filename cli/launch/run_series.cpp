@@ -61,7 +61,7 @@ std::optional<SeriesRun> run_from(const ordered_json& document) {
   const ordered_json named = member("state");
   const auto state = std::find_if(state_names.begin(), state_names.end(),
                                   [&named](std::string_view each) { return named == std::string(each); });
-  const bool good = is_name(name) && is_name(profile) && state != state_names.end() &&
+  const bool good = is_name(name) && name != "" && is_name(profile) && state != state_names.end() &&
                     member("status").is_number_integer() && member("segments").is_number_unsigned();
   if (!good) return std::nullopt;
   return SeriesRun{.name = name.get<std::string>(),

@@ -155,7 +155,8 @@ TEST_F(RunSeriesTest, ADamagedManifestIsToldInOneLine) {
   for (const std::string& bad :
        {std::string(), std::string("[]"), std::string("nothing"), good.substr(0, good.size() / 2),
         with("\"runs\"", "\"ruins\""), with("\"recorded\"", "\"sleeping\""), with("\"status\": 0", "\"status\": []"),
-        with("run-1.h5", "../run-1.h5"), with("\"segments\": 0", "\"segments\": -1"), with("\"command\"", "\"c\"")}) {
+        with("run-1.h5", "../run-1.h5"), with("\"run-1\"", "\"\""), with("\"segments\": 0", "\"segments\": -1"),
+        with("\"command\"", "\"c\"")}) {
     write_manifest(bad);
     EXPECT_NE(why_not_resumed().find("series.json is damaged"), std::string::npos) << bad << why_not_resumed();
   }

@@ -37,6 +37,9 @@ class Validate(halcyon_test.Behaviour):
                          {f"{run}.{kind}" for run in ("calibration-quiet", "calibration-calls", *(f"run-{i}" for i in range(1, 9)))
                           for kind in ("h5", "log")} |
                          {"series.json", "validation.json", "validation.md", "runs.svg", "probability.svg", "accuracy.svg"})
+        series = json.loads((out / "series.json").read_text())
+        self.assertEqual({run["state"] for run in series["runs"]}, {"recorded"})
+        self.assertEqual([run["profile"] for run in series["runs"][2:]], [f"run-{i}.h5" for i in range(1, 9)])
         for figure in out.glob("*.svg"):
             self.check_figure(figure)
         results = json.loads((out / "validation.json").read_text())
