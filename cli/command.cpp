@@ -78,7 +78,11 @@ void Command::flag(const std::string& names, bool& value, const std::string& des
 
 void Command::notes(const std::string& text) const { app_->footer(text); }
 
-void Command::does(const Action& action) const {
+void Command::does(const std::function<int()>& action) const {
+  starts([action](const std::vector<std::string>&) { return action(); });
+}
+
+void Command::starts(const Action& action) const {
   app_->callback([action, chosen = chosen_] { *chosen = action; });
 }
 

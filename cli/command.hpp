@@ -15,7 +15,8 @@ class Option;
 
 namespace halcyon::cli {
 
-using Action = std::function<int()>;
+/// What the chosen command does. `program` is what stands behind "--", if the command starts a program.
+using Action = std::function<int(const std::vector<std::string>& program)>;
 
 class Option {
  public:
@@ -59,7 +60,9 @@ class Command {
 
   /// The text after the options in help.
   void notes(const std::string& text) const;
-  void does(const Action& action) const;
+  void does(const std::function<int()>& action) const;
+  /// The same with a program, which stands behind "--".
+  void starts(const Action& action) const;
 
  private:
   CLI::App* app_;

@@ -14,12 +14,13 @@
 
 #include "cli/commands.hpp"
 #include "cli/disturbers/disturber.hpp"
-#include "cli/launch.hpp"
-#include "cli/recorded_launch.hpp"
+#include "cli/launch/signal_relay.hpp"
 #include "intm/spec.hpp"
 
 namespace halcyon::cli {
 namespace {
+
+constexpr int not_started = 127;  // as shells have it
 
 struct Options {
   std::vector<std::string> disturbers;
@@ -62,8 +63,7 @@ int wait_for_end(const std::vector<Disturber>& disturbers, double seconds) {
   }
 }
 
-int disturb(const Options& options) {
-  const std::vector<std::string>& command = program_arguments();
+int disturb(const Options& options, const Words& command) {
   const bool lasts_as_long_as_command = !command.empty();
   if (lasts_as_long_as_command && !options.lasts.empty()) {
     return fail(
@@ -95,9 +95,12 @@ int disturb(const Options& options) {
   int status = passed;
   int signal = 0;
   if (lasts_as_long_as_command) {
-    std::vector<std::string> words = hosts ? hosts->launch_prefix() : std::vector<std::string>();
+    Words words = hosts ? hosts->launch_prefix() : Words();
     words.insert(words.end(), command.begin(), command.end());
-    const Outcome<LaunchEnd> end = run_to_end(words);
+    SignalRelay relay;
+    Outcome<Job> job = Job::start({.words = words});
+    if (!job) fail(job.failure().message);
+    const Outcome<JobEnd> end = job ? relay.wait(*job) : Outcome<JobEnd>(JobEnd{.status = not_started});
     if (!end) return fail(end.failure().message);
     status = end->status;
   } else {
@@ -155,7 +158,7 @@ void add_disturb(const Command& program) {
                             "  halcyon disturb memory:periodic:1s,1s --for 10s\n"
                             "  halcyon disturb cpu:bursts disk -- mpirun -np 2 ./app\n"
                             "  halcyon disturb network:part:2s..5s -- halcyon run -- mpirun -np 2 ./app"));
-  command.does([options] { return disturb(*options); });
+  command.starts([options](const Words& words) { return disturb(*options, words); });
 }
 
 }  // namespace halcyon::cli

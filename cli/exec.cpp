@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/launch.hpp"
+#include "cli/launch/mpi_family.hpp"
+#include "cli/launch/program.hpp"
+#include "cli/rank_options.hpp"
 
 namespace halcyon::cli {
 
@@ -18,14 +20,13 @@ void add_exec(const Command& program) {
       "launcher sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
       "Exit status: the program's; 2 if the program could not be started.\n"
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
-  command.does([options] {
-    if (program_arguments().empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
-    const Outcome<std::string> preload = preload_list(*options, family_of_rank(program_arguments().front()));
+  command.starts([options](const Words& words) {
+    if (words.empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
+    const Outcome<std::string> preload = preload_list(family_of_rank(words.front()), !options->inject.empty());
     if (!preload) return fail(preload.failure().message);
     for (const auto& [name, value] : rank_environment(*options)) setenv(name.c_str(), value.c_str(), 1);
-    const char* present = std::getenv("LD_PRELOAD");
-    setenv("LD_PRELOAD", joined_preload(*preload, present != nullptr ? present : "").c_str(), 1);
-    return fail(execute(program_arguments()).message);
+    setenv("LD_PRELOAD", joined_preload(*preload, outer_preload()).c_str(), 1);
+    return fail(execute(words).message);
   });
 }
 

@@ -13,7 +13,6 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/explanation.hpp"
-#include "cli/launch.hpp"
 #include "cli/suggestion.hpp"
 
 int main(int argc, char** argv) {
@@ -44,7 +43,8 @@ int main(int argc, char** argv) {
   const bool launches = starts_a_program(subcommand);
   char** const dashes =
       launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
-  if (dashes != end) program_arguments().assign(dashes + 1, end);
+  std::vector<std::string> program;
+  if (dashes != end) program.assign(dashes + 1, end);
   const bool is_known =
       !app->get_subcommands([&](const CLI::App* command) { return command->get_name() == subcommand; }).empty();
   const std::string see = " (see halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help)";
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     return fail(error.what() + see);
   }
   try {
-    return chosen();
+    return chosen(program);
   } catch (const std::exception& error) {  // memory, mostly: what is expected to fail is an outcome
     return fail(error.what());
   }

@@ -14,30 +14,36 @@
 namespace halcyon::cli {
 
 Progress::Progress(std::vector<double> expected_seconds)
-    : expected_(std::move(expected_seconds)), bar_(isatty(STDERR_FILENO) != 0) {}
+    : expected_(std::move(expected_seconds)), on_terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
-  if (bar_) std::fputs("\r\x1b[K", stderr);
+  if (on_terminal_) show_step("");
 }
 
-void Progress::begin(std::size_t step, const std::string& what) const {
-  const auto now = expected_.begin() + static_cast<std::ptrdiff_t>(step);
+void Progress::begin(std::size_t run, const std::string& what) const {
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+  if (expected_.empty()) {
+    const std::string so_far = "after " + duration_text(elapsed);
+    if (on_terminal_) {
+      show_step(fmt::format("run {}, {}: {}", run + 1, so_far, what));
+    } else {
+      tell(fmt::format("run {} ({}), {}", run + 1, what, so_far));
+    }
+    return;
+  }
+  const auto now = expected_.begin() + static_cast<std::ptrdiff_t>(run);
   const double done = std::accumulate(expected_.begin(), now, 0.0);
   const double left = std::accumulate(now, expected_.end(), 0.0);
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
   // As much faster or slower as it went so far.
   const std::string time_left = duration_text(done > 0.0 ? left * elapsed / done : left) + " left";
-  if (!bar_) {
-    tell(fmt::format("run {} of {} ({}), about {}", step + 1, expected_.size(), what, time_left));
+  if (!on_terminal_) {
+    tell(fmt::format("run {} of {} ({}), about {}", run + 1, expected_.size(), what, time_left));
     return;
   }
   constexpr int width = 30;
   const int filled = static_cast<int>(std::lround(width * done / (done + left)));
-  // Not by fmt's own printing, which throws where a terminal has gone.
-  const std::string line = fmt::format("\r\x1b[K[{:#<{}}{:.<{}}] run {} of {}, {}: {}", "", filled, "", width - filled,
-                                       step + 1, expected_.size(), time_left, what);
-  std::fputs(line.c_str(), stderr);
-  std::fflush(stderr);
+  show_step(fmt::format("[{:#<{}}{:.<{}}] run {} of {}, {}: {}", "", filled, "", width - filled, run + 1,
+                        expected_.size(), time_left, what));
 }
 
 void show_step(const std::string& what) {

@@ -7,21 +7,23 @@
 
 namespace halcyon::cli {
 
+/// The runs of a series.
 class Progress {
  public:
-  /// The seconds that each step will probably take.
-  explicit Progress(std::vector<double> expected_seconds);
-  /// Ends the line of the bar, so that what is printed next starts afresh.
+  /// The seconds that each run will probably take; empty if the number of runs is not known.
+  explicit Progress(std::vector<double> expected_seconds = {});
+  /// Ends the line on a terminal, so that what is printed next starts afresh.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  void begin(std::size_t step, const std::string& what) const;
+  /// Runs count from 0.
+  void begin(std::size_t run, const std::string& what) const;
 
  private:
   std::vector<double> expected_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-  bool bar_;
+  bool on_terminal_;
 };
 
 /// What is being done, for who waits at a terminal; the next one takes its place, and an empty one wipes it.

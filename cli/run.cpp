@@ -12,8 +12,9 @@
 #include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
 #include "cli/known_before.hpp"
+#include "cli/launch/recorded_run.hpp"
 #include "cli/progress.hpp"
-#include "cli/recorded_launch.hpp"
+#include "cli/rank_options.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "libprofile/record/shared_settings.hpp"
@@ -72,8 +73,13 @@ std::string keep(const KnownBefore& known, const Profile& profile, const Groupin
   return learnt ? std::string() : "no baseline of this run is kept: " + learnt.failure().message;
 }
 
-int run(const Options& options) {
-  const std::vector<std::string>& launch = program_arguments();
+// After it, while the run is analyzed, signals end this process as usual.
+Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request) {
+  SignalRelay relay;
+  return run_recorded(request, relay);
+}
+
+int run(const Options& options, const Words& launch) {
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
   const Outcome<Launcher> launcher = launcher_of(launch);
   if (!launcher) return fail(launcher.failure().message);
@@ -84,7 +90,7 @@ int run(const Options& options) {
   if (!options.html.empty()) {
     if (const std::optional<std::string> objection = objection_to_place(options.html)) return fail(*objection);
   }
-  LaunchRequest request{.command = launch, .launcher = *launcher, .options = ranks};
+  RecordedRunRequest request{.command = launch, .launcher = *launcher, .options = ranks};
   if (!ranks.inject.empty()) request.injection_seed = injection_seed();
   if (options.is_dry) {
     const Outcome<std::string> command = command_line(request);
@@ -92,7 +98,7 @@ int run(const Options& options) {
     const Status printed = print_text(*command + '\n');
     return printed ? int{passed} : fail(printed.failure().message);
   }
-  const Outcome<LaunchEnd> end = launch_recorded(request);
+  const Outcome<RecordedRunEnd> end = record_once(request);
   if (!end) return fail(end.failure().message);
 
   // Where something went wrong, the program's own failure says more than the missing profile.
@@ -163,7 +169,7 @@ void add_run(const Command& program) {
       "  halcyon run -- mpirun -np 4 ./app input\n"
       "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
-  command.does([options] { return run(*options); });
+  command.starts([options](const Words& launch) { return run(*options, launch); });
 }
 
 }  // namespace halcyon::cli

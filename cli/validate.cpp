@@ -1,13 +1,9 @@
 // halcyon validate: how near the estimates come to the truth, for this program on this machine.
 #include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <fstream>
@@ -21,8 +17,10 @@
 #include "cli/commands.hpp"
 #include "cli/disturbers/disturber.hpp"
 #include "cli/disturbers/two_hosts.hpp"
+#include "cli/launch/recorded_run.hpp"
+#include "cli/launch/run_series.hpp"
 #include "cli/progress.hpp"
-#include "cli/recorded_launch.hpp"
+#include "cli/rank_options.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/record/shared_settings.hpp"
@@ -36,6 +34,7 @@ namespace fs = std::filesystem;
 
 struct Options {
   fs::path directory;
+  Words launch;
   Launcher launcher;
   RankOptions recording{.background = "1"};
   std::string call_class = "all";
@@ -44,13 +43,6 @@ struct Options {
   std::vector<DisturberSpec> disturbers;  // the same, read
   std::shared_ptr<TwoHosts> hosts;        // on which all runs are, where the network is disturbed
   bool anyway = false;
-};
-
-// What stopped the series, beside the sentence that is an outcome's failure.
-struct Stop {
-  std::string log;  // of the program, if it failed
-  int signal = 0;   // that ended it
-  bool too_noisy = false;
 };
 
 struct Recording {
@@ -62,64 +54,72 @@ struct Recording {
   bool background = true;
 };
 
+constexpr const char* quiet_run = "calibration-quiet";
+
 struct Recorded {
   Profile profile;
   std::string disturbance;  // what the disturber did
 };
 
-std::string profile_name(const Recording& recording) { return recording.name + ".h5"; }
+struct Series {
+  RunSeries runs;
+  SignalRelay signals;     // also while the runs are evaluated, so that results are written before this process ends
+  bool too_noisy = false;  // why the series ended
+};
 
-Outcome<Recorded> record(const Options& options, const Recording& recording, Stop& stop) {
-  LaunchRequest request{.command = program_arguments(), .launcher = options.launcher, .options = options.recording};
-  if (options.hosts) request.prefix = options.hosts->launch_prefix();
-  request.options.output = (options.directory / profile_name(recording)).string();
-  if (!recording.background) request.options.background = "0";
-  if (!recording.spec.empty()) request.options.inject = {recording.spec};
-  request.injection_seed = std::to_string(recording.seed);
-  request.log = (options.directory / (recording.name + ".log")).string();
+Outcome<Recorded> record(const Options& options, const Recording& recording, Series& series) {
+  std::string disturbance;
+  Status disturbed = Done{};
+  const auto make = [&](const std::string& profile, const std::string& log) -> Outcome<RecordedRunEnd> {
+    RecordedRunRequest request{.command = options.launch,
+                               .launcher = options.launcher,
+                               .options = options.recording,
+                               .injection_seed = std::to_string(recording.seed),
+                               .log = log};
+    if (options.hosts) request.prefix = options.hosts->launch_prefix();
+    request.options.output = profile;
+    if (!recording.background) request.options.background = "0";
+    if (!recording.spec.empty()) request.options.inject = {recording.spec};
+    if (recording.disturber == nullptr) return run_recorded(request, series.signals);
 
-  std::optional<Disturber> disturber;
-  if (recording.disturber != nullptr) {
-    Outcome<Disturber> started = Disturber::start(*recording.disturber, recording.disturbed);
-    if (!started) return Failure{recording.name + ": " + started.failure().message};
-    disturber.emplace(std::move(*started));
-  }
-  const Outcome<LaunchEnd> end = launch_recorded(request);
-  const Outcome<DisturberWork> work = disturber ? disturber->end() : Outcome<DisturberWork>(DisturberWork{});
-  if (!end) return end.failure();
-  if (end->signal != 0) {
-    stop.signal = end->signal;
-    return Failure{"interrupted in " + recording.name + "; the profiles so far are in " + options.directory.string()};
-  }
-  if (end->status != 0 || !end->profile) {
-    stop.log = request.log;
-    const std::string why = end->status != 0 ? "ended with status " + std::to_string(end->status) : no_profile_written;
-    return Failure{recording.name + (end->status != 0 ? " " : ": ") + why + " (" + quoted(request.command) +
-                   "; its output is " + request.log + ")"};
-  }
-  if (!work) return Failure{recording.name + ": " + text_of(*recording.disturber) + ": " + work.failure().message};
-  Outcome<Profile> profile = read_profile(*end->profile);
+    Outcome<Disturber> disturber = Disturber::start(*recording.disturber, recording.disturbed);
+    if (!disturber) return Failure{recording.name + ": " + disturber.failure().message};
+    Outcome<RecordedRunEnd> end = run_recorded(request, series.signals);
+    const Outcome<DisturberWork> work = disturber->end();
+    if (work) {
+      disturbance = text_of(*work, recording.disturber->kind);
+    } else {
+      disturbed = Failure{recording.name + ": " + text_of(*recording.disturber) + ": " + work.failure().message};
+    }
+    return end;
+  };
+  const Outcome<std::string> file = series.runs.record(recording.name, make, series.signals);
+  if (!file) return file.failure();
+  if (!disturbed) return disturbed.failure();
+  Outcome<Profile> profile = read_profile(*file);
   if (!profile) return profile.failure();
-  return Recorded{std::move(*profile), disturber ? text_of(*work, recording.disturber->kind) : std::string()};
+  return Recorded{std::move(*profile), disturbance};
 }
 
-Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, Stop& stop) {
+Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, Series& series) {
   tell("two runs for calibration");
   const auto began = std::chrono::steady_clock::now();
-  const Outcome<Recorded> recorded = record(options, {.name = "calibration-quiet", .background = false}, stop);
+  const Outcome<Recorded> recorded = record(options, {.name = quiet_run, .background = false}, series);
   if (!recorded) return recorded.failure();
   const Profile* const quiet = &recorded->profile;
   launch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (quiet->segments <= 1) {
     return Failure{"this program cannot be validated: " + analyze(*quiet, methods.front().name).unknown->message};
   }
+  // The other runs must have about as many segments.
+  if (const Outcome<bool> counted = series.runs.count(quiet_run, quiet->segments); !counted) return counted.failure();
   constexpr double seconds_of_a_call = 1e-6;
   const Outcome<Recorded> counting = record(options,
                                             {.name = "calibration-calls",
                                              .spec = "class=" + options.call_class + ",prob=1,mean=1us,sd=0us",
                                              .seed = options.plan.seed,
                                              .background = false},
-                                            stop);
+                                            series);
   if (!counting) return counting.failure();
   const std::vector<float>& requested = counting->profile.injected.requested;
   const double calls = std::accumulate(requested.begin(), requested.end(), 0.0) / seconds_of_a_call;
@@ -198,14 +198,6 @@ std::vector<double> expected_seconds(const std::vector<PlannedRun>& plan, const 
   return expected;
 }
 
-// A program that goes on where it stopped, or stops early, would make the shortest run the fastest.
-constexpr double most_difference_of_segments = 0.1;
-
-bool did_the_same_work(const Profile& profile, const Calibration& calibration) {
-  const auto usual = static_cast<double>(calibration.segments);
-  return std::abs(static_cast<double>(profile.segments) - usual) <= most_difference_of_segments * usual;
-}
-
 // Where a run lies in the time that its launch command takes, as the quiet run for calibration had it.
 DisturbedRun expected_run(const Options& options, const PlannedRun& planned, const Calibration& calibration,
                           double launch_seconds) {
@@ -220,9 +212,8 @@ DisturbedRun expected_run(const Options& options, const PlannedRun& planned, con
 // The runs of the plan, up to one that fails; what is the same for all of them, what belongs to each, and why the
 // series ended early goes into `setting`.
 std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<PlannedRun>& plan, double launch_seconds,
-                                    const std::vector<double>& expected, ValidationSetting& setting, Stop& stop) {
+                                    const std::vector<double>& expected, ValidationSetting& setting, Series& series) {
   std::vector<ValidatedRun> runs;
-  const std::size_t digits = std::to_string(plan.size()).size();
   const Progress progress(expected);
   const auto series_began = std::chrono::steady_clock::now();
   const auto seconds_so_far = [series_began] {
@@ -230,19 +221,24 @@ std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<Pl
   };
   for (std::size_t i = 0; i < plan.size(); ++i) {
     progress.begin(i, description(options, plan[i]));
-    const Recording recording{.name = fmt::format("run-{:0{}}", i + 1, digits),
+    const Recording recording{.name = run_name(i + 1, plan.size()),
                               .spec = spec_of(options, plan[i]),
                               .seed = plan[i].seed,
                               .disturber = disturber_of(options, plan[i]),
                               .disturbed = expected_run(options, plan[i], setting.calibration, launch_seconds)};
     const double began = seconds_so_far();
-    const Outcome<Recorded> recorded = record(options, recording, stop);
+    const Outcome<Recorded> recorded = record(options, recording, series);
     if (!recorded) {
       setting.ended_early = recorded.failure().message;
       break;
     }
     const Profile& profile = recorded->profile;
-    if (!did_the_same_work(profile, setting.calibration)) {
+    const Outcome<bool> did_the_same_work = series.runs.count(recording.name, profile.segments);
+    if (!did_the_same_work) {
+      setting.ended_early = did_the_same_work.failure().message;
+      break;
+    }
+    if (!*did_the_same_work) {
       setting.ended_early = fmt::format(
           "{} had {} segments, and the run for calibration {}: the program must do the same work each "
           "time; does it go on from files of its last run?",
@@ -255,21 +251,21 @@ std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<Pl
     setting.counter = profile.counter;
     setting.specs.push_back(recording.spec);
     setting.disturbances.push_back(recorded->disturbance);
-    setting.profiles.push_back(profile_name(recording));
+    setting.profiles.push_back(recording.name + ".h5");
     const bool is_time_to_look = i + 1 == first_quiet_runs && !options.anyway;
     if (const auto objection = is_time_to_look ? objection_to(summarise(runs).noise) : std::nullopt) {
       setting.ended_early = "this machine is too noisy to validate on: " + *objection +
                             "; leave the machine to the program, or measure with --anyway";
-      stop.too_noisy = true;
+      series.too_noisy = true;
       break;
     }
   }
   return runs;
 }
 
-Outcome<Results> measure(const Options& options, Stop& stop) {
+Outcome<Results> measure(const Options& options, Series& series) {
   double launch_seconds = 0.0;
-  const Outcome<Calibration> calibration = calibrate(options, launch_seconds, stop);
+  const Outcome<Calibration> calibration = calibrate(options, launch_seconds, series);
   if (!calibration) return calibration.failure();
   const std::vector<PlannedRun> plan = plan_runs(*calibration, options.plan);
   const std::vector<double> expected =
@@ -279,37 +275,15 @@ Outcome<Results> measure(const Options& options, Stop& stop) {
                    calibration->calls_per_segment(), plan.size(),
                    duration_text(std::accumulate(expected.begin(), expected.end(), 0.0))));
 
-  Results results{
-      .setting = {.command = quoted(program_arguments()), .request = options.plan, .calibration = *calibration}};
+  Results results{.setting = {.command = quoted(options.launch), .request = options.plan, .calibration = *calibration}};
   for (const DisturberSpec& disturber : options.disturbers) results.setting.disturbers.push_back(text_of(disturber));
-  std::vector<ValidatedRun> runs = make_runs(options, plan, launch_seconds, expected, results.setting, stop);
+  std::vector<ValidatedRun> runs = make_runs(options, plan, launch_seconds, expected, results.setting, series);
   if (runs.empty()) return Failure{results.setting.ended_early};
   if (const Status status = add_displacements(options, results.setting.profiles, runs); !status) {
     return status.failure();
   }
   results.validation = summarise(std::move(runs));
   return results;
-}
-
-// The directory is ours alone, so that no file of another series is taken for one of this.
-std::optional<std::string> objection_to(const fs::path& directory) {
-  if (directory.empty()) return "-o: a directory without a name";
-  // The names of profiles are filled in by the ranks; the log's is not.
-  if (directory.string().find('{') != std::string::npos) return "-o: no '{' in the name of a directory, please";
-  std::error_code error;
-  if (!fs::exists(directory, error) && !fs::create_directory(directory, error)) {
-    return "cannot make " + directory.string() + ": " + error.message();
-  }
-  if (!fs::is_directory(directory, error)) return directory.string() + " is not a directory";
-  if (access(directory.c_str(), W_OK | X_OK) != 0) {
-    return "cannot write into " + directory.string() + ": " + std::strerror(errno);
-  }
-  const bool is_empty = fs::is_empty(directory, error);
-  if (error) return "cannot read " + directory.string() + ": " + error.message();
-  if (!is_empty) {
-    return directory.string() + " is not empty: results are never mixed, name a new directory";
-  }
-  return std::nullopt;
 }
 
 void show_end_of(const std::string& log) {
@@ -345,11 +319,27 @@ Status write_results(const Options& options, const Results& results) {
   return Done{};
 }
 
-int validate(Options options) {
-  const std::vector<std::string>& launch = program_arguments();
+// Everything that changes the runs.
+Environment options_of(const Options& options) {
+  Environment all = rank_environment(options.recording);
+  const auto add = [&all](const char* name, const std::string& value) { all.emplace_back(name, value); };
+  add("levels", std::to_string(options.plan.levels));
+  add("runs", std::to_string(options.plan.runs));
+  add("class", options.call_class);
+  add("seed", std::to_string(options.plan.seed));
+  std::string disturbers;
+  for (const DisturberSpec& disturber : options.disturbers) {
+    disturbers += (disturbers.empty() ? "" : " ") + text_of(disturber);
+  }
+  add("disturb", disturbers);
+  return all;
+}
+
+int validate(Options options, const Words& launch) {
   if (launch.empty()) return fail("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
   const Outcome<Launcher> launcher = launcher_of(launch);
   if (!launcher) return fail(launcher.failure().message);
+  options.launch = launch;
   options.launcher = *launcher;
   if (options.plan.levels < 2 && options.disturb.empty()) {
     return fail("--levels 1 has quiet runs only, and needs --disturb");
@@ -367,25 +357,28 @@ int validate(Options options) {
     if (!made) return fail("--disturb network: " + made.failure().message);
     options.hosts = std::make_shared<TwoHosts>(std::move(*made));
   }
-  if (const std::optional<std::string> objection = objection_to(options.directory)) return fail(*objection);
-  options.directory = fs::absolute(options.directory).lexically_normal();
+  Outcome<RunSeries> begun = RunSeries::begin(
+      options.directory, {.subcommand = "validate", .command = launch, .options = options_of(options)});
+  if (!begun) return fail(begun.failure().message);
+  options.directory = begun->directory();
 
-  Stop stop;
-  const Outcome<Results> results = measure(options, stop);
+  Series series{.runs = std::move(*begun)};
+  const Outcome<Results> results = measure(options, series);
   // Hours of runs are not lost with the last one.
   const Status written = results ? write_results(options, *results) : Status(Done{});
   if (!written) fail(written.failure().message);
   const std::string failure = !results ? results.failure().message : results->setting.ended_early;
   if (!failure.empty()) {
-    if (!stop.log.empty()) show_end_of(stop.log);
+    const std::vector<SeriesRun>& runs = series.runs.runs();
+    if (!runs.empty() && runs.back().state == RunState::failed) show_end_of(series.runs.log_of(runs.back().name));
     fail(failure);
-    if (stop.signal != 0) {
-      options.hosts.reset();
-      std::signal(stop.signal, SIG_DFL);
-      std::raise(stop.signal);
-    }
-    return stop.too_noisy ? too_noisy : bad_usage_or_file;
   }
+  if (const int signal = series.signals.asked_to_end(); signal != 0) {
+    options.hosts.reset();
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  if (!failure.empty()) return series.too_noisy ? too_noisy : bad_usage_or_file;
   if (!written) return bad_usage_or_file;
   const std::optional<std::string> objection = objection_to(results->validation.noise);
   if (!objection) return passed;
@@ -436,7 +429,7 @@ void add_validate(const Command& program) {
       "  halcyon validate -o validation -- mpirun -np 4 ./app input\n"
       "  halcyon validate -o validation --levels 1 --disturb memory:periodic --disturb disk:bursts -- \\\n"
       "    mpirun -np 4 ./app input");
-  command.does([options] { return validate(*options); });
+  command.starts([options](const Words& launch) { return validate(*options, launch); });
 }
 
 }  // namespace halcyon::cli

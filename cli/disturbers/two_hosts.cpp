@@ -12,7 +12,8 @@
 #include <utility>
 
 #include "cli/disturbers/bound_process.hpp"
-#include "cli/launch.hpp"
+#include "cli/launch/job.hpp"
+#include "cli/launch/program.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -7,7 +7,7 @@ from halcyon_test import SOURCE
 
 FLOORS = ("libprofile", "intm", "analyzer", "report", "cli")
 # Two directories of one thing, whose files may know each other
-ROOMS = {("cli", "cli/describe"), ("cli", "cli/disturbers")}
+ROOMS = {("cli", "cli/describe")}
 
 
 def known_by_directory():

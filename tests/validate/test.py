@@ -43,7 +43,10 @@ class Validate(halcyon_test.Behaviour):
         out = self.directory / "out"
         self.assertEqual({path.name for path in out.iterdir()},
                          {f"{run}.{kind}" for run in CALIBRATION + RUNS for kind in ("h5", "log")} |
-                         {"validation.json", "validation.md", *FIGURES})
+                         {"series.json", "validation.json", "validation.md", *FIGURES})
+        series = json.loads((out / "series.json").read_text())
+        self.assertEqual({run["state"] for run in series["runs"]}, {"recorded"})
+        self.assertEqual([run["profile"] for run in series["runs"]], [f"{run}.h5" for run in CALIBRATION + RUNS])
         for figure in out.glob("*.svg"):
             self.check_figure(figure)
         results = json.loads((out / "validation.json").read_text())

@@ -1,0 +1,82 @@
+#include "cli/launch/launchers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "cli/launch/hydra.hpp"
+#include "cli/launch/open_mpi.hpp"
+#include "cli/launch/srun.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What was most probably meant by a command that begins with no launcher we know.
+std::string advice_without_launcher(const Words& launch) {
+  const std::string& command = launch.front();
+  const std::string name = fs::path(command).filename();
+  const auto is_one_of = [&name](std::string_view list) {
+    return (" " + std::string(list) + " ").find(" " + name + " ") != std::string::npos;
+  };
+  const std::string is_none = "'" + command + "' is not srun, nor an mpirun of Open MPI or MPICH";
+  if (command.starts_with("-")) {
+    return "no launcher stands behind '--'. Did you mean: halcyon run -- mpirun " + quoted(launch);
+  }
+  if (is_one_of("sh bash dash ksh zsh fish csh tcsh env nohup time sbatch salloc")) {
+    return is_none + ". Put 'halcyon run --' before the mpirun or srun that it starts: " + name +
+           " … halcyon run -- mpirun -np N ./app";
+  }
+  const std::string by_exec = command + " … halcyon exec -- ./app";
+  if (is_one_of("aprun jsrun lrun ibrun flux prun prterun yod mpirun mpiexec orterun")) {
+    return is_none + "; under another launcher: " + by_exec;
+  }
+  if (!found_program(command)) return "there is no program '" + command + "'";
+  return is_none + ". Did you mean: halcyon run -- mpirun -np N " + quoted(launch) +
+         "  (if it is a launcher: " + by_exec + ")";
+}
+
+}  // namespace
+
+Outcome<Launcher> launcher_of(const Words& launch) {
+  const std::string& command = launch.front();
+  const std::string name = fs::path(command).filename();
+  if (name == "srun") return Launcher{Launcher::Kind::srun, family_under_srun(launch)};
+  constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
+                             "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
+  if (std::find(names.begin(), names.end(), name) != names.end()) {
+    const std::string version = output_of({command, "--version"});
+    if (version.empty()) return Failure{"'" + command + " --version' says nothing: is it installed, and in the PATH?"};
+    const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
+    if (says("Open MPI") || says("OpenRTE")) return Launcher{Launcher::Kind::open_mpi, MpiFamily::open_mpi};
+    if (says("HYDRA")) return Launcher{Launcher::Kind::hydra, MpiFamily::mpich};
+  }
+  return Failure{advice_without_launcher(launch)};
+}
+
+LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& preload,
+                            const Environment& environment) {
+  switch (launcher.kind) {
+    case Launcher::Kind::hydra: return {.job = {.words = with_global_environment(launch, preload, environment)}};
+    case Launcher::Kind::srun:
+      return {.job = {.words = with_export_lists(launch, preload, environment),
+                      .environment = environment,
+                      .without_preload = true},
+              .kills_on_term = true};
+    case Launcher::Kind::open_mpi: break;
+  }
+  return {.job = {.words = with_exports(launch, preload, environment), .environment = environment}};
+}
+
+Words spelt_out(const JobRequest& job) {
+  Words words{"env"};
+  if (job.without_preload) words.insert(words.end(), {"-u", "LD_PRELOAD"});
+  for (const auto& [name, value] : job.environment) words.push_back(name + "=" + value);
+  if (words.size() == 1) words.clear();
+  words.insert(words.end(), job.words.begin(), job.words.end());
+  return words;
+}
+
+}  // namespace halcyon::cli

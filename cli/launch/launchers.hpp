@@ -1,0 +1,35 @@
+// The launchers that Halcyon knows, and how each is told to load the recorder into its ranks.
+#pragma once
+
+#include <string>
+
+#include "cli/launch/job.hpp"
+#include "cli/launch/mpi_family.hpp"
+#include "cli/launch/program.hpp"
+#include "cli/launch/rank_environment.hpp"
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+struct Launcher {
+  enum class Kind { open_mpi, hydra, srun } kind = Kind::open_mpi;
+  MpiFamily family = MpiFamily::open_mpi;  // of the ranks
+};
+
+/// Which launcher the command is, and which MPI library its ranks have. A failure says what to type instead.
+Outcome<Launcher> launcher_of(const Words& launch);
+
+/// What is started, and how it must be ended.
+struct LaunchCommand {
+  JobRequest job;
+  bool kills_on_term = false;  // SIGTERM kills its ranks at once, and SIGINT reaches them
+};
+
+/// The launch command with the preload list and the variables set in its ranks, and nowhere else.
+LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& preload,
+                            const Environment& environment);
+
+/// The same in words for a shell.
+Words spelt_out(const JobRequest& job);
+
+}  // namespace halcyon::cli

@@ -1,0 +1,25 @@
+// Commands: where the program is, how to become it, how a command is split into words and written for a shell.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+using Words = std::vector<std::string>;
+
+/// The file of a command, as a shell would find it.
+std::optional<std::string> found_program(const std::string& command);
+/// Replaces this process by the program; returns only on failure.
+Failure execute(const Words& command);
+/// The words between blanks.
+Words split_at_blanks(const std::string& line);
+/// The words of each line of a file that lists programs, without comments and empty lines.
+std::vector<Words> lines_of(const std::string& file);
+/// The command as one types it in a shell.
+std::string quoted(const Words& words);
+
+}  // namespace halcyon::cli

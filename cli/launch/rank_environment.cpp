@@ -1,0 +1,24 @@
+#include "cli/launch/rank_environment.hpp"
+
+namespace halcyon::cli {
+
+Environment rank_environment(const RankOptions& options) {
+  Environment environment;
+  const auto add = [&environment](const char* name, const std::string& value) {
+    if (!value.empty()) environment.emplace_back(name, value);
+  };
+  add("HALCYON_OUTPUT", options.output);
+  add("HALCYON_COUNTER", options.counter);
+  add("HALCYON_BOUNDARY", options.boundary);
+  add("HALCYON_BOUNDARY_RANKS", options.boundary_ranks);
+  add("HALCYON_MEMORY", options.memory);
+  add("HALCYON_SPILL", options.spill);
+  add("HALCYON_BACKGROUND", options.background);
+  add("HALCYON_PROBES", options.no_probes ? "off" : "");
+  std::string specs;
+  for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
+  add("INTM_SPEC", specs);
+  return environment;
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,72 @@
+#include "cli/launch/recorded_run.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string new_run_id() { return std::to_string(std::random_device{}()) + "." + std::to_string(getpid()); }
+
+// Rank 0 writes the profile's name into it, since that name holds what only the ranks know. It is beside the profile,
+// where both sides can write.
+std::string receipt_beside(const std::string& output, const std::string& run_id) {
+  return (fs::path(output).parent_path() / (".halcyon-run-" + run_id + ".receipt")).string();
+}
+
+std::optional<std::string> take_receipt(const std::string& receipt) {
+  std::ifstream in(receipt);
+  std::string path;
+  const bool told = static_cast<bool>(std::getline(in, path));
+  std::error_code error;
+  fs::remove(receipt, error);
+  return told ? std::optional(path) : std::nullopt;
+}
+
+Outcome<LaunchCommand> prepared(const RecordedRunRequest& request, const Environment& of_this_run) {
+  const Outcome<std::string> preload = preload_list(request.launcher.family, !request.options.inject.empty());
+  if (!preload) return preload.failure();
+  Environment environment = rank_environment(request.options);
+  environment.emplace_back("HALCYON_COMMAND", quoted(request.command));
+  environment.emplace_back("HALCYON_ALL_RANKS", "1");
+  if (!request.options.inject.empty()) environment.emplace_back("INTM_SEED", request.injection_seed);
+  environment.insert(environment.end(), of_this_run.begin(), of_this_run.end());
+  LaunchCommand command = with_recorder(request.launcher, request.command, *preload, environment);
+  command.job.words.insert(command.job.words.begin(), request.prefix.begin(), request.prefix.end());
+  return command;
+}
+
+}  // namespace
+
+Outcome<std::string> command_line(const RecordedRunRequest& request) {
+  const Outcome<LaunchCommand> command = prepared(request, {});
+  if (!command) return command.failure();
+  return quoted(spelt_out(command->job));
+}
+
+Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay) {
+  const std::string run_id = new_run_id();
+  const std::string receipt = receipt_beside(request.options.output, run_id);
+  Outcome<LaunchCommand> command = prepared(request, {{"HALCYON_RECEIPT", receipt}, {"HALCYON_RUN", run_id}});
+  if (!command) return command.failure();
+  if (!request.log.empty()) {
+    command->job.output = open(request.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+    if (command->job.output < 0) return Failure{"cannot write " + request.log + ": " + std::strerror(errno)};
+  }
+  Outcome<Job> job = Job::start(command->job);
+  if (!request.log.empty()) close(command->job.output);
+  if (!job) return job.failure();
+  const Outcome<JobEnd> end = relay.wait(*job, command->kills_on_term);
+  if (!end) return end.failure();
+  return RecordedRunEnd{.status = end->status, .profile = take_receipt(receipt)};
+}
+
+}  // namespace halcyon::cli

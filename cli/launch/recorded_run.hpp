@@ -1,0 +1,36 @@
+// One run of a launch command with the recorder in its ranks, from start to end.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/launch/launchers.hpp"
+#include "cli/launch/signal_relay.hpp"
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+struct RecordedRunRequest {
+  Words prefix;   // put before the command, such as nsenter and its options; mostly none
+  Words command;  // mpirun and everything behind it
+  Launcher launcher;
+  RankOptions options;         // with an absolute output
+  std::string injection_seed;  // where options.inject is given
+  std::string log;             // file for its output, and it then has no input; empty: it shares our streams
+};
+
+struct RecordedRunEnd {
+  int status = 0;                      // of the launch command; 128 + signal if a signal ended it
+  std::optional<std::string> profile;  // the file that rank 0 wrote
+};
+
+inline constexpr const char* no_profile_written =
+    "no profile was written: the program did not reach MPI_Finalize on all ranks, or is no MPI program";
+
+/// Waits for the end. A failure means that the program was not started.
+Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay);
+
+/// The same command for a shell, without the variables that name this run to this process.
+Outcome<std::string> command_line(const RecordedRunRequest& request);
+
+}  // namespace halcyon::cli

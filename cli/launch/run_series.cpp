@@ -1,0 +1,205 @@
+#include "cli/launch/run_series.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+constexpr const char* manifest_name = "series.json";
+constexpr int newest_version = 1;
+constexpr double most_difference_of_segments = 0.1;
+
+// In the order of RunState.
+constexpr std::array<std::string_view, 5> state_names{"running", "recorded", "failed", "interrupted", "other work"};
+
+std::string_view name_of(RunState state) { return state_names[static_cast<std::size_t>(state)]; }
+
+// Arguments may be any bytes; JSON is UTF-8.
+std::string text_of(const ordered_json& document) {
+  return document.dump(2, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+ordered_json document_of(const SeriesPurpose& purpose) {
+  ordered_json options = ordered_json::object();
+  for (const auto& [name, value] : purpose.options) options[name] = value;
+  return {{"subcommand", purpose.subcommand}, {"command", purpose.command}, {"options", options}};
+}
+
+ordered_json document_of(const SeriesRun& run) {
+  return {{"name", run.name},
+          {"state", name_of(run.state)},
+          {"status", run.status},
+          {"profile", run.profile},
+          {"segments", run.segments}};
+}
+
+// Nothing if a member is missing or wrong. Names must stay within the directory.
+std::optional<SeriesRun> run_from(const ordered_json& document) {
+  const auto member = [&document](const char* name) {
+    return document.is_object() ? document.value(name, ordered_json()) : ordered_json();
+  };
+  const auto is_name = [](const ordered_json& text) {
+    return text.is_string() && text.get_ref<const std::string&>().find('/') == std::string::npos;
+  };
+  const ordered_json name = member("name");
+  const ordered_json profile = member("profile");
+  const ordered_json named = member("state");
+  const auto state = std::find_if(state_names.begin(), state_names.end(),
+                                  [&named](std::string_view each) { return named == std::string(each); });
+  const bool good = is_name(name) && name != "" && is_name(profile) && state != state_names.end() &&
+                    member("status").is_number_integer() && member("segments").is_number_unsigned();
+  if (!good) return std::nullopt;
+  return SeriesRun{.name = name.get<std::string>(),
+                   .state = static_cast<RunState>(state - state_names.begin()),
+                   .status = member("status").get<int>(),
+                   .profile = profile.get<std::string>(),
+                   .segments = member("segments").get<std::uint64_t>()};
+}
+
+// Why the directory cannot be used for a new series, if so.
+std::optional<std::string> objection_to(const fs::path& directory) {
+  if (directory.empty()) return "-o: a directory without a name";
+  // Ranks replace {np} and the like in names of profiles; nobody replaces it in names of logs.
+  if (directory.string().find('{') != std::string::npos) return "-o: no '{' in the name of a directory, please";
+  std::error_code error;
+  if (!fs::exists(directory, error) && !fs::create_directory(directory, error)) {
+    return "cannot make " + directory.string() + ": " + error.message();
+  }
+  if (!fs::is_directory(directory, error)) return directory.string() + " is not a directory";
+  if (access(directory.c_str(), W_OK | X_OK) != 0) {
+    return "cannot write into " + directory.string() + ": " + std::strerror(errno);
+  }
+  const bool is_empty = fs::is_empty(directory, error);
+  if (error) return "cannot read " + directory.string() + ": " + error.message();
+  if (!is_empty) {
+    return directory.string() + " is not empty: results are never mixed, name a new directory";
+  }
+  return std::nullopt;
+}
+
+Outcome<ordered_json> read_manifest(const fs::path& directory) {
+  const fs::path file = directory / manifest_name;
+  std::ifstream in(file);
+  if (!in) return Failure{directory.string() + " holds no series of runs: cannot read " + file.string()};
+  ordered_json document = ordered_json::parse(in, nullptr, false);
+  const ordered_json version = document.is_object() ? document.value("series_version", ordered_json()) : ordered_json();
+  if (!version.is_number_integer()) return Failure{file.string() + " is damaged: it is no list of runs"};
+  if (version > newest_version) {
+    return Failure{fmt::format("{} is of version {}, and this Halcyon knows up to {}", file.string(), version.dump(),
+                               newest_version)};
+  }
+  return document;
+}
+
+}  // namespace
+
+std::string run_name(std::size_t number, std::size_t most) {
+  return fmt::format("run-{:0{}}", number, std::to_string(most).size());
+}
+
+Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose purpose) {
+  if (const std::optional<std::string> objection = objection_to(directory)) return Failure{*objection};
+  RunSeries series(fs::absolute(directory).lexically_normal(), std::move(purpose));
+  if (const Status saved = series.save(); !saved) return saved.failure();
+  return series;
+}
+
+Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurpose& purpose) {
+  RunSeries series(fs::absolute(directory).lexically_normal(), purpose);
+  const Outcome<ordered_json> document = read_manifest(series.directory_);
+  if (!document) return document.failure();
+  const std::string manifest = (series.directory_ / manifest_name).string();
+  const ordered_json wanted = document_of(purpose);
+  for (const auto& [key, ours] : wanted.items()) {
+    if (!document->contains(key)) return Failure{manifest + " is damaged: it has no " + key};
+    if (text_of(document->at(key)) != text_of(ours)) {
+      return Failure{series.directory_.string() + " is a series of other runs: see " + key + " in " + manifest};
+    }
+  }
+  const ordered_json runs = document->value("runs", ordered_json());
+  if (!runs.is_array()) return Failure{manifest + " is damaged: it has no runs"};
+  for (const ordered_json& each : runs) {
+    std::optional<SeriesRun> run = run_from(each);
+    if (!run) return Failure{fmt::format("{} is damaged: run {} of its list", manifest, series.runs_.size() + 1)};
+    if (run->state == RunState::running) run->state = RunState::interrupted;
+    series.runs_.push_back(std::move(*run));
+  }
+  return series;
+}
+
+Outcome<std::string> RunSeries::record(const std::string& name, const MakeRun& make, const SignalRelay& relay) {
+  const std::string so_far = "; the profiles so far are in " + directory_.string();
+  if (relay.asked_to_end() != 0) return Failure{"interrupted before " + name + so_far};
+  SeriesRun& run = run_of(name);
+  run = {.name = name};
+  if (const Status saved = save(); !saved) return saved.failure();
+  const Outcome<RecordedRunEnd> end = make((directory_ / (name + ".h5")).string(), log_of(name));
+  if (end) {
+    run.status = end->status;
+    if (end->profile) run.profile = fs::path(*end->profile).filename().string();
+  }
+  const bool is_good = end && end->status == 0 && end->profile;
+  run.state = relay.asked_to_end() != 0 ? RunState::interrupted : is_good ? RunState::recorded : RunState::failed;
+  const Status saved = save();
+  if (!end) return end.failure();
+  if (run.state == RunState::interrupted) return Failure{"interrupted in " + name + so_far};
+  if (run.state == RunState::failed) {
+    const std::string why =
+        end->status != 0 ? fmt::format(" ended with status {}", end->status) : std::string(": ") + no_profile_written;
+    return Failure{fmt::format("{}{} ({}; its output is {})", name, why, quoted(purpose_.command), log_of(name))};
+  }
+  if (!saved) return saved.failure();
+  return *end->profile;
+}
+
+Outcome<bool> RunSeries::count(const std::string& name, std::uint64_t segments) {
+  const auto first = std::find_if(runs_.begin(), runs_.end(), [&name](const SeriesRun& run) {
+    return run.state == RunState::recorded && run.segments > 0 && run.name != name;
+  });
+  const double usual = static_cast<double>(first != runs_.end() ? first->segments : segments);
+  const bool is_same = std::abs(static_cast<double>(segments) - usual) <= most_difference_of_segments * usual;
+  SeriesRun& run = run_of(name);
+  run.segments = segments;
+  if (!is_same) run.state = RunState::other_work;
+  if (const Status saved = save(); !saved) return saved.failure();
+  return is_same;
+}
+
+SeriesRun& RunSeries::run_of(const std::string& name) {
+  const auto known =
+      std::find_if(runs_.begin(), runs_.end(), [&name](const SeriesRun& run) { return run.name == name; });
+  return known != runs_.end() ? *known : runs_.emplace_back(SeriesRun{.name = name});
+}
+
+// By renaming a new file: a process that is killed leaves the old list or the new one.
+Status RunSeries::save() const {
+  ordered_json document{{"series_version", newest_version}, {"halcyon", HALCYON_VERSION}};
+  document.update(document_of(purpose_));
+  document["runs"] = ordered_json::array();
+  for (const SeriesRun& run : runs_) document["runs"].push_back(document_of(run));
+  const fs::path file = directory_ / manifest_name;
+  const fs::path made = directory_ / (std::string(".") + manifest_name);
+  std::ofstream out(made);
+  out << text_of(document) << '\n';
+  if (!out.flush() || std::rename(made.c_str(), file.c_str()) != 0) {
+    return Failure{"cannot write " + file.string() + ": " + std::strerror(errno)};
+  }
+  return Done{};
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,72 @@
+// Several runs in one directory. Each run has a profile and a log named after it; series.json says what was run and how
+// each run ended, so that the series can be resumed later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cli/launch/recorded_run.hpp"
+#include "cli/launch/signal_relay.hpp"
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+/// What is run. A series is resumed only for the same purpose.
+struct SeriesPurpose {
+  std::string subcommand;
+  Words command;        // the launch command, as given
+  Environment options;  // names and values of everything that changes the runs
+};
+
+/// `recorded`: it has a profile. `other_work`: it has one, but did not do the work of the first run.
+enum class RunState : std::uint8_t { running, recorded, failed, interrupted, other_work };
+
+struct SeriesRun {
+  std::string name;
+  RunState state = RunState::running;
+  int status = 0;              // of the launch command
+  std::string profile;         // file in the directory; empty: none
+  std::uint64_t segments = 0;  // 0: not counted
+};
+
+/// run-07, if there are at most 99 runs.
+std::string run_name(std::size_t number, std::size_t most);
+
+class RunSeries {
+ public:
+  /// The directory must be new or empty, so that results of two series are never mixed.
+  static Outcome<RunSeries> begin(const std::filesystem::path& directory, SeriesPurpose purpose);
+  /// Reads series.json and goes on with the series. A run that is still marked as running counts as interrupted.
+  static Outcome<RunSeries> resume(const std::filesystem::path& directory, const SeriesPurpose& purpose);
+
+  /// Absolute.
+  const std::filesystem::path& directory() const { return directory_; }
+  const std::vector<SeriesRun>& runs() const { return runs_; }
+  std::string log_of(const std::string& name) const { return (directory_ / (name + ".log")).string(); }
+
+  /// Makes one run, which writes to the given profile and log.
+  using MakeRun = std::function<Outcome<RecordedRunEnd>(const std::string& profile, const std::string& log)>;
+  /// Makes a run, or makes one of that name again, and returns its profile. A failure if the run failed, or if a signal
+  /// asked this process to end before it or during it.
+  Outcome<std::string> record(const std::string& name, const MakeRun& make, const SignalRelay& relay);
+
+  /// Notes how many segments a recorded run has. False if that differs by more than a tenth from the first run noted: a
+  /// program that goes on from files of its last run does other work.
+  Outcome<bool> count(const std::string& name, std::uint64_t segments);
+
+ private:
+  RunSeries(std::filesystem::path directory, SeriesPurpose purpose)
+      : directory_(std::move(directory)), purpose_(std::move(purpose)) {}
+  SeriesRun& run_of(const std::string& name);
+  Status save() const;
+
+  std::filesystem::path directory_;
+  SeriesPurpose purpose_;
+  std::vector<SeriesRun> runs_;
+};
+
+}  // namespace halcyon::cli

@@ -1,0 +1,32 @@
+// Signals to this process while it runs programs: they are passed to the program, and a request to end is noted.
+#pragma once
+
+#include <array>
+#include <csignal>
+
+#include "cli/launch/job.hpp"
+
+namespace halcyon::cli {
+
+/// While it lives, the first SIGTERM, SIGHUP or SIGINT does not end this process; a second one does if no program runs.
+/// SIGUSR1 and SIGUSR2 are only passed on. One at a time: a signal handler can use global variables only.
+class SignalRelay {
+ public:
+  SignalRelay();
+  ~SignalRelay();
+  SignalRelay(const SignalRelay&) = delete;
+  SignalRelay& operator=(const SignalRelay&) = delete;
+
+  /// Waits for the end of a job, and passes signals to it, also one that came while it was started.
+  /// `interrupts_first`: the first SIGTERM or SIGHUP is passed on as SIGINT.
+  Outcome<JobEnd> wait(Job& job, bool interrupts_first = false);
+
+  /// The last SIGTERM, SIGHUP or SIGINT, or 0.
+  int asked_to_end() const;
+
+ private:
+  static constexpr std::array signals{SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
+  std::array<struct sigaction, signals.size()> before_{};
+};
+
+}  // namespace halcyon::cli

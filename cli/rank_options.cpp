@@ -1,0 +1,90 @@
+#include "cli/rank_options.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <string>
+
+#include "intm/spec.hpp"
+#include "libprofile/record/shared_settings.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+// What the recorder would read, so that nothing is refused only when the ranks run.
+std::string whole_number(const std::string& text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool good = error == std::errc() && end == text.data() + text.size() && number > 0;
+  return good ? std::string() : "'" + text + "' is not a whole number above 0";
+}
+
+}  // namespace
+
+void add_recording_options(const Command& command, RankOptions& options) {
+  command.option("--counter", options.counter, "Measure of work. Default: auto")
+      .placeholder("auto|papi:EVENT|cpu|none")
+      .check([](const std::string& text) {
+        CounterRequest request;
+        return parse_counter(text, request) ? std::string() : "'" + text + "' is not auto, papi:EVENT, cpu or none";
+      });
+  command.option("--boundary", options.boundary, "What ends segments. Default: auto")
+      .placeholder("auto|all-to-all|rooted|pcontrol")
+      .check([](const std::string& text) {
+        BoundaryChoice choice{};
+        return parse_boundary(text, choice) ? std::string()
+                                            : "'" + text + "' is not auto, all-to-all, rooted or pcontrol";
+      });
+  command
+      .option("--boundary-ranks", options.boundary_ranks,
+              "Collectives over at least N ranks end segments. Default: the whole world")
+      .placeholder("N")
+      .check(whole_number);
+  command.option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
+      .placeholder("MIB")
+      .check(whole_number);
+  command
+      .option("--spill", options.spill,
+              "Save to FILE.h5.parts every SECONDS, for `halcyon recover`; 0: only when "
+              "the run dies. Default: " +
+                  std::to_string(default_spill_seconds))
+      .placeholder("SECONDS")
+      .check([](const std::string& text) {
+        int seconds = 0;
+        return parse_spill(text, seconds) ? std::string() : "'" + text + "' is not a whole number of seconds";
+      });
+  command
+      .option("--background", options.background,
+              "Measure the machine's background for so long, half before and half after the run. Default: " +
+                  (options.background.empty() ? "0" : options.background))
+      .placeholder("SECONDS")
+      .check([](const std::string& text) {
+        double seconds = 0.0;
+        return parse_background(text, seconds)
+                   ? std::string()
+                   : fmt::format("'{}' is not a number of seconds up to {:.0f}", text, longest_background_seconds);
+      });
+  command.flag("--no-probes", options.no_probes,
+               "Do not spend some milliseconds before and after the run on measuring the machine's speed");
+}
+
+void add_rank_options(const Command& command, RankOptions& options) {
+  command
+      .option("-o,--output", options.output,
+              "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
+                  std::string(default_output))
+      .placeholder("FILE");
+  add_recording_options(command, options);
+  command
+      .option("--inject", options.inject,
+              "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms; then, as wanted and without "
+              "blanks, ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
+      .placeholder("SPEC")
+      .repeatable()
+      .check([](const std::string& text) {
+        const Outcome<InjectionSpec> spec = parse_spec(text);
+        return spec ? std::string() : spec.failure().message;
+      });
+}
+
+}  // namespace halcyon::cli

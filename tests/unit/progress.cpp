@@ -1,0 +1,34 @@
+#include "cli/progress.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using namespace halcyon::cli;
+
+// What it says where standard error is no terminal.
+std::string said_at(const Progress& progress, std::size_t step) {
+  testing::internal::CaptureStderr();
+  progress.begin(step, "quiet");
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(Progress, OfKnownLengthSaysHowManyRunsThereAreAndHowLongTheyTake) {
+  const Progress progress({10.0, 20.0, 60.0});
+  EXPECT_EQ(said_at(progress, 0), "halcyon: run 1 of 3 (quiet), about 1 min 30 s left\n");
+}
+
+TEST(Progress, OfUnknownLengthSaysHowManyRunsThereWere) {
+  const Progress progress;
+  EXPECT_EQ(said_at(progress, 6), "halcyon: run 7 (quiet), after 0 s\n");
+}
+
+TEST(Progress, SaysSecondsMinutesOrHours) {
+  EXPECT_EQ(duration_text(45.2), "45 s");
+  EXPECT_EQ(duration_text(200.0), "3 min 20 s");
+  EXPECT_EQ(duration_text(7500.0), "2 h 5 min");
+}
+
+}  // namespace

@@ -1,0 +1,220 @@
+#include "cli/launch/run_series.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::cli;
+
+namespace fs = std::filesystem;
+
+class RunSeriesTest : public testing::Test {
+ protected:
+  RunSeriesTest() {
+    std::string name = (fs::temp_directory_path() / "run_series.XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    directory_ = fs::path(name) / "series";
+  }
+  ~RunSeriesTest() override { fs::remove_all(directory_.parent_path()); }
+
+  static SeriesPurpose purpose() {
+    return {.subcommand = "validate", .command = {"mpirun", "./app", "a \"b\""}, .options = {{"levels", "6"}}};
+  }
+  RunSeries begun() const { return *RunSeries::begin(directory_, purpose()); }
+  Outcome<RunSeries> resumed() const { return RunSeries::resume(directory_, purpose()); }
+
+  // A run that ends well, or with such a status.
+  static RunSeries::MakeRun ends_with(int status) {
+    return [status](const std::string& profile, const std::string& log) -> Outcome<RecordedRunEnd> {
+      std::ofstream(log) << "said\n";
+      if (status != 0) return RecordedRunEnd{.status = status};
+      std::ofstream(profile) << "a profile\n";
+      return RecordedRunEnd{.profile = profile};
+    };
+  }
+
+  std::string manifest() const {
+    std::ifstream in(directory_ / "series.json");
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  void write_manifest(const std::string& text) const { std::ofstream(directory_ / "series.json") << text; }
+  std::string why_not_resumed() const {
+    const Outcome<RunSeries> series = resumed();
+    return series ? "" : series.failure().message;
+  }
+
+  fs::path directory_;
+  SignalRelay relay_;
+};
+
+TEST(RunNames, HaveAsManyDigitsAsTheLastOne) {
+  EXPECT_EQ(run_name(7, 9), "run-7");
+  EXPECT_EQ(run_name(7, 10), "run-07");
+  EXPECT_EQ(run_name(100, 100), "run-100");
+}
+
+TEST_F(RunSeriesTest, ARunHasAProfileAndALogOfItsName) {
+  RunSeries series = begun();
+  const Outcome<std::string> profile = series.record("run-1", ends_with(0), relay_);
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(*profile, (directory_ / "run-1.h5").string());
+  EXPECT_EQ(series.log_of("run-1"), (directory_ / "run-1.log").string());
+  EXPECT_TRUE(fs::exists(series.log_of("run-1")));
+}
+
+TEST_F(RunSeriesTest, ADirectoryWithSomethingInItIsLeftAlone) {
+  fs::create_directory(directory_);
+  std::ofstream(directory_ / "notes") << "precious";
+  const Outcome<RunSeries> series = RunSeries::begin(directory_, purpose());
+  ASSERT_FALSE(series);
+  EXPECT_NE(series.failure().message.find("not empty"), std::string::npos);
+  EXPECT_FALSE(fs::exists(directory_ / "series.json"));
+}
+
+TEST_F(RunSeriesTest, WhatWasRunAndHowEachRunEndedIsInTheManifest) {
+  RunSeries series = begun();
+  ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+  ASSERT_TRUE(*series.count("run-1", 100));
+  EXPECT_FALSE(series.record("run-2", ends_with(7), relay_));
+  const auto document = nlohmann::json::parse(manifest());
+  EXPECT_EQ(document["series_version"], 1);
+  EXPECT_EQ(document["halcyon"], HALCYON_VERSION);
+  EXPECT_EQ(document["command"], (nlohmann::json{"mpirun", "./app", "a \"b\""}));
+  EXPECT_EQ(document["options"]["levels"], "6");
+  EXPECT_EQ(document["runs"][0], nlohmann::json::parse(R"({"name": "run-1", "state": "recorded", "status": 0,
+                                                           "profile": "run-1.h5", "segments": 100})"));
+  EXPECT_EQ(document["runs"][1]["state"], "failed");
+  EXPECT_EQ(document["runs"][1]["status"], 7);
+}
+
+TEST_F(RunSeriesTest, ASeriesIsResumedWithAllThatWasKnownOfItsRuns) {
+  {
+    RunSeries series = begun();
+    ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+    ASSERT_TRUE(series.count("run-1", 100));
+    EXPECT_FALSE(series.record("run-2", ends_with(7), relay_));
+  }
+  Outcome<RunSeries> series = resumed();
+  ASSERT_TRUE(series) << series.failure().message;
+  ASSERT_EQ(series->runs().size(), 2);
+  EXPECT_EQ(series->runs()[0].state, RunState::recorded);
+  EXPECT_EQ(series->runs()[0].profile, "run-1.h5");
+  EXPECT_EQ(series->runs()[1].state, RunState::failed);
+  ASSERT_TRUE(series->record("run-2", ends_with(0), relay_)) << "a run that failed is made again";
+  EXPECT_EQ(series->runs().size(), 2);
+  EXPECT_EQ(series->runs()[1].state, RunState::recorded);
+  EXPECT_FALSE(*series->count("run-2", 150)) << "the first run is still what it is held against";
+}
+
+TEST_F(RunSeriesTest, ARunWithoutAnEndCountsAsInterrupted) {
+  RunSeries series = begun();
+  const auto killed = [this](const std::string&, const std::string&) -> Outcome<RecordedRunEnd> {
+    const Outcome<RunSeries> seen_later = resumed();
+    EXPECT_EQ(seen_later->runs().front().state, RunState::interrupted);
+    return RecordedRunEnd{.status = 1};
+  };
+  EXPECT_FALSE(series.record("run-1", killed, relay_));
+}
+
+TEST_F(RunSeriesTest, ASeriesOfOtherRunsIsNotResumed) {
+  begun();
+  SeriesPurpose other_command = purpose();
+  other_command.command.emplace_back("more");
+  SeriesPurpose other_options = purpose();
+  other_options.options.front().second = "3";
+  for (const auto& [other, what] : {std::pair(other_command, "command"), std::pair(other_options, "options")}) {
+    const Outcome<RunSeries> series = RunSeries::resume(directory_, other);
+    ASSERT_FALSE(series);
+    EXPECT_EQ(series.failure().message, directory_.string() + " is a series of other runs: see " + what + " in " +
+                                            (directory_ / "series.json").string());
+  }
+}
+
+TEST_F(RunSeriesTest, ADirectoryWithoutAManifestIsNoSeries) {
+  EXPECT_NE(why_not_resumed().find("holds no series of runs"), std::string::npos) << why_not_resumed();
+}
+
+TEST_F(RunSeriesTest, ADamagedManifestIsToldInOneLine) {
+  RunSeries series = begun();
+  ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+  const std::string good = manifest();
+  EXPECT_EQ(why_not_resumed(), "");
+  const auto with = [&good](const std::string& text, const std::string& other) {
+    std::string changed = good;
+    return changed.replace(changed.find(text), text.size(), other);
+  };
+  for (const std::string& bad :
+       {std::string(), std::string("[]"), std::string("nothing"), good.substr(0, good.size() / 2),
+        with("\"runs\"", "\"ruins\""), with("\"recorded\"", "\"sleeping\""), with("\"status\": 0", "\"status\": []"),
+        with("run-1.h5", "../run-1.h5"), with("\"run-1\"", "\"\""), with("\"segments\": 0", "\"segments\": -1"),
+        with("\"command\"", "\"c\"")}) {
+    write_manifest(bad);
+    EXPECT_NE(why_not_resumed().find("series.json is damaged"), std::string::npos) << bad << why_not_resumed();
+  }
+}
+
+TEST_F(RunSeriesTest, AManifestOfANewerHalcyonIsRefusedByItsVersion) {
+  begun();
+  write_manifest(R"({"series_version": 2})");
+  EXPECT_NE(why_not_resumed().find("is of version 2"), std::string::npos) << why_not_resumed();
+}
+
+TEST_F(RunSeriesTest, ARunThatFailsIsToldWithItsCommandAndItsLog) {
+  RunSeries series = begun();
+  const Outcome<std::string> failed = series.record("run-1", ends_with(7), relay_);
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.failure().message, "run-1 ended with status 7 (mpirun ./app 'a \"b\"'; its output is " +
+                                          (directory_ / "run-1.log").string() + ")");
+  const auto without_profile = [](const std::string&, const std::string&) { return RecordedRunEnd{}; };
+  const Outcome<std::string> unwritten = series.record("run-2", without_profile, relay_);
+  ASSERT_FALSE(unwritten);
+  EXPECT_TRUE(unwritten.failure().message.starts_with("run-2: no profile was written")) << unwritten.failure().message;
+}
+
+TEST_F(RunSeriesTest, ASignalStopsItAndKeepsWhatThereIs) {
+  RunSeries series = begun();
+  ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+  const auto interrupted = [](const std::string& profile, const std::string&) -> Outcome<RecordedRunEnd> {
+    raise(SIGTERM);
+    return RecordedRunEnd{.profile = profile};
+  };
+  const Outcome<std::string> second = series.record("run-2", interrupted, relay_);
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.failure().message, "interrupted in run-2; the profiles so far are in " + directory_.string());
+  const Outcome<std::string> third = series.record("run-3", ends_with(0), relay_);
+  ASSERT_FALSE(third);
+  EXPECT_EQ(third.failure().message, "interrupted before run-3; the profiles so far are in " + directory_.string());
+  const Outcome<RunSeries> later = resumed();
+  ASSERT_TRUE(later);
+  ASSERT_EQ(later->runs().size(), 2);
+  EXPECT_EQ(later->runs()[0].state, RunState::recorded);
+  EXPECT_EQ(later->runs()[1].state, RunState::interrupted);
+}
+
+TEST_F(RunSeriesTest, ARunOfOtherWorkDoesNotCount) {
+  RunSeries series = begun();
+  for (const char* name : {"run-1", "run-2", "run-3"}) ASSERT_TRUE(series.record(name, ends_with(0), relay_));
+  EXPECT_TRUE(*series.count("run-1", 100));
+  EXPECT_TRUE(*series.count("run-2", 110));
+  EXPECT_FALSE(*series.count("run-3", 111));
+  EXPECT_EQ(series.runs().back().state, RunState::other_work);
+}
+
+TEST_F(RunSeriesTest, ADirectoryThatCannotBeWrittenEndsIt) {
+  RunSeries series = begun();
+  fs::remove_all(directory_);
+  const Outcome<std::string> profile = series.record("run-1", ends_with(0), relay_);
+  ASSERT_FALSE(profile);
+  EXPECT_TRUE(profile.failure().message.starts_with("cannot write " + (directory_ / "series.json").string()));
+}
+
+}  // namespace
