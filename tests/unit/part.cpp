@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 
 double compute_of(const SegmentStore& store, std::size_t segment) {
   const RankQuantizer& bins = store.quantizer(index_of(Feature::compute));
+  const std::uint8_t slot = store.get(segment).slots[index_of(Feature::compute)];
   for (std::size_t bin = 0; bin < bins.size(); ++bin) {
-    if (bins.slot(bin) == store.get(segment).slots[index_of(Feature::compute)]) return bins.value(bin);
+    if (bins.slot(bin) == slot) return bins.value(bin);
   }
   return -1.0;
 }
