@@ -13,7 +13,7 @@ std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end,
                        const std::vector<CallSite>& sites, const std::vector<Module>& modules) {
   Cursor out(tail);
   out.skip(tail_header_size);
-  // Behind a block that could not be written nothing has its place.
+  // If a closed block could not be written, the open segments are left out, since they belong after it.
   const bool whole = segments.in_file() == segments.closed_blocks();
   const std::size_t open = whole ? segments.open_size() : 0;
   const std::size_t known_sites = std::min(sites.size(), most_sites);
