@@ -107,7 +107,7 @@ class Reader {
     }
     if (are_allowed(values, column)) return;
     refuse("column " + column.name +
-           (column.values == Values::index ? " points at what is not there" : " has impossible values"));
+           (column.values == Values::index ? " has an index out of range" : " has impossible values"));
   }
   void operator()(const Column& column, std::vector<std::string>& values) {
     const std::vector<Frame> pieces = take_column(column, ElementType::text);

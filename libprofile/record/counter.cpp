@@ -27,7 +27,7 @@ struct Papi {
     // A thread can run one event set per component: ours would keep the program's own from starting.
     if (void* of_program = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD); of_program != nullptr) {
       dlclose(of_program);
-      error = "the program uses PAPI itself, and it counts for one at a time";
+      error = "the program uses PAPI itself, which counts for one user at a time";
       return false;
     }
     // NODELETE: threads may count until the very end, so it cannot be closed at any time.

@@ -158,7 +158,7 @@ Outcome<std::string> WriterProcess::finish() {
   while (!answer.empty() && answer.back() == '\n') answer.pop_back();
   if (answer.rfind("ok: ", 0) == 0) return answer.substr(4);
   if (answer.rfind("error: ", 0) == 0) return Failure{answer.substr(7)};
-  return Failure{answer.empty() ? "the writer of the profile ended without a word" : answer};
+  return Failure{answer.empty() ? "the writer of the profile ended without an answer" : answer};
 }
 
 }  // namespace halcyon

@@ -69,7 +69,7 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   read.end = static_cast<PartEnd>(facts.end);
   if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites || facts.modules > most_modules ||
       facts.closed_blocks > part.blocks_within()) {
-    throw std::runtime_error("it tells of segments that it does not have");
+    throw std::runtime_error("it lists segments that it does not have");
   }
   const bool has_segments = facts.closed_blocks + facts.open_segments > 0;
   if (has_segments && facts.sites == 0) throw std::runtime_error("it has segments without call sites");
