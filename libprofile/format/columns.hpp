@@ -1,7 +1,6 @@
-// Every attribute and every column of a profile file, once: its name, unit and description, over what it goes, how
-// ranks are merged into it, since which schema version it exists, and which values it may have. Writing, reading,
-// checking, merging and docs/columns.md all walk these lists, so that a new column is one line here, one
-// member of Profile, and the place that fills it.
+// The one list of all attributes and columns of a profile file: name, unit, description, dimension, how ranks are
+// merged into it, first schema version, and allowed values. Writing, reading, checking, merging and docs/columns.md all
+// walk these lists, so that a new column takes one line here, one member of Profile, and the place that fills it.
 #pragma once
 
 #include <array>
@@ -20,8 +19,8 @@
 
 namespace halcyon {
 
-// No real profile has more. What a damaged file announces must not take more memory or disk than that. Sums over all
-// segments or ranks, and squares of them, stay finite numbers.
+// No real profile exceeds these limits. They bound the memory and disk that a damaged file can claim, and keep sums
+// over all segments or ranks, and the squares of these, finite.
 inline constexpr std::uint64_t most_segments = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
 inline constexpr double most_seconds = 1e12;
@@ -33,13 +32,13 @@ inline constexpr double most_in_segment = 0x1p64;
 struct Attribute {
   std::string_view name;
   std::string_view description;
-  int since = 1;          // schema version; later ones may be missing
-  bool optional = false;  // left out where it is empty
-  double least = 0.0;     // of a number
+  int since = 1;          // schema version; older profiles may lack it
+  bool optional = false;  // left out if it is empty
+  double least = 0.0;     // limits of a number
   double most = std::numeric_limits<double>::max();
 };
 
-/// What any rank of a run can tell of it, in texts. `Facts`: RunFacts or Profile.
+/// The facts of a run that any of its ranks knows, all of them texts. `Facts`: RunFacts or Profile.
 template <class Facts, class Visit>
 void for_each_run_fact(Facts& facts, Visit&& visit) {
   visit(Attribute{"recorder_version", "version of Halcyon that recorded the run"}, facts.recorder_version);
@@ -58,7 +57,7 @@ void for_each_run_fact(Facts& facts, Visit&& visit) {
         facts.boundary);
 }
 
-/// How the run compares with earlier ones of the same work, and how its parts do.
+/// Comparison of the run with earlier runs of the same work; the next list compares its parts.
 template <class Known, class Visit>
 void for_each_attribute_of_known_runs(Known& known, Visit&& visit) {
   constexpr double least = -most_seconds;
@@ -88,8 +87,8 @@ void for_each_attribute_of_known_parts(Parts& parts, Visit&& visit) {
 }
 inline constexpr std::string_view known_parts_name = "known_runs_of_parts";
 
-/// `visit(attribute, value)`: a text, an integer or a real number. `segments` and `ranks` come first, since they size
-/// the columns. How the run compares with earlier ones is not among these.
+/// `visit(attribute, value)`, where the value is a text, an integer or a real number. `segments` and `ranks` come
+/// first, since they size the columns. The comparison with earlier runs is not included.
 template <class P, class Visit>
 void for_each_attribute(P& profile, Visit&& visit) {
   visit(Attribute{.name = "segments", .description = "how many", .most = static_cast<double>(most_segments)},
@@ -137,7 +136,7 @@ void for_each_attribute(P& profile, Visit&& visit) {
 
 // -- columns
 
-/// Which values a number may have. NaN is a value that is not known.
+/// The allowed values of a number. NaN means unknown.
 enum class Values : std::uint8_t { any, seconds, seconds_or_unknown, evidence_or_unknown, of_segment, index };
 
 inline constexpr std::string_view over_segments = "segment";
@@ -151,7 +150,7 @@ struct Column {
   int since = 1;  // schema version
   bool needed = false;
   Values values = Values::any;
-  std::uint64_t below = 0;  // of indices
+  std::uint64_t below = 0;  // upper limit of indices, exclusive
 };
 
 /// How the ranks' measures of a segment become one value.
@@ -208,7 +207,7 @@ inline std::string evidence_name(const EvidenceInfo& info) {
   return (info.of_host ? "host_" : "rank_") + std::string(info.name);
 }
 
-/// The best that was known of each rank's host when the run was judged.
+/// The best probe times known of each rank's host when the run was judged.
 template <class P, class Visit>
 void for_each_known_probe_column(P& profile, Visit&& visit) {
   for (const ProbeInfo& info : probe_infos) {
@@ -223,7 +222,7 @@ void for_each_known_probe_column(P& profile, Visit&& visit) {
   }
 }
 
-/// One value a rank. `visit(column, values)`.
+/// Columns with one value per rank. `visit(column, values)`.
 template <class P, class Visit>
 void for_each_rank_column(P& profile, Visit&& visit) {
   const auto rank = [&](std::string name, std::string_view units, std::string description, auto& values, int since,
@@ -268,7 +267,7 @@ void for_each_rank_column(P& profile, Visit&& visit) {
   }
 }
 
-/// What columns over segments point into: one dimension each. `visit(column, values)`.
+/// The tables that columns over segments point into; each has its own dimension. `visit(column, values)`.
 template <class P, class Visit>
 void for_each_table(P& profile, Visit&& visit) {
   const bool any = profile.segments > 0;
@@ -309,8 +308,8 @@ void for_each_table(P& profile, Visit&& visit) {
       profile.composed_of);
 }
 
-/// One value a segment. The tables come first: columns that are indices must be below the lengths of these.
-/// `visit(column, values)`.
+/// Columns with one value per segment. `visit(column, values)`. The tables must be visited first: indices must be below
+/// their lengths.
 template <class P, class Visit>
 void for_each_segment_column(P& profile, Visit&& visit) {
   const bool any = profile.segments > 0;

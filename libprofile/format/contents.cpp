@@ -17,17 +17,18 @@
 namespace halcyon {
 namespace {
 
-// The reading process, beyond what it began with: a column as it is unpacked and converted, and what HDF5 needs itself.
+// Address space of the reading process beyond its initial one: a column while it is unpacked and converted, and HDF5's
+// own needs.
 constexpr std::uint64_t address_space_of_reader(std::uint64_t most_bytes) {
   return 3 * most_bytes + (std::uint64_t{64} << 20);
 }
-// Several times what unpacking takes on a slow machine.
+// Several times the CPU time that unpacking takes on a slow machine.
 constexpr std::uint64_t cpu_seconds_of_reader(std::uint64_t most_bytes) { return 2 + most_bytes / (128 << 20); }
 
-// Several of the chunks in which columns are packed, and few enough to stay in the processor's cache.
+// Several chunks of a compressed column, but few enough to stay in the processor's cache.
 constexpr hsize_t piece_elements = 1 << 17;
 
-// Others may have added some to those of a profile.
+// Others may have added attributes to those of a profile.
 constexpr std::size_t most_attributes = 1000;
 
 bool is_text(const hdf5::Datatype& type) {
@@ -70,7 +71,7 @@ class Sender {
     return false;
   }
 
-  // What is neither one text nor one number is not ours, and others may have put it there.
+  // Skips an attribute that is neither one text nor one number: others may have added it.
   void send_attribute(hsize_t which) {
     const hdf5::Attribute attribute(
         H5Aopen_by_idx(file_, ".", H5_INDEX_NAME, H5_ITER_INC, which, H5P_DEFAULT, H5P_DEFAULT));
@@ -100,7 +101,8 @@ class Sender {
     if (!good) refuse(std::string("attribute ") + name + " cannot be read");
   }
 
-  // A profile has all that it holds in itself: HDF5 would follow links and outside storage to any file of the reader.
+  // A profile holds all its data itself. HDF5 would follow links and external storage to any file that the reader may
+  // open.
   bool is_linked_in_the_file(const char* name) const {
     H5L_info_t link;
     return H5Lget_info(file_, name, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
@@ -128,7 +130,7 @@ class Sender {
     if (!good) refuse("column " + variable.column.name + " cannot be read");
   }
 
-  // Piece by piece, so that who receives them is not idle while they are unpacked.
+  // Piece by piece, so that the receiver can work on one while the next is unpacked.
   bool send_numbers(const Variable& variable, const hdf5::Dataset& dataset, const hdf5::Dataspace& space,
                     hsize_t size) {
     if (!fits(size, size_of(variable.type))) return false;

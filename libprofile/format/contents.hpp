@@ -1,4 +1,5 @@
-// What an HDF5 file holds under the names of a profile, not yet checked: fetched by a process that HDF5 may crash.
+// The contents of an HDF5 file under the names of a profile, not yet checked. A separate process reads them, since HDF5
+// may crash.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +16,14 @@
 
 namespace halcyon {
 
-/// Values as they were received. Columns come in pieces, one behind the other, with the element type that the schema
-/// gives them; their lengths are whatever the file says.
+/// Values as they were received. A column comes in consecutive pieces, with the element type of the schema; its length
+/// is whatever the file says.
 struct Contents {
   std::map<std::string, Frame, std::less<>> attributes;
   std::map<std::string, std::vector<Frame>, std::less<>> columns;
 };
 
-/// A profile in memory, as if it had been read from a file.
+/// Keeps a profile in memory, as if it had been read from a file.
 class ContentsSink final : public Sink {
  public:
   void attribute(std::string_view name, std::string_view value) override {
@@ -53,8 +54,8 @@ class ContentsSink final : public Sink {
   Contents contents_;
 };
 
-/// The bytes that a profile of so many bytes may hold in all when it is unpacked. A segment has at most 90 bytes, of
-/// which its duration alone takes one or more in the file however well it is packed: real profiles stay far below.
+/// The most bytes that a file of `file_bytes` may unpack to. A segment has at most 90 bytes, and its duration alone
+/// takes one or more in the file, however well it is compressed: real profiles stay far below.
 constexpr std::uint64_t most_unpacked_bytes(std::uint64_t file_bytes) {
   constexpr std::uint64_t for_small_files = std::uint64_t{64} << 20;
   constexpr std::uint64_t ratio = 256;
@@ -62,12 +63,12 @@ constexpr std::uint64_t most_unpacked_bytes(std::uint64_t file_bytes) {
   return file_bytes > (most - for_small_files) / ratio ? most : for_small_files + ratio * file_bytes;
 }
 
-/// All attributes of the root that are one text or number, and all columns of the schema but those left out. A process
-/// of its own reads them with limits on its memory and CPU time: libhdf5 crashes on some damaged files, loops or
-/// corrupts its memory on others, and no check of ours before it opens a file could tell which.
+/// Reads all attributes of the root that are one text or one number, and all columns of the schema except `left_out`. A
+/// separate process reads them, with limits on its memory and CPU time: libhdf5 crashes on some damaged files, and
+/// loops or corrupts its memory on others. No check before it opens a file could tell which.
 Outcome<Contents> fetch_contents(const std::string& path, std::span<const std::string_view> left_out = {});
 
-/// The two halves of it: what that process does, and what becomes of its frames.
+/// The two halves of fetch_contents(): the work of that process, and the receipt of its frames.
 void send_contents(const std::string& path, std::uint64_t most_bytes, int to,
                    std::span<const std::string_view> left_out = {});
 Outcome<Contents> receive_contents(int from, std::uint64_t most_bytes, const std::string& path);

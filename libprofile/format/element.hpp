@@ -1,4 +1,4 @@
-// The types of a column's values, in files and on the way between processes.
+// The types of a column's values, in files and between processes.
 #pragma once
 
 #include <cstddef>

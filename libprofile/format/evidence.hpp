@@ -1,4 +1,4 @@
-// What the operating system counts of a rank and its host during a run: one list for the recorder, the file and the
+// The operating system's counters of a rank and its host during a run: one list for the recorder, the file and the
 // report.
 #pragma once
 
@@ -30,7 +30,7 @@ struct EvidenceInfo {
   std::string_view name;
   std::string_view units;
   std::string_view description;
-  bool is_sum = true;  // over the run; else how it was when it was last looked at
+  bool is_sum = true;  // over the run; else the value when it was last read
 };
 
 inline constexpr std::array<EvidenceInfo, 12> evidence_infos{{
@@ -56,7 +56,7 @@ inline constexpr std::size_t evidence_count = evidence_infos.size();
 
 constexpr std::size_t index_of(Evidence evidence) { return static_cast<std::size_t>(evidence); }
 
-/// One value of each; NaN where the kernel does not tell.
+/// One value per counter; NaN if the kernel does not provide it.
 using EvidenceValues = std::array<double, evidence_count>;
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// One thin layer over HDF5's C API: handles that close themselves. Nothing outside libprofile/format includes it.
+// A thin layer over HDF5's C API: handles that close themselves. Nothing outside libprofile/format includes it.
 #pragma once
 
 #include <hdf5.h>
@@ -45,7 +45,7 @@ using Datatype = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using PropertyList = Handle<H5Pclose>;
 
-/// Of a column's numbers; none for texts.
+/// The HDF5 type of a column's numbers; invalid for texts.
 inline hid_t memory_type(ElementType type) {
   switch (type) {
     case ElementType::u8: return H5T_NATIVE_UINT8;
@@ -59,8 +59,8 @@ inline hid_t memory_type(ElementType type) {
   return H5I_INVALID_HID;
 }
 
-/// Before the first use: errors are told by us in a line, not by HDF5 in a stack; and all is closed by us, since HDF5's
-/// own exit handler crashes on a file whose last flush failed (a full disk).
+/// Called before the first use. Turns off HDF5's printed error stacks, since Halcyon reports an error in one line, and
+/// its exit handler, which crashes on a file whose last flush failed (a full disk): Halcyon closes everything itself.
 inline void prepare() {
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -33,7 +33,7 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
 }
 
 [[noreturn]] void be_the_process(const ProcessLimits& limits, const std::function<void(int to)>& work, int to) {
-  // What a dying libc or a sanitizer has to say is not for the user, who gets one line, nor is the core.
+  // Messages of a dying libc or a sanitizer are not for the user, who gets one line; nor is a core file.
   const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (nowhere >= 0) dup2(nowhere, STDERR_FILENO);
   for (const int deadly : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGALRM}) std::signal(deadly, SIG_DFL);
@@ -55,7 +55,7 @@ int in_limited_process(const ProcessLimits& limits, const std::function<void(int
                        const std::function<void(int from)>& receive) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return errno;
-  fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes);  // where that is not allowed, it takes a little longer
+  fcntl(ends[1], F_SETPIPE_SZ, pipe_bytes);  // if that is not allowed, it takes a little longer
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);

@@ -1,4 +1,4 @@
-// Work on files that come from elsewhere, by libraries that crash, loop or take all memory on damaged ones.
+// Runs work on untrusted files in a limited process: libraries may crash, loop or take all memory on damaged ones.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +7,14 @@
 namespace halcyon {
 
 struct ProcessLimits {
-  std::uint64_t memory_bytes = 0;  // beyond what this process has
+  std::uint64_t memory_bytes = 0;  // beyond those of this process
   std::uint64_t cpu_seconds = 0;
-  unsigned seconds = 0;  // in all; 0: as long as it takes
+  unsigned seconds = 0;  // wall time; 0: no limit
 };
 
-/// Calls `work` in a process of its own, with the end of a pipe to write to, and `receive` in this one with the other end.
-/// However the process ends, `receive` sees the end of what it wrote. Returns errno where no process can be started, and
-/// `receive` is not called then; else 0.
+/// Calls `work` in a separate process with the write end of a pipe, and `receive` in this one with the read end.
+/// However the process ends, `receive` sees the end of its output. Returns 0, or errno if no process can be started;
+/// `receive` is not called then.
 int in_limited_process(const ProcessLimits& limits, const std::function<void(int to)>& work,
                        const std::function<void(int from)>& receive);
 

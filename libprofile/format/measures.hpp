@@ -1,4 +1,4 @@
-// What each rank measures of a segment beside its features: one table for recording, packing and merging.
+// The measures of a segment on each rank, beside its features: one table for recording, packing and merging.
 #pragma once
 
 #include <array>
@@ -34,11 +34,11 @@ struct MeasureInfo {
   unsigned bits = 0;
 };
 
-/// The order is that of a row on the wire and of a block in a part. The shares of a segment fill words of 64 bits.
+/// Rows in messages and blocks in parts follow this order. The shares of a segment fill words of 64 bits.
 inline constexpr std::array<MeasureInfo, 9> measures{{
     {Measure::duration, Kept::whole},
     {Measure::off_cpu, Kept::share, 12},       // overlaps with the kinds of time below
-    {Measure::beyond_usual, Kept::share, 12},  // so does this: what calls took beyond the usual
+    {Measure::beyond_usual, Kept::share, 12},  // overlaps, too: time of calls beyond the usual
     {Measure::point_to_point, Kept::share, 10},
     {Measure::collective, Kept::share, 10},
     {Measure::boundary, Kept::share, 10},
@@ -57,7 +57,7 @@ static_assert(measure_of(TimeKind::point_to_point) == Measure::point_to_point &&
               measure_of(TimeKind::collective) == Measure::collective &&
               measure_of(TimeKind::boundary) == Measure::boundary && measure_of(TimeKind::file_io) == Measure::file_io);
 
-/// One value of each, by index_of().
+/// One value per measure, by index_of().
 template <class T>
 using Measured = std::array<T, measure_count>;
 

@@ -6,9 +6,9 @@
 namespace halcyon {
 
 struct Module {
-  std::string name;      // as call sites have it
-  std::string path;      // absolute; empty where it was not known
-  std::string build_id;  // in hexadecimal digits; empty where it has none
+  std::string name;      // as in call sites
+  std::string path;      // absolute; empty if unknown
+  std::string build_id;  // in hexadecimal digits; empty if it has none
 };
 
 }  // namespace halcyon

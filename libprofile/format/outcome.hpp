@@ -1,4 +1,4 @@
-// Errors as values: what a function gives back that can fail, and the one sentence that says why.
+// Errors as values: the result of a function that can fail, and the sentence that says why it failed.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace halcyon {
 
-/// Words from files, programs and users, to be shown in a line: what would break it or steer a terminal (C0, DEL, and
-/// C1 in UTF-8) becomes spaces.
+/// Makes text from files, programs and users fit to be shown in a line: characters that would break the line or steer a
+/// terminal (C0, DEL, and C1 in UTF-8) become spaces.
 inline std::string one_line(std::string text) {
   const auto at = [&text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -19,8 +19,7 @@ inline std::string one_line(std::string text) {
   return text;
 }
 
-/// A failure in one line: what and where, and the remedy where there is one. Printed in one place, by whoever is
-/// `main`.
+/// A failure in one line: what failed and where, and the remedy if there is one. Only `main` prints it.
 struct Failure {
   Failure(std::string why) : message(one_line(std::move(why))) {}  // NOLINT(google-explicit-constructor)
 

@@ -1,5 +1,5 @@
-// Values one behind the other as bytes, in messages between ranks and in parts. Their order is that of the calls, so
-// that both sides walk the same list.
+// Packs values as consecutive bytes, for messages between ranks and for parts. They are in the order of the calls, so
+// both sides must walk the same list.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace halcyon {
 
-/// A number or an array of numbers: nothing in it is padding, and no member of it may change places.
+/// A number or an array of numbers: it has no padding, and no members whose order could change.
 template <class T>
 struct IsPlain : std::bool_constant<std::is_arithmetic_v<T> || std::is_enum_v<T> || std::is_same_v<T, std::byte>> {};
 template <class T, std::size_t size>
@@ -42,7 +42,7 @@ class Packer {
   std::vector<std::byte> data_;
 };
 
-/// The same into memory that is there and large enough: in a signal handler none can be had.
+/// The same into existing memory, which must be large enough: a signal handler cannot allocate any.
 class Cursor {
  public:
   explicit Cursor(std::byte* at) : begin_(at), at_(at) {}
@@ -73,7 +73,7 @@ class Cursor {
   std::byte* at_;
 };
 
-/// Throws std::runtime_error where the message is shorter than what is asked of it.
+/// Throws std::runtime_error if the message is too short.
 class Unpacker {
  public:
   explicit Unpacker(const std::vector<std::byte>& data) : data_(data) {}
@@ -107,13 +107,13 @@ class Unpacker {
   void need(std::uint64_t count, std::size_t size) const {
     if (count > (data_.size() - at_) / size) throw_cut_off();
   }
-  [[noreturn]] static void throw_cut_off();  // elsewhere: wrappers are compiled without exceptions
+  [[noreturn]] static void throw_cut_off();  // in packing.cpp, since wrappers are compiled without exceptions
 
   const std::vector<std::byte>& data_;
   std::size_t at_ = 0;
 };
 
-/// The bytes of all numbers that `for_each(record, visit)` visits of a record.
+/// The size of all numbers that `for_each(record, visit)` visits of a record.
 template <class Record, class ForEach>
 constexpr std::size_t packed_size(ForEach for_each) {
   std::size_t size = 0;

@@ -1,4 +1,4 @@
-// What short probes of the machine measure: one list for the recorder, the file and the report.
+// The short probes of the machine: one list for the recorder, the file and the report.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ struct ProbeInfo {
   Probe probe;
   std::string_view name;  // in files and JSON
   std::string_view words;
-  std::string_view description;  // of the time that is kept: less is better
+  std::string_view description;  // of the recorded time: less is better
 };
 
 inline constexpr std::array<ProbeInfo, 4> probe_infos{{
@@ -30,7 +30,7 @@ inline constexpr std::size_t probe_count = probe_infos.size();
 
 constexpr std::size_t index_of(Probe probe) { return static_cast<std::size_t>(probe); }
 
-/// Of short repetitions, in seconds; NaN where a probe was not measured.
+/// Times of short repetitions, in seconds; NaN if a probe was not measured.
 struct ProbeTime {
   double best = std::numeric_limits<double>::quiet_NaN();
   double mean = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// The profile of one run, in memory: what was recorded, nothing derived.
+// The profile of one run, in memory: only what was recorded, nothing derived.
 #pragma once
 
 #include <array>
@@ -27,45 +27,45 @@ struct FeatureColumn {
   std::uint16_t bin_of(std::size_t segment) const { return index.empty() ? std::uint16_t{0} : index[segment]; }
 };
 
-/// What intM added to each segment, in seconds; all empty where it was not loaded.
+/// The delays that intM added to each segment, in seconds; all empty if it was not loaded.
 struct InjectedTruth {
   std::vector<float> requested;  // (segments), sum over ranks
   std::vector<float> actual;     // (segments), sum over ranks
-  std::vector<float> critical;   // (segments), largest of any rank: what can at most have delayed the segment
+  std::vector<float> critical;   // (segments), largest of any rank: upper limit of the segment's delay
 };
 
-/// Times of a fixed quantum of work on each rank's core; both empty where they were not measured.
+/// Times of a fixed quantum of work on each rank's core; both empty if they were not measured.
 struct FixedWorkTimes {
   std::vector<double> quantum;  // (ranks) s, 1 % quantile
   std::vector<double> mean;     // (ranks) s
 };
 
-/// What a probe of the machine took; all empty where it was not measured.
+/// Times of a probe of the machine; all empty if it was not measured.
 struct ProbeColumns {
-  // (ranks) s each; NaN where it could not be measured
+  // (ranks) s each; NaN if it could not be measured
   std::vector<double> best_before;
   std::vector<double> mean_before;
   std::vector<double> best_after;
   std::vector<double> mean_after;
-  std::vector<double> known;  // the best that was known of the rank's host when the run was judged
+  std::vector<double> known;  // best known of the rank's host when the run was judged
 };
 
-/// How far the run lay above the best of earlier runs of the same work when it was judged.
+/// How far the run lay above the best earlier runs of the same work, when it was judged.
 struct KnownRuns {
-  std::uint64_t runs = 0;  // earlier ones
-  double displacement_seconds = 0.0;  // of its groups' medians
+  std::uint64_t runs = 0;             // earlier runs
+  double displacement_seconds = 0.0;  // of its groups' medians, above the best known
   double low_seconds = 0.0;           // its 90 % interval
   double high_seconds = 0.0;
-  double matched_seconds = 0.0;  // of the run time, in groups that earlier runs had, too
+  double matched_seconds = 0.0;  // run time in groups that earlier runs had, too
 
-  /// Of the whole run, against the best times of its parts.
+  /// The same for the whole run, against the best times of its parts.
   struct OfParts {
-    std::uint64_t runs = 0;  // earlier ones of as many segments
+    std::uint64_t runs = 0;  // earlier runs with as many segments
     double beyond_seconds = 0.0;
     double low_seconds = 0.0;  // its 90 % interval
     double high_seconds = 0.0;
   };
-  std::optional<OfParts> of_parts;  // none where earlier runs had another number of segments, or other work
+  std::optional<OfParts> of_parts;  // none if earlier runs had another number of segments, or other work
 };
 
 /// How many segments an operation ended.
@@ -74,73 +74,73 @@ struct BoundaryCount {
   std::uint64_t segments = 0;
 };
 
-/// A place in the program, as its programmer knows it.
+/// A place in the program's source.
 struct SourcePlace {
   std::string function;
   std::string source;  // "file:line", or empty
 };
 
 struct Profile {
-  // the run's circumstances
+  // facts of the run
   int schema_version = newest_schema_version;
   std::string recorder_version;
   std::string command;
   int ranks = 0;
-  std::string boundary;  // what ends segments, as HALCYON_BOUNDARY has it; empty in older profiles: all-to-all
+  std::string boundary;  // the setting of HALCYON_BOUNDARY; empty in older profiles: all-to-all
   std::string mpi;
   std::string counter;        // "papi:EVENT", "cpu" or "none"
   std::string compute_units;  // "ns" for CPU time, else "1"
   std::string clock;
   std::string start_time;  // ISO 8601, UTC
-  // "finalized"; "composed" of several runs; or how a run ended that was recovered from its parts: "aborted" by
-  // MPI_Abort, "exited" without MPI_Finalize, "killed", "signal N"
+  // "finalized"; "composed" of several runs; or how a recovered run ended: "aborted" by MPI_Abort, "exited" without
+  // MPI_Finalize, "killed", "signal N"
   std::string exit_state;
   std::string incomplete;              // empty, or what is missing of a recovered run
   std::string disagreement;            // empty, or how the ranks' boundaries differ; there are no segments then
   std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::uint64_t dropped_segments = 0;  // beyond the memory setting, per rank
   double run_time_seconds = 0.0;       // MPI_Init to MPI_Finalize, mean over ranks
-  double boundary_cost_seconds = 0.0;  // of recording one boundary, as the recorder saw it
+  double boundary_cost_seconds = 0.0;  // of recording one boundary, as the recorder measured it
   double clock_resolution_seconds = 0.0;
 
   // per rank
   std::vector<std::string> rank_host;                            // (ranks)
-  std::vector<double> rank_run_time;                             // (ranks) s; NaN of a rank that left nothing
+  std::vector<double> rank_run_time;                             // (ranks) s; NaN for a rank that left nothing
   std::vector<std::string> rank_cpu;                             // (ranks) model; empty in older profiles
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
   FixedWorkTimes background_before;                              // just before the run
   FixedWorkTimes background_after;                               // just after
   std::array<ProbeColumns, probe_count> probes;                  // in the order of format/probes.hpp
-  // (ranks) each, in the order of format/evidence.hpp; NaN where the kernel did not tell; empty in older profiles
+  // (ranks) each, in the order of format/evidence.hpp; NaN if the kernel does not provide it; empty in older profiles
   std::array<std::vector<double>, evidence_count> evidence;
 
-  std::optional<KnownRuns> known_runs;  // none where no run of the same work was known
+  std::optional<KnownRuns> known_runs;  // none if no run of the same work was known
 
   // per segment
   std::uint64_t segments = 0;
   std::vector<float> duration;  // (segments) s, mean over ranks
   std::array<FeatureColumn, feature_count> features;
-  std::vector<std::string> sites;        // text of each bin of `site`
-  std::vector<Module> modules;           // that these are in, on the first rank; empty in older profiles
-  // by the text of a call site; not in the file, but looked up for who reads (report/source_places.hpp)
+  std::vector<std::string> sites;  // text of each bin of `site`
+  std::vector<Module> modules;     // modules of the sites, on the first rank; empty in older profiles
+  // by the text of a call site; not in the file, but looked up when a profile is read (report/source_places.hpp)
   std::map<std::string, SourcePlace> places;
   std::vector<std::uint16_t> site;       // (segments) or empty: the boundary's call site, on all ranks together
-  std::vector<std::uint32_t> last_rank;  // (segments) held the others up (reduce/last_rank.hpp)
+  std::vector<std::uint32_t> last_rank;  // (segments) rank that held the others up (merge/last_rank.hpp)
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank
   std::vector<float> last_rank_off_cpu;  // (segments) s, of that rank; empty in older profiles
   std::vector<float> boundary_wait;      // (segments) s in the boundary operation, mean over ranks
-  // (segments) s that calls took beyond what is usual at their place, least of any rank; empty in older profiles. Who
-  // waits for others does so in calls, usually or not; but the rank that others wait for does not.
+  // (segments) s that calls took beyond the usual at their place, least of any rank; empty in older profiles. The
+  // least, since ranks that wait for others do so in calls, but the rank that they wait for does not.
   std::vector<float> calls_beyond_usual;
   InjectedTruth injected;
 
-  // of a composed profile only: its counts are those of one run, its times of several
+  // only in a composed profile: its counts are those of one run, its times those of several
   std::vector<std::string> composed_of;  // files of those runs
-  std::vector<std::uint16_t> source;     // (segments) whose times: index into composed_of
+  std::vector<std::uint16_t> source;     // (segments) run that the times are from: index into composed_of
 
   std::vector<BoundaryCount> boundaries() const;      // most frequent first; all but MPI_Finalize
   std::vector<std::string> hosts() const;             // distinct, in order of rank
-  std::vector<double> by_host(Evidence which) const;  // (hosts) what a rank of each saw; empty if it is not recorded
+  std::vector<double> by_host(Evidence which) const;  // (hosts) value of one rank of each; empty if not recorded
 };
 
 }  // namespace halcyon

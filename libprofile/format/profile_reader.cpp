@@ -14,17 +14,17 @@
 namespace halcyon {
 namespace {
 
-// What no analysis looks at.
+// The columns that no analysis uses.
 constexpr std::array<std::string_view, 3> columns_without_analysis{"boundary_wait", "injected_requested",
                                                                    "injected_actual"};
 
-// NaN is not.
+// False for NaN.
 template <class T>
 bool is_possible(T value, double least, double most) {
   return static_cast<double>(value) >= least && static_cast<double>(value) <= most;
 }
 
-// The loop has no way out, and is several times as fast for that.
+// The loop has no early exit, which makes it several times as fast.
 template <class T>
 bool are_possible(const std::vector<T>& values, T most) {
   bool all = true;
@@ -55,8 +55,8 @@ bool are_allowed(const std::vector<T>& values, const Column& column) {
   }
 }
 
-// Takes what a file holds into a profile, as for_each_attribute() and for_each_column() ask for it, and checks it.
-// Keeps the first thing that is wrong with the file; everything after it is skipped.
+// Moves the contents of a file into a profile, for for_each_attribute() and for_each_column(), and checks them. Keeps
+// the first error, and skips everything after it.
 class Reader {
  public:
   Reader(Contents contents, std::string path, Columns columns)
@@ -68,7 +68,7 @@ class Reader {
   }
   bool has_attribute(std::string_view name) const { return contents_.attributes.count(name) != 0; }
 
-  /// Columns over this dimension have this length.
+  /// Sets the length of all columns over a dimension.
   void size(std::string_view over, std::uint64_t length) { lengths_[std::string(over)] = length; }
 
   void operator()(const Attribute& attribute, std::string& value) {
@@ -100,14 +100,14 @@ class Reader {
     values.clear();
     values.reserve(count);
     for (Frame& piece : pieces) {
-      const std::vector<char> bytes = std::move(piece.payload);  // let go of, so that no column is held twice
+      const std::vector<char> bytes = std::move(piece.payload);  // freed after each piece: no column is held twice
       const std::size_t begin = values.size();
       values.resize(begin + bytes.size() / sizeof(T));
       if (values.size() > begin) std::memcpy(&values[begin], bytes.data(), (values.size() - begin) * sizeof(T));
     }
     if (are_allowed(values, column)) return;
     refuse("column " + column.name +
-           (column.values == Values::index ? " points at what is not there" : " has impossible values"));
+           (column.values == Values::index ? " has an index out of range" : " has impossible values"));
   }
   void operator()(const Column& column, std::vector<std::string>& values) {
     const std::vector<Frame> pieces = take_column(column, ElementType::text);
@@ -139,7 +139,7 @@ class Reader {
     value = static_cast<Number>(*read);
   }
 
-  // Nothing where it is absent.
+  // Empty if the column is absent.
   std::vector<Frame> take_column(const Column& column, ElementType type) {
     if (failure_) return {};
     auto taken = contents_.columns.extract(column.name);

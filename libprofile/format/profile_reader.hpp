@@ -1,4 +1,4 @@
-// Reading a profile file, and refusing what is not one.
+// Reads a profile file, and rejects a file that is not a profile.
 #pragma once
 
 #include <string>
@@ -10,15 +10,15 @@ namespace halcyon {
 
 struct Contents;
 
-/// Which columns are read. What no analysis looks at is left empty by `analyzed`: it is a fifth of a profile with
-/// injected delays, and composing needs it.
+/// Which columns are read. `analyzed` leaves out those that no analysis uses: a fifth of a profile with injected
+/// delays. Composing needs all.
 enum class Columns { all, analyzed };
 
 /// Reads and checks a profile: column lengths, bin indices, ranks and durations are within bounds afterwards, so that
-/// no later stage has to ask. Accepts every schema version up to the newest, refuses newer ones by number.
+/// no later stage has to check them. Accepts every schema version up to the newest, and rejects newer ones by number.
 Outcome<Profile> read_profile(const std::string& path, Columns columns = Columns::all);
 
-/// The checks of it, on what the file at `path` was found to hold.
+/// The checks of read_profile(), on the contents of the file at `path`.
 Outcome<Profile> check_profile(Contents contents, const std::string& path, Columns columns = Columns::all);
 
 }  // namespace halcyon

@@ -23,10 +23,10 @@ namespace {
 // Large enough that compression pays, small enough that a short run's file stays small.
 constexpr hsize_t chunk_elements = 16384;
 constexpr hsize_t least_compressed =
-    65536;                             // bytes; MPI_Finalize waits for smaller columns, and disks have room for them
+    65536;  // bytes; compressing would delay MPI_Finalize, and disks have room for smaller columns
 constexpr unsigned deflate_level = 1;  // higher levels cost several times as much for a few percent
 
-// Variable-length UTF-8: readers other than ours trip over fixed-length strings.
+// Variable-length UTF-8, since other readers stumble over fixed-length strings.
 hdf5::Datatype text_type() {
   hdf5::Datatype type(H5Tcopy(H5T_C_S1));
   H5Tset_size(type.get(), H5T_VARIABLE);
@@ -47,7 +47,7 @@ bool set_text(hid_t object, std::string_view name, std::string_view value) {
   return set_attribute(object, name, text_type().get(), static_cast<const void*>(&pointer));
 }
 
-// What failed last in HDF5 is a matter of errno more often than of its own stack.
+// When HDF5 fails, errno says why more often than HDF5's own error stack.
 Failure cannot_write(const std::string& path, int error) {
   return {"cannot write " + path + (error != 0 ? std::string(": ") + std::strerror(error) : std::string())};
 }
@@ -61,13 +61,14 @@ std::string numbered(const std::string& path, int number) {
   return path.substr(0, at) + "-" + std::to_string(number) + path.substr(at);
 }
 
-// A hidden neighbour of the file.
+// A hidden file beside the final one.
 std::string partial_name(const std::string& path) {
   const std::size_t name = path.rfind('/') + 1;  // npos + 1 is 0
   return path.substr(0, name) + "." + path.substr(name) + "." + std::to_string(getpid()) + ".partial";
 }
 
-// A dimension without values of its own, in the convention that netCDF readers know; as it is in a file that has it.
+// A dimension without values of its own, in the convention that netCDF readers know. If the file has it already, it is
+// opened.
 hdf5::Dataset dimension_of(hid_t file, const std::string& name, hsize_t length) {
   if (H5Lexists(file, name.c_str(), H5P_DEFAULT) > 0) return hdf5::Dataset(H5Dopen2(file, name.c_str(), H5P_DEFAULT));
   const hdf5::Dataspace space(H5Screate_simple(1, &length, nullptr));
@@ -91,7 +92,7 @@ struct ProfileWriter::State {
 
   std::string path;
   std::string partial;
-  bool replaces = false;  // the file that has its name
+  bool replaces = false;  // the existing file of that name
   hdf5::File file;
   hsize_t segments = 0;
   hsize_t ranks = 0;
@@ -103,7 +104,7 @@ struct ProfileWriter::State {
     if (!partial.empty()) unlink(partial.c_str());
   }
 
-  /// The closed file takes its name, or the first free one like it.
+  /// Gives the closed file its name, or the first free one like it.
   Outcome<std::string> give_name();
 };
 
@@ -116,10 +117,10 @@ Outcome<std::string> ProfileWriter::State::give_name() {
   constexpr int most_names = 1000;
   for (int number = 1; number <= most_names; ++number) {
     const std::string name = numbered(path, number);
-    // link, unlike rename, refuses to replace a file.
+    // Unlike rename, link refuses to replace a file.
     if (link(partial.c_str(), name.c_str()) == 0) return name;
     if (errno == EEXIST) continue;
-    // A file system without hard links gets the second best.
+    // On a file system without hard links, rename after a check is the second best.
     if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) break;
     if (access(name.c_str(), F_OK) == 0) continue;
     if (rename(partial.c_str(), name.c_str()) != 0) break;
@@ -147,7 +148,7 @@ Outcome<ProfileWriter> ProfileWriter::create(const std::string& path) {
   }
   close(reachable);
   const hdf5::PropertyList access(H5Pcreate(H5P_FILE_ACCESS));
-  H5Pset_sieve_buf_size(access.get(), 4096);  // of each column that is not compressed; they are written whole
+  H5Pset_sieve_buf_size(access.get(), 4096);  // per uncompressed column, each of which is written whole
   state->file = hdf5::File(H5Fcreate(state->partial.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.get()));
   if (!state->file) return cannot_write(path, errno);
   ProfileWriter writer(std::move(state));
@@ -331,7 +332,7 @@ Status add_what_was_known(const Profile& profile, const std::string& path) {
 
 Outcome<std::string> write_profile_from_frames(int file, const std::string& path) {
   Outcome<ProfileWriter> writer = ProfileWriter::create(path);
-  // The sender is read to its end even if nothing can be written, so that it never meets a closed pipe.
+  // Reads to the end of the frames even if nothing can be written, so that the sender never meets a closed pipe.
   Status status = writer ? Status(Done{}) : Status(writer.failure());
   Frame frame;
   for (;;) {

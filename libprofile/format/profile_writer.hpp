@@ -1,4 +1,4 @@
-// Writing a profile file: attributes first, then columns piece by piece, so that memory does not grow with the run.
+// Writes a profile file: attributes first, then columns piece by piece, so that memory does not grow with the run.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace halcyon {
 
-/// Writes into a hidden neighbour of the final path, which takes its name only when it is complete. An existing file is
+/// Writes into a hidden file beside the final path, which gets its name only when it is complete. An existing file is
 /// never overwritten.
 class ProfileWriter {
  public:
   static Outcome<ProfileWriter> create(const std::string& path);
-  /// A copy of the profile at `path`, which takes its place when it is complete.
+  /// Starts from a copy of the profile at `path`, and replaces that when complete.
   static Outcome<ProfileWriter> amend(const std::string& path, std::uint64_t ranks);
   ~ProfileWriter();
   ProfileWriter(ProfileWriter&&) noexcept;
@@ -27,10 +27,10 @@ class ProfileWriter {
   /// `segments` and `ranks` must be among the first: they size the columns.
   Status attribute(std::string_view name, std::int64_t value);
   Status attribute(std::string_view name, double value);
-  /// Appends to a column of the schema. Texts are NUL-ended.
+  /// Appends to a column of the schema. Each text ends with a NUL.
   Status append(std::string_view name, ElementType type, const void* data, std::size_t bytes);
-  /// Names the dimensions, closes, and gives the file its name, or the first free one of NAME-2, NAME-3 ... Returns the
-  /// name. Needed: without it nothing remains.
+  /// Names the dimensions, closes the file and gives it its name, or the first free one of NAME-2, NAME-3 ... Returns
+  /// the name. Without this call no file remains.
   Outcome<std::string> finish();
 
  private:
@@ -39,11 +39,11 @@ class ProfileWriter {
   std::unique_ptr<State> state_;
 };
 
-/// All of a profile at once. Returns the name, as finish() does.
+/// Writes a whole profile. Returns the name, as finish() does.
 Outcome<std::string> write_profile(const Profile& profile, const std::string& path);
 
-/// Adds to the file of a profile what was known of earlier runs and of its hosts when it was judged, so that it is
-/// judged alike wherever it is read.
+/// Adds to a profile's file what was known of earlier runs and of its hosts when it was judged, so that every later
+/// reading gives the same verdict.
 Status add_what_was_known(const Profile& profile, const std::string& path);
 
 /// Reads frames from `file` until the end frame and writes the profile that they carry.

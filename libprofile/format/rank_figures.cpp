@@ -19,7 +19,7 @@ std::string clock_name(const RankFigures& rank) {
 }
 
 void set_background(const std::vector<RankFigures>& figures, Profile& profile) {
-  // All ranks or none.
+  // Needs the times of all ranks.
   const bool is_measured = std::all_of(figures.begin(), figures.end(), [](const RankFigures& rank) {
     return is_known(rank) && rank.background_before.quantum > 0.0 && rank.background_after.quantum > 0.0;
   });
@@ -71,7 +71,7 @@ void set_rank_figures(const std::vector<RankFigures>& figures, Profile& profile)
       if (info.kind != FeatureKind::work) profile.totals[feature].push_back(rank.totals[feature]);
     }
     if (!is_known(rank)) continue;
-    if (known == 0.0) {  // the first one's clock and costs stand for all
+    if (known == 0.0) {  // the first known rank's clock and costs stand for all
       profile.clock = clock_name(rank);
       profile.boundary_cost_seconds = rank.boundary_cost;
       profile.clock_resolution_seconds = rank.clock_resolution;

@@ -1,5 +1,4 @@
-// What is known of each rank beside its segments: gathered from the ranks when the run ends, or from their parts when
-// it did not.
+// The figures of each rank, beside its segments: gathered from the ranks when the run ends, or else from their parts.
 #pragma once
 
 #include <array>
@@ -14,10 +13,10 @@
 
 namespace halcyon {
 
-/// The model of a processor, with the NUL that ends it.
+/// The most bytes of a processor's model name, with its NUL.
 inline constexpr std::size_t most_cpu_text = 128;
 
-/// Times of fixed work just before and just after the run, s; 0 where they were not measured.
+/// Times of fixed work just before and just after the run, s; 0 if not measured.
 struct BackgroundTimes {
   double quantum = 0.0;  // 1 % quantile
   double mean = 0.0;
@@ -41,7 +40,7 @@ struct RankFigures {
   EvidenceValues evidence{};
 };
 
-/// The numbers of it in the order in which they are sent and stored: `visit(number or array of numbers)`.
+/// Visits the figures in the order in which they are sent and stored: `visit(number or array of numbers)`.
 template <class Figures, class Visit>
 constexpr void for_each_figure(Figures& figures, Visit&& visit) {
   visit(figures.host);
@@ -71,8 +70,8 @@ inline constexpr std::size_t packed_figures_size =
 /// The figures of a rank that left nothing.
 RankFigures lost_rank();
 
-/// Sets the columns over ranks, and what the profile says of the run's time and clock. `figures`: of all ranks, in
-/// order; at least one is not a lost_rank().
+/// Sets the columns over ranks, and the run's time and clock. `figures`: of all ranks, in order; at least one is not a
+/// lost_rank().
 void set_rank_figures(const std::vector<RankFigures>& figures, Profile& profile);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// What any rank of a run can tell of it before the run ends.
+// The facts of a run that any of its ranks knows before the run ends.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace halcyon {
 
-/// Texts; for_each_run_fact() of columns.hpp says what each is.
+/// Texts; for_each_run_fact() in columns.hpp describes each.
 struct RunFacts {
   std::string recorder_version;
   std::string command;
@@ -22,7 +22,7 @@ struct RunFacts {
 struct Profile;
 void set_facts(const RunFacts& facts, Profile& profile);
 
-/// As bytes, and back. Throws std::runtime_error where `packed` is cut off.
+/// Conversion to bytes, and back. Throws std::runtime_error if `packed` is cut off.
 std::vector<std::byte> pack_facts(const RunFacts& facts);
 RunFacts unpack_facts(const std::vector<std::byte>& packed);
 

@@ -10,7 +10,7 @@
 
 namespace halcyon {
 
-/// The type in which a column's values lie in the file.
+/// The type of a column's values in the file.
 template <class T>
 constexpr ElementType element_type_of_values(const std::vector<T>&) {
   return element_type_of<T>();
@@ -22,9 +22,9 @@ struct Variable {
   ElementType type = ElementType::u8;
 };
 
-/// Every column a profile of the newest schema may have.
+/// Every column that a profile of the newest schema may have.
 const std::vector<Variable>& schema_variables();
-/// Null for a name that the schema does not have.
+/// Null if the schema does not have that name.
 const Variable* find_variable(std::string_view name);
 
 }  // namespace halcyon

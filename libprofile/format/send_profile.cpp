@@ -7,7 +7,7 @@
 namespace halcyon {
 namespace {
 
-// An attribute or a column, each in the way of its type.
+// Sends an attribute or a column according to its type.
 class ToSink {
  public:
   explicit ToSink(Sink& sink) : sink_(sink) {}

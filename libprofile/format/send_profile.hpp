@@ -1,4 +1,4 @@
-// A profile in memory, value by value into a sink.
+// Sends a profile from memory, value by value, into a sink.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace halcyon {
 
-/// All but the columns over segments: attributes, columns over ranks, and tables.
+/// Sends all but the columns over segments: attributes, columns over ranks, and tables.
 void send_run(const Profile& profile, Sink& sink);
 
-/// A column over segments, as it lies in a Profile.
+/// A column over segments, as a Profile holds it.
 struct ColumnBytes {
   std::string name;
   ElementType type = ElementType::u8;
@@ -22,7 +22,7 @@ struct ColumnBytes {
 /// The columns over segments that are not empty, in the same order for all shares of a run.
 std::vector<ColumnBytes> segment_columns(const Profile& profile);
 
-/// What was known of earlier runs and of the hosts when the run was judged.
+/// Sends what was known of earlier runs and of the hosts when the run was judged.
 void send_what_was_known(const Profile& profile, Sink& sink);
 
 void send_profile(const Profile& profile, Sink& sink);

@@ -9,13 +9,13 @@
 
 namespace halcyon {
 
-/// A sink that fails takes what follows and forgets it; who made it asks it at the end.
+/// A sink that has failed ignores further values; its owner asks it for the failure at the end.
 class Sink {
  public:
   virtual void attribute(std::string_view name, std::string_view value) = 0;
   virtual void attribute(std::string_view name, std::int64_t value) = 0;
   virtual void attribute(std::string_view name, double value) = 0;
-  /// The next values of a column. Texts are each ended by a NUL.
+  /// The next values of a column. Each text ends with a NUL.
   virtual void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) = 0;
 
  protected:

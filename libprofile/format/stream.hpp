@@ -1,6 +1,7 @@
-// The frames in which a profile travels between processes: from rank 0 of a run to the one that writes the file, and
-// from the one that reads a file to the command that asked for it. Named values and named pieces of columns, in the
-// order in which they are stored. Plain functions over a file descriptor, since the preloaded library contains no HDF5.
+// The frames that carry a profile between processes: from rank 0 of a run to the process that writes the file, and from
+// the process that reads a file to the command that asked for it. They hold named values and named pieces of columns,
+// in the order in which they are stored. Plain functions over a file descriptor, since the preloaded library contains
+// no HDF5.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 
 namespace halcyon {
 
-/// `failure` is the sender's last word instead of `end`, if it has to give up.
+/// A sender that has to give up sends `failure` last, instead of `end`.
 enum class FrameKind : std::uint8_t { text, integer, real, column, end, failure };
 struct FrameHeader {
   char magic[4] = {'H', 'L', 'F', '1'};
@@ -29,7 +30,7 @@ struct FrameHeader {
 };
 static_assert(sizeof(FrameHeader) == 16);
 
-/// All of `size` bytes, or false with errno set.
+/// Writes all `size` bytes, or returns false with errno set.
 inline bool write_fully(int file, const void* data, std::size_t size) {
   const char* at = static_cast<const char*>(data);
   while (size > 0) {
@@ -42,7 +43,7 @@ inline bool write_fully(int file, const void* data, std::size_t size) {
   return true;
 }
 
-/// All of `size` bytes, or false at the end of the stream or on an error.
+/// Reads all `size` bytes, or returns false at the end of the stream or on an error.
 inline bool read_fully(int file, void* data, std::size_t size) {
   char* at = static_cast<char*>(data);
   while (size > 0) {
@@ -55,7 +56,7 @@ inline bool read_fully(int file, void* data, std::size_t size) {
   return true;
 }
 
-/// Writes frames; after a failure it stays silent and says so in ok().
+/// Writes frames. After a failure it writes nothing more, and ok() is false.
 class FrameWriter final : public Sink {
  public:
   explicit FrameWriter(int file) : file_(file) {}
@@ -98,7 +99,7 @@ struct Frame {
   std::string name;
   std::vector<char> payload;
 
-  /// The one number that it carries, if it carries just that.
+  /// The payload as one number, if it has that size.
   template <class T>
   std::optional<T> number() const {
     T value;
@@ -110,7 +111,8 @@ struct Frame {
 
 enum class Received : std::uint8_t { frame, ended_early, damaged };
 
-/// The next frame, with at most so many bytes. Its memory grows with what arrives, not with what the header announces.
+/// Reads the next frame, with at most `most_bytes` of payload. Memory grows with the bytes that arrive, not with the
+/// size in the header.
 inline Received read_frame(int file, Frame& frame, std::uint64_t most_bytes = ~std::uint64_t{0}) {
   FrameHeader header;
   const FrameHeader expected;

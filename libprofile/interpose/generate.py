@@ -2,7 +2,7 @@
 """Makes the wrappers of a preloaded tool from mpi.table and posix.table.
 
 usage: generate.py recorder|injector PREPROCESSED_MPI_H MPI_TABLE POSIX_TABLE OUT.cpp
-       generate.py list PREPROCESSED_MPI_H MPI_TABLE POSIX_TABLE      (what would be wrapped, one name a line)
+       generate.py list PREPROCESSED_MPI_H MPI_TABLE POSIX_TABLE      (names of the functions to wrap)
 
 MPI prototypes come from the mpi.h that the tool is built for (after the preprocessor), so the table names functions
 but never repeats a parameter list.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Tool:
-    header: str  # what the wrappers name
+    header: str  # what the wrappers use
     call: str    # the class of one call
 
 
@@ -36,7 +36,7 @@ class Function:
     kind: str
     note: str
     boundary: str = ""
-    root: str = ""  # ", root" where the boundary is half of a pair
+    root: str = ""  # ", root" if the boundary is half of a rooted pair
     prefixes: list = field(default_factory=list)
 
     def declared(self):
@@ -79,7 +79,7 @@ def parse_parameters(text):
 
 
 def read_prototypes(path):
-    """All 'int MPI_X(...)' and 'int MPIX_X(...)' of a preprocessed mpi.h; handles that are ints there made Whole."""
+    """All 'int MPI_X(...)' and 'int MPIX_X(...)' of a preprocessed mpi.h. Handles that are ints there become Whole<>."""
     with open(path, encoding="utf-8", errors="replace") as source:
         text = re.sub(r"^#.*$", "", source.read(), flags=re.M)
     text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
@@ -155,7 +155,7 @@ def hand_written(function, tool):
 
 
 def body(function, tool):
-    """The wrapper proper: one static function that every exported name of the function calls."""
+    """The wrapper itself: one static function, which every exported name of the function calls."""
     f = function
     lines = []
     kind, _, injected = f.kind.partition(":")
@@ -220,7 +220,7 @@ def fortran_entries(functions):
     """Thunks that remember where a Fortran program called a boundary.
 
     MPI's Fortran layer calls MPI_X or PMPI_X itself, so the C wrapper's return address is always inside that layer. All
-    Fortran arguments are addresses; passing twelve of them on is right for every function here, however many it takes.
+    Fortran arguments are addresses; passing on twelve is right for every function here, whatever their number.
     """
     addresses = ", ".join(f"void *a{i}" for i in range(12))
     passed = ", ".join(f"a{i}" for i in range(12))
@@ -229,7 +229,7 @@ def fortran_entries(functions):
         if not function.boundary or function.name.endswith("_c"):
             continue
         name = function.name.lower()
-        # In mpi_f08 MPICH has its own names of PMPI, and of routines with buffers and of those with large counts.
+        # For mpi_f08, MPICH has its own names: for PMPI, for routines with buffers, and for large counts.
         in_f08 = [beginning + ending for beginning in (name, f"p{name}", name.replace("mpi", "pmpir", 1))
                   for ending in ("_f08_", "_f08ts_", "_f08ts_large_")]
         for symbol in (f"{name}_", f"p{name}_", *in_f08):
@@ -250,7 +250,7 @@ def main():
     if tool not in (*TOOLS, "list"):
         fail(f"'{tool}' is not recorder, injector or list")
     functions = read_mpi(sys.argv[3], read_prototypes(sys.argv[2])) + read_posix(sys.argv[4])
-    if tool == "injector":  # has nothing to do there, and a variadic wrapper cannot just go on to what is next
+    if tool == "injector":  # it has nothing to do there, and a variadic wrapper cannot pass its arguments on
         functions = [function for function in functions if not function.is_variadic()]
     if tool == "list":
         print("\n".join(f.name for f in functions))

@@ -1,4 +1,4 @@
-// Places in the program's code of which something is known that takes long to find out.
+// A set of call sites: a question about a site that takes long to answer is asked only once.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace halcyon {
 
-/// Two places that meet in one slot are forgotten by turns.
+/// A cache: of two sites with the same slot, the one added last is kept.
 class KnownSites {
  public:
   bool contains(const void* site) const { return place_of(site).load(std::memory_order_relaxed) == site; }

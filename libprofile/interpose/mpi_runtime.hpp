@@ -1,6 +1,6 @@
-// The MPI library as the tools themselves use it: found at run time and called past every interposed tool, so that the
-// preloaded libraries need no MPI library to be loadable into `ls`, and never record or delay their own calls. What MPI
-// families do differently is here.
+// The MPI library as libhalcyon and libintm call it. Its functions are found at run time, so that the preloaded
+// libraries can be loaded into a program without MPI, such as `ls`. The calls bypass every interposed tool, so that the
+// tools never record or delay their own calls. Differences between MPI families are handled here.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -53,14 +53,14 @@ struct MpiRuntime {
   MPI_Request request_empty{};
 #endif
 
-  /// Finds the library. False if it is not the MPI family that this build was made for, or cannot be used.
+  /// Finds the library. False if it cannot be used, or is not of the MPI family that this build was made for.
   bool load() noexcept;
 };
 
 /// The one instance; usable after load().
 extern MpiRuntime mpi;
 
-/// Why a tool (libhalcyon or libintm) stands aside where load() is false.
+/// Tells the user why a tool (libhalcyon or libintm) does nothing; for use if load() is false.
 std::string of_another_family(const std::string& tool);
 
 /// Bytes that a completed receive or file operation moved.
@@ -73,8 +73,8 @@ inline std::uint64_t bytes_of(const MPI_Status& status) {
 #endif
 }
 
-/// Of a request's status; a file operation's says nothing of it. What a cancelled receive says of its bytes is
-/// anything.
+/// Valid for the status of a request; the status of a file operation does not say. The byte count of a cancelled
+/// receive is undefined.
 inline bool was_cancelled(const MPI_Status& status) {
 #ifdef OPEN_MPI
   return status._cancelled != 0;
@@ -83,13 +83,12 @@ inline bool was_cancelled(const MPI_Status& status) {
 #endif
 }
 
-/// A handle that all requests share which were complete when they were made.
+/// True for the one handle that MPI gives to all requests that are already complete when they are created.
 inline bool is_shared(MPI_Request request) {
 #ifdef OPEN_MPI
   return request == mpi.request_empty;
 #else
-  // MPICH's handles say in their upper bits where the object is; among those that are built in, no request is one's
-  // own.
+  // The upper bits of an MPICH handle say where the object is stored. Every built-in request is shared.
   constexpr unsigned kind_shift = 30;
   constexpr unsigned built_in = 1;
   return static_cast<unsigned>(request) >> kind_shift == built_in;

@@ -1,4 +1,4 @@
-// The system's clocks in one number.
+// Reads a system clock as a number of nanoseconds.
 #pragma once
 
 #include <cstdint>

@@ -22,8 +22,8 @@ bool begins_with(const char* text, const char* beginning) {
   return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
 }
 
-// Of either family, as the wrappers pass on what they find. MPICH's own name is that of Open MPI; Debian gave it
-// another.
+// True for libraries of both families, since the wrappers pass calls on to either. MPICH names its library as Open MPI
+// does, but Debian renamed it.
 bool is_mpi_library(const char* path) {
   return begins_with(base_name(path), "libmpi.so") || begins_with(base_name(path), "libmpich.so");
 }
@@ -32,7 +32,7 @@ bool is_language_layer(const char* path) {
          begins_with(base_name(path), "libmpichfort.so");
 }
 
-// The MPI library that is already in the process; it is never loaded from here.
+// The MPI library that is already in the process; this function never loads one.
 void* mpi_library() {
   static std::atomic<void*> known;
   void* handle = known.load(std::memory_order_acquire);
@@ -54,8 +54,8 @@ struct Wanted {
   void* found;
 };
 
-// In the libraries of MPI's Fortran layer, which a plugin brings into a scope of its own. They stay open, as what is
-// found in them is remembered.
+// Searches the libraries of MPI's Fortran layer, which a plugin may have loaded into its own scope. They stay open,
+// since the addresses found in them are remembered.
 void* find_in_language_layer(const char* name) {
   Wanted wanted{name, nullptr};
   dl_iterate_phdr(

@@ -1,4 +1,4 @@
-// Finding the function that a wrapper stands in front of: the next symbol of its own name in the process.
+// Finds the function that a wrapper stands in front of: the next symbol of the same name in the process.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace halcyon {
 
-/// A handle that is an int in this build's MPI family, handed on as the whole register it came in: in a process with
-/// the other family, which is stood aside from, that is a pointer.
+/// A handle that is an int in this build's MPI family, passed on as the whole register. In a process with the other
+/// family, where the tools do nothing, it is a pointer, which an int would truncate.
 template <class Handle>
 struct Whole {
   std::uint64_t bits;
@@ -19,13 +19,13 @@ struct Whole {
 /// The file name at the end of a path.
 const char* base_name(const char* path) noexcept;
 
-/// The next definition of `name` after this library in load order, so that preloaded tools stack. Where the MPI library
-/// was opened with RTLD_LOCAL (mpi4py, Julia) it is looked up in that library itself. Never null: a function that no
-/// library has is answered by one that returns an error.
+/// The next definition of `name` after this library in load order, so that preloaded tools stack. If the MPI library
+/// was opened with RTLD_LOCAL (mpi4py, Julia), `name` is looked up in that library. Never null: if no library has the
+/// function, the result is a function that returns an error.
 void* find_next(const char* name) noexcept;
 
-/// find_next(name), asked for once and then `known`. Where several threads are the first, all find the same; as it is
-/// an address of code and nothing of what it points to was written by them, no order is needed.
+/// find_next(name), looked up once and kept in `known`. Several threads may look it up at once; all find the same
+/// address. Relaxed order is enough: no thread has written the code at that address.
 inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
   void* next = known.load(std::memory_order_relaxed);
   if (__builtin_expect(next == nullptr, 0)) {
@@ -35,8 +35,8 @@ inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
   return next;
 }
 
-/// The symbol as the MPI library itself defines it, past every interposed tool. Null if there is none.
-/// `data` symbols are looked up from the program first, which may hold a copy-relocated instance.
+/// The symbol as the MPI library itself defines it, bypassing every interposed tool. Null if there is none. Data
+/// symbols are looked up in the program first, which may hold a copy-relocated instance.
 void* find_in_mpi(const char* name) noexcept;
 void* find_mpi_data(const char* name) noexcept;
 

@@ -12,12 +12,12 @@ namespace {
 struct Search {
   Caller call;
   bool found = false;
-  bool passed = false;  // the stack is known beyond where the frame would be
+  bool passed = false;  // the search has gone beyond the place of the frame
 };
 
 _Unwind_Reason_Code look_at(_Unwind_Context* context, void* argument) {
   auto& search = *static_cast<Search*>(argument);
-  // Where this frame begins, the one that it has called ends.
+  // The frame address that the unwinder gives is that of the function called from here.
   const auto* callee = reinterpret_cast<const void*>(_Unwind_GetCFA(context));
   const auto* site = reinterpret_cast<const void*>(_Unwind_GetIP(context));
   search.found = callee == search.call.frame && site == search.call.site;
@@ -25,13 +25,13 @@ _Unwind_Reason_Code look_at(_Unwind_Context* context, void* argument) {
   return search.found ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
-// Places from which a call once came that was inside another: MPI, or a tool, calls from there. They stay.
+// Call sites that once made a call inside another one: they are in MPI or in a tool, and stay inner sites.
 constinit KnownSites inner_sites;
 
 }  // namespace
 
-// A call may be left without our knowing: an error handler throws, or jumps. Then its frame is no longer on the stack,
-// which takes too long to ask every time.
+// A call may be left unnoticed when an error handler throws or jumps. Its frame is then no longer on the stack, but
+// searching the stack takes too long to do it for every call.
 bool OutermostCall::is_still_around(Caller caller) const {
   if (call_.frame == &own_work) return true;
   if (call_.frame == caller.frame) return false;

@@ -1,4 +1,4 @@
-// What both tools' wrappers ask of a POSIX or stdio call.
+// Questions about a POSIX or stdio call that the wrappers of both tools ask.
 #pragma once
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@
 
 namespace halcyon {
 
-/// A fstat each time: the only answer that stays right through dup2, fclose and sockets that take over a number.
+/// Calls fstat each time: a remembered answer goes wrong after dup2, after fclose, and when a socket reuses the number.
 inline bool is_regular(int file) {
   struct stat status {};
   const int saved = errno;
@@ -31,7 +31,7 @@ inline bool is_regular(FILE* stream) {
 }
 inline std::uint64_t text_length(const char* text) { return text != nullptr ? std::strlen(text) : 0; }
 
-/// Whether a POSIX or stdio call did what it was asked for, by the kind of its result.
+/// Whether a POSIX or stdio call succeeded, by the type of its result.
 template <class Result>
 bool succeeded(Result result) {
   if constexpr (std::is_pointer_v<Result>) return result != nullptr;

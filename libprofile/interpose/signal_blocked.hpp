@@ -1,4 +1,4 @@
-// A signal that the tool's own system calls may bring on, and that the application must not get.
+// Keeps a signal that the tool's own system calls may raise from reaching the application.
 #pragma once
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 
 namespace halcyon {
 
-/// Blocks a signal in this thread, and takes away one that has come meanwhile, unless the application blocks it itself.
+/// Blocks a signal in this thread, and finally discards one that is pending, unless the application blocks it itself.
 /// Async-signal-safe.
 class SignalBlocked {
  public:

@@ -1,4 +1,4 @@
-// Who speaks where MPI cannot be asked which rank this is.
+// Which process prints a message when MPI cannot be asked for the rank.
 #pragma once
 
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 namespace halcyon {
 
-/// True on rank 0 as the launcher tells it, or where no launcher does: one rank's word is enough.
+/// True on rank 0 according to the launcher's environment, and if there is no launcher: one rank's message is enough.
 inline bool is_spokesman() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     if (const char* rank = std::getenv(name)) return std::strcmp(rank, "0") == 0;

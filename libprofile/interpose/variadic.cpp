@@ -1,10 +1,10 @@
-// Variadic stdio: a wrapper can only go on to the function that takes a va_list, whose own wrapper then does the work.
+// Variadic stdio: a wrapper can only call the function that takes a va_list, whose own wrapper then does the work.
 #include <cstdarg>
 #include <cstdio>
 
 #include "libprofile/interpose/next.hpp"
 
-// Asm labels, since the headers' own declarations of these names carry attributes that a definition must not repeat.
+// The asm labels avoid the headers' declarations of these names, whose attributes a definition must not repeat.
 extern "C" {
 HALCYON_EXPORT int halcyon_vfprintf(FILE*, const char*, va_list) __asm__("vfprintf");
 HALCYON_EXPORT int halcyon_vfprintf_chk(FILE*, int, const char*, va_list) __asm__("__vfprintf_chk");

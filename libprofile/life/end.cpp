@@ -21,7 +21,8 @@ void end_recording() noexcept try {
   run.meters.end_computation(thread, now);
   run.close_segment(thread, Boundary::finalize, nullptr, now, {});
   {
-    // Merging the ranks may take long after a long run, and may be ended by a time limit, or by another rank, too.
+    // After a long run, merging may take long, and a time limit or another rank may end it. So the part is updated
+    // first.
     const Change change(run.gate, thread);
     if (run.gate.is_being_left() || !run.gate.has_unsaved()) return;
     recording.store(false);
@@ -41,7 +42,7 @@ void abort_recording() noexcept try {
   if (!has_to_keep()) return;
   const NotRecorded guard;
   leave(part_was_aborted, LastLook::taken);
-} catch (const std::exception&) {  // the program is about to end, and has its own to say
+} catch (const std::exception&) {  // the program is about to end with a message of its own
 }
 
 }  // namespace halcyon

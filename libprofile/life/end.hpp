@@ -1,12 +1,12 @@
-// Where recording ends: at MPI_Finalize, or before MPI_Abort.
+// Ends recording: at MPI_Finalize, or before MPI_Abort.
 #pragma once
 
 namespace halcyon {
 
-/// Before MPI_Finalize. Never throws, never fails the application.
+/// Called before MPI_Finalize. Never throws, never fails the application.
 void end_recording() noexcept;
 
-/// Before MPI_Abort: what is recorded is spilled.
+/// Called before MPI_Abort: spills the records.
 void abort_recording() noexcept;
 
 }  // namespace halcyon

@@ -11,7 +11,7 @@
 namespace halcyon {
 namespace {
 
-std::atomic<pid_t> uses_sessions{0};  // this process, where it does
+std::atomic<pid_t> uses_sessions{0};  // process id, if this process does
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void note_session() { uses_sessions.store(getpid()); }
 
 namespace {
 
-// Runs at exit; only speaks if this very process should have a profile, and never reached MPI_Finalize.
+// Runs at exit. Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
 [[gnu::destructor]] void report_missing_finalize() {
   if (recorder == nullptr && uses_sessions.load() == getpid() && is_spokesman()) {
     complain("a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written");

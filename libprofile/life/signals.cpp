@@ -24,7 +24,7 @@ std::array caught_signals{CaughtSignal{SIGHUP},  CaughtSignal{SIGINT},  CaughtSi
                           CaughtSignal{SIGILL},  CaughtSignal{SIGABRT}, CaughtSignal{SIGFPE},  CaughtSignal{SIGBUS},
                           CaughtSignal{SIGSEGV}};
 
-// Open MPI prints where a fault was, and so does UCX below MPICH; they must still do so.
+// Handlers of Open MPI, and of UCX below MPICH, print where a fault was; they must still run.
 bool is_of_mpi(const struct sigaction& action) {
   Dl_info info{};
   if ((action.sa_flags & SA_SIGINFO) == 0 || dladdr(reinterpret_cast<void*>(action.sa_sigaction), &info) == 0 ||
@@ -35,7 +35,7 @@ bool is_of_mpi(const struct sigaction& action) {
   return library.starts_with("libopen-pal") || library.starts_with("libucs.so");
 }
 
-// A fault comes again by itself when its handler returns, with all that the next handler wants to know of it.
+// A fault occurs again when its handler returns, with all the information for the next handler.
 bool is_fault(int number, const siginfo_t& from) {
   return from.si_code > 0 && (number == SIGILL || number == SIGFPE || number == SIGBUS || number == SIGSEGV);
 }
@@ -45,7 +45,7 @@ void restore(const CaughtSignal& caught) { sigaction(caught.number, &caught.befo
 void on_signal(int number, siginfo_t* from, void*) {
   const int saved_errno = errno;
   if (is_the_recorded_process() && !is_fault(number, *from)) {
-    if (recorder->gate.is_changing(this_thread)) {  // only it can finish this
+    if (recorder->gate.is_changing(this_thread)) {  // only this thread can finish the change
       recorder->gate.postpone(number);
       errno = saved_errno;
       return;
@@ -63,7 +63,8 @@ void on_signal(int number, siginfo_t* from, void*) {
   if (!is_fault(number, *from)) raise(number);
 }
 
-// A postponed one, as it would have been answered without the recorder. Async-signal-safe.
+// Answers a postponed signal: saves the records, and then does what the signal does without the recorder.
+// Async-signal-safe.
 void answer(int signal) {
   leave(static_cast<PartEnd>(signal), LastLook::not_taken);
   for (const CaughtSignal& caught : caught_signals) {

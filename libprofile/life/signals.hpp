@@ -1,9 +1,9 @@
-// Signals that end a program: a batch system's time limit, a user, a fault. What is recorded is kept first.
+// Handles signals that end a program (time limit of a batch system, user, fault): saves the records first.
 #pragma once
 
 namespace halcyon {
 
-/// What the program answers by itself, or ignores, is the program's.
+/// Signals that the program handles or ignores are left to the program.
 void catch_signals();
 void release_signals();
 

@@ -31,16 +31,16 @@ std::vector<int> all_threads() {
   return ids;
 }
 
-// With several programs in a job, a preload of one of them only would leave the reduction at the end waiting for ever.
+// If only one of several programs in a job were preloaded, the reduction at the end would wait for ever.
 bool all_ranks_surely_record() {
   const char* programs = std::getenv("OMPI_NUM_APP_CTX");
   return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;
 }
 
-// With several programs in a job, rank 0 may be one of another program that does not record; the first rank of this
-// program speaks then.
+// With several programs in a job, rank 0 may belong to a program that does not record. So the first rank of this
+// program prints the message.
 bool is_first_of_program(int rank) {
-  const char* sizes = std::getenv("OMPI_APP_CTX_NUM_PROCS");  // of the programs, in order of rank
+  const char* sizes = std::getenv("OMPI_APP_CTX_NUM_PROCS");  // sizes of the programs, in order of rank
   long first = 0;
   for (char* rest = nullptr; sizes != nullptr && *sizes != '\0'; sizes = rest) {
     if (first == rank) return true;
@@ -53,12 +53,12 @@ bool is_first_of_program(int rank) {
 }  // namespace
 
 StartingRun::StartingRun() : threads_before_(all_threads()) {
-  // Made before MPI_Init, so that the clock's scale is measured over a long enough time when it is first needed.
+  // Constructed before MPI_Init, so that the clock's rate is measured over a long enough time when it is first needed.
   if (recorder == nullptr) recorder = new Recorder;
 }
 
 void StartingRun::started() const noexcept try {
-  if (recording.load()) return;  // another tool's MPI_Init calls ours once more
+  if (recording.load()) return;  // another tool's MPI_Init has called ours again
   std::vector<int> started = all_threads();
   std::erase_if(started, [this](int id) {
     return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();

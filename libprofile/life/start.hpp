@@ -1,16 +1,15 @@
-// Where recording begins: around MPI_Init.
+// Begins recording, around MPI_Init.
 #pragma once
 
 #include <vector>
 
 namespace halcyon {
 
-/// Around MPI_Init*: what was there before it is the application's, what it starts is MPI's.
+/// Lives around MPI_Init*: threads from before are the application's, threads that MPI_Init* starts are MPI's.
 class StartingRun {
  public:
   StartingRun();
-  /// MPI_Init* has succeeded: begins to record, in the thread that called it. Never throws, never fails the
-  /// application.
+  /// MPI_Init* has succeeded: begins to record, in the calling thread. Never throws, never fails the application.
   void started() const noexcept;
 
  private:

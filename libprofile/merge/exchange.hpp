@@ -1,4 +1,4 @@
-// How the ranks of a run talk while what they recorded is merged.
+// How the ranks of a run communicate while their records are merged.
 #pragma once
 
 #include <algorithm>
@@ -8,18 +8,18 @@
 
 namespace halcyon {
 
-/// All ranks call the same functions in the same order. Where ranks cannot be reached, they throw std::runtime_error.
+/// All ranks call the same functions in the same order. They throw std::runtime_error if ranks cannot be reached.
 class Exchange {
  public:
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
-  /// The least of each value over all ranks.
+  /// The smallest of each value over all ranks.
   virtual std::vector<std::uint64_t> least(const std::vector<std::uint64_t>& values) const = 0;
-  /// Equally many bytes of every rank, in order of rank, at the root only.
+  /// The data of all ranks in order of rank, at the root only. Every rank sends the same number of bytes.
   virtual std::vector<std::byte> gather(const std::vector<std::byte>& own) const = 0;
-  /// The root's data, at every rank.
+  /// Copies the root's data to every rank.
   virtual void broadcast(std::vector<std::byte>& data) const = 0;
-  /// `bytes` to and from every rank.
+  /// Sends `bytes` to every rank, and receives as many from every rank.
   virtual void all_to_all(const std::byte* send, std::byte* receive, std::size_t bytes) const = 0;
   virtual void send(int to, const std::vector<std::byte>& data) const = 0;
   virtual std::vector<std::byte> receive(int from) const = 0;
@@ -30,7 +30,7 @@ class Exchange {
   ~Exchange() = default;
 };
 
-/// Up a binomial tree: every rank's `merge(data)` takes in its children's `pack()`; the root ends with all of it.
+/// Along a binomial tree: every rank calls `merge(data)` with the pack() of each child; the root ends with everything.
 template <class Pack, class Merge>
 void merge_to_root(const Exchange& exchange, Pack pack, Merge merge) {
   for (int step = 1; step < exchange.ranks(); step *= 2) {
@@ -42,7 +42,7 @@ void merge_to_root(const Exchange& exchange, Pack pack, Merge merge) {
   }
 }
 
-/// Of one process that has the records of all ranks: there is nobody to talk to.
+/// One process that has the records of all ranks, and so no other to communicate with.
 class Alone final : public Exchange {
  public:
   int rank() const override { return 0; }

@@ -21,12 +21,12 @@ std::uint64_t hash_of(const std::string& text) {
   return hash;
 }
 
-// What must be the same on all ranks before anything can be merged.
+// The facts that must be the same on all ranks before anything can be merged, and whether they are.
 struct Agreement {
   bool boundaries = true;
   bool counters = true;
   std::string disagreement;    // at the root
-  std::uint64_t segments = 0;  // from the start, that all ranks still have
+  std::uint64_t segments = 0;  // that all ranks still have, counted from the first
   std::uint64_t dropped = 0;
 };
 
@@ -36,7 +36,7 @@ std::vector<std::byte> bytes_of(const std::vector<std::uint64_t>& values) {
   return packer.take();
 }
 
-// By `first`, the root's own, and that of another rank.
+// The facts of one rank that are compared.
 struct Met {
   std::uint64_t segments;
   std::uint64_t kinds;
@@ -46,7 +46,7 @@ struct Met {
 
 std::string difference(const Met& first, const Met& other, std::size_t rank) {
   const std::string who = "rank " + std::to_string(rank);
-  if (other.segments != first.segments) {  // segments are one more than boundaries: MPI_Finalize ends the last
+  if (other.segments != first.segments) {  // one more than boundaries: MPI_Finalize ends the last segment
     return who + " met " + std::to_string(other.segments - 1) + " boundaries, rank 0 met " +
            std::to_string(first.segments - 1);
   }
@@ -59,7 +59,7 @@ Agreement check_agreement(const Exchange& exchange, const RankRecording& own) {
   const std::uint64_t count = own.store->size() + own.store->dropped();
   const std::vector<std::uint64_t> met{count, own.boundary_kinds, hash_of(own.facts.counter),
                                        own.store->with_injection() ? 1u : 0u};
-  // All ranks have the same value where the least of it is also the least of its complement.
+  // All ranks have the same value v if min(v) equals ~min(~v).
   std::vector<std::uint64_t> values = met;
   for (const std::uint64_t value : met) values.push_back(~value);
   values.push_back(own.segments);
@@ -86,7 +86,7 @@ Agreement check_agreement(const Exchange& exchange, const RankRecording& own) {
   return agreement;
 }
 
-// At the root those of all ranks, in order.
+// The figures of all ranks in order, at the root; elsewhere nothing.
 std::vector<RankFigures> gather_figures(const Exchange& exchange, const RankFigures& own) {
   Packer packer;
   for_each_figure(own, [&packer](const auto& number) { packer.put(number); });
@@ -176,7 +176,7 @@ void send_merged_run(const Exchange& exchange, const MergedRun& run, Sink& sink)
     }
     return packer.take();
   };
-  // Owners in order, a message at a time.
+  // The owners send in order, one message at a time.
   for (int owner = 0; owner < exchange.ranks(); ++owner) {
     if (!exchange.is_root() && exchange.rank() != owner) continue;
     const std::size_t share =

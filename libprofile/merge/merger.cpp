@@ -10,13 +10,13 @@
 namespace halcyon {
 namespace {
 
-// What all ranks measured of one segment, by measure.
+// The measures of one segment over all ranks.
 struct OverAllRanks {
   Measured<double> sum{};
   Measured<float> least;
   Measured<float> largest{};
   RowTimes of_last{};
-  std::size_t last = 0;  // its place among the ranks
+  std::size_t last = 0;  // its index among the ranks
 
   OverAllRanks() { least.fill(std::numeric_limits<float>::max()); }
 
@@ -44,7 +44,7 @@ struct OverAllRanks {
   }
 };
 
-// The columns that this run has.
+// Visits the time columns that this run has.
 template <class Visit>
 void for_each_recorded_time(Profile& profile, bool with_injection, Visit visit) {
   for_each_time_column(profile, [&](const TimeColumn& column, std::vector<float>& values) {

@@ -1,4 +1,4 @@
-// Merging the rows that several ranks have of a segment into one row of the profile.
+// Merges the rows of all ranks for one segment into one row of the profile.
 #pragma once
 
 #include <array>
@@ -15,25 +15,25 @@
 
 namespace halcyon {
 
-/// Makes one row a segment out of the rows of all ranks. How the measures of the ranks become the columns of times,
-/// for_each_time_column() says.
+/// Makes one row per segment out of the rows of all ranks. for_each_time_column() says how the ranks' measures become
+/// columns of times.
 class Merger {
  public:
-  /// `ranks`: the numbers of the ranks whose rows come, in their order. `count`: how many segments will be added.
+  /// `ranks`: the rank of each row, in the order of the rows. `count`: how many segments will be added.
   Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count);
 
-  /// One segment; `stride` bytes lie between the rows of consecutive ranks.
+  /// Adds one segment. `stride`: bytes from the row of one rank to that of the next.
   void add(const std::byte* rows, std::size_t stride, const RowLayout& layout);
 
-  /// Collective: numbers patterns program-wide, or bins what is too diverse for that. Ends the merging. The profile has
-  /// the segments that were added, with their features and call sites, and nothing else.
+  /// Collective. Numbers the patterns program-wide, bins features that have too many patterns, and ends the merge. The
+  /// profile has the added segments with their features and call sites, and nothing else.
   Profile finish(const Exchange& exchange);
 
  private:
-  /// What merging the ranks leaves of a feature before it is binned again.
+  /// A feature after merging over ranks, before it is binned again.
   struct MergedFeature {
     std::vector<double> value;           // (segments) median for compute, else sum over ranks
-    std::vector<std::uint64_t> pattern;  // (segments) of counts
+    std::vector<std::uint64_t> pattern;  // (segments) for counts: hash of the ranks' bins
     Patterns<double> patterns;
   };
 
@@ -45,8 +45,8 @@ class Merger {
   std::vector<std::uint32_t> ranks_;
   bool with_injection_;
   Profile merged_;
-  std::vector<MergedFeature> features_;  // the active ones
-  std::vector<std::uint16_t> middle_;    // (ranks) compute bins of the segment at hand
+  std::vector<MergedFeature> features_;  // the active features
+  std::vector<std::uint16_t> middle_;    // (ranks) compute bins of the current segment
   std::vector<std::uint64_t> site_pattern_;
   std::vector<std::uint16_t> first_site_;
   Patterns<std::uint16_t> site_patterns_;

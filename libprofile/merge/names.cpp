@@ -10,7 +10,7 @@
 namespace halcyon {
 namespace {
 
-// Every rank's call sites by name, so that a site has one number in the whole program.
+// Merges the ranks' call sites by name, so that a site has one number in the whole program.
 std::vector<std::string> merge_sites(const Exchange& exchange, const std::vector<RankRecords>& own) {
   std::set<std::string> all;
   for (const RankRecords& rank : own) all.insert(rank.sites.begin(), rank.sites.end());

@@ -1,4 +1,4 @@
-// The ranks' own bins and call sites, in the numbers of the whole program.
+// Maps each rank's bins and call sites to the numbers of the whole program.
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@
 
 namespace halcyon {
 
-/// What one rank recorded. The store must be settled.
+/// The records of one rank. The store must be settled.
 struct RankRecords {
   const SegmentStore* store = nullptr;
   std::vector<std::string> sites;  // by the store's site indices
   double nanoseconds_per_tick = 1.0;
-  double compute_scale = 1.0;  // of the compute feature as it is stored, to the profile's units
+  double compute_scale = 1.0;  // factor from the stored compute feature to the profile's units
 };
 
-/// CPU time is stored in ticks, and events as such.
+/// CPU time is stored in ticks, PAPI events as counts.
 inline double compute_scale(std::string_view counter, double nanoseconds_per_tick) {
   return counter == "none" ? 0.0 : counter == "cpu" ? nanoseconds_per_tick : 1.0;
 }
@@ -31,12 +31,12 @@ inline double scale_of(const RankRecords& records, std::size_t feature) {
 }
 
 struct ProgramNames {
-  std::array<std::vector<double>, feature_count> bins;  // of the ranks' own values
+  std::array<std::vector<double>, feature_count> bins;  // for the values of single ranks
   std::vector<std::size_t> active;                      // features with more than one bin
   std::vector<std::string> sites;                       // in ascending order
 };
 
-/// Collective: of the ranks that this process has the records of, and those of all others.
+/// Collective. `own`: the ranks whose records this process has; the result covers all ranks.
 ProgramNames merge_names(const Exchange& exchange, const std::vector<RankRecords>& own);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// Program-wide bins: what the ranks' own values become when they are merged.
+// Program-wide bins, merged from the values of the ranks.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ inline std::uint16_t nearest_bin(const std::vector<double>& bins, double value) 
   return static_cast<std::uint16_t>(above - bins.begin() - (lower ? 1 : 0));
 }
 
-/// Distinct patterns over ranks of a nominal feature: numbered as they are met, and what one of them stands for. Once
-/// there are more than the program-wide bins the feature is diverse, and is reduced over ranks instead.
+/// The distinct patterns over ranks of a nominal feature, numbered in the order they appear, and what each of them
+/// means. A feature with more patterns than program-wide bins is diverse: it is reduced over ranks instead.
 template <class Meaning>
 class Patterns {
  public:
@@ -96,7 +96,7 @@ void merge_patterns(const Exchange& exchange, Patterns<Meaning>& patterns) {
   merge(all);
 }
 
-/// One more rank's value in the hash of a pattern (the finaliser of SplitMix64 over a running sum).
+/// Adds one more rank's value to the hash of a pattern (the finaliser of SplitMix64 over a running sum).
 inline std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
   std::uint64_t z = hash * 0x100000001b3u + value + 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -9,7 +9,7 @@
 namespace halcyon {
 namespace {
 
-// Those that only intM has are the last ones of the table.
+// The measures of intM are the last ones of the table.
 constexpr std::size_t measures_without_intm = measure_count - count_of(Kept::with_intm);
 constexpr bool intm_comes_last() {
   for (std::size_t i = 0; i < measure_count; ++i) {

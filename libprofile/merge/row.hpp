@@ -1,4 +1,4 @@
-// A segment of one rank on its way to who merges it.
+// A segment of one rank, as it is sent to the rank that merges it.
 #pragma once
 
 #include <array>
@@ -14,10 +14,10 @@
 
 namespace halcyon {
 
-/// What a rank measured of a segment, in seconds; what intM added only where it was loaded.
+/// A rank's measures of a segment, in seconds; those of intM only if it was loaded.
 using RowTimes = Measured<float>;
 
-/// By how much the rank held the others up (last_rank.hpp).
+/// How much the rank held the others up (last_rank.hpp).
 double lateness_of(const RowTimes& times);
 
 /// The bytes of a row: its measures in the order of their table, its call site, and its bins of the active features.
@@ -26,7 +26,7 @@ class RowLayout {
   RowLayout(bool with_injection, std::size_t active_features);
 
   std::size_t bytes() const { return measures_ * sizeof(float) + bins_ * sizeof(std::uint16_t); }
-  /// The call site, then one of each active feature.
+  /// How many: the call site, then one bin per active feature.
   std::size_t bins() const { return bins_; }
 
   void write(const RowTimes& times, const std::uint16_t* bins, std::byte* row) const;
@@ -37,7 +37,7 @@ class RowLayout {
   std::size_t bins_;
 };
 
-/// Writes rows of one rank in the program's numbers.
+/// Writes the rows of one rank, with program-wide bins and call sites.
 class RowWriter {
  public:
   RowWriter(const ProgramNames& names, const RankRecords& records, const RowLayout& layout);

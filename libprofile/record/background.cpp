@@ -3,8 +3,8 @@
 namespace halcyon {
 namespace {
 
-// 50 to 100 µs on today's cores. A fixed number, so that the quantum's time also tells one machine's speed from
-// another's, and a slowed machine from itself.
+// 50 to 100 µs on today's cores. The number is fixed, so that the quantum's time also compares machines, and shows when
+// a machine has become slower.
 constexpr int steps_of_a_quantum = 32768;
 constexpr std::size_t quanta_per_low_one = 100;  // the 1 % quantile
 
@@ -27,7 +27,7 @@ FixedWork measure_fixed_work(const Clock& clock, Ticks budget) {
       clock, budget, 1, [] {},
       [&state] {
         state = work(state);
-        asm volatile("" : "+r"(state));  // or the work would be left out, as nobody needs its result
+        asm volatile("" : "+r"(state));  // or the compiler would drop the work
       });
   std::vector<std::uint32_t>& times = quanta.times;
   const auto low = times.begin() + static_cast<std::ptrdiff_t>(times.size() / quanta_per_low_one);

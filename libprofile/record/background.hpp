@@ -1,4 +1,4 @@
-// The machine's background: what fixed work loses on a rank's core while the program does not run.
+// The machine's background: the time that fixed work loses on a rank's core while the program does not run.
 #pragma once
 
 #include <algorithm>
@@ -11,9 +11,9 @@
 
 namespace halcyon {
 
-/// Times of a fixed quantum of work, in ticks; zero where nothing was measured.
+/// Times of a fixed quantum of work, in ticks; zero if nothing was measured.
 struct FixedWork {
-  double quantum = 0.0;  // 1 % quantile: what it takes undisturbed
+  double quantum = 0.0;  // 1 % quantile: its undisturbed time
   double mean = 0.0;
 };
 
@@ -21,7 +21,7 @@ struct FixedWork {
 /// R. Minnich, "Analysis of microbenchmarks for performance tuning of clusters", IEEE Cluster 2004).
 FixedWork measure_fixed_work(const Clock& clock, Ticks budget);
 
-/// What repetitions of the same work took, in ticks. At least one.
+/// Times of repetitions of the same work, in ticks. At least one.
 struct Repetitions {
   std::vector<std::uint32_t> times;
   Ticks sum;
@@ -29,8 +29,8 @@ struct Repetitions {
   double mean() const { return static_cast<double>(sum.count) / static_cast<double>(times.size()); }
 };
 
-/// Repeats `work` for as long as `budget`, and so many times at least: who loses the core for longer than the budget
-/// has an undisturbed time then, too. What `prepare` does before each is not in its time.
+/// Repeats `work` for as long as `budget`, and at least `least` times, so that a rank that loses the core for longer
+/// than the budget still has an undisturbed time. `prepare` runs before each repetition and is not in its time.
 template <class Prepare, class Work>
 Repetitions repeat(const Clock& clock, Ticks budget, std::size_t least, Prepare prepare, Work work) {
   constexpr std::size_t most = std::size_t{1} << 20;

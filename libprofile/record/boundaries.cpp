@@ -14,10 +14,10 @@ bool Boundaries::counts(MPI_Comm comm, const ThisRun& run) const {
          run.members_of_this_world(comm) >= enough;
 }
 
-// Marks that come early or seldom may be meant for another tool, and be made by some ranks only; where synchronisations
-// are enough to judge a run by, marks add nothing. The counts are the same on all ranks.
+// Marks that come early or seldom may be meant for another tool, and come from some ranks only. If there are enough
+// synchronisations to judge a run by, marks add nothing. Both counts are the same on all ranks.
 bool Boundaries::uses_next_mark() {
-  constexpr unsigned fewest_marks = 5;              // before which nothing is said to repeat
+  constexpr unsigned fewest_marks = 5;              // fewer do not count as repeated
   constexpr unsigned enough_synchronizations = 30;  // to judge a run by
   const unsigned mark = marks_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (choice_ != BoundaryChoice::automatic) return choice_ == BoundaryChoice::pcontrol;

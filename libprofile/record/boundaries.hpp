@@ -1,5 +1,5 @@
-// Which operations end segments. All ranks must choose alike, so that nothing but what is the same on all of them
-// counts.
+// Decides which operations end segments. All ranks must decide alike, so only facts that are the same on all ranks
+// count.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,8 @@ namespace halcyon {
 
 class Boundaries {
  public:
-  /// `choice`: what may end segments; `ranks`: how many a communicator must have, 0 for as many as the world.
+  /// `choice`: which operations may end segments. `ranks`: how many ranks a communicator needs, 0: as many as the
+  /// world.
   void choose(BoundaryChoice choice, int ranks) {
     choice_ = choice;
     ranks_ = ranks;
@@ -21,17 +22,17 @@ class Boundaries {
   /// Whether an operation over this communicator may end a segment.
   bool counts(MPI_Comm comm, const ThisRun& run) const;
 
-  /// Whether boundaries of this kind end segments. Marks are asked one by one: where the setting is auto, those that
-  /// come while nothing else repeats end segments.
+  /// Whether boundaries of this kind end segments. For marks, call uses_next_mark() for each one: with the setting
+  /// auto, marks end segments only while the run has few synchronisations.
   bool uses(BoundaryChoice kind) const {
     return choice_ == kind || (choice_ == BoundaryChoice::automatic && kind != BoundaryChoice::pcontrol);
   }
   bool uses_next_mark();
 
-  /// All ranks have synchronised, or posted that they will: called in the same order on all of them.
+  /// All ranks have synchronised, or posted a synchronisation. Called in the same order on all ranks.
   void note_synchronization() { synchronizations_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// A segment has ended so.
+  /// A boundary of this kind has ended a segment.
   void note(Boundary kind) { kinds_ = (kinds_ ^ static_cast<std::uint64_t>(kind)) * 0x100000001b3u; }
   /// A hash of the kinds of all boundaries, in order.
   std::uint64_t kinds() const { return kinds_; }

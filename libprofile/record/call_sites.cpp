@@ -25,7 +25,7 @@ std::uint8_t CallSites::number_of(const void* address, Boundary boundary, const 
   return static_cast<std::uint8_t>(place);
 }
 
-// Of Python a line; else a place in a module, to which a return address belongs.
+// For Python a file and line; else a module, and the offset of the return address in it.
 std::string CallSites::text_of(const void* address, Boundary boundary, const Python& python) {
   std::string text(boundary_names[static_cast<std::size_t>(boundary)]);
   if (address == nullptr) return text;

@@ -1,4 +1,4 @@
-// The places in the program that end segments, each with a number.
+// The call sites that end segments, each with a number.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ class Python;
 
 class CallSites {
  public:
-  /// The number of a place; a new one is looked up at once, since its module may be gone later. Where there are too
-  /// many places, further ones share one number for each kind of boundary.
+  /// The number of a call site. A new one is looked up at once, since its module may be unloaded later. If there are
+  /// too many call sites, further ones share one number per kind of boundary.
   std::uint8_t number_of(const void* address, Boundary boundary, const Python& python);
 
   const std::vector<CallSite>& sites() const { return sites_; }
   /// The texts of all sites, by number.
   std::vector<std::string> texts() const;
-  /// That the sites are in.
+  /// The modules of the sites.
   const std::vector<Module>& modules() const { return modules_; }
 
  private:

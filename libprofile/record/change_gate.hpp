@@ -1,4 +1,4 @@
-// Keeps apart who changes what is recorded and who keeps it for good because the process is about to end.
+// Separates changes of the records from saving them for the last time, when the process is about to end.
 #pragma once
 
 #include <signal.h>
@@ -9,14 +9,14 @@
 
 namespace halcyon {
 
-/// Set while the recorder counts; everything else stands aside while it is false.
+/// Set while the recorder counts; while it is false, the wrappers only pass calls on.
 extern std::atomic<bool> recording;
 
-/// What is recorded changes in one thread at a time, and is never kept half changed: who leaves waits for the change
-/// that is going on, and no other begins. It is kept once, whoever comes first.
+/// Only one thread at a time changes the records, and they are never saved half changed: a thread that leaves waits for
+/// the change in progress, and no new change begins. The records are saved once, by the first thread that leaves.
 class ChangeGate {
  public:
-  /// Recording begins: there is something to keep from now on.
+  /// Recording begins: from now on there are records to save.
   void open() {
     unsaved_.store(true);
     recording.store(true);
@@ -24,22 +24,22 @@ class ChangeGate {
   bool has_unsaved() const { return unsaved_.load(); }
   void note_saved() { unsaved_.store(false); }
 
-  /// A signal that comes to the very thread that changes something is answered when it has.
+  /// A signal to the thread that is changing the records is postponed until the change is complete.
   bool is_changing(const ThreadState* thread) const {
     return thread != nullptr && changing_.load(std::memory_order_acquire) == thread;
   }
   void postpone(int signal) { postponed_signal_.store(signal); }
-  /// `answer`: what is done with a postponed signal.
+  /// `answer` handles a postponed signal.
   void answer_signals_by(void (*answer)(int signal)) { answer_ = answer; }
 
-  /// Another thread ends the program, and keeps what is recorded before.
+  /// A thread is in leave(): it saves the records, and the program is about to end.
   bool is_being_left() const { return leaving_.load() != 0; }
   void wait_until_kept() const {
     wait_for([this] { return is_being_left(); });
   }
 
-  /// Recording ends, and `keep()` is called, by the first who comes; later ones wait for it. Whoever ends one rank
-  /// often ends all, and one by a second signal: signals wait until it is done. Async-signal-safe if `keep` is.
+  /// Ends recording. The first caller calls `keep()`; later callers wait for it. Signals are blocked until it is done,
+  /// since a launcher that ends all ranks often sends a second signal. Async-signal-safe if `keep` is.
   template <class Keep>
   void leave(Keep keep) {
     const SignalsBlocked no_second_signal;
@@ -53,7 +53,7 @@ class ChangeGate {
   friend class Change;
 
  private:
-  /// All of them, in this thread.
+  /// Blocks all signals, in this thread.
   class SignalsBlocked {
    public:
     SignalsBlocked();
@@ -67,7 +67,7 @@ class ChangeGate {
 
   static void pause();
 
-  // Until what another thread does is done; it may be that this thread is dead, so not for ever. False: it goes on.
+  // Waits for another thread, but not for ever, since that thread may be dead. False if it is still busy.
   template <class GoesOn>
   static bool wait_for(GoesOn goes_on) {
     constexpr int most_pauses = 1000;
@@ -75,20 +75,21 @@ class ChangeGate {
     return !goes_on();
   }
 
-  // The thread that changes what is recorded, if one does: closes a segment, or prepares for merging.
+  // The thread that is changing the records, if any: it closes a segment, or prepares the merge.
   std::atomic<const ThreadState*> changing_{nullptr};
   std::atomic<int> postponed_signal_{0};
   std::atomic<int> leaving_{0};  // threads
-  // From the start until the profile is written, or what is recorded has been kept for the last time.
+  // True from the start until the profile is written, or the records have been saved for the last time.
   std::atomic<bool> unsaved_{false};
   void (*answer_)(int signal) = nullptr;
 };
 
-/// While it lives, what is recorded changes.
+/// Marks a change of the records, while it lives.
 class Change {
  public:
-  /// Both this and what follows it are sequentially consistent, as in ChangeGate::leave(): who leaves either sees
-  /// the change and waits for it, or is seen (is_being_left(), `recording`).
+  /// This store, and the load of `recording` or is_being_left() that must follow it, are sequentially consistent, as in
+  /// ChangeGate::leave(): either the leaving thread sees the change and waits for it, or the changing thread sees it
+  /// leave.
   Change(ChangeGate& gate, const ThreadState& thread) : gate_(gate) { gate_.changing_.store(&thread); }
   ~Change() {
     gate_.changing_.store(nullptr, std::memory_order_release);

@@ -12,7 +12,7 @@
 
 namespace halcyon {
 
-/// A span of the recorder's clock, in its own unit; TickScale makes seconds of it.
+/// A time or a span of the recorder's clock, in the clock's own unit; TickScale converts it.
 struct Ticks {
   std::uint64_t count = 0;
 };
@@ -52,13 +52,14 @@ class Clock {
   bool tsc_;
 };
 
-/// Seconds of ticks, from two simultaneous readings of both clocks far apart: no rate is assumed, none is waited for.
+/// Converts ticks to time by two simultaneous readings of both clocks, far apart: no rate is assumed, and none is
+/// waited for.
 class TickScale {
  public:
   explicit TickScale(const Clock& clock)
       : clock_(&clock), ticks_(clock.now()), monotonic_(nanoseconds_of(CLOCK_MONOTONIC)) {}
 
-  /// Nanoseconds a tick lasts, measured from construction until now.
+  /// Nanoseconds per tick, measured from construction until now.
   double nanoseconds_per_tick() const {
     if (!clock_->is_tsc()) return 1.0;
     const Ticks ticks = clock_->now() - ticks_;

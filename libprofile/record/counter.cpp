@@ -24,13 +24,13 @@ struct Papi {
   bool load(std::string& error) {
     const std::string name = "libpapi.so." + std::to_string(PAPI_VERSION_MAJOR(PAPI_VERSION)) + "." +
                              std::to_string(PAPI_VERSION_MINOR(PAPI_VERSION));
-    // A thread has one running event set of a component: ours would keep the program's own from starting.
+    // A thread can run one event set per component: ours would keep the program's own from starting.
     if (void* of_program = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD); of_program != nullptr) {
       dlclose(of_program);
-      error = "the program uses PAPI itself, and it counts for one at a time";
+      error = "the program uses PAPI itself, which counts for one user at a time";
       return false;
     }
-    // NODELETE: counting threads may outlive any moment at which it could be closed.
+    // NODELETE: threads may count until the very end, so it cannot be closed at any time.
     void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (library == nullptr) {
       error = name + " cannot be opened";
@@ -53,7 +53,7 @@ struct Papi {
 
 Papi papi;
 
-// PAPI takes milliseconds to start, in vain on most virtual machines; the kernel knows at once.
+// PAPI takes milliseconds to start, and then fails on most virtual machines; the kernel tells at once.
 bool has_hardware_counters() {
   perf_event_attr attributes{};
   attributes.type = PERF_TYPE_HARDWARE;

@@ -26,10 +26,10 @@ class Counter {
  public:
   enum class Kind : std::uint8_t { papi, cpu, none };
 
-  /// Chooses by the request; falls back to CPU time. A failed explicit request leaves its reason in `complaint`.
+  /// Chooses the requested counter, or falls back to CPU time. If an explicit request fails, `complaint` says why.
   void choose(const CounterRequest& request, std::string& complaint);
   Kind kind() const { return kind_; }
-  /// As it is stored and shown: "papi:PAPI_FP_OPS", "cpu" or "none".
+  /// The name as it is stored and shown: "papi:PAPI_FP_OPS", "cpu" or "none".
   const std::string& name() const { return name_; }
   std::uint64_t read_papi() const { return papi_.read(); }
   void stop();

@@ -1,5 +1,4 @@
-// How much of its stretches of computation and of calls a thread was on the CPU, for a reading of the CPU clock only
-// now and then.
+// How long a thread was on the CPU in its stretches of computation and of calls. Reads the CPU clock only now and then.
 #pragma once
 
 #include <algorithm>
@@ -9,18 +8,18 @@
 
 namespace halcyon {
 
-/// When the CPU clock (some 200 ns a reading) is asked.
+/// When to read the CPU clock, which takes some 200 ns.
 struct CpuClockUse {
   double ticks_per_nanosecond = 1.0;
-  Ticks long_stretch;  // asked after each that is longer; shorter ones count as wholly on the CPU
-  Ticks most_unread;   // short ones that add up to more are checked against it, so that what hid in them is forgotten
+  Ticks long_stretch;  // read after each longer stretch; shorter ones count as wholly on the CPU
+  Ticks most_unread;   // read after this much in short stretches, to forget the time off the CPU in them
 
   static CpuClockUse at(double ticks_per_nanosecond) {
-    // A stretch this long may hide a preemption worth telling; schedulers give others a millisecond and more. So the
-    // clock is read at most once in 200 µs: a thousandth of the time.
+    // A stretch this long may hide a preemption that matters: schedulers give other tasks a millisecond or more. So the
+    // clock is read at most once in 200 µs, which costs a thousandth of the time.
     constexpr double long_stretch_ns = 200'000.0;
-    // Interrupts and stolen time take some 0.1 % even of short stretches. What they add up to in this time is not yet
-    // worth telling, and must not be charged to the next long one.
+    // Interrupts and stolen time take some 0.1 % even of short stretches. Their sum in this time does not yet matter,
+    // and must not be charged to the next long stretch.
     constexpr double most_unread_ns = 10'000'000.0;
     const auto ticks = [=](double nanoseconds) {
       return Ticks{static_cast<std::uint64_t>(nanoseconds * ticks_per_nanosecond)};
@@ -29,7 +28,7 @@ struct CpuClockUse {
   }
 };
 
-/// Of one thread. Every tick since restart() must be told once, by on_cpu() or skip().
+/// The account of one thread. Every tick since restart() must be passed once to on_cpu() or skip().
 class CpuAccount {
  public:
   /// `nanoseconds`: the thread's CPU time now.
@@ -38,7 +37,7 @@ class CpuAccount {
     unread_ = {};
   }
 
-  /// A stretch has ended: the part of it that was on the CPU; the rest is added to off(). `read_clock()` gives the
+  /// A stretch has ended. Returns the part of it on the CPU, and adds the rest to off(). `read_clock()` gives the
   /// thread's CPU time in nanoseconds.
   template <class ReadClock>
   Ticks on_cpu(Ticks stretch, const CpuClockUse& use, ReadClock read_clock) {
@@ -56,7 +55,7 @@ class CpuAccount {
     return stretch;
   }
 
-  /// Time that belongs to no stretch, such as the recorder's own, and was spent on the CPU.
+  /// Time on the CPU that belongs to no stretch, such as the recorder's own.
   void skip(Ticks time) { unread_ += time; }
 
   /// Time off the CPU in long stretches since the thread began.

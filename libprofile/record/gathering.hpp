@@ -1,21 +1,21 @@
-// A Reduce or Gather, and the Bcast or Scatter from the same process that follows: nobody leaves the second before all
-// have come to the first, so that the two are one global synchronisation.
+// A rooted pair: a Reduce or Gather, and then a Bcast or Scatter from the same process. No rank leaves the second
+// before all ranks have entered the first, so the two are one global synchronisation.
 #pragma once
 
 namespace halcyon {
 
-/// Where all have come to, as one thread knows by its own calls. All ranks make these in the same order, so that they
-/// agree on which of them are pairs; what lies between two of them is no matter, since ranks may differ in it.
+/// The process where all ranks have gathered, according to the calls of one thread. All ranks make the calls of a pair
+/// in the same order, so they agree on the pairs. Calls between the two do not matter: ranks may differ in them.
 class Gathering {
  public:
   static constexpr int nowhere = -1;
 
-  /// Processes are ranks of the world; `nowhere` is one that is not in it.
+  /// `process`: a rank of the world, or `nowhere` if it is not in this world.
   void at(int process) { process_ = process; }
-  /// A collective over all that is no half of a pair.
+  /// A collective over all ranks that is not half of a pair.
   void forget() { process_ = nowhere; }
   bool is_known() const { return process_ != nowhere; }
-  /// Data comes from the process to all; true where that makes a pair. Either way the next pair begins anew.
+  /// The process sends data to all ranks. True if this completes a pair; either way the next pair begins anew.
   bool ends_from(int process) {
     const bool is_pair = is_known() && process == process_;
     forget();

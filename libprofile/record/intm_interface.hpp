@@ -1,4 +1,4 @@
-// How intM, loaded beside the recorder, tells what it has added: functions that libintm.so exports under these names.
+// How the recorder learns what intM, if loaded, has added: libintm.so exports functions with these names.
 #pragma once
 
 #include <dlfcn.h>

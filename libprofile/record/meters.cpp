@@ -3,7 +3,7 @@
 namespace halcyon {
 namespace {
 
-// What two readings of the clock are apart at least: its step, or the cost of reading it.
+// The smallest time between two readings of the clock: its step, or the cost of reading it.
 Ticks resolution_of(const Clock& clock) {
   constexpr unsigned readings = 256;
   const Ticks began = clock.now();
@@ -22,7 +22,7 @@ Ticks resolution_of(const Clock& clock) {
 void Meters::start(const CounterRequest& request, std::string& complaint) {
   counter.choose(request, complaint);
   cpu_clock_use = CpuClockUse::at(1.0 / scale.nanoseconds_per_tick());
-  constexpr double noticeable_seconds = 1e-6;  // what a cache miss or an interrupt adds to a call is less
+  constexpr double noticeable_seconds = 1e-6;  // a cache miss or an interrupt adds less to a call
   noticeable_delay = ticks_of(noticeable_seconds);
   clock_resolution = resolution_of(clock);
 }

@@ -1,4 +1,4 @@
-// What calls and stretches of computation are measured by: the clocks and the counter, the same for the whole run.
+// The clocks and the counter that measure calls and stretches of computation, the same for the whole run.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,17 @@
 
 namespace halcyon {
 
-/// Made before MPI_Init, so that the clock's rate is measured over a long enough time when it is first needed.
+/// Constructed before MPI_Init, so that the clock's rate is measured over a long enough time when it is first needed.
 struct Meters {
   Clock clock;
   TickScale scale{clock};
   Counter counter;
-  // By a first estimate of the clock's rate; the profile uses the run's own.
+  // In ticks by a first estimate of the clock's rate; the profile uses the rate over the whole run.
   CpuClockUse cpu_clock_use;
   Ticks noticeable_delay;  // of one call
   Ticks clock_resolution;
 
-  /// Chooses the counter, and estimates the clock's rate. A request that cannot be met leaves its reason in
-  /// `complaint`.
+  /// Chooses the counter, and estimates the clock's rate. If a request cannot be met, `complaint` says why.
   void start(const CounterRequest& request, std::string& complaint);
 
   double seconds_of(double ticks) const { return ticks * scale.nanoseconds_per_tick() * 1e-9; }
@@ -29,11 +28,10 @@ struct Meters {
     return {static_cast<std::uint64_t>(seconds * 1e9 / scale.nanoseconds_per_tick())};
   }
 
-  /// The two halves of the compute feature: a stretch of computation ends with a call at `entry`, and begins when the
-  /// call returns at `exit`.
+  /// A stretch of computation ends when a call begins at `entry`; the next one begins when the call returns at `exit`.
   [[gnu::always_inline]] void end_computation(ThreadState& thread, Ticks entry) const {
     const Ticks on_cpu = thread.cpu.on_cpu(entry - thread.last_exit, cpu_clock_use, thread_cpu_time);
-    thread.last_exit = entry;  // for a call that is left without our knowing
+    thread.last_exit = entry;  // in case an exception or a jump leaves the call
     if (counter.kind() == Counter::Kind::cpu) {
       thread.work += on_cpu.count;
     } else if (counter.kind() == Counter::Kind::papi) {
@@ -45,7 +43,7 @@ struct Meters {
     thread.cpu.on_cpu(exit - entry, cpu_clock_use, thread_cpu_time);
     if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
   }
-  /// What the thread did before is in no stretch. Returns the time.
+  /// The time since the last call belongs to no stretch. Returns the current time.
   Ticks restart(ThreadState& thread) const {
     thread.cpu.restart(thread_cpu_time());
     if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();

@@ -29,7 +29,7 @@ std::string hexadecimal(const unsigned char* bytes, std::size_t count) {
 
 std::size_t up_to_word(std::size_t size) { return (size + 3) / 4 * 4; }
 
-// Of the notes in memory; empty where there is none.
+// The build-id in these notes; empty if there is none.
 std::string build_id_in(const unsigned char* notes, std::size_t size) {
   for (std::size_t at = 0; at + sizeof(ElfW(Nhdr)) <= size;) {
     ElfW(Nhdr) note;
@@ -50,7 +50,7 @@ struct Search {
   std::string build_id;
 };
 
-// Of the module that the address is loaded from, whose notes are in memory with it.
+// Finds the build-id of the module that holds the address, from the notes that are loaded with it.
 int look_for_build_id(dl_phdr_info* info, std::size_t, void* argument) {
   auto& search = *static_cast<Search*>(argument);
   const auto is_loaded = [info](std::uintptr_t from, std::size_t size) {
@@ -82,7 +82,7 @@ std::optional<PlaceInModule> module_of(const void* address) {
   if (dladdr1(address, &info, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) == 0 || info.dli_fname == nullptr) {
     return std::nullopt;
   }
-  // The program's own name is what it was called by.
+  // For the program itself, dladdr gives the name that it was called by.
   const bool is_program = map != nullptr && map->l_name != nullptr && map->l_name[0] == '\0';
   Search search{reinterpret_cast<std::uintptr_t>(address), {}};
   dl_iterate_phdr(look_for_build_id, &search);

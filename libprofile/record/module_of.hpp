@@ -1,4 +1,4 @@
-// Which file a place in the program lies in, while it is loaded.
+// Finds the file that an address of the program belongs to, while the file is loaded.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace halcyon {
 
 struct PlaceInModule {
   Module module;
-  std::uintptr_t offset = 0;  // from where the file begins in memory
+  std::uintptr_t offset = 0;  // from the file's first address in memory
 };
 
-/// Nothing for what lies in no file, such as generated code. Some microseconds, and system calls.
+/// Empty for an address in no file, such as generated code. Takes some microseconds, and system calls.
 std::optional<PlaceInModule> module_of(const void* address);
 
 }  // namespace halcyon

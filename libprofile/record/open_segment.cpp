@@ -11,21 +11,21 @@ void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
   if (injected_totals_ != nullptr) injected_totals_(&injected_requested_, &injected_actual_);
 }
 
-// Where memory fails, calls are not compared: the profile says less, the program goes on.
+// If memory runs out, calls are not compared: the profile says less, but the program goes on.
 void OpenSegment::ends_segments(ThreadState& thread) {
   last_ = {&thread, thread.times, thread.work, thread.cpu.off(), thread.beyond_usual};
   if (thread.usual_times == nullptr) thread.usual_times.reset(new (std::nothrow) UsualTimes);
 }
 
 SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait) {
-  if (start_ > end) end = start_;  // another thread's boundary, that ended later, was noted first
+  if (start_ > end) end = start_;  // another thread's boundary ended later, but was noted first
   SegmentRow row;
   row[Measure::duration] = static_cast<double>((end - start_).count);
   threads.for_each_count([&](std::size_t feature, std::uint64_t sum) {
     row.features[feature] = static_cast<double>(sum - counted_[feature]);
     counted_[feature] = sum;
   });
-  // Times and work are of the thread that meets the other ranks: the sum over threads may exceed the duration.
+  // Times and work are those of the thread that ends the segment, since their sum over threads may exceed the duration.
   if (&thread != last_.thread) ends_segments(thread);
   row.features[index_of(Feature::compute)] = static_cast<double>(thread.work - last_.work);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {

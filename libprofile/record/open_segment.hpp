@@ -1,4 +1,5 @@
-// The segment that is going on: what had happened up to its beginning, so that its end tells what happened in it.
+// The segment in progress: keeps the sums at its start, so that their differences at its end are the segment's own
+// values.
 #pragma once
 
 #include <array>
@@ -14,14 +15,14 @@ namespace halcyon {
 
 class OpenSegment {
  public:
-  /// The first one, in the thread that has returned from MPI_Init.
+  /// Opens the first segment, in the thread that has returned from MPI_Init.
   void open_first(ThreadState& thread, const Meters& meters);
 
-  /// Ends the segment at `end`, at which the next one begins: all of the row but the call site. `wait` is how long the
-  /// boundary operation took on this rank.
+  /// Ends the segment at `end`, where the next one begins. Returns the whole row except the call site. `wait`: time of
+  /// the boundary operation on this rank.
   SegmentRow close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait);
 
-  /// Begins anew: what was done since the last end is in no segment.
+  /// Begins the segment anew: the time since the last boundary is in no segment.
   void restart(ThreadState& thread, const Meters& meters) { start_ = meters.restart(thread); }
 
   /// From the first segment's start to the last boundary.
@@ -32,7 +33,7 @@ class OpenSegment {
   bool with_injection() const { return injected_totals_ != nullptr; }
 
  private:
-  // Up to the last boundary, of the thread that ended the last segment.
+  // Sums up to the last boundary, of the thread that ended the last segment.
   struct OfThread {
     const ThreadState* thread = nullptr;
     std::array<Ticks, time_kind_count> times{};

@@ -1,4 +1,4 @@
-// mpi4py's reductions of objects, which are messages, and gather all ranks like a Reduce (gathering.hpp).
+// mpi4py's reductions of objects: they consist of messages, and gather all ranks like a Reduce (gathering.hpp).
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -13,9 +13,9 @@
 
 namespace halcyon {
 
-/// mpi4py reduces objects by messages: pickles travel along a tree to rank 0 of a communicator that it has duplicated
-/// for itself, each in two messages, its length and itself (PyMPI_reduce_p2p of its msgpickle.pxi, the same from 3.0 to
-/// 4.1). This follows one rank's part in it. comm.allreduce() goes on with a Bcast from rank 0.
+/// One rank's part in a reduction of objects by mpi4py. Pickles travel along a tree to rank 0 of a communicator that
+/// mpi4py has duplicated for itself. Each takes two messages: its length, then the pickle (PyMPI_reduce_p2p of
+/// msgpickle.pxi, the same from 3.0 to 4.1). comm.allreduce() then calls Bcast from rank 0.
 class PickledReduction {
  public:
   PickledReduction() = default;
@@ -23,7 +23,7 @@ class PickledReduction {
     begin();
   }
 
-  /// A message of this rank over the communicator; true where its part ends with it.
+  /// This rank has sent or received a message over the communicator. True if its part in the reduction is now complete.
   bool ends_with(bool is_sent, int other, int tag) {
     if (ranks_ <= 1) return false;
     if (!is_expected(is_sent, other, tag)) begin();
@@ -57,10 +57,10 @@ class PickledReduction {
 
   unsigned rank_ = 0;
   unsigned ranks_ = 1;
-  unsigned bit_ = 1;  // of the tree: whom this rank differs from by it, it exchanges with
+  unsigned bit_ = 1;  // of the tree: the partner's rank differs in this bit
   bool length_is_known_ = false;
   bool has_begun_ = false;
-  int tag_ = 0;  // of the reduction under way
+  int tag_ = 0;  // of the reduction in progress
 };
 
 /// Communicators that may be mpi4py's own.
@@ -68,14 +68,14 @@ class PickledComms {
  public:
   struct One {
     MPI_Comm comm{};
-    int process = Gathering::nowhere;  // of its rank 0
+    int process = Gathering::nowhere;  // its rank 0, as a rank of the world
     PickledReduction reduction;
-    bool is_alone = false;         // one rank, that sends itself nothing
-    bool length_is_known = false;  // to which its Bcasts alone are known, of a length and of a pickle by turns
+    bool is_alone = false;         // one rank only, which sends no messages
+    bool length_is_known = false;  // if alone: the last Bcast was of a length, so the next is of a pickle
   };
 
   bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }
-  /// In place of one that had the handle before, and of the oldest, where there are many.
+  /// Replaces an entry with the same handle, or the oldest one if the table is full.
   void add(const One& one) {
     if (One* const freed = find(one.comm); freed != nullptr) {
       *freed = one;

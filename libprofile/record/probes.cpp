@@ -13,7 +13,7 @@
 namespace halcyon {
 namespace {
 
-// Each repetition takes some 10 to 50 µs, so that its best is undisturbed by ticks and interrupts.
+// Each repetition takes some 10 to 50 µs, so that the best one is not disturbed by ticks and interrupts.
 constexpr double registers_ms = 1.0;
 constexpr double l2_ms = 1.0;
 constexpr double memory_ms = 2.0;
@@ -27,8 +27,8 @@ constexpr std::size_t l2_bytes = std::size_t{128} << 10;  // beyond a level-1 ca
 constexpr std::size_t stream_bytes = std::size_t{128} << 10;
 constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
 
-// Emptying the caches of what is read next makes a small buffer as good as one larger than all caches, which would take
-// longer to get from the kernel than everything else here.
+// Flushing the next data from the caches makes a small buffer as good as one larger than all caches. The kernel would
+// take longer to provide such a large one than all probes last.
 #if defined(__x86_64__)
 constexpr bool can_flush = true;
 void flush(const std::byte* address) { _mm_clflush(address); }
@@ -43,8 +43,8 @@ void flush(const std::byte*) {}
 void finish_flushing() {}
 #endif
 
-// Written to, or the kernel would show one page of zeros everywhere. Small pages: a huge one may take the kernel longer
-// to clear than all probes last.
+// The pages are written, or the kernel would map one page of zeros everywhere. They are small, since the kernel may
+// take longer to clear a huge page than all probes last.
 class Buffer {
  public:
   Buffer() {
@@ -66,8 +66,8 @@ class Buffer {
   std::byte* begin_ = nullptr;
 };
 
-// Independent chains of integer and floating-point work: unlike the background's single chain they keep a core's units
-// busy, so that who shares it shows.
+// Independent chains of integer and floating-point work. Unlike the background's single chain, they keep a core's units
+// busy, so that sharing the core with another thread shows.
 void work_in_registers() {
   std::array<std::uint64_t, 4> integers{1, 2, 3, 4};
   std::array<double, 4> reals{1.0, 2.0, 3.0, 4.0};
@@ -79,10 +79,10 @@ void work_in_registers() {
     }
     for (double& value : reals) value = value * 0.999 + 0.001;
   }
-  asm volatile("" : : "g"(&integers), "g"(&reals) : "memory");  // or the work would be left out
+  asm volatile("" : : "g"(&integers), "g"(&reals) : "memory");  // or the compiler would drop the work
 }
 
-// Places of a buffer whose bytes are a power of two, in an order that nothing can foresee: Knuth's MMIX generator.
+// Places in a buffer whose size is a power of two, in an order that cannot be predicted: Knuth's MMIX generator.
 std::uint64_t next_place(std::uint64_t state) { return state * 6364136223846793005u + 1442695040888963407u; }
 std::size_t offset_of(std::uint64_t state, std::size_t bytes) { return (state >> 20) & (bytes - line); }
 
@@ -92,7 +92,7 @@ std::uint64_t word_at(const std::byte* address) {
   return word;
 }
 
-// The buffer holds zeros: they change no place, but the next one waits for them.
+// The buffer holds zeros: they do not change the next place, but it depends on their load.
 std::uint64_t chase(const std::byte* buffer, std::size_t bytes, int loads, std::uint64_t state) {
   for (int load = 0; load < loads; ++load) {
     state = next_place(state);
@@ -101,7 +101,7 @@ std::uint64_t chase(const std::byte* buffer, std::size_t bytes, int loads, std::
   return state;
 }
 
-// Four sums, so that no addition waits for another; what a core adds in the time of 64 bytes is far less than that.
+// Four sums, so that no addition waits for another: a core adds 64 bytes far faster than memory delivers them.
 void read_stream(const std::byte* from) {
   std::uint64_t a = 0;
   std::uint64_t b = 0;
@@ -136,7 +136,7 @@ ProbeTimes measure_probes(const Clock& clock, double nanoseconds_per_tick) {
   const std::byte* const memory = buffer.begin();
   std::uint64_t place = 1;
   for (std::size_t at = 0; at < l2_bytes; at += line)
-    place += static_cast<std::uint64_t>(memory[at]);  // into the cache
+    place += static_cast<std::uint64_t>(memory[at]);  // loads it into the cache
   probe(Probe::l2, l2_ms, loads_from_l2, nothing, [&] { place = chase(memory, l2_bytes, loads_from_l2, place); });
   if (!can_flush) return measured;
 

@@ -1,5 +1,5 @@
-// Some milliseconds of probing the machine just before and just after a run, on every rank at once: how fast its
-// registers, caches and memory are, which one run by itself cannot tell.
+// Probes the machine for some milliseconds just before and just after a run, on every rank at once: how fast registers,
+// caches and memory are. A run by itself cannot tell this.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace halcyon {
 
-/// Takes some 8 ms of the clock. Where no memory can be had, or caches cannot be emptied of it, only what needs none is
-/// measured.
+/// Takes some 8 ms of wall time. Without memory, only the registers are probed; if caches cannot be flushed, only the
+/// registers and the L2 cache.
 ProbeTimes measure_probes(const Clock& clock, double nanoseconds_per_tick);
 
-/// The processor's own name, else that of its architecture.
+/// The processor's model name, else its architecture.
 std::string cpu_model();
 
 }  // namespace halcyon

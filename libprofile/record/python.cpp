@@ -10,7 +10,7 @@
 namespace halcyon {
 namespace {
 
-/// A reference of our own to an object, or to none.
+/// Owns a reference to an object, or to none.
 class Reference {
  public:
   Reference(const PythonApi& api, void* owned) : api_(api), object_(owned) {}
@@ -28,8 +28,9 @@ class Reference {
   void* object_;
 };
 
-// mpi4py lets go of the interpreter's lock while it is in MPI. It is taken where no other thread can hold it, so that
-// nobody waits here for Python's other threads, nor they for us. Only this thread's own state is looked into before.
+// mpi4py releases the interpreter's lock while it is in MPI. It may be taken again only if no other thread can hold it,
+// so that this thread and Python's other threads never wait for each other. Until then, only this thread's own state is
+// read.
 bool may_be_asked(const PythonApi& api) {
   if (api.Py_IsInitialized() == 0) return false;
   void* const own = api.PyGILState_GetThisThreadState();
@@ -55,7 +56,7 @@ bool PythonApi::load() noexcept {
 
 void Python::find() { is_found_ = api_.load(); }
 
-// MPI.cpython-311-x86_64-linux-gnu.so, and such that wheels have for several MPI libraries.
+// The module is MPI.cpython-311-x86_64-linux-gnu.so, or one of those that wheels have for several MPI libraries.
 bool Python::looks_like_mpi4py(const void* site) {
   Dl_info info{};
   const bool is_there = dladdr(site, &info) != 0 && info.dli_fname != nullptr && is_file_of_mpi4py(info.dli_fname) &&
@@ -68,7 +69,7 @@ const void* Python::line_behind(const void* site) {
   if (!may_be_asked(api_)) return site;
   const PythonPlace* place = nullptr;
   const int state = api_.PyGILState_Ensure();
-  // Nothing is asked beside an exception that is on its way: it would be taken for one of ours.
+  // Python is not asked while an exception is pending, which would be taken for one of these calls' own.
   if (api_.PyErr_Occurred() == nullptr) {
     constexpr int most_frames = 16;
     void* const innermost = api_.PyEval_GetFrame();  // borrowed
@@ -79,7 +80,7 @@ const void* Python::line_behind(const void* site) {
       const Reference file(api_, api_.PyObject_GetAttrString(code.get(), "co_filename"));
       const char* path = file.get() != nullptr ? api_.PyUnicode_AsUTF8(file.get()) : nullptr;
       if (path == nullptr) break;
-      // mpi4py calls itself: mpi4py.util, mpi4py.futures.
+      // Skips mpi4py's own frames, since it calls itself: mpi4py.util, mpi4py.futures.
       if (!is_file_of_mpi4py(path)) {
         place = known_place(base_name(path), api_.PyFrame_GetLineNumber(frame.get()));
         break;
@@ -92,7 +93,7 @@ const void* Python::line_behind(const void* site) {
   return place != nullptr ? static_cast<const void*>(place) : site;
 }
 
-// Under the interpreter's lock. Null where there is no room.
+// Needs the interpreter's lock. Null if there is no room.
 const PythonPlace* Python::known_place(std::string_view file, int line) {
   file = file.substr(0, std::tuple_size_v<decltype(PythonPlace::file)> - 1);
   const std::size_t known = known_places_.load(std::memory_order_relaxed);

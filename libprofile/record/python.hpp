@@ -1,4 +1,4 @@
-// The line of a Python program that mpi4py calls MPI for. The interpreter is found at run time, if there is one.
+// Finds the line of a Python program that made mpi4py call MPI. The interpreter is found at run time, if there is one.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace halcyon {
 
-/// Of CPython's C API, with opaque pointers: what is used is the same from 3.9 on, and PyPy has it under other names.
+/// Functions of CPython's C API, with opaque pointers. They are the same from 3.9 on; PyPy has them under other names.
 #define HALCYON_PYTHON_FUNCTIONS(X)                                  \
   X(int, Py_IsInitialized, ())                                       \
   X(int, PyGILState_Check, ())                                       \
@@ -36,7 +36,7 @@ struct PythonApi {
   HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_POINTER)
 #undef HALCYON_PYTHON_POINTER
 
-  /// False where a part of it is not in this process.
+  /// False if this process lacks one of them.
   bool load() noexcept;
 };
 
@@ -50,14 +50,14 @@ class Python {
   /// Looks for CPython (3.9 or later) in this process.
   void find();
 
-  /// Whether code of mpi4py is there.
+  /// Whether the code at `site` is mpi4py's.
   bool is_mpi4py(const void* site) {
     return is_found_ && !elsewhere_.contains(site) && (of_mpi4py_.contains(site) || looks_like_mpi4py(site));
   }
-  /// Where the Python program is that has this thread in a call of MPI from `site`, as an address that is the same
-  /// each time and no code's. `site` itself where that is not mpi4py's, or Python cannot be asked.
+  /// The line of the Python program behind this thread's MPI call from `site`, as an address: the same address each
+  /// time, which is not the address of any code. Returns `site` if that is not in mpi4py, or Python cannot be asked.
   const void* place_of(const void* site) { return is_mpi4py(site) ? line_behind(site) : site; }
-  /// What is at an address that place_of() has given; null for one of code.
+  /// The line behind an address from place_of(); null for an address of code.
   const PythonPlace* place_at(const void* address) const;
 
  private:
@@ -69,7 +69,7 @@ class Python {
   bool is_found_ = false;
   KnownSites of_mpi4py_;
   KnownSites elsewhere_;
-  std::array<PythonPlace, 200> places_;  // what is beyond is told as mpi4py's own
+  std::array<PythonPlace, 200> places_;  // further lines are reported as mpi4py's own call site
   std::atomic<std::size_t> known_places_{0};
 };
 

@@ -1,4 +1,4 @@
-// How a rank tells `halcyon run` which profile, or which directory of parts, there is: the receipt's first line.
+// The receipt: its first line tells `halcyon run` the path of the profile, or of the directory of parts.
 #pragma once
 
 #include <fcntl.h>
@@ -11,8 +11,8 @@
 
 namespace halcyon {
 
-/// What fails here is told by who waits for the receipt. Goes before an earlier one in a single write, and never
-/// empties it first: a launcher that kills this rank in between would take away what another rank has told.
+/// Reports no error: whoever waits for the receipt does. A single write puts the line over an earlier one, without
+/// truncating the file first: if a launcher killed this rank in between, the line of another rank would be lost.
 /// Async-signal-safe.
 inline void leave_receipt(const char* receipt, const char* path) {
   char line[PATH_MAX + 1];

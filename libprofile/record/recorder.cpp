@@ -72,15 +72,15 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
   if (boundary_cost_.count == 0 || boundary_cost_ > cost) boundary_cost_ = cost;
   if (__builtin_expect(end > next_spill_, 0)) {
     spill_by_the_clock();
-  } else if (__builtin_expect(records.writes() != writes, 0)) {  // a block, which is nothing without its tail
+  } else if (__builtin_expect(records.writes() != writes, 0)) {  // a block is useless without its tail
     spill(part_is_running);
   }
-  // Writing may take long, and is in no segment.
+  // Writing may take long, and belongs to no segment.
   if (__builtin_expect(records.writes() != writes, 0)) open_.restart(thread, meters);
 }
 
-// At the first boundary all is known that the part says of the run: an intM in front of the recorder reads its SPECs
-// after the recorder has started.
+// The first boundary is the earliest moment at which all facts for the part are known: an intM in front of the recorder
+// reads its SPECs after the recorder has started.
 void Recorder::spill_by_the_clock() {
   if (next_spill_.count == 0) {
     surroundings.find_names();

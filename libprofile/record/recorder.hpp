@@ -18,14 +18,14 @@
 
 namespace halcyon {
 
-/// What calls have begun and others end. `lock` is taken where several threads call MPI at once.
+/// Operations that one call begins and another ends. `lock` is taken if several threads may call MPI at once.
 struct CallsInFlight {
   SpinLock lock;
   RequestTable requests;
   PickledComms pickled_comms;
 };
 
-/// Each part has its own invariant and knows no other; what needs several of them is a function of this class.
+/// Each part has its own invariant and does not know the others; work on several of them is a function of this class.
 class Recorder {
  public:
   Meters meters;
@@ -38,15 +38,15 @@ class Recorder {
   Records records;
   ChangeGate gate;
 
-  /// Opens the first segment in the calling thread, which has returned from MPI_Init, and begins to record. The machine
-  /// is measured before. Throws where memory ends.
+  /// Measures the machine, opens the first segment in the calling thread, which has returned from MPI_Init, and begins
+  /// to record. Throws if memory runs out.
   void begin();
 
-  /// Ends the open segment at `end`; `wait` is how long the boundary operation took on this rank. Nothing where another
-  /// thread has ended the recording meanwhile.
+  /// Ends the open segment at `end`; `wait` is the time of the boundary operation on this rank. Does nothing if another
+  /// thread has ended recording meanwhile.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
 
-  /// As of the last boundary. Async-signal-safe.
+  /// This rank's figures at the last boundary. Async-signal-safe.
   RankFigures figures() const;
 
   /// Async-signal-safe, but not while a thread closes a segment.
@@ -57,14 +57,14 @@ class Recorder {
   void spill_by_the_clock();
 
   OpenSegment open_;
-  Ticks boundary_cost_;  // of recording one, smallest seen
+  Ticks boundary_cost_;  // smallest time seen for recording a boundary
   Ticks next_spill_;     // 0 until the part has its place
 };
 
 /// Null until MPI_Init is called; valid while `recording`.
 extern Recorder* recorder;
 
-/// One line on standard error; a rank has one in a run, further ones are dropped.
+/// Prints one line on standard error. A rank prints at most one in a run, and drops further ones.
 void complain(const std::string& message);
 
 inline ThreadState& current_thread() {
@@ -72,7 +72,7 @@ inline ThreadState& current_thread() {
                                                      : recorder->threads.enter(recorder->meters.clock.now());
 }
 
-/// The recorder's own work must not be taken for the application's, and leaves errno as it was.
+/// Guards the recorder's own work: its calls are not recorded as the application's, and errno is restored.
 class NotRecorded {
  public:
   NotRecorded() : thread_(current_thread()), outermost_(thread_.outermost), errno_(errno) {

@@ -28,7 +28,7 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts) {
   std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(header.run));
   char file[64];
   std::snprintf(file, sizeof file, "%s.%06d.part", number, run.rank);
-  // The number in place of a time: ranks do not start in the same second.
+  // The run's number replaces the time, since ranks do not start in the same second.
   const std::string output = expand_output(run.settings.output, run.ranks, number);
   part_.place(parts_of(output), file, header, pack_facts(facts), most_in_tail);
   if (receipt_.empty() && run.rank == 0) {

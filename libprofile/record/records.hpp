@@ -1,4 +1,4 @@
-// What is kept of the segments that have ended: in memory, and in the part that this rank spills.
+// The records of the segments that have ended: in memory, and in the part that this rank spills.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace halcyon {
 
 class Records {
  public:
-  /// Before the first segment. Throws where memory ends.
+  /// Called before the first segment. Throws if memory runs out.
   void start(std::size_t memory_bytes, bool with_injection);
 
   CallSites& sites() { return sites_; }
@@ -24,23 +24,23 @@ class Records {
   SegmentStore& segments() { return *segments_; }
   const SegmentStore& segments() const { return *segments_; }
 
-  /// Says where this rank's part will be; nothing is touched until something is spilled.
+  /// Sets the path of this rank's part. No file is touched until something is spilled.
   void place_part(const ThisRun& run, const RunFacts& facts);
 
-  /// All that is recorded goes into the part, which then says how the run ended, if it did. False where that fails.
-  /// Async-signal-safe, but not while a segment is added.
+  /// Writes all records into the part, and how the run ended, if it did. False if that fails. Async-signal-safe, but
+  /// not while a segment is added.
   bool spill(PartEnd end, const RankFigures& figures);
 
-  /// Grows with each writing of the part, successful or failed.
+  /// Grows with each successful or failed write to the part.
   std::uint64_t writes() const { return part_.writes(); }
   bool is_spilled() const { return part_.is_open(); }
-  /// Why the last writing failed, for the user.
+  /// Why the last write failed, for the user.
   std::string spill_failure() const;
 
-  /// What a dying run says last: how a profile is made of its parts. Empty where `halcyon run` says it.
+  /// The last message of a run that dies: how to make a profile of its parts. Empty if `halcyon run` prints it.
   const std::string& last_line() const { return last_line_; }
 
-  /// The profile is written: this rank's part is not needed any more, or those of all ranks.
+  /// Called when the profile is written: removes this rank's part, or the parts of all ranks.
   void remove_part() { part_.remove(); }
   void remove_parts_of_all_ranks() { part_.remove_run(); }
 

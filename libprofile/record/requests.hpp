@@ -1,4 +1,5 @@
-// What is pending: receives whose bytes are known at completion, persistent operations, and boundaries yet to complete.
+// Pending requests: receives, whose bytes are known only at completion, persistent operations, and boundaries yet to
+// complete.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -17,23 +18,23 @@ namespace halcyon {
 struct PendingRequest {
   enum class Operation : std::uint8_t { receive, send, partitioned_send, collective, boundary_only };
 
-  std::uint64_t number = 0;  // of the insertion; 0: nothing is known of the request
+  std::uint64_t number = 0;  // index of the insertion; 0: the request is not in the table
   std::uint64_t bytes = 0;
   const void* site = nullptr;
   Operation operation = Operation::receive;
-  Feature counted = Feature::receives_nonblocking;  // which count a Start adds to
+  Feature counted = Feature::receives_nonblocking;  // the count that MPI_Start adds to
   Boundary boundary = Boundary::finalize;
   bool ends_segment = false;
   bool persistent = false;
-  bool active = false;  // of a persistent one: started, and not completed since
+  bool active = false;  // persistent ones only: started and not yet completed
 };
 
-/// Requests by handle, open addressing with linear probing. A handle that is met again belongs to the newer request:
-/// MPI reuses handles. Requests whose completion is not seen are therefore overwritten, never mistaken.
+/// Requests by handle, open addressing with linear probing. MPI reuses handles, so a new request replaces an old one
+/// with the same handle: a request whose completion was not seen is overwritten, never taken for another.
 class RequestTable {
  public:
-  /// May be asked beside a thread that changes the table. Of one's own requests, and of those that another thread has
-  /// handed over, it is right.
+  /// May be called while another thread changes the table. The answer is right for the caller's own requests, and for
+  /// those that another thread has handed over to it.
   bool empty() const { return size() == 0; }
 
   PendingRequest* find(MPI_Request request) {
@@ -52,13 +53,13 @@ class RequestTable {
     place(key_of(request), numbered);
   }
 
-  /// What is pending under the handle; an inactive persistent request completes at once, with nothing.
+  /// The pending operation under the handle; an inactive persistent request completes at once, with nothing.
   PendingRequest pending(MPI_Request request) {
     const PendingRequest* found = find(request);
     return found != nullptr && (found->active || !found->persistent) ? *found : PendingRequest{};
   }
 
-  /// `known`, looked up before the call that completed it, is over; a newer request under its handle is not.
+  /// Ends `known`, which was looked up before the call that completed it, but not a newer request with the same handle.
   void complete(MPI_Request request, const PendingRequest& known) {
     PendingRequest* found = find(request);
     if (found == nullptr || found->number != known.number) return;
@@ -73,7 +74,7 @@ class RequestTable {
     for (; entries_[at].key != key; at = next(at)) {
       if (entries_[at].key == 0) return;
     }
-    // Backward shift: what probed past the hole moves into it, so that look-ups need no tombstones.
+    // Backward shift: entries that were probed past the hole move into it, so that look-ups need no tombstones.
     for (std::size_t hole = at, probe = next(at);; probe = next(probe)) {
       if (entries_[probe].key == 0) {
         entries_[hole].key = 0;
@@ -98,7 +99,7 @@ class RequestTable {
   static std::uint64_t key_of(MPI_Request request) {
     std::uint64_t key = 0;
     std::memcpy(&key, &request, sizeof request);
-    return key + 1;  // a handle of zero is a handle too
+    return key + 1;  // 0 is a valid handle, but as a key it means free
   }
   std::size_t home(std::uint64_t key) const {
     return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 32) & (entries_.size() - 1);

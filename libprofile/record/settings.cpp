@@ -16,7 +16,7 @@ namespace {
 
 std::vector<std::string> own_arguments() {
   std::vector<std::string> arguments;
-  // Straight to the kernel: intM, if it is loaded, must not take this for the application's reading.
+  // Calls the kernel directly: intM, if it is loaded, must not take this for a read by the application.
   const long file = syscall(SYS_openat, AT_FDCWD, "/proc/self/cmdline", O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return arguments;
   std::string all;
@@ -52,7 +52,7 @@ const char* value_of(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-// A whole positive number that an int can hold, or 0.
+// A positive integer that an int can hold, or 0.
 int positive(const char* text) {
   char* end = nullptr;
   const unsigned long number = std::strtoul(text, &end, 10);
@@ -60,7 +60,7 @@ int positive(const char* text) {
   return good ? static_cast<int>(number) : 0;
 }
 
-// Where the run was started: programs change their directory.
+// Relative to the directory that the run was started in, since programs change their directory.
 std::string absolute(const std::string& path) {
   char directory[4096];
   if (path.front() == '/' || getcwd(directory, sizeof directory) == nullptr) return path;
@@ -84,7 +84,7 @@ std::string job_id() {
 
 std::string script_of(const std::string& program, const std::vector<std::string>& arguments) {
   if (!program.starts_with("python") && !program.starts_with("pypy")) return {};
-  // What stands between an interpreter and its script: `-X dev -u`, `-m mpi4py`, which runs the script behind it.
+  // Skips options between the interpreter and its script: `-X dev -u`, and `-m mpi4py`, which runs the script after it.
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "-m" && i + 1 < arguments.size()) {

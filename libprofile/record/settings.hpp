@@ -1,4 +1,4 @@
-// The recorder's settings: HALCYON_* variables, each with the name of the `halcyon run` option it stands for.
+// The recorder's settings: HALCYON_* variables, each named after its `halcyon run` option.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace halcyon {
 struct Settings {
   std::string output;
   std::string command;
-  std::string receipt;  // a file to be told the profile's name, for `halcyon run`; may be empty
+  std::string receipt;  // the file that tells `halcyon run` the profile's name; may be empty
   CounterRequest counter;
   BoundaryChoice boundary = BoundaryChoice::automatic;
   int boundary_ranks = 0;  // 0: as many as the world has
@@ -24,24 +24,24 @@ struct Settings {
   int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory ends
 };
 
-/// A relative output is made absolute. A value that cannot be read leaves its default, and a sentence in `complaint`.
+/// A relative output is made absolute. A value that cannot be read keeps its default, and `complaint` says so.
 Settings settings_from_environment(std::string& complaint);
 
-/// Settings of a world that MPI_Comm_spawn started: its profile has a name and a command of its own, and the receipt is
-/// the parents'.
+/// Adapts the settings of a world that MPI_Comm_spawn started: its profile gets its own name and command, and the
+/// receipt is left to the parents.
 void set_apart_from_parent(Settings& settings);
 
-/// The name of the script that Python was started with, or of the module; empty where `program` is not Python, or has
-/// none.
+/// The name of the script or module that Python was started with; empty if `program` is not Python, or has none.
 std::string script_of(const std::string& program, const std::vector<std::string>& arguments);
 
 /// The output path of a run: {app}, {np}, {jobid} and {timestamp} replaced.
 std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp);
-/// Local time, as in a file's name.
+/// Local time, in the form used in file names.
 std::string timestamp_of(std::time_t time);
 
-/// A number that the ranks of a run share, and hardly those of another, as far as their launcher's environment tells
-/// one. Ranks must not be asked: where some are not recorded, a message would meet one of theirs.
+/// A number that all ranks of a run share, and other runs hardly do. It comes from the launcher's environment, or else
+/// from the launcher's process id. The ranks cannot agree on one by messages: a rank that is not recorded could receive
+/// them.
 std::uint64_t run_number();
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// Settings that the command and the recorder must understand alike.
+// Settings that the command and the recorder must read alike.
 #pragma once
 
 #include <array>
@@ -7,10 +7,10 @@
 
 namespace halcyon {
 
-/// The profile's name where none is given; what is in braces is filled in by the recorder.
+/// The profile's default name; the recorder fills in the braces.
 inline constexpr const char* default_output = "{app}.{np}p.{jobid}.{timestamp}.h5";
 
-/// What --counter and HALCYON_COUNTER ask for.
+/// The counter that --counter and HALCYON_COUNTER ask for.
 struct CounterRequest {
   enum class Kind { automatic, papi, cpu, none } kind = Kind::automatic;
   std::string event;  // of papi
@@ -33,7 +33,7 @@ inline bool parse_counter(std::string_view text, CounterRequest& request) {
   return true;
 }
 
-/// What ends segments.
+/// Which operations end segments.
 enum class BoundaryChoice { automatic, all_to_all, rooted, pcontrol };
 inline constexpr std::array<std::string_view, 4> boundary_choice_names{"auto", "all-to-all", "rooted", "pcontrol"};
 
@@ -41,7 +41,7 @@ inline std::string_view name_of(BoundaryChoice choice) {
   return boundary_choice_names[static_cast<std::size_t>(choice)];
 }
 
-/// Reads what --boundary and HALCYON_BOUNDARY ask for; false for anything else.
+/// Reads the value of --boundary and HALCYON_BOUNDARY; false for anything else.
 inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
   for (std::size_t i = 0; i < boundary_choice_names.size(); ++i) {
     if (text != boundary_choice_names[i]) continue;
@@ -51,13 +51,13 @@ inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
   return false;
 }
 
-/// Where a profile's parts are, until it is written.
+/// The directory of a profile's parts, until it is written.
 inline std::string parts_of(const std::string& output) { return output + ".parts"; }
 
-/// Seconds after which what is recorded is spilled, so that a run that is killed loses no more.
+/// Seconds between two spills; a run that is killed loses no more than these.
 inline constexpr int default_spill_seconds = 60;
 
-/// Reads what --spill and HALCYON_SPILL ask for; false for anything but a whole number of seconds up to a day.
+/// Reads the value of --spill and HALCYON_SPILL; false for anything but a whole number of seconds up to a day.
 inline bool parse_spill(std::string_view text, int& seconds) {
   constexpr int most = 86400;
   int value = 0;
@@ -71,11 +71,11 @@ inline bool parse_spill(std::string_view text, int& seconds) {
   return true;
 }
 
-/// Longer, the background would no longer be a small addition to a run.
+/// A longer measurement would no longer be a small addition to a run.
 inline constexpr double longest_background_seconds = 60.0;
 
-/// Reads what --background and HALCYON_BACKGROUND ask for; false for anything but a decimal number of seconds up to the
-/// longest. By hand, since strtod depends on the program's locale, and from_chars on libm.
+/// Reads the value of --background and HALCYON_BACKGROUND; false for anything but a decimal number of seconds up to the
+/// longest. Not with strtod, which depends on the program's locale, nor from_chars, which depends on libm.
 inline bool parse_background(std::string_view text, double& seconds) {
   double value = 0.0;
   double place = 0.0;  // of the next decimal; 0 before the point
@@ -96,7 +96,7 @@ inline bool parse_background(std::string_view text, double& seconds) {
   return true;
 }
 
-/// Reads what HALCYON_PROBES asks for, which --no-probes sets to `off`; false for anything but `on` and `off`.
+/// Reads the value of HALCYON_PROBES, which --no-probes sets to `off`; false for anything but `on` and `off`.
 inline bool parse_probes(std::string_view text, bool& probes) {
   if (text != "on" && text != "off") return false;
   probes = text == "on";

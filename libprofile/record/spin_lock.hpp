@@ -10,7 +10,7 @@ namespace halcyon {
 class SpinLock {
  public:
   void lock() {
-    // Where threads outnumber cores, the holder may need this thread's core to go on.
+    // If threads outnumber cores, the holder may need this thread's core to go on.
     while (flag_.test_and_set(std::memory_order_acquire)) sched_yield();
   }
   void unlock() { flag_.clear(std::memory_order_release); }

@@ -11,13 +11,13 @@
 namespace halcyon {
 namespace {
 
-// Half of the time that the settings give to it.
+// Takes half of the time that the settings give to the background.
 BackgroundTimes measure_background(const Meters& meters, const Settings& settings) {
   const FixedWork work = measure_fixed_work(meters.clock, meters.ticks_of(0.5 * settings.background_seconds));
   return {meters.seconds_of(work.quantum), meters.seconds_of(work.mean)};
 }
 
-// Of nothing, where the settings want none.
+// All unknown if the settings turn the probes off.
 ProbeTimes probes(const Meters& meters, const Settings& settings) {
   return settings.probes ? measure_probes(meters.clock, meters.scale.nanoseconds_per_tick()) : ProbeTimes{};
 }
@@ -39,7 +39,7 @@ void Surroundings::begin() { at_start_ = system_totals(); }
 void Surroundings::look() {
   const EvidenceValues now = system_totals();
   for (std::size_t i = 0; i < evidence_count; ++i) {
-    // NaN stays NaN; clocks that do not run quite alike, and threads that have ended, make nothing negative.
+    // NaN stays NaN. Small differences between clocks, and threads that have ended, must not make a value negative.
     evidence_[i] = evidence_infos[i].is_sum ? std::max(now[i] - at_start_[i], 0.0) : now[i];
   }
 }

@@ -1,4 +1,4 @@
-// What the machine was like around a run: what the operating system counted, background, and probes.
+// The state of the machine around a run: the operating system's counters, background, and probes.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@ namespace halcyon {
 
 class Surroundings {
  public:
-  /// Just before the first segment: takes as long as the settings want.
+  /// Called just before the first segment; the settings say how long it takes.
   void measure_before(const Meters& meters, const Settings& settings);
-  /// Just after the last one.
+  /// Called just after the last segment.
   void measure_after(const Meters& meters, const Settings& settings);
 
-  /// Begins to count what the operating system counts.
+  /// Reads the operating system's counters at the start.
   void begin();
-  /// Reads what it has counted since; put_into() gives what was read last.
+  /// Reads the counters again; put_into() gives their change since the start.
   void look();
 
   /// The names of the host, and of its processor.
@@ -31,7 +31,7 @@ class Surroundings {
   std::array<char, 256> host_{};
   std::array<char, most_cpu_text> cpu_{};
   EvidenceValues at_start_{};
-  EvidenceValues evidence_{};  // since the start, when it was last looked at
+  EvidenceValues evidence_{};  // since the start, at the last look()
   BackgroundTimes background_before_;
   BackgroundTimes background_after_;
   ProbeTimes probes_before_{};

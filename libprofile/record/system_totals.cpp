@@ -18,9 +18,10 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// The number behind the first `key` in the beginning of a file of /proc, after `skipped` other numbers.
+// The number after the first `key` in a file of /proc, after `skipped` other numbers. Reads only the beginning of the
+// file.
 double number_in(const char* path, const char* key, int skipped) {
-  // Straight to the kernel: intM, if it is loaded, must not take this for the application's reading.
+  // Calls the kernel directly: intM, if it is loaded, must not take this for a read by the application.
   const long file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return unknown;
   char text[512];
@@ -50,7 +51,7 @@ double cpu_wait_seconds(int thread) {
   return 1e-9 * number_in(path, "", 1);
 }
 
-// Of all threads but this one that live now.
+// Sum over all threads that live now, except this one.
 double cpu_wait_of_other_threads(int this_thread) {
   DIR* const threads = opendir("/proc/self/task");
   if (threads == nullptr) return unknown;
@@ -58,7 +59,7 @@ double cpu_wait_of_other_threads(int this_thread) {
   while (const dirent* entry = readdir(threads)) {
     const int thread = std::atoi(entry->d_name);
     if (thread <= 0 || thread == this_thread) continue;
-    // Not a number of one that has just ended.
+    // Skips the unknown value of a thread that has just ended.
     if (const double wait = cpu_wait_seconds(thread); wait > 0.0) sum += wait;
   }
   closedir(threads);

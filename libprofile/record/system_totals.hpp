@@ -1,12 +1,12 @@
-// What the operating system has counted so far of this process and its host.
+// The operating system's counters of this process and its host.
 #pragma once
 
 #include "libprofile/format/evidence.hpp"
 
 namespace halcyon {
 
-/// Sums since moments in the past; the difference of two readings is what happened between them. For the thread that
-/// calls MPI. Some tens of microseconds, and some more for each other thread: for the start and the end of a run.
+/// Sums since some moment in the past: use the difference of two readings. To be called by the thread that calls MPI.
+/// Takes some tens of microseconds, and more for each other thread, so not for every segment.
 EvidenceValues system_totals();
 
 }  // namespace halcyon

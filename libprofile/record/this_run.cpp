@@ -50,7 +50,7 @@ int ThisRun::process_of(int rank_in_comm, MPI_Comm comm) const {
   mpi.Group_translate_ranks(of_comm, 1, &rank_in_comm, world, &in_world);
   mpi.Group_free(&world);
   mpi.Group_free(&of_comm);
-  return in_world >= 0 ? in_world : Gathering::nowhere;  // MPI_UNDEFINED is below
+  return in_world >= 0 ? in_world : Gathering::nowhere;  // MPI_UNDEFINED is negative
 }
 
 int ThisRun::members_of_this_world(MPI_Comm comm) const {

@@ -1,4 +1,4 @@
-// Which process of which run this is, and what the run was asked to do.
+// This process, its run, and the run's settings.
 #pragma once
 
 #include <sys/types.h>
@@ -16,20 +16,21 @@ namespace halcyon {
 
 struct ThisRun {
   Settings settings;
-  pid_t process = 0;  // that began to record
+  pid_t process = 0;  // the one that began to record
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
-  // Spawned, or one that has spawned or met others: a communicator's size no longer says who is in it.
+  // True if this world was spawned, or has spawned or met others: a communicator's size then no longer says who is in
+  // it.
   std::atomic<bool> several_worlds{false};
   std::timespec start_time{};
 
-  /// Asks MPI who this is. True where another program has spawned this one.
+  /// Asks MPI for rank, ranks and thread level. True if another program has spawned this one.
   bool find_place_in_world();
 
-  /// The rank in the world of one of a communicator; Gathering::nowhere for one of another world.
+  /// The rank in the world of a rank in a communicator; Gathering::nowhere if it is of another world.
   int process_of(int rank_in_comm, MPI_Comm comm) const;
-  /// How many processes of this world are in the communicator.
+  /// Number of processes of this world in the communicator.
   int members_of_this_world(MPI_Comm comm) const;
 
   RunFacts facts(const Counter& counter) const;

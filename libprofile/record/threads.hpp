@@ -1,4 +1,4 @@
-// The threads of the application, and what each has done so far.
+// The threads of the application, and the sums of each.
 #pragma once
 
 #include <pthread.h>
@@ -21,18 +21,18 @@ namespace halcyon {
 
 class Threads;
 
-/// What one thread of the application has done so far. Only its own thread writes it; the thread that closes a segment
-/// reads it. Sums grow for ever and are differenced at boundaries, so that nobody resets what another thread adds to.
+/// The sums of one thread of the application. Only that thread writes them; the thread that closes a segment reads
+/// them. Sums are never reset, but differenced at boundaries, so that no thread writes another's.
 struct alignas(64) ThreadState {
   OutermostCall outermost;
-  bool is_application = false;  // may do file I/O that counts
+  bool is_application = false;  // its file I/O counts
   const void* fortran_site = nullptr;
   Gathering gathering;
 
   std::array<std::atomic<std::uint64_t>, feature_count> counts{};
   std::array<Ticks, time_kind_count> times{};
-  std::unique_ptr<UsualTimes> usual_times;  // of a thread that ends segments
-  Ticks beyond_usual;                       // of all its calls
+  std::unique_ptr<UsualTimes> usual_times;  // only in a thread that ends segments
+  Ticks beyond_usual;                       // sum over all its calls
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
@@ -41,7 +41,7 @@ struct alignas(64) ThreadState {
   std::uint64_t events_at_exit = 0;
 
   Threads* registry = nullptr;
-  ThreadState* next_free = nullptr;  // among those whose thread has ended
+  ThreadState* next_free = nullptr;  // in the list of states whose thread has ended
 
   void add(Feature feature, std::uint64_t amount) {
     auto& sum = counts[index_of(feature)];
@@ -49,21 +49,21 @@ struct alignas(64) ThreadState {
   }
 };
 
-/// The calling thread's; null until it enters. constinit: without it, every use would first ask whether it has to be
+/// The state of the calling thread; null until it enters. Without constinit, every use would first check whether it is
 /// initialized.
 extern constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
 
-/// Every thread that has called in is known, and its counts belong to the run for good: the state of a thread that has
-/// ended goes on under the next one that begins. So a program with new threads at every step has only as many states as
-/// threads at a time.
+/// The states of all threads that have called in. The counts of a thread that has ended stay with the run: the next new
+/// thread takes over its state. So a program that starts new threads at every step has only as many states as threads
+/// at a time.
 class Threads {
  public:
   Threads();
 
-  /// Threads that MPI_Init has started: what they read and write is not the application's.
+  /// Threads that MPI_Init has started: their file I/O is not the application's.
   void set_apart(std::vector<int> mpi_threads) { mpi_threads_ = std::move(mpi_threads); }
 
-  /// Gives the calling thread, which has none, a state.
+  /// Gives a state to the calling thread, which must have none.
   ThreadState& enter(Ticks now);
 
   /// `visit(feature, sum)`: each count, summed over all threads.
@@ -81,7 +81,7 @@ class Threads {
  private:
   static void release(void* state);
 
-  mutable SpinLock lock_;  // threads enter while others close segments, whatever level MPI was asked for
+  mutable SpinLock lock_;  // threads may enter while others close segments, at any MPI thread level
   std::vector<ThreadState*> threads_;
   ThreadState* free_ = nullptr;
   std::vector<int> mpi_threads_;

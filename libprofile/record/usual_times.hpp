@@ -1,5 +1,5 @@
-// What calls usually take, each kind by itself, learnt while the program runs; and what they take beyond it. A segment
-// may be delayed in a dozen of its calls and no segment be spared, but most single calls still are.
+// Learns the usual time of each kind of call while the program runs, and gives the time that calls take beyond it. Even
+// if delays hit a dozen calls in every segment, most single calls are undisturbed.
 #pragma once
 
 #include <array>
@@ -11,11 +11,11 @@
 
 namespace halcyon {
 
-/// Of the calls of one thread.
+/// The usual times of one thread's calls.
 class UsualTimes {
  public:
-  /// A call from `site`, that moved so many bytes, has taken `took`: all of it beyond the usual, if it is more than
-  /// twice the usual and `noticeable`; else nothing.
+  /// A call from `site` has moved so many bytes and taken `took`. Returns its time beyond the usual if it took more
+  /// than twice the usual plus `noticeable`, else 0.
   Ticks beyond(const void* site, std::uint64_t bytes, Ticks took, Ticks noticeable) {
     if (position_ < last_position) ++position_;
     Kind* const kind = find(site, bytes);
@@ -31,16 +31,16 @@ class UsualTimes {
 
  private:
   // Calls from one place in the program, at one position in a segment, that move about the same number of bytes. One
-  // place may exchange with many neighbours, or for many ends: what is usual for one of them is not for another.
+  // place may exchange data with many neighbours, or for many purposes, each with another usual time.
   struct Kind {
     std::uint64_t name = 0;
     float usual = 0.0F;       // ticks
-    std::uint32_t calls = 0;  // the first few, then it is enough to know that there were more
+    std::uint32_t calls = 0;  // up to first_calls
   };
 
-  // The usual is what 3 % take less than: those are undisturbed even where half of all calls are delayed, and a wait is
-  // delayed by any of several calls of the other side. It is followed in steps that balance there, so that work which
-  // changes is followed, too; the first calls are too few to have 3 %.
+  // The usual time is the 3 % quantile. Calls that fast are undisturbed even if half of all calls are delayed and a
+  // wait is delayed by any of several calls of the other side. Steps up and down, which balance at that quantile,
+  // follow it even if the work changes. The first calls are too few for a 3 % quantile: they give their least time.
   static constexpr std::uint32_t first_calls = 32;
   static constexpr float up = 1.0F / 256.0F;
   static constexpr float down = 32.0F * up;
@@ -62,7 +62,7 @@ class UsualTimes {
            static_cast<std::uint64_t>(position_) << (address_bits + size_bits);
   }
 
-  // Kinds that are new, if there are so many that no place is free for them, are not followed.
+  // Null for a new kind if the table has no place for it: such kinds are not followed.
   Kind* find(const void* site, std::uint64_t bytes) {
     constexpr std::size_t most_tries = 8;
     const std::uint64_t name = name_of(site, bytes);
@@ -78,7 +78,7 @@ class UsualTimes {
     return nullptr;
   }
 
-  static constexpr unsigned last_position = 63;  // which all later calls of a segment share
+  static constexpr unsigned last_position = 63;  // shared by all later calls of a segment
   static constexpr unsigned table_bits = 12;
 
   unsigned position_ = 0;

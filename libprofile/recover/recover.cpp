@@ -29,7 +29,7 @@ struct Part {
   ReadTail tail;
 };
 
-// Null where a rank has created its part, and was killed before anything was in it.
+// Null if the rank was killed after it had created its part, before it wrote anything into it.
 std::unique_ptr<Part> read_part(const std::string& path) {
   auto part = std::make_unique<Part>();
   PartFile::open_for_reading(path, part->file);
@@ -55,7 +55,8 @@ std::string text_of(const std::vector<std::uint32_t>& ranks) {
   return text;
 }
 
-// The first of these that any rank tells: who was killed outright brought the others down, and cannot tell.
+// The first of these states that any rank recorded. A rank that was killed outright could not record it, and brought
+// the others down.
 std::string exit_state_of(const std::vector<std::unique_ptr<Part>>& parts, bool all_there) {
   std::set<int> ends;
   for (const auto& part : parts) ends.insert(part->tail.end);
@@ -68,7 +69,7 @@ std::string exit_state_of(const std::vector<std::unique_ptr<Part>>& parts, bool 
   return "signal " + std::to_string(*ends.begin());
 }
 
-// Segments from the start in which the same kind of boundary ended on all ranks.
+// Number of segments, from the first, that the same kind of boundary ended on all ranks.
 std::uint64_t common_segments(const std::vector<std::unique_ptr<Part>>& parts) {
   std::uint64_t common = std::numeric_limits<std::uint64_t>::max();
   for (const auto& part : parts) common = std::min<std::uint64_t>(common, part->tail.segments->size());
@@ -85,7 +86,7 @@ std::uint64_t common_segments(const std::vector<std::unique_ptr<Part>>& parts) {
   return common;
 }
 
-// `counter`: what counted computation on all ranks.
+// `counter`: the counter of all ranks.
 Profile merge(const std::vector<std::unique_ptr<Part>>& parts, std::string_view counter, std::uint64_t segments) {
   std::vector<RankRecords> records;
   std::vector<std::uint32_t> ranks;
@@ -112,8 +113,8 @@ Profile merge(const std::vector<std::unique_ptr<Part>>& parts, std::string_view 
   return merger.finish(alone);
 }
 
-// The figures of all ranks, those of the lost ones among them. Throws std::runtime_error where parts are impossible, or
-// not of one run.
+// The figures of all ranks, including the lost ones. Throws std::runtime_error if parts are impossible, or not of one
+// run.
 std::vector<RankFigures> figures_of(const std::vector<std::unique_ptr<Part>>& parts, const std::string& first_file) {
   const PartHeader& header = parts.front()->file.header();
   std::vector<RankFigures> figures(header.ranks, lost_rank());
@@ -131,7 +132,7 @@ std::vector<RankFigures> figures_of(const std::vector<std::unique_ptr<Part>>& pa
   return figures;
 }
 
-// In a sentence; empty where nothing is missing. `damaged`: what is wrong with a part that cannot be read.
+// What is missing, in a sentence; empty if nothing is. `damaged`: why a part cannot be read.
 std::string missing(const std::vector<std::unique_ptr<Part>>& parts, const std::vector<RankFigures>& figures,
                     std::uint64_t segments, const std::string& damaged) {
   std::string text;
@@ -168,7 +169,7 @@ Profile profile_of(const std::vector<std::unique_ptr<Part>>& parts, const std::s
   return profile;
 }
 
-// What a damaged part may hold, the checks of the reader know best.
+// A damaged part may hold anything, so the profile passes the reader's checks before it is written.
 Outcome<Profile> checked(const Profile& profile, const std::string& path) {
   ContentsSink contents;
   contents.attribute("schema_version", std::int64_t{newest_schema_version});
@@ -192,7 +193,7 @@ Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths)
       }
       const bool is_alone = files.size() == 1;
       for (const std::string& file : files) {
-        // Of a rank that was killed while it made its part there is nothing, and the others are wanted.
+        // A rank that was killed while it created its part left an empty file; the other parts are still wanted.
         if (!is_alone && fs::file_size(file) == 0) continue;
         PartFile part;
         PartFile::open_for_reading(file, part);
@@ -212,7 +213,7 @@ Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths)
 
 Outcome<Recovered> recover(const RunParts& run, const std::string& output) try {
   std::vector<std::unique_ptr<Part>> parts;
-  std::string damaged;  // the first that is
+  std::string damaged;  // the first error
   for (const std::string& file : run.files) {
     try {
       if (auto part = read_part(file)) parts.push_back(std::move(part));

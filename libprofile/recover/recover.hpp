@@ -1,4 +1,4 @@
-// A profile out of the parts that a run left which did not reach MPI_Finalize.
+// Makes a profile out of the parts of a run that did not reach MPI_Finalize.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct RunParts {
   std::vector<std::string> files;  // in order of rank
 };
 
-/// Of files and directories of parts, run by run.
+/// Finds the parts in these files and directories, grouped by run.
 Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths);
 
 struct Recovered {
@@ -27,8 +27,8 @@ struct Recovered {
   std::string incomplete;  // what is missing, in a sentence
 };
 
-/// Merges what the ranks have in common: the segments up to the end of the shortest part. Ranks that left nothing are
-/// named in the profile. Memory: one block of segments per part, and the profile's own columns.
+/// Merges the segments that all ranks have: up to the end of the shortest part. The profile names the ranks that left
+/// no part. Memory: one block of segments per part, and the profile's own columns.
 Outcome<Recovered> recover(const RunParts& parts, const std::string& output);
 
 }  // namespace halcyon

@@ -8,13 +8,13 @@ namespace halcyon {
 namespace {
 
 constexpr int tag = 1;
-constexpr std::size_t most_at_once = std::size_t{1} << 30;  // bytes, below what MPI counts in an int
+constexpr std::size_t most_at_once = std::size_t{1} << 30;  // bytes, so that the count of a piece fits into an int
 
 void check(int code, const char* what) {
   if (code != MPI_SUCCESS) throw std::runtime_error(std::string(what) + " failed while the ranks were merged");
 }
 
-// `talk(bytes of the piece, its offset)` for pieces that MPI can count.
+// Calls `talk(bytes, offset)` for pieces whose count fits into an int.
 template <class Talk>
 void in_pieces(std::size_t bytes, Talk talk) {
   for (std::size_t at = 0; at < bytes; at += most_at_once) {
@@ -26,7 +26,7 @@ void in_pieces(std::size_t bytes, Talk talk) {
 
 MpiExchange::MpiExchange(int rank, int ranks) : rank_(rank), ranks_(ranks) {
   if (ranks == 1) return;
-  // Not a duplicate: that would call what the program has attached to its world for such a case.
+  // Not MPI_Comm_dup, which would call the copy functions of attributes that the program has attached to its world.
   check(mpi.Comm_split(mpi.comm_world, 0, rank, &comm_), "MPI_Comm_split");
   mpi.Comm_set_errhandler(comm_, mpi.errors_return);
 }

@@ -1,4 +1,4 @@
-// The ranks of a running program talk by MPI, on a communicator of their own, past every interposed tool.
+// Exchange between the ranks of a running program: by MPI, on its own communicator, bypassing every interposed tool.
 #pragma once
 
 #include "libprofile/interpose/mpi_runtime.hpp"
@@ -6,7 +6,7 @@
 
 namespace halcyon {
 
-/// Made and destroyed by all ranks together. A world of one rank calls no MPI.
+/// Constructed and destroyed by all ranks together. With one rank, no MPI is called.
 class MpiExchange final : public Exchange {
  public:
   MpiExchange(int rank, int ranks);

@@ -20,8 +20,8 @@
 namespace halcyon {
 namespace {
 
-// How many can be merged: none where some that were spilled cannot be read back. The other ranks wait for this one, and
-// must hear of it.
+// Number of segments that can be merged; 0 if spilled ones cannot be read back. Does not throw, since the other ranks
+// wait for this number.
 std::uint64_t settled_segments(Recorder& run) try {
   SegmentStore& segments = run.records.segments();
   const auto settle_unless_kept = [&run, &segments] {
@@ -51,7 +51,7 @@ RankRecording recording_of(Recorder& run) {
           .figures = run.figures()};
 }
 
-// One line where it takes long: a program that does not end is soon killed.
+// Prints one line if merging takes long: users soon kill a program that does not end.
 MergeProgress progress_on_standard_error() {
   return [began = nanoseconds_of(CLOCK_MONOTONIC), speaks = true](std::size_t done, std::size_t all) mutable {
     constexpr std::uint64_t patience = 2'000'000'000;
@@ -63,14 +63,14 @@ MergeProgress progress_on_standard_error() {
   };
 }
 
-// The root's, at every rank.
+// Gives the root's value to every rank.
 bool broadcast(const Exchange& exchange, bool is_good) {
   std::vector<std::byte> answer{static_cast<std::byte>(is_good)};
   exchange.broadcast(answer);
   return answer.front() != std::byte{0};
 }
 
-// At the root; elsewhere nothing.
+// The writer process, at the root only.
 struct Writer {
   Writer(const Exchange& exchange, const std::string& path)
       : is_started(exchange.is_root() && process.start(path, error)) {}
@@ -82,7 +82,8 @@ struct Writer {
   bool is_started;
 };
 
-// The profile of the run in one file, by all ranks together; at the root its name. Then what is recorded is saved.
+// Writes the profile of the run into one file, together with all ranks, and then marks the records as saved. Returns
+// the file's name at the root.
 Outcome<std::string> write_and_save(Writer& writer, const Exchange& exchange, const MergedRun& merged, Recorder& run) {
   FrameWriter frames(writer.process.input());
   send_merged_run(exchange, merged, frames);
@@ -93,8 +94,8 @@ Outcome<std::string> write_and_save(Writer& writer, const Exchange& exchange, co
     run.records.remove_part();
     return std::string();
   }
-  // From its end on the profile will be there. A signal is answered when it is, and the ranks and who waits for the run
-  // know of it; where one came before, there are parts, and must be no profile.
+  // Once frames.end() is sent, the profile will exist. The change postpones signals until it does, and the other ranks
+  // and the receipt say so. If a signal came before, the parts were saved, and there must be no profile.
   const Change change(run.gate, current_thread());
   if (run.gate.has_unsaved() && !run.gate.is_being_left()) frames.end();
   Outcome<std::string> written = writer.finish();
@@ -107,7 +108,7 @@ Outcome<std::string> write_and_save(Writer& writer, const Exchange& exchange, co
   return written;
 }
 
-// Where a profile goes that its own place does not take: a full disk, a directory that is gone.
+// The path of a profile that cannot be written to its own place: a full disk, a directory that is gone.
 std::string second_place(const std::string& path) {
   const char* directory = std::getenv("TMPDIR");
   return std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/" +
@@ -117,11 +118,11 @@ std::string second_place(const std::string& path) {
 }  // namespace
 
 void reduce_and_write(Recorder& run) {
-  const SignalBlocked no_sigpipe(SIGPIPE);  // a writer that dies must not take the application with it
+  const SignalBlocked no_sigpipe(SIGPIPE);  // if the writer dies, the application must not
   const ThisRun& who = run.run;
   const MpiExchange exchange(who.rank, who.ranks);
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
-  Writer writer(exchange, path);  // before merging, since it takes as long to load HDF5
+  Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile
   const MergedRun merged = merge_run(exchange, recording_of(run), progress_on_standard_error());
 
   const Outcome<std::string> first = write_and_save(writer, exchange, merged, run);

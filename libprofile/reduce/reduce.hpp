@@ -1,12 +1,12 @@
-// From what each rank recorded to one profile: the work done inside MPI_Finalize.
+// Makes one profile out of the records of all ranks, inside MPI_Finalize.
 #pragma once
 
 namespace halcyon {
 
 class Recorder;
 
-/// Merges the ranks' segments and has rank 0 write the file; collective over the world. Throws only where memory or the
-/// MPI library fail; what cannot be written is said in one line by rank 0.
+/// Merges the ranks' segments, and lets rank 0 write the file; collective over the world. Throws only if memory runs
+/// out or the MPI library fails. If the file cannot be written, rank 0 says so in one line.
 void reduce_and_write(Recorder& run);
 
 }  // namespace halcyon

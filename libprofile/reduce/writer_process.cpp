@@ -16,7 +16,7 @@
 namespace halcyon {
 namespace {
 
-// Relative to the library, so that an installation can be moved: in the build tree, or where it is installed.
+// Relative to the library, in the build tree or as installed, so that an installation can be moved.
 std::string writer_path() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&writer_path), &info) == 0 || info.dli_fname == nullptr) return {};
@@ -33,17 +33,17 @@ struct Launch {
   char* const* environment;
   int standard_input;
   int standard_output;
-  int error;  // written in the shared address space
+  int error;  // set by the new process, in the shared address space
 };
 
 int execute(void* argument) {
   auto* launch = static_cast<Launch*>(argument);
-  // NOLINTBEGIN(clang-analyzer-*): posix_spawn would leave a child of the application's own
-  // A second child that is nobody's: after exec a process signals its parent whatever clone asked for, so its parent
-  // must already be gone.
+  // NOLINTBEGIN(clang-analyzer-*): posix_spawn would make a child of the application
+  // This child ends at once and leaves a second one without a parent: after exec a process signals its parent at its
+  // end, whatever signal clone was given.
   const pid_t child = vfork();
   if (child == 0) {
-    setsid();  // who kills the ranks with all their processes must not leave half of a file
+    setsid();  // a kill of the rank's process group must not leave half a file
     if (dup2(launch->standard_input, 0) >= 0 && dup2(launch->standard_output, 1) >= 0) {
       sigset_t none;
       sigemptyset(&none);
@@ -58,7 +58,8 @@ int execute(void* argument) {
   // NOLINTEND(clang-analyzer-*)
 }
 
-// A pipe that takes no standard stream's number, where the program has closed one: what is printed must not enter it.
+// Opens a pipe whose ends do not get the number of a standard stream that the program has closed: output of the program
+// must not enter the pipe.
 bool open_pipe(int (&ends)[2]) {
   if (pipe2(ends, O_CLOEXEC) != 0) return false;
   for (int& end : ends) {
@@ -77,7 +78,7 @@ bool open_pipe(int (&ends)[2]) {
   return false;
 }
 
-// The tools must not be preloaded into the process that serves them.
+// Environment variables of the tools, which must not be preloaded into their own writer process.
 bool concerns_the_tools(const char* entry) {
   return std::strncmp(entry, "LD_PRELOAD=", 11) == 0 || std::strncmp(entry, "HALCYON_", 8) == 0 ||
          std::strncmp(entry, "INTM_", 5) == 0;
@@ -107,8 +108,8 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
   environment.push_back(nullptr);
 
   Launch launch{program.c_str(), arguments, environment.data(), to_writer[0], from_writer[1], 0};
-  // clone instead of fork: no signal when the go-between ends, no atfork handlers of the MPI library, and the
-  // application's pages are shared, not copied, until the exec.
+  // clone instead of fork: the intermediate process ends without a signal, no atfork handlers of the MPI library run,
+  // and the application's pages are shared, not copied, until the exec.
   constexpr auto stack_bytes = std::size_t{64} * 1024;
   void* stack = mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
   pid_t between = -1;
@@ -139,7 +140,7 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
 void WriterProcess::hang_up() {
   for (int* end : {&input_, &output_}) {
     if (*end >= 0) close(*end);
-    *end = -1;  // soon another file's
+    *end = -1;  // the number may soon be another file's
   }
 }
 
@@ -157,7 +158,7 @@ Outcome<std::string> WriterProcess::finish() {
   while (!answer.empty() && answer.back() == '\n') answer.pop_back();
   if (answer.rfind("ok: ", 0) == 0) return answer.substr(4);
   if (answer.rfind("error: ", 0) == 0) return Failure{answer.substr(7)};
-  return Failure{answer.empty() ? "the writer of the profile ended without a word" : answer};
+  return Failure{answer.empty() ? "the writer of the profile ended without an answer" : answer};
 }
 
 }  // namespace halcyon

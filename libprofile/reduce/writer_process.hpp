@@ -7,21 +7,21 @@
 
 namespace halcyon {
 
-/// Runs halcyon-write for one file. Its parent is not the application: no SIGCHLD reaches it, no wait() of its own ever
-/// meets a stranger.
+/// Runs halcyon-write for one file. The process is not a child of the application: the application gets no SIGCHLD, and
+/// its wait() never returns an unknown process.
 class WriterProcess {
  public:
   WriterProcess() = default;
-  /// One that is not finished gives up.
+  /// Without finish(), the process gives up.
   ~WriterProcess() { hang_up(); }
   WriterProcess(const WriterProcess&) = delete;
   WriterProcess& operator=(const WriterProcess&) = delete;
 
   /// False if it cannot be started; `error` says why.
   bool start(const std::string& path, std::string& error);
-  /// Where frames go.
+  /// The file descriptor that takes the frames.
   int input() const { return input_; }
-  /// Ends the frames and waits for the outcome: the name that the profile got.
+  /// Ends the frames and waits for the outcome: the file name that the profile got.
   Outcome<std::string> finish();
 
  private:

@@ -1,4 +1,4 @@
-// Wrappers of what completes, starts and frees requests, which mpi.table cannot say in a line.
+// Wrappers of the functions that complete, start and free requests. A line of mpi.table is not enough for them.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace halcyon {
 
-/// An array that is on the stack while it is small; its elements start with no value.
+/// An array that is on the stack if it is small. Elements on the stack are not initialized.
 template <class T>
 class Scratch {
  public:
@@ -26,8 +26,8 @@ class Scratch {
   std::vector<T> far_;
 };
 
-/// The requests of one completing call as they were before it: MPI resets the handles of what it completes, and may
-/// give them to another thread's requests before the call is back.
+/// The requests of one completing call, read before the call: MPI resets the handles of completed requests, and may
+/// give them to another thread's requests before the call returns.
 class Completion {
  public:
   Completion(int count, const MPI_Request* requests) : count_(count), before_(count), pending_(count) {
@@ -38,7 +38,7 @@ class Completion {
     }
   }
 
-  /// Request `index` has completed. Boundaries wait for finish(), so that all volumes are in the segment they end.
+  /// Request `index` has completed. Boundaries are handled in finish(), so that the segments they end have all volumes.
   void completed(RecordedCall& call, int index, const MPI_Status& status) {
     call.completed(before_[index], pending_[index], status);
     if (pending_[index].ends_segment) boundaries_.push_back(pending_[index]);
@@ -50,7 +50,8 @@ class Completion {
   int count() const { return count_; }
 
  private:
-  /// What has failed is over, too, where MPI has reset its handle: that is soon another's, of which nothing is known.
+  /// If MPI has reset the handle of a failed request, the request is over, too: MPI may soon give that handle to
+  /// another one.
   void forget_failed(const MPI_Request* requests) {
     const SharedStateLock lock;
     for (int i = 0; i < count_; ++i) {
@@ -69,7 +70,7 @@ inline bool nothing_pending() { return recorder->calls.requests.empty(); }
 
 }  // namespace halcyon
 
-// The generated wrappers name these; one for each of these `special` lines of mpi.table.
+// The generated wrappers call these: one for each of these `special` lines of mpi.table.
 namespace {
 
 using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
@@ -93,7 +94,7 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   return result;
 }
 
-// Apart, so that what asks in vain does not make room for it.
+// Not inlined, so that an unsuccessful test does not pay for its stack frame.
 [[gnu::noinline]] void note_tested(RecordedCall& call, Completion&& completion, int result, const MPI_Request* request,
                                    const MPI_Status& status) {
   if (result == MPI_SUCCESS) completion.completed(call, 0, status);
@@ -108,8 +109,8 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   return result;
 }
 
-// Most of what polls ask, they ask in vain. What is known of the request is looked up before only where another thread
-// may be given its handle meanwhile.
+// Most tests are unsuccessful. So the request is looked up before the call only if another thread may be given its
+// handle meanwhile.
 [[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, int* flag, MPI_Status* status) {
   RecordedCall call(CallClass::poll, caller);
@@ -124,7 +125,7 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   return result;
 }
 
-// With an error in a status, what did complete still completed (MPI 3.1, 3.7.5).
+// After an error in a status, the requests without an error have still completed (MPI 3.1, 3.7.5).
 void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
               const MPI_Status* statuses) {
   for (int i = 0; i < completion.count(); ++i) {

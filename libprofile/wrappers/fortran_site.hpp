@@ -5,7 +5,7 @@
 
 namespace halcyon {
 
-/// Remembers where a Fortran program made the call that its MPI layer is about to make for it.
+/// Remembers where a Fortran program called MPI; the C call itself comes from MPI's Fortran layer.
 class FortranSite {
  public:
   explicit FortranSite(const void* site) {

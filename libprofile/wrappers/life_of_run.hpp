@@ -1,4 +1,4 @@
-// Wrappers of the calls between which a run is recorded, and of the user's marks.
+// Wrappers of the calls that begin and end recording, and of the user's marks.
 #pragma once
 
 #include <cstdarg>
@@ -8,13 +8,13 @@
 #include "libprofile/life/start.hpp"
 #include "libprofile/wrappers/recorded_call.hpp"
 
-// The generated wrappers name these; one for each of these `special` and `life` lines of mpi.table.
+// The generated wrappers call these: one for each of these `special` and `life` lines of mpi.table.
 namespace {
 
 using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
 
-// What the arguments are that follow the level, only the tool knows for which they are made. They go on as they came in
-// registers, and those that have none of their own are lost; what was not passed is never looked at.
+// Only the tool that they are meant for knows the arguments after the level. All argument registers are passed on;
+// arguments on the stack are lost. The callee never reads what the program did not pass.
 int wrap_MPI_Pcontrol(int (*next)(int, ...), Caller caller, int level, va_list arguments) {
   void* words[5];
   double reals[8];

@@ -1,5 +1,5 @@
-// One call of the program, as libhalcyon.so sees it: the clock reads around it, and what is noted of it. The notes of
-// mpi.table and posix.table are its members.
+// One recorded call of the program in libhalcyon.so: reads the clock before and after it, and notes what it did. The
+// notes of mpi.table and posix.table are its member functions.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace halcyon {
 
-/// Names the tables' notes use.
+/// Names that the notes of the tables use.
 enum BlockingMode { blocking, nonblocking };
 enum CollectiveShape { one_to_all, all_to_one, all_to_all };
 
@@ -30,15 +30,16 @@ constexpr Feature collectives_of(CollectiveShape shape) {
 }
 
 /// One call of the application, from entry to exit of the outermost wrapper. Calls that MPI or another tool makes
-/// inside it are not recorded. Inlined into every wrapper, as these are into what is exported, though that makes the
-/// library twice as large: a call is then 9 ns cheaper, since its class is a constant and nothing goes through memory.
+/// inside it are not recorded. It is inlined into every wrapper, and every wrapper into the exported function. This
+/// makes the library twice as large, but a call 9 ns cheaper: its class is a constant and its members stay in
+/// registers.
 class RecordedCall {
  public:
   [[gnu::always_inline]] RecordedCall(CallClass call_class, Caller caller) : site_(caller.site), class_(call_class) {
     if (__builtin_expect(!recording.load(std::memory_order_acquire), 0)) return;
     ThreadState& thread = current_thread();
     if (thread.outermost.is_around(caller)) return;
-    // A child of vfork shares this memory, so that it passes for its parent until it is asked.
+    // A child of vfork shares this memory; only getpid() tells it from its parent.
     if (call_class == CallClass::posixio && (!thread.is_application || getpid() != recorder->run.process)) return;
     thread.outermost.begin(caller);
     thread_ = &thread;
@@ -64,7 +65,7 @@ class RecordedCall {
     recorder->meters.begin_computation(*thread_, entry_, exit_);
   }
 
-  // -- what the tables' notes say
+  // -- the notes of the tables
 
   void send(BlockingMode mode, MPI_Count count, MPI_Datatype type, int destination) {
     thread_->add(sends_of(mode), 1);
@@ -85,7 +86,7 @@ class RecordedCall {
                        .counted = Feature::sends_nonblocking,
                        .persistent = true});
   }
-  /// Counted partition by partition, as they are ready: `bytes` is of one.
+  /// Partitions are counted as they become ready; PendingRequest::bytes is the size of one partition.
   void partitioned_send(MPI_Request request, MPI_Count count, MPI_Datatype type, int destination) {
     remember(request, {.bytes = destination != MPI_PROC_NULL ? bytes(count, type) : 0,
                        .operation = PendingRequest::Operation::partitioned_send,
@@ -141,10 +142,10 @@ class RecordedCall {
     if (is_regular(file)) file_write(static_cast<std::uint64_t>(size));
   }
   void written_to(FILE* stream, std::uint64_t size) {
-    if (size > 0 && is_regular(stream)) file_write(size);  // fwrite tells a failure by writing nothing
+    if (size > 0 && is_regular(stream)) file_write(size);  // fwrite returns 0 on failure
   }
 
-  /// Processes that are not of this world have come into reach.
+  /// The program can now talk to processes of another MPI_COMM_WORLD.
   void meets_another_world() { recorder->run.several_worlds.store(true, std::memory_order_relaxed); }
 
   // -- boundaries
@@ -156,20 +157,20 @@ class RecordedCall {
   void boundary_posted(MPI_Request request, Boundary operation, MPI_Comm comm) {
     if (synchronizes(comm)) ends_segment_when_complete(request, operation);
   }
-  /// A Reduce or Gather has returned: all have come to the root before it returns there. Of one that does not block
-  /// only the root knows when that was.
+  /// A blocking Reduce or Gather has returned: at the root it returns only after all ranks have entered it. A
+  /// non-blocking one does not count, since only its root knows when that was.
   void gathered(int root, MPI_Comm comm) {
     if (!recorder->boundaries.uses(BoundaryChoice::rooted) || !recorder->boundaries.counts(comm, recorder->run)) return;
     thread_->gathering.at(recorder->run.process_of(root, comm));
   }
-  /// A Bcast or Scatter: a boundary where all had come to its root.
+  /// A Bcast or Scatter, which is a boundary if all ranks had entered a Reduce or Gather to the same root before.
   void boundary(Boundary operation, MPI_Comm comm, int root) {
     if (ends_pair(comm, root)) end_segment(operation, place());
   }
   void boundary_posted(MPI_Request request, Boundary operation, MPI_Comm comm, int root) {
     if (ends_pair(comm, root)) ends_segment_when_complete(request, operation);
   }
-  /// A mark of the user's, which waits for nobody.
+  /// A mark by the user. It does not synchronize.
   void mark() {
     if (recorder->boundaries.uses_next_mark()) end_segment(Boundary::pcontrol, place());
   }
@@ -211,7 +212,7 @@ class RecordedCall {
       move(Feature::bytes_collective, pending->bytes);
     }
   }
-  /// A request has completed that was `pending` under the handle `request` before the call.
+  /// A request has completed. Before the call it was `pending`, under the handle `request`.
   void completed(MPI_Request request, const PendingRequest& pending, const MPI_Status& status) {
     if (pending.number == 0) return;
     if (pending.operation == PendingRequest::Operation::receive && !was_cancelled(status)) {
@@ -223,7 +224,7 @@ class RecordedCall {
   void end_segment(Boundary operation, const void* site) {
     compare_with_usual();
     const Ticks wait = exit_ - entry_;
-    Ticks& counted = time_of(kind_of(class_));  // the same time is not both a wait and a collective
+    Ticks& counted = time_of(kind_of(class_));  // this time counts only as the wait
     counted = counted - wait;
     if (thread_->fortran_site != nullptr) site = thread_->fortran_site;
     {
@@ -231,9 +232,9 @@ class RecordedCall {
       recorder->close_segment(*thread_, operation, site, exit_, wait);
     }
     const Ticks now = recorder->meters.clock.now();
-    thread_->cpu.skip(now - thread_->last_exit);  // what recording took is nobody's computation
+    thread_->cpu.skip(now - thread_->last_exit);  // recording time is not computation
     thread_->last_exit = now;
-    entry_ = exit_;  // a second boundary of the same call waited for nothing
+    entry_ = exit_;  // a second boundary of the same call has no wait
   }
 
  private:
@@ -260,7 +261,7 @@ class RecordedCall {
   void ends_segment_when_complete(MPI_Request request, Boundary operation) {
     const void* site = thread_->fortran_site != nullptr ? thread_->fortran_site : place();
     if (is_shared(request) && class_ != CallClass::local) {
-      end_segment(operation, site);  // complete at once, under a handle that all such requests share
+      end_segment(operation, site);  // already complete, with the handle that all such requests share
       return;
     }
     const SharedStateLock lock;
@@ -275,7 +276,7 @@ class RecordedCall {
                                               .boundary = operation,
                                               .ends_segment = true});
   }
-  /// Where the program is: its own line, where mpi4py has called for it.
+  /// The call site; if mpi4py made the call, the line of the Python program.
   const void* place() { return recorder->python.place_of(site_); }
 
   static TimeKind kind_of(CallClass call_class) {
@@ -293,7 +294,7 @@ class RecordedCall {
     moved_ += amount;
     thread_->add(volume, amount);
   }
-  /// Once, when all that the call moved is known.
+  /// Done once per call, when all bytes that it moved are known.
   [[gnu::always_inline]] void compare_with_usual() {
     if (is_compared_ || class_ == CallClass::local || class_ == CallClass::poll) return;
     is_compared_ = true;

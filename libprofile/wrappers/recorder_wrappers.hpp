@@ -1,4 +1,4 @@
-// All that the generated wrappers of libhalcyon.so name.
+// All that the generated wrappers of libhalcyon.so use.
 #pragma once
 
 #include "libprofile/wrappers/completions.hpp"

@@ -1,11 +1,11 @@
-// Keeps threads apart that call MPI at once.
+// A lock for threads that call MPI at the same time.
 #pragma once
 
 #include "libprofile/record/recorder.hpp"
 
 namespace halcyon {
 
-/// Held while the request table or the segments are touched, in programs with MPI_THREAD_MULTIPLE.
+/// Held while the request table or the segments are used. Takes the lock only with MPI_THREAD_MULTIPLE.
 class SharedStateLock {
  public:
   SharedStateLock() : taken_(recorder->run.several_threads) {

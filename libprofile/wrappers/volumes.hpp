@@ -1,5 +1,5 @@
-// What a call moves, in bytes, from its arguments. Arguments that MPI ignores are never looked at: the type size of a
-// non-root may be null.
+// The bytes that a call moves, from its arguments. Arguments that MPI ignores are never read: a rank that is not the
+// root may pass a null type.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ inline int is_inter(MPI_Comm comm) {
   mpi.Comm_test_inter(comm, &inter);
   return inter;
 }
-/// How many processes a rank's own side of a communicator has.
+/// Number of processes in the rank's own group of a communicator.
 inline std::uint64_t members(MPI_Comm comm) {
   int size = 0;
   mpi.Comm_size(comm, &size);
   return static_cast<std::uint64_t>(size);
 }
-/// How many processes a rank exchanges with in a collective.
+/// Number of processes that a rank exchanges data with in a collective.
 inline std::uint64_t peers(MPI_Comm comm) {
   int size = 0;
   is_inter(comm) != 0 ? mpi.Comm_remote_size(comm, &size) : mpi.Comm_size(comm, &size);
@@ -35,12 +35,12 @@ inline int rank_in(MPI_Comm comm) {
   mpi.Comm_rank(comm, &rank);
   return rank;
 }
-/// 1 where this rank hands out data: it is the root, or MPI_ROOT of an intercommunicator.
+/// 1 if this rank sends data as the root, or as MPI_ROOT of an intercommunicator; else 0.
 inline std::uint64_t from_root(int root, MPI_Comm comm) {
   if (root == MPI_ROOT) return 1;
   return root >= 0 && is_inter(comm) == 0 && rank_in(comm) == root ? 1 : 0;
 }
-/// 1 where this rank hands data to the root: everyone but the receiving side of an intercommunicator.
+/// 1 if this rank sends data to the root: every rank except those in the root's group of an intercommunicator.
 inline std::uint64_t to_root(int root) { return root >= 0 ? 1 : 0; }
 
 template <class Count>
@@ -55,8 +55,8 @@ std::uint64_t dot(const Count* counts, const MPI_Datatype* types, std::uint64_t 
   for (std::uint64_t i = 0; i < size; ++i) total += bytes(counts[i], types[i]);
   return total;
 }
-/// Calls `visit(slot)` for every outgoing place of a neighbourhood collective that has a process behind it: the edge of
-/// a Cartesian grid that is not periodic has places, but nobody there.
+/// Calls `visit(slot)` for every outgoing slot of a neighbourhood collective that has a process. On the edge of a
+/// Cartesian grid that is not periodic, slots have none.
 template <class Visit>
 void for_each_neighbor(MPI_Comm comm, Visit visit) {
   int kind = MPI_UNDEFINED;

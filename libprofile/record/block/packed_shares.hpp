@@ -1,4 +1,4 @@
-// The times of a segment that are parts of its duration, in few bits.
+// Stores the times of a segment that are shares of its duration in few bits.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace halcyon {
 
-/// In which 64-bit word each share lies: words are filled in the order of the table, and no share lies in two.
+/// The 64-bit word of each share. Words are filled in the order of the table, and no share is split between two.
 struct ShareLayout {
   std::array<std::size_t, measure_count> word{};
   std::size_t words = 0;
@@ -32,9 +32,9 @@ constexpr ShareLayout layout_of_shares() {
 }
 inline constexpr ShareLayout share_layout = layout_of_shares();
 
-/// The measures that are kept as shares, each as the square root of its share of the duration, in its bits. In 10 bits
-/// a part is wrong by at most 1/1023 of the duration, in 12 by 1/4095; small parts, which a share itself would round to
-/// nothing, are wrong by much less. All values are in the unit of the duration.
+/// The measures that are kept as shares, each as the square root of its share of the duration, in its bits. With 10
+/// bits a time is wrong by at most 1/1023 of the duration, with 12 by 1/4095. Small times, which a linear share would
+/// round to 0, are wrong by much less. All values are in the unit of the duration.
 class PackedShares {
  public:
   PackedShares() = default;
@@ -76,7 +76,7 @@ class PackedShares {
     return fraction * fraction;
   }
 
-  // No value of their own: blocks of them must not be written before they are used.
+  // Not initialized: the pages of a new block must not be written before they are used.
   std::array<std::uint64_t, share_layout.words> words_;
 };
 static_assert(sizeof(PackedShares) == share_layout.words * sizeof(std::uint64_t));

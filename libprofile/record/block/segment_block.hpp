@@ -1,4 +1,4 @@
-// The segments of one rank as they lie in memory and in a part: columns of small numbers, 4096 segments a block.
+// The segments of one rank, in memory and in a part: columns of small numbers, 4096 segments per block.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace halcyon {
 
-/// What each slot of a quantizer became.
+/// For each slot of a quantizer: the slot that it has become by merges.
 using SlotMap = std::array<std::uint8_t, 256>;
 
 inline SlotMap identity() {
@@ -24,8 +24,8 @@ inline SlotMap identity() {
   return map;
 }
 
-/// 32 bytes a segment at most, and what intM added where it is loaded. A feature that never changes stays in slot 0,
-/// which is what a new block holds: pages that are never written are never taken from the machine.
+/// At most 32 bytes per segment, and more if intM is loaded. A feature that never changes stays in slot 0, the initial
+/// value of a new block: its pages are never written, and so never allocated.
 struct SegmentBlock {
   static constexpr std::size_t capacity = 4096;
   template <class T>
@@ -36,7 +36,7 @@ struct SegmentBlock {
   std::array<Column<std::uint8_t>, feature_count> slots;
   Column<std::uint8_t> sites;
   std::array<Column<float>, count_of(Kept::with_intm)> with_intm;  // ns
-  // Of a closed block: slots at its start -> slots at its end, for the features whose bit of `mapped` is set.
+  // In a closed block: maps from slots at its start to slots at its end, for the features whose bit in `mapped` is set.
   std::array<SlotMap, feature_count> maps;
   std::uint64_t mapped;
 
@@ -44,11 +44,11 @@ struct SegmentBlock {
 };
 static_assert(std::is_trivially_copyable_v<SegmentBlock> && feature_count <= 64);
 
-/// The version of what visit_columns() and part_file.hpp lay down in a part. Counts up with each change of either.
+/// The version of a part's layout, as visit_columns() and part_file.hpp define it. Goes up with each change of either.
 inline constexpr std::uint32_t part_version = 3;
 
-/// The columns of the first `count` segments of a block but the slots, in the order in which they lie in a part:
-/// `visit(bytes)` each.
+/// Calls `visit(bytes)` for each column of the first `count` segments of a block except the slots, in their order in a
+/// part.
 template <class Block, class Visit>
 void visit_columns(Block& block, std::size_t count, bool with_injection, Visit&& visit) {
   using Byte = std::conditional_t<std::is_const_v<Block>, const std::byte, std::byte>;
@@ -62,7 +62,7 @@ void visit_columns(Block& block, std::size_t count, bool with_injection, Visit&&
   for (auto& values : block.with_intm) column(values);
 }
 
-/// A whole, closed block as it lies in a part: its columns, its slots, and what became of these.
+/// A whole, closed block, in its order in a part: its columns, its slots, and their maps.
 template <class Block, class Visit>
 void visit_closed_block(Block& block, bool with_injection, Visit&& visit) {
   using Byte = std::conditional_t<std::is_const_v<Block>, const std::byte, std::byte>;
@@ -72,18 +72,18 @@ void visit_closed_block(Block& block, bool with_injection, Visit&& visit) {
   visit(std::span<Byte>(reinterpret_cast<Byte*>(&block.mapped), sizeof block.mapped));
 }
 
-/// How many pieces visit_closed_block() visits, at most.
+/// The most pieces that visit_closed_block() visits.
 inline constexpr std::size_t most_pieces_of_block =
     count_of(Kept::whole) + count_of(Kept::with_intm) + 5;  // shares, sites, slots, maps, mapped
 
-/// Bytes of a closed block in a part.
+/// Size of a closed block in a part.
 constexpr std::size_t block_bytes(bool with_injection) {
   const std::size_t floats = count_of(Kept::whole) + (with_injection ? count_of(Kept::with_intm) : 0);
   return SegmentBlock::capacity * (floats * sizeof(float) + sizeof(PackedShares) + 1 + feature_count) +
          feature_count * sizeof(SlotMap) + sizeof(std::uint64_t);
 }
 
-/// Tells parts of other tables apart, where somebody changed one and forgot part_version.
+/// Rejects a part that was written with other tables, should somebody change a table and forget part_version.
 constexpr std::uint64_t layout_of_part() {
   std::uint64_t hash = feature_count;
   for (const MeasureInfo& info : measures) {
@@ -101,7 +101,7 @@ struct FreeBlock {
 };
 using OwnedBlock = std::unique_ptr<SegmentBlock, FreeBlock>;
 
-/// All zero; null where memory ends. By calloc, which takes fresh pages as they are.
+/// All zero; null if memory runs out. calloc does not touch fresh pages, which are zero already.
 inline OwnedBlock empty_block() { return OwnedBlock(static_cast<SegmentBlock*>(std::calloc(1, sizeof(SegmentBlock)))); }
 
 }  // namespace halcyon

@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t up_to_page(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 
-// Out of the way of programs that count on low numbers, or close all that they do not know of.
+// Above the numbers that programs rely on, or close because they do not know them.
 constexpr int least_descriptor = 512;
 
 }  // namespace
@@ -57,7 +57,7 @@ void PartFile::place(const std::string& directory, const std::string& name, Part
   beginning_ = packer.take();
 }
 
-// The program may have closed our file, and another may have its number by now.
+// The program may have closed our file, and its number may belong to another file now.
 bool PartFile::is_still_ours() const {
   struct stat now {};
   return fstat(file_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
@@ -247,7 +247,7 @@ void PartFile::remove_run() {
 void PartFile::remove() {
   if (file_ < 0) return;
   unlink(path_.c_str());
-  rmdir(directory_.c_str());  // fails while another rank's is in it
+  rmdir(directory_.c_str());  // fails while it holds another rank's part
 }
 
 }  // namespace halcyon

@@ -1,5 +1,5 @@
-// A part: what one rank has spilled, so that memory stays bounded and a run that dies keeps what it had.
-// `halcyon recover` makes a profile of the parts of a run (recover/recover.hpp).
+// A part: the file with the records that one rank has spilled, so that memory stays bounded and a run that dies keeps
+// its records. `halcyon recover` makes a profile of the parts of a run (recover/recover.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -16,8 +16,8 @@
 
 namespace halcyon {
 
-/// The beginning of the file, behind its magic and part_version. Then the facts of the run, two places for tails, and
-/// closed blocks one behind the other.
+/// Follows the magic and part_version at the beginning of the file. After it come the facts of the run, two places for
+/// tails, and the closed blocks.
 struct PartHeader {
   std::uint64_t layout = layout_of_part();
   std::uint64_t run = 0;  // a number that all parts of a run share
@@ -30,15 +30,15 @@ struct PartHeader {
   std::uint64_t blocks_at = 0;
 };
 
-/// All that is not in a closed block. Written to two places by turns, so that one is whole whenever the process is
-/// killed; the valid one with the higher sequence counts.
+/// The tail holds everything that is not in a closed block. It is written to two places in turn, so that one is whole
+/// whenever the process is killed. The valid one with the higher sequence counts.
 struct TailHeader {
   std::uint64_t sequence = 0;
-  std::uint64_t bytes = 0;     // behind this header
-  std::uint64_t checksum = 0;  // of those
+  std::uint64_t bytes = 0;     // after this header
+  std::uint64_t checksum = 0;  // of these bytes
 };
 
-/// The numbers of either in the order in which they are stored.
+/// The numbers of each header, in the order in which they are stored.
 template <class Header, class Visit>
 constexpr void for_each_number_of_header(Header& header, Visit&& visit) {
   visit(header.layout);
@@ -66,8 +66,8 @@ inline constexpr std::size_t tail_header_size =
 
 std::uint64_t checksum_of(const std::byte* data, std::size_t bytes);
 
-/// Creates, writes and reads back a part. What it writes is async-signal-safe, and blocks SIGXFSZ: a full quota must
-/// not end the program.
+/// Creates, writes and reads back a part. Writing is async-signal-safe, and blocks SIGXFSZ, so that a limit on file
+/// sizes does not end the program.
 class PartFile {
  public:
   PartFile() = default;
@@ -75,15 +75,14 @@ class PartFile {
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
-  /// Where it will be, once something is written: `directory`, which is made, and a name within. Nothing is touched
-  /// until then.
+  /// Sets the path of a new part, `name` in `directory`. Both are created only when something is written.
   void place(const std::string& directory, const std::string& name, PartHeader header,
              const std::vector<std::byte>& facts, std::size_t most_in_tail);
-  /// A part that is there. Throws std::runtime_error, in words for the user, if it is none.
+  /// Opens an existing part. Throws std::runtime_error, with a message for the user, if it is not one.
   static void open_for_reading(const std::string& path, PartFile& part);
 
   bool write_block(std::size_t index, const SegmentBlock& block);
-  /// `tail` begins with tail_header_size bytes, which are filled in.
+  /// `tail` begins with tail_header_size bytes, which write_tail() fills in.
   bool write_tail(std::byte* tail, std::size_t bytes);
   /// Throws std::runtime_error, or std::bad_alloc.
   OwnedBlock read_block(std::size_t index) const;
@@ -92,17 +91,17 @@ class PartFile {
   std::vector<std::byte> read_facts() const;
 
   const PartHeader& header() const { return header_; }
-  /// How many blocks its size has room for.
+  /// Number of blocks that the size of the file has room for.
   std::size_t blocks_within() const;
   const std::string& directory() const { return directory_; }
   bool is_open() const { return file_ >= 0; }
-  /// Grows with each successful or failed writing.
+  /// Grows with each successful or failed write.
   std::uint64_t writes() const { return writes_; }
-  /// errno of the last writing that failed.
+  /// errno of the last failed write.
   int error() const { return error_; }
-  /// Removes the file, and the directory if it was the last in it.
+  /// Removes the file, and the directory if that is then empty.
   void remove();
-  /// The same with the parts of all ranks of the run, also those that have died since the profile was complete.
+  /// Removes the parts of all ranks of the run, also of ranks that have died since the profile was complete.
   void remove_run();
 
  private:

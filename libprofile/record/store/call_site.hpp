@@ -8,11 +8,11 @@
 
 namespace halcyon {
 
-// What a tail of a part has room for.
+// Limits of the tail of a part.
 inline constexpr std::size_t most_sites = 255;
 inline constexpr std::size_t most_site_text = 255;  // longer ones are cut in a tail
 inline constexpr std::size_t most_modules = 64;
-inline constexpr std::size_t most_module_text = 1023;  // those of a longer path are left out
+inline constexpr std::size_t most_module_text = 1023;  // modules with longer texts are left out
 
 struct CallSite {
   const void* address = nullptr;

@@ -1,4 +1,4 @@
-// The quantizer: the values of one feature on one rank, in at most `Capacity` bins.
+// The quantizer: holds the values of one feature on one rank in at most `Capacity` bins.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@ inline double relative_distance(double smaller, double larger) {
   return smaller > 0.0 ? (larger - smaller) / smaller : std::numeric_limits<double>::infinity();
 }
 
-/// Bins for a stream of non-negative values (the paper, section 2, "Profiling Methodology"). A new value opens a bin;
-/// when all bins are taken the two that are nearest by relative distance merge into their weighted mean. A bin is named
-/// by a slot that stays valid until a merge gives it away, so that who stored slots only has to follow the reported
-/// merges. Cost of an insertion: O(log Capacity) for a known value, O(Capacity) for a new one, whatever went before.
+/// Bins for a stream of non-negative values (the paper, section 2, "Profiling Methodology"). A new value opens a bin.
+/// When all bins are taken, the two nearest by relative distance merge into their weighted mean. A bin is named by a
+/// slot, which stays valid until a merge frees it: code that stores slots only has to follow the reported merges. Cost
+/// of an insertion: O(log Capacity) for a known value, O(Capacity) for a new one, regardless of earlier ones.
 template <std::size_t Capacity>
 class Quantizer {
   static_assert(Capacity >= 2 && Capacity <= 65536);
@@ -29,7 +29,7 @@ class Quantizer {
  public:
   using Slot = std::uint16_t;
 
-  /// Bins `from` and `into` became one, named `into`; `from` was free for a new value afterwards.
+  /// Bins `from` and `into` became one, named `into`; then `from` was free for a new value.
   struct Merge {
     Slot from;
     Slot into;
@@ -55,10 +55,11 @@ class Quantizer {
     return insert_into_full(at, value, weight);
   }
 
-  /// The value that was inserted last, into the bin at `rank`, has come again so many times.
+  /// The value of the last insert(), whose bin is at `rank`, has come again `weight` times.
   void repeat(std::size_t rank, double value, double weight) { absorb(rank, value, weight); }
 
-  /// One more bin of a quantizer that was stored, above all others. False if it cannot have it.
+  /// Restores a bin of a stored quantizer, above all others. False if there is no room for it, or the slot is too
+  /// large.
   bool append(double value, double weight, Slot slot) {
     if (size_ == Capacity || slot >= Capacity) return false;
     open(size_, value, weight, slot);
@@ -72,7 +73,7 @@ class Quantizer {
   Slot slot(std::size_t rank) const { return slot_[rank]; }
 
  private:
-  // Without branches that depend on the value: what is looked up is hard to foretell.
+  // A binary search without branches that depend on the value, which a processor could not predict.
   std::size_t position(double value) const {
     const double* first = value_.data();
     for (std::size_t left = size_; left > 0;) {
@@ -83,7 +84,7 @@ class Quantizer {
     return static_cast<std::size_t>(first - value_.data());
   }
 
-  // The first of the smallest gaps between bins. Eight running minima are what a compiler makes vectors of.
+  // The first of the smallest gaps between bins. Eight running minima let the compiler vectorize.
   std::size_t closest_bins() const {
     constexpr std::size_t lanes = 8;
     std::array<float, lanes> least;
@@ -95,7 +96,7 @@ class Quantizer {
         least[lane] = gap_[i + lane] < least[lane] ? gap_[i + lane] : least[lane];
       }
     }
-    std::size_t closest = whole;  // else among the last few
+    std::size_t closest = whole;  // or one of the last few
     for (std::size_t i = whole; i < gaps; ++i) closest = gap_[i] < gap_[closest] ? i : closest;
     const float of_rest = whole < gaps ? gap_[closest] : std::numeric_limits<float>::max();
     const float smallest = std::min(of_rest, *std::min_element(least.begin(), least.end()));
@@ -115,8 +116,8 @@ class Quantizer {
     refresh_gaps(at);
   }
 
-  // Two old bins merge to make room, unless the new value is itself nearer to a bin than any two bins to each other:
-  // so it never lies between the two that merge.
+  // Two old bins merge to make room, unless the new value is nearer to a bin than any two bins are to each other. So it
+  // never lies between the two that merge.
   Inserted insert_into_full(std::size_t at, double value, double weight) {
     const std::size_t closest = closest_bins();
     const double below = at > 0 ? relative_distance(value_[at - 1], value) : infinity;
@@ -131,7 +132,7 @@ class Quantizer {
     const Merge merge{slot_[drop], slot_[keep]};
     const double both = weight_[closest] + weight_[closest + 1];
     const double mean = value_[closest] + (value_[closest + 1] - value_[closest]) * (weight_[closest + 1] / both);
-    // The bins between the gap that closes and the one that opens make room, nothing else moves.
+    // Only the bins between the closing and the opening gap move.
     const bool upwards = at > closest;
     const std::size_t merged = upwards ? closest : closest + 1;
     const std::size_t opened = upwards ? at - 1 : at;
@@ -154,7 +155,7 @@ class Quantizer {
     refresh_gaps(at);
   }
 
-  /// Bins [first, last) go to where `to` is.
+  /// Moves bins [first, last) to `to`.
   void move(std::size_t first, std::size_t last, std::size_t to) {
     const auto within = [=](auto& column) {
       std::memmove(column.data() + to, column.data() + first, (last - first) * sizeof(column[0]));

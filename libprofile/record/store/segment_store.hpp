@@ -1,4 +1,4 @@
-// The segments of one rank, in bounded memory: closed blocks go to the part file when it is asked for or memory ends.
+// The segments of one rank in bounded memory: closed blocks go to the part file on request, or when memory is full.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,9 @@
 
 namespace halcyon {
 
-/// What the recorder knows of a segment when it ends.
+/// The recorder's values of a segment when it ends.
 struct SegmentRow {
-  Measured<double> measured{};  // ticks; what intM added in nanoseconds, and kept only where it is loaded
+  Measured<double> measured{};  // ticks; those of intM in ns, and stored only if it is loaded
   std::array<double, feature_count> features{};
   std::uint8_t site = 0;
 
@@ -36,20 +36,21 @@ struct StoredSegment {
 
 using RankQuantizer = Quantizer<256>;
 
-/// Stores segments with their features quantized. A merge of bins concerns every earlier segment that points at them;
-/// instead of being rewritten, merges are logged within the open block, folded into one map of 256 slots when the block
-/// closes, and composed backwards once, in settle(). So a segment costs the same whatever went before it, and a block
-/// that was spilled is never touched again.
+/// Stores segments with their features quantized. A merge of bins concerns every earlier segment that points at them.
+/// These are not rewritten: merges are logged within the open block, folded into one map of 256 slots when the block
+/// closes, and composed backwards once, in settle(). So the cost of a segment does not depend on earlier ones, and a
+/// spilled block is never touched again.
 class SegmentStore {
  public:
   static constexpr std::size_t block_size = SegmentBlock::capacity;
 
-  /// `limit`: the most segments in memory. Further ones go to `part`; where there is none, or it cannot be written,
-  /// they are counted, not stored, nor is any that follows.
+  /// `limit`: the most segments in memory. Further ones go to `part`. If there is no part, or it cannot be written,
+  /// then they and all later ones are only counted, not stored.
   SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr)
       : limit_(limit), with_injection_(with_injection), part_(part) {}
 
-  /// What a part file holds: `closed` blocks in the file, then `open_size` segments of `open`, and its maps.
+  /// Restores the content of a part file: `closed` blocks in the file, then `open_size` segments of `open`, and its
+  /// maps.
   SegmentStore(PartFile& part, bool with_injection, std::size_t closed, OwnedBlock open, std::size_t open_size,
                const std::array<RankQuantizer, feature_count>& quantizers)
       : limit_(0),
@@ -64,7 +65,7 @@ class SegmentStore {
   }
 
   void push(const SegmentRow& row) {
-    // Nothing behind one that is missing: the others would lose their places among those of other ranks.
+    // No segment is stored after a missing one: its index would not match the other ranks' any more.
     if (dropped_ > 0 || !room_for_one()) {
       ++dropped_;
       return;
@@ -80,17 +81,17 @@ class SegmentStore {
     ++size_;
   }
 
-  /// Writes the closed blocks to the part file, and from now on each block as it closes. False where the file does not
-  /// take them; they stay in memory. Async-signal-safe.
+  /// Writes the closed blocks to the part file, and from now on each block when it closes. False if a write fails; the
+  /// blocks then stay in memory. Async-signal-safe.
   bool spill() {
     count_repeated();
     writes_through_ = true;
     return write_closed(closed_blocks());
   }
-  /// Blocks that are in the part file, in order from the first.
+  /// Number of blocks in the part file, counted from the first.
   std::size_t in_file() const { return in_file_; }
 
-  /// What became of the slots at the end of the last block in the part file; false where nothing has.
+  /// How slots have changed since the end of the last block in the part file; false if they have not.
   /// Async-signal-safe.
   bool changed_since_file(std::size_t feature, SlotMap& map) const {
     map = identity();
@@ -106,7 +107,7 @@ class SegmentStore {
     return any;
   }
 
-  /// The segments behind the last closed block, whose slots copy_open_slots() gives as of now. Async-signal-safe.
+  /// The segments after the last closed block; copy_open_slots() gives their slots as of now. Async-signal-safe.
   std::size_t open_size() const { return is_closed_ || blocks_.empty() ? 0 : size_ - closed_blocks() * block_size; }
   const SegmentBlock& open_block() const { return *blocks_.back(); }
   void copy_open_slots(std::size_t feature, std::uint8_t* slots) const {
@@ -114,13 +115,13 @@ class SegmentStore {
   }
   std::size_t closed_blocks() const { return blocks_.size() - (is_closed_ || blocks_.empty() ? 0 : 1); }
 
-  /// Makes all stored slots speak of the bins as they are now. Call once, after the last push and before get(). Throws
-  /// where memory ends, or a spilled block cannot be read. What there is can be spilled afterwards as before.
+  /// Makes all stored slots refer to the bins as they are now. Call once, after the last push and before get(). Throws
+  /// if memory runs out, or a spilled block cannot be read. The segments can still be spilled afterwards.
   void settle() {
     count_repeated();
     later_.resize(blocks_.size());
     if (blocks_.empty()) return;
-    if (!is_closed_) fold_merges();  // and leaves it open: it may still be spilled, in a tail
+    if (!is_closed_) fold_merges();  // the block stays open: it may still be spilled, in a tail
     std::array<SlotMap, feature_count> later;
     later.fill(identity());
     bool any = false;
@@ -251,8 +252,8 @@ class SegmentStore {
     return last.slot;
   }
 
-  // Most values are those of the segment before: they weigh in their bin when another comes, which costs nothing until
-  // then.
+  // Most values repeat that of the segment before. Repetitions are added to the bin's weight only when another value
+  // comes, and cost nothing until then.
   void count_repeated(std::size_t feature) {
     Last& last = last_[feature];
     const auto stored = static_cast<std::uint32_t>(size_);
@@ -264,7 +265,8 @@ class SegmentStore {
     for (std::size_t feature = 0; feature < feature_count; ++feature) count_repeated(feature);
   }
 
-  // Backwards through the block: before a merge, `from` meant what `into` means after it. `slots` may be `to`.
+  // Goes backwards through the block: `from` before a merge means the same as `into` after it. `slots` may be equal to
+  // `to`.
   SlotMap follow_merges(std::size_t feature, const std::uint8_t* slots, std::size_t count, std::uint8_t* to) const {
     SlotMap map = identity();
     std::size_t at = count;
@@ -290,7 +292,7 @@ class SegmentStore {
 
   struct Last {
     double value = 0.0;
-    std::uint32_t counted = 0;  // segments, up to the last that weighs in a bin; only the difference is of use
+    std::uint32_t counted = 0;  // segments up to the last one counted in a bin; may overflow: only differences are used
     std::uint8_t rank = 0;      // of its bin
     std::uint8_t slot = 0;
     bool known = false;
@@ -302,14 +304,14 @@ class SegmentStore {
   std::size_t size_ = 0;
   std::size_t dropped_ = 0;
   bool writes_through_ = false;
-  bool is_closed_ = false;    // the last block
+  bool is_closed_ = false;    // the last block is closed
   std::size_t in_file_ = 0;   // blocks
   std::size_t released_ = 0;  // blocks in the file only
   std::vector<OwnedBlock> blocks_;
   std::array<RankQuantizer, feature_count> quantizers_;
   std::array<Last, feature_count> last_{};
   std::array<std::vector<LoggedMerge>, feature_count> merges_;
-  // By block: slots at its end -> slots now; null where they are the same.
+  // Per block: map from the slots at its end to the slots now; null if they are the same.
   std::vector<std::unique_ptr<std::array<SlotMap, feature_count>>> later_;
   mutable OwnedBlock cached_;
   mutable std::size_t cached_block_ = ~std::size_t{0};

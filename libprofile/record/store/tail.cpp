@@ -13,7 +13,7 @@ std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end,
                        const std::vector<CallSite>& sites, const std::vector<Module>& modules) {
   Cursor out(tail);
   out.skip(tail_header_size);
-  // Behind a block that could not be written nothing has its place.
+  // If a closed block could not be written, the open segments are left out, since they belong after it.
   const bool whole = segments.in_file() == segments.closed_blocks();
   const std::size_t open = whole ? segments.open_size() : 0;
   const std::size_t known_sites = std::min(sites.size(), most_sites);
@@ -69,7 +69,7 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   read.end = static_cast<PartEnd>(facts.end);
   if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites || facts.modules > most_modules ||
       facts.closed_blocks > part.blocks_within()) {
-    throw std::runtime_error("it tells of segments that it does not have");
+    throw std::runtime_error("it lists segments that it does not have");
   }
   const bool has_segments = facts.closed_blocks + facts.open_segments > 0;
   if (has_segments && facts.sites == 0) throw std::runtime_error("it has segments without call sites");

@@ -1,5 +1,5 @@
-// What of a rank's records is not in a closed block, as it is written behind a TailHeader: figures, quantizers, call
-// sites with the modules that they are in, and the segments of the open block.
+// The tail of a part, written after a TailHeader: the records of a rank that are not in a closed block. These are
+// figures, quantizers, call sites with their modules, and the segments of the open block.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@
 
 namespace halcyon {
 
-/// How the recording of a part ended: a signal's number, or one of these.
+/// How the recording of a part ended: one of these, or the number of a signal.
 enum PartEnd : std::int32_t { part_is_running = 0, part_was_aborted = -1, part_has_exited = -2 };
 
-/// The numbers at its beginning.
+/// The numbers at the beginning of a tail.
 struct TailFacts {
   RankFigures figures;
   std::uint64_t closed_blocks = 0;
@@ -27,11 +27,11 @@ struct TailFacts {
   std::uint32_t sites = 0;
   std::uint32_t modules = 0;
   std::int32_t end = 0;        // a PartEnd
-  std::uint32_t remapped = 0;  // features whose slots have changed since the last closed block: a bit and a map each
+  std::uint32_t remapped = 0;  // bits of the features whose slots changed since the last closed block, one map each
 };
 static_assert(feature_count <= 32);
 
-/// In the order in which they are stored.
+/// Visits these numbers in the order in which they are stored.
 template <class Facts, class Visit>
 constexpr void for_each_number_of_tail(Facts& facts, Visit&& visit) {
   for_each_figure(facts.figures, visit);
@@ -64,7 +64,7 @@ struct ReadTail {
   std::unique_ptr<SegmentStore> segments;  // reads closed blocks from the part
 };
 
-/// Throws std::runtime_error where the tail contradicts itself.
+/// Throws std::runtime_error if the tail contradicts itself.
 ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part);
 
 }  // namespace halcyon
