@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/machine/background.hpp"
+#include "libprofile/format/columns.hpp"
 #include "report/page_assets.hpp"
 #include "report/run_figures.hpp"
 #include "report/svg.hpp"
@@ -380,16 +381,8 @@ std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<s
 RunOnPage on_page(const std::string& file, Profile profile, const Grouping& grouping, Analysis analysis) {
   Overview overview = overview_of(profile, grouping, analysis);
   const std::string boundaries = boundary_words(profile);
-  profile.duration = {};
-  profile.features = {};
-  profile.site = {};
-  profile.last_rank = {};
-  profile.last_rank_times = {};
-  profile.last_rank_off_cpu = {};
-  profile.boundary_wait = {};
-  profile.calls_beyond_usual = {};
-  profile.injected = {};
-  profile.source = {};
+  for_each_segment_column(profile, [](const Column&, auto& values) { values = {}; });
+  for (FeatureColumn& feature : profile.features) feature.bins = {};
   analysis.excess = {};
   return {file, boundaries, std::move(profile), std::move(analysis), std::move(overview)};
 }

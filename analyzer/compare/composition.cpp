@@ -11,6 +11,7 @@
 #include "analyzer/compare/comparison.hpp"
 
 #include "analyzer/estimate/compound.hpp"
+#include "libprofile/format/columns.hpp"
 
 namespace halcyon {
 namespace {
@@ -137,29 +138,27 @@ std::vector<std::optional<Place>> draw(const std::vector<Profile>& runs, const P
   }
 }
 
-// The times of a segment, and nothing else of it.
-void take_times(Profile& profile, std::uint32_t to, const Profile& run, std::uint32_t from) {
-  profile.duration[to] = run.duration[from];
-  profile.boundary_wait[to] = run.boundary_wait[from];
-  if (!profile.calls_beyond_usual.empty()) profile.calls_beyond_usual[to] = run.calls_beyond_usual[from];
-  profile.last_rank[to] = run.last_rank[from];
-  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-    profile.last_rank_times[kind][to] = run.last_rank_times[kind][from];
+using TimesOfRun = std::vector<const std::vector<float>*>;
+
+// Takes the times of a segment, and nothing else. A column that the run lacks counts as zero: without intM nothing was
+// injected into it.
+void take_times(const std::vector<std::vector<float>*>& columns, std::uint32_t to, const TimesOfRun& run,
+                std::uint32_t from) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (!columns[i]->empty()) (*columns[i])[to] = run[i]->empty() ? 0.0F : (*run[i])[from];
   }
-  if (!profile.last_rank_off_cpu.empty()) profile.last_rank_off_cpu[to] = run.last_rank_off_cpu[from];
-  if (profile.injected.critical.empty()) return;
-  const bool was_injected = !run.injected.critical.empty();
-  profile.injected.requested[to] = was_injected ? run.injected.requested[from] : 0.0F;
-  profile.injected.actual[to] = was_injected ? run.injected.actual[from] : 0.0F;
-  profile.injected.critical[to] = was_injected ? run.injected.critical[from] : 0.0F;
 }
 
-// Older recorders left columns out. A column that held the times of some runs only would be wrong.
+// Older recorders left columns out. A column that held the times of some runs only would be wrong; but if intM was in
+// some runs, the others had no delays.
 void leave_what_all_runs_have(Profile& profile, const std::vector<Profile>& runs) {
-  for (const auto column : {&Profile::calls_beyond_usual, &Profile::last_rank_off_cpu}) {
-    const auto lacks = [column](const Profile& run) { return (run.*column).empty(); };
-    if (std::any_of(runs.begin(), runs.end(), lacks)) (profile.*column).clear();
-  }
+  std::size_t at = 0;
+  for_each_time_column(profile, [&](const TimeColumn& column, std::vector<float>& values) {
+    const std::size_t which = at++;
+    if (measures[index_of(column.measure)].kept == Kept::with_intm) return;
+    const auto lacks = [which](const Profile& run) { return time_columns(run)[which]->empty(); };
+    if (std::any_of(runs.begin(), runs.end(), lacks)) values.clear();
+  });
 }
 
 // If intM was in any run, the truth is known for all segments: into the other runs nothing was injected.
@@ -201,10 +200,14 @@ void compose_group(Composition& composition, const std::vector<Profile>& runs, s
   }
   const std::vector<Place> donors = in_order_of_duration(runs, counterparts);
   const std::vector<std::optional<Place>> drawn = draw(runs, profile, members, donors, *threshold, laws);
+  const std::vector<std::vector<float>*> columns = time_columns(profile);
+  std::vector<TimesOfRun> times_of_runs;
+  for (const Profile& run : runs) times_of_runs.push_back(time_columns(run));
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!drawn[i]) continue;
     saved_seconds += static_cast<double>(profile.duration[members[i]]);
-    take_times(profile, members[i], runs[drawn[i]->run], drawn[i]->segment);
+    take_times(columns, members[i], times_of_runs[drawn[i]->run], drawn[i]->segment);
+    profile.last_rank[members[i]] = runs[drawn[i]->run].last_rank[drawn[i]->segment];
     saved_seconds -= static_cast<double>(profile.duration[members[i]]);
     profile.source[members[i]] = static_cast<std::uint16_t>(drawn[i]->run);
     ++composition.replaced;

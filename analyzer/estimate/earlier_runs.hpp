@@ -15,10 +15,10 @@ namespace halcyon {
 void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, const Interval& rise_interval);
 
 /// Weighs an estimate with the time that the whole run took above the best of `runs` earlier ones: `beyond` in s, with
-/// its 90 % interval. At least that came from outside. What the estimate, or the upper end of its interval, has above
-/// it would have to have struck those runs, too: for each of them it counts half. It never counts less than a quarter,
-/// since what disturbs a machine all the time disturbs all runs. Where the estimate's whole interval lies above, one
-/// earlier run changes nothing. Several contradict the estimate, and the interval then holds both.
+/// its 90 % interval. At least that came from outside. If the estimate is larger, or the upper end of its interval, the
+/// excess must also have hit the earlier runs: each of them halves it. It never counts less than a quarter, since a
+/// disturbance that lasts all the time hits all runs. If the estimate's whole interval lies above, one earlier run
+/// changes nothing. Several contradict the estimate, and the interval then holds both.
 void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
                       std::uint64_t runs);
 

@@ -15,7 +15,8 @@ struct Warning {
   std::string message;
 };
 
-/// What is known before the interval is. Needs the coverage and the number of judged segments.
+/// Why there is no verdict, if that does not depend on the interval. Call it when the coverage and the number of judged
+/// segments are set.
 std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis);
 
 /// Adds all warnings, the reason for no verdict first. Needs the rest of the analysis.

@@ -24,7 +24,7 @@ namespace halcyon {
 inline constexpr std::uint64_t most_segments = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
 inline constexpr double most_seconds = 1e12;
-inline constexpr double most_evidence = 1e12;
+inline constexpr double most_evidence = 0x1p64;
 inline constexpr double most_in_segment = 0x1p64;
 
 // -- attributes
@@ -201,6 +201,15 @@ void for_each_time_column(P& profile, Visit&& visit) {
         profile.injected.actual);
 }
 
+/// The columns of for_each_time_column(), in its order.
+template <class P>
+auto time_columns(P& profile) {
+  using Values = std::conditional_t<std::is_const_v<P>, const std::vector<float>, std::vector<float>>;
+  std::vector<Values*> columns;
+  for_each_time_column(profile, [&columns](const TimeColumn&, Values& values) { columns.push_back(&values); });
+  return columns;
+}
+
 inline std::string bins_name(const FeatureInfo& info) { return std::string(info.name) + "_bins"; }
 inline std::string total_name(const FeatureInfo& info) { return "total_" + std::string(info.name); }
 inline std::string evidence_name(const EvidenceInfo& info) {
@@ -257,8 +266,8 @@ void for_each_rank_column(P& profile, Visit&& visit) {
   }
   for_each_known_probe_column(profile, visit);
   for (const EvidenceInfo& info : evidence_infos) {
-    rank(evidence_name(info), info.units, std::string(info.description), profile.evidence[index_of(info.evidence)], 2,
-         Values::evidence_or_unknown, false);
+    rank(evidence_name(info), info.units, std::string(info.description), profile.evidence[index_of(info.evidence)],
+         info.since, Values::evidence_or_unknown, false);
   }
   for (const FeatureInfo& info : features) {
     if (info.kind == FeatureKind::work) continue;

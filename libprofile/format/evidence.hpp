@@ -31,6 +31,7 @@ struct EvidenceInfo {
   std::string_view units;
   std::string_view description;
   bool is_sum = true;  // over the run; else the value when it was last read
+  int since = 2;       // schema version
 };
 
 inline constexpr std::array<EvidenceInfo, 12> evidence_infos{{

@@ -127,7 +127,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
 
     def test_every_warning_has_a_remedy_and_stands_in_troubleshooting_under_its_code(self):
         given = set()
-        for source in (SOURCE / "analyzer").glob("*.cpp"):
+        for source in (SOURCE / "analyzer").rglob("*.cpp"):
             given |= set(re.findall(r'(?:warn\(|Warning\{)\s*"([a-z-]+)"', source.read_text()))
         known = set(re.findall(r'\{"([a-z-]+)", Severity::', (SOURCE / "report" / "warnings.cpp").read_text()))
         warnings = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[0]
@@ -137,7 +137,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertEqual(given, headings)
 
     def test_every_cause_stands_in_troubleshooting_under_its_code(self):
-        source = (SOURCE / "analyzer" / "cause.cpp").read_text()
+        source = (SOURCE / "analyzer" / "judge" / "cause.cpp").read_text()
         codes = re.findall(r'^    \{"([a-z-]+)",', source[source.index("infos{{"):], re.M)
         self.assertIn("other-processes", codes)
         causes = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[1].split("\n## ")[0]

@@ -9,8 +9,10 @@
 #include <span>
 #include <type_traits>
 
+#include "libprofile/format/evidence.hpp"
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/measures.hpp"
+#include "libprofile/format/probes.hpp"
 #include "libprofile/record/block/packed_shares.hpp"
 
 namespace halcyon {
@@ -86,13 +88,18 @@ constexpr std::size_t block_bytes(bool with_injection) {
 /// Rejects a part that was written with other tables, should somebody change a table and forget part_version.
 constexpr std::uint64_t layout_of_part() {
   std::uint64_t hash = feature_count;
+  const auto add = [&hash](std::uint64_t value) { hash = hash * 1000003 + value; };
   for (const MeasureInfo& info : measures) {
-    hash = hash * 1000003 + static_cast<std::uint64_t>(info.measure) * 1024 +
-           static_cast<std::uint64_t>(info.kept) * 64 + info.bits;
+    add(static_cast<std::uint64_t>(info.measure) * 1024 + static_cast<std::uint64_t>(info.kept) * 64 + info.bits);
   }
-  for (const FeatureInfo& info : features) {
-    for (const char c : info.name) hash = hash * 1000003 + static_cast<unsigned char>(c);
-  }
+  const auto add_names = [&add](const auto& infos) {
+    for (const auto& info : infos) {
+      for (const char c : info.name) add(static_cast<unsigned char>(c));
+    }
+  };
+  add_names(features);
+  add_names(evidence_infos);
+  add_names(probe_infos);
   return hash;
 }
 
