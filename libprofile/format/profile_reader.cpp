@@ -185,7 +185,7 @@ void read_known_runs(Reader& reader, Profile& profile) {
     reader.refuse("impossible known runs");
   }
   if (!reader.has_attribute(known_parts_name)) return;
-  KnownRuns::OfParts& parts = known.of_parts.emplace();
+  KnownRuns::OfParts& parts = *(known.of_parts = KnownRuns::OfParts{});
   for_each_attribute_of_known_parts(parts, reader);
   if (parts.runs > known.runs || !(parts.low_seconds <= parts.high_seconds)) reader.refuse("impossible known runs");
 }
