@@ -79,7 +79,7 @@ TEST(Analysis, IsUnknownWithTooFewSegments) {
 
 TEST(Analysis, IsUnknownWhereRanksDisagree) {
   Profile profile = uniform_profile(0, 1.0);
-  profile.disagreement = "rank 1 met 3 boundaries, rank 0 met 4";
+  profile.disagreement = "rank 1 passed 3 boundaries, rank 0 passed 4";
   EXPECT_EQ(analyze(profile, "paper").unknown->code, "boundary-disagreement");
 }
 
