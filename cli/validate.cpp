@@ -421,8 +421,8 @@ void add_validate(const Command& program) {
   add_recording_options(command, options->recording);
   command.notes(
       "Runs the launch command after '--' quietly and with increasing injected delays, and compares the measured\n"
-      "interference with what Halcyon estimates from each run alone. Takes about 30 runs, 11 of them quiet: every\n"
-      "other run is compared with the quiet runs before and after it.\n" +
+      "interference with what Halcyon estimates from each run alone. Takes about 30 runs, 11 of them quiet: each of\n"
+      "the others is compared with the quiet runs before and after it.\n" +
       std::string(disturber_help) +
       "Exit status: 0 all runs made; 2 bad usage or a failed run (the runs made until then are evaluated); 5 the\n"
       "machine is too noisy to validate on.\n"
