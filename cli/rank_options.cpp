@@ -22,7 +22,7 @@ std::string whole_number(const std::string& text) {
 }  // namespace
 
 void add_recording_options(const Command& command, RankOptions& options) {
-  command.option("--counter", options.counter, "Measure of work. Default: auto")
+  command.option("--counter", options.counter, "What measures work. Default: auto")
       .placeholder("auto|papi:EVENT|cpu|none")
       .check([](const std::string& text) {
         CounterRequest request;
@@ -40,7 +40,7 @@ void add_recording_options(const Command& command, RankOptions& options) {
               "Collectives over at least N ranks end segments. Default: the whole world")
       .placeholder("N")
       .check(whole_number);
-  command.option("--memory", options.memory, "Most memory for segments on a rank, in MiB. Default: 512")
+  command.option("--memory", options.memory, "Memory limit for segments on a rank, in MiB. Default: 512")
       .placeholder("MIB")
       .check(whole_number);
   command
@@ -55,7 +55,7 @@ void add_recording_options(const Command& command, RankOptions& options) {
       });
   command
       .option("--background", options.background,
-              "Measure the machine's background for so long, half before and half after the run. Default: " +
+              "Measure the machine's background for SECONDS, half before and half after the run. Default: " +
                   (options.background.empty() ? "0" : options.background))
       .placeholder("SECONDS")
       .check([](const std::string& text) {
@@ -65,7 +65,7 @@ void add_recording_options(const Command& command, RankOptions& options) {
                    : fmt::format("'{}' is not a number of seconds up to {:.0f}", text, longest_background_seconds);
       });
   command.flag("--no-probes", options.no_probes,
-               "Do not spend some milliseconds before and after the run on measuring the machine's speed");
+               "Do not measure the machine's speed before and after the run (takes some milliseconds)");
 }
 
 void add_rank_options(const Command& command, RankOptions& options) {
@@ -77,8 +77,8 @@ void add_rank_options(const Command& command, RankOptions& options) {
   add_recording_options(command, options);
   command
       .option("--inject", options.inject,
-              "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms; then, as wanted and without "
-              "blanks, ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
+              "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms; optional parts, appended "
+              "without blanks: ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
       .placeholder("SPEC")
       .repeatable()
       .check([](const std::string& text) {

@@ -28,7 +28,7 @@ Outcome<std::string> output_beside(const std::string& part) {
   const std::string text = directory.filename().empty() ? directory.parent_path().string() : directory.string();
   const std::string suffix = parts_of("");
   if (text.size() <= suffix.size() || !text.ends_with(suffix)) {
-    return Failure{"what the profile of " + part + " is to be called cannot be told from its place: name it by -o"};
+    return Failure{"cannot derive the name of the profile from " + part + ": give it with -o"};
   }
   return text.substr(0, text.size() - suffix.size());
 }
@@ -83,10 +83,12 @@ void add_recover(const Command& program) {
   auto options = std::make_shared<Options>();
   command.option("-o,--output", options->output, "The profile; never overwritten. Default: beside the parts")
       .placeholder("FILE");
-  command.option("PART", options->paths, "Parts, or a directory of them: FILE.h5.parts").placeholder("FILE").required();
+  command.option("PART", options->paths, "Parts, or the directory that contains them: FILE.h5.parts")
+      .placeholder("FILE")
+      .required();
   command.notes(
-      "A run that is killed, aborts or exits before MPI_Finalize leaves what it recorded in FILE.h5.parts, a part a\n"
-      "rank. The profile holds the segments that all parts have, and says what is missing. Parts are left in place.\n"
+      "A run that is killed, aborts or exits before MPI_Finalize leaves what it recorded in FILE.h5.parts, one part\n"
+      "per rank. The profile has the segments that all parts have, and says what is missing. The parts are kept.\n"
       "Exit status: 0 recovered, 2 bad usage or file.\n"
       "Example: halcyon recover app.64p.4711.20260102T030405.h5.parts");
   command.does([options] { return recover_parts(*options); });

@@ -50,7 +50,7 @@ std::string injection_seed() {
 std::optional<KnownBefore> open_known(std::string& complaint) {
   Outcome<KnownBefore> known = KnownBefore::open(RecordStore::Use::writes);
   if (known) return std::move(*known);
-  complaint = "no baseline of this run is kept: " + known.failure().message;
+  complaint = "this run was not added to the baselines: " + known.failure().message;
   return std::nullopt;
 }
 
@@ -66,11 +66,11 @@ std::string keep(const KnownBefore& known, const Profile& profile, const Groupin
                                        [](const ProbeColumns& probe) { return !probe.known.empty(); });
   if (profile.known_runs || knew_a_host) {
     if (const Status added = add_what_was_known(profile, file); !added) {
-      return "what was known of earlier runs is not in the profile: " + added.failure().message;
+      return "cannot write the known runs into the profile: " + added.failure().message;
     }
   }
   const Status learnt = known.learn(profile, grouping, has_medians(analysis));
-  return learnt ? std::string() : "no baseline of this run is kept: " + learnt.failure().message;
+  return learnt ? std::string() : "this run was not added to the baselines: " + learnt.failure().message;
 }
 
 // After it, while the run is analyzed, signals end this process as usual.
@@ -112,7 +112,7 @@ int run(const Options& options, const Words& launch) {
   if (fs::is_directory(file)) {  // of parts: the run did not reach MPI_Finalize
     std::optional<Recovered> recovered = recover_run(file);
     if (!recovered) {
-      fail("the run did not reach MPI_Finalize; what it recorded becomes a profile by: halcyon recover " +
+      fail("the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
            quoted({shown_path(file)}));
       return failed;
     }
@@ -160,10 +160,10 @@ void add_run(const Command& program) {
   add_rank_options(command, options->ranks);
   add_html_option(command, options->html);
   command.flag("--no-baseline", options->no_baseline,
-               "Neither compare with earlier runs of this work, nor keep this one among them");
-  command.flag("--dry-run", options->is_dry, "Print the command that would run, for a shell, and run nothing");
+               "Do not compare with earlier runs of this work, and do not keep this one");
+  command.flag("--dry-run", options->is_dry, "Print the command that would run, in shell syntax, and run nothing");
   command.notes(
-      "The launch command stands behind '--'.\n"
+      "Put the launch command after '--'.\n"
       "Exit status: the program's; 2 if nothing could be measured.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input\n"

@@ -124,7 +124,7 @@ Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, S
   const std::vector<float>& requested = counting->profile.injected.requested;
   const double calls = std::accumulate(requested.begin(), requested.end(), 0.0) / seconds_of_a_call;
   if (calls < 1.0) {
-    return Failure{"--class " + options.call_class + " meets no call of this program between its boundaries"};
+    return Failure{"--class " + options.call_class + " matches no call of this program between its boundaries"};
   }
   return Calibration{quiet->run_time_seconds, quiet->segments, quiet->ranks, calls};
 }
@@ -240,8 +240,8 @@ std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<Pl
     }
     if (!*did_the_same_work) {
       setting.ended_early = fmt::format(
-          "{} had {} segments, and the run for calibration {}: the program must do the same work each "
-          "time; does it go on from files of its last run?",
+          "{} had {} segments, but the calibration run had {}: the program must do the same work in every run. Does it "
+          "continue from files of its last run?",
           recording.name, profile.segments, setting.calibration.segments);
       break;
     }
@@ -254,8 +254,8 @@ std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<Pl
     setting.profiles.push_back(recording.name + ".h5");
     const bool is_time_to_look = i + 1 == first_quiet_runs && !options.anyway;
     if (const auto objection = is_time_to_look ? objection_to(summarise(runs).noise) : std::nullopt) {
-      setting.ended_early = "this machine is too noisy to validate on: " + *objection +
-                            "; leave the machine to the program, or measure with --anyway";
+      setting.ended_early =
+          "this machine is too noisy to validate on: " + *objection + ". Stop the other work, or use --anyway";
       series.too_noisy = true;
       break;
     }
@@ -342,7 +342,7 @@ int validate(Options options, const Words& launch) {
   options.launch = launch;
   options.launcher = *launcher;
   if (options.plan.levels < 2 && options.disturb.empty()) {
-    return fail("--levels 1 has quiet runs only, and needs --disturb");
+    return fail("--levels 1 makes quiet runs only: it needs --disturb");
   }
   for (const std::string& text : options.disturb) options.disturbers.push_back(*parse_disturber(text));
   options.plan.disturbers = static_cast<int>(options.disturbers.size());
@@ -397,12 +397,12 @@ void add_validate(const Command& program) {
   command.option("--levels", options->plan.levels, "Levels of injected disturbance, 'quiet' included. Default: 6")
       .placeholder("N")
       .from_to(1, 1000);
-  command.option("--runs", options->plan.runs, "Runs of each level and beside each disturber. Default: 3")
+  command.option("--runs", options->plan.runs, "Runs of each level and with each disturber. Default: 3")
       .placeholder("N")
       .from_to(1, 1000);
   command
       .option("--disturb", options->disturb,
-              "More runs beside a real disturber: KIND or KIND:WHEN, see below; may be repeated")
+              "Additional runs with a real disturber: KIND or KIND:WHEN, see below; may be repeated")
       .placeholder("cpu|memory|disk|network")
       .repeatable()
       .check(objection_to_disturber);
@@ -413,18 +413,19 @@ void add_validate(const Command& program) {
             text.find(',') == std::string::npos && static_cast<bool>(parse_spec("class=" + text + ",prob=1,mean=1us"));
         return good ? std::string() : "'" + text + "' is not p2p, collective, mpiio, posixio or all";
       });
-  command.option("--seed", options->plan.seed, "Of order and injection, for the same series again. Default: 1")
+  command
+      .option("--seed", options->plan.seed,
+              "Seed of order and injection; the same seed gives the same series. Default: 1")
       .placeholder("N");
-  command.flag("--anyway", options->anyway, "Go on where the machine is too noisy; the result says so");
+  command.flag("--anyway", options->anyway, "Continue on a machine that is too noisy; the result says so");
   add_recording_options(command, options->recording);
   command.notes(
-      "Runs the launch command behind '--' quietly and with more and more injected delays, and compares what is\n"
-      "measured with what Halcyon estimates from each run alone. Takes some 30 runs, 11 of them quiet: each other run "
-      "is\n"
-      "held against the quiet ones before and after it.\n" +
+      "Runs the launch command after '--' quietly and with increasing injected delays, and compares the measured\n"
+      "interference with what Halcyon estimates from each run alone. Takes about 30 runs, 11 of them quiet: each of\n"
+      "the others is compared with the quiet runs before and after it.\n" +
       std::string(disturber_help) +
-      "Exit status: 0 all made; 2 bad usage, or a run failed: what was made until then is evaluated; 5 the machine is\n"
-      "too noisy to validate on.\n"
+      "Exit status: 0 all runs made; 2 bad usage or a failed run (the runs made until then are evaluated); 5 the\n"
+      "machine is too noisy to validate on.\n"
       "Examples:\n"
       "  halcyon validate -o validation -- mpirun -np 4 ./app input\n"
       "  halcyon validate -o validation --levels 1 --disturb memory:periodic --disturb disk:bursts -- \\\n"

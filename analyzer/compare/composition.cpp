@@ -36,11 +36,11 @@ struct Counterpart {
 std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, const std::vector<std::string>& files) {
   for (std::size_t run = 0; run < runs.size(); ++run) {
     if (runs[run].exit_state != "finalized") {
-      return Failure{fmt::format("{} is no whole run: it ended as '{}'", files[run], runs[run].exit_state)};
+      return Failure{fmt::format("{} is not a complete run: it ended as '{}'", files[run], runs[run].exit_state)};
     }
     if (runs[run].dropped_segments > 0) {
       return Failure{
-          fmt::format("{} is no whole run: {} segments were dropped", files[run], runs[run].dropped_segments)};
+          fmt::format("{} is not a complete run: {} segments were dropped", files[run], runs[run].dropped_segments)};
     }
     if (runs[run].segments <= 1) return Failure{files[run] + " has no boundaries, and so no segments to compose"};
   }
@@ -55,8 +55,9 @@ Outcome<std::size_t> least_disturbed(const std::vector<JudgedRun>& runs, const s
     const Comparison comparison = compare(runs.front(), runs[run]);
     if (comparison.difference) {
       const Difference& difference = *comparison.difference;
-      return Failure{fmt::format("{} did not do the same work as {}: {}: {} there, {} here [{}]", files[run],
-                                 files.front(), difference.what, difference.in_a, difference.in_b, difference.code)};
+      return Failure{fmt::format("{0} and {1} did not do the same work: {2}: {3} in {0}, {4} in {1} [{5}]",
+                                 files.front(), files[run], difference.what, difference.in_a, difference.in_b,
+                                 difference.code)};
     }
     const double seconds = comparison.b.analysis.result().excess_seconds + comparison.b.baseline_rise_seconds;
     if (seconds < least_seconds) least = run;

@@ -118,7 +118,7 @@ Difference differing_work(const GroupedRun& run, const std::vector<bool>& is_mat
   const Signature signature = signature_of(run.profile, members.front());
   const std::string where = fmt::format("{} segments that end at {}", members.size(), signature.site);
   const std::optional<std::uint32_t> beside = group_of_same_calls(run, *longest, other);
-  if (!beside) return {"other-work", where, "there", "missing"};
+  if (!beside) return {"other-work", where, "present", "missing"};
   const FeatureInfo* farthest = nullptr;
   double farthest_distance = -1.0;
   for (const FeatureInfo& info : features) {

@@ -170,7 +170,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.spent = time_spent(profile);
   if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.unknown = Warning{
-        "wide-interval", fmt::format("the interference lies between {:.1f} and {:.1f} %: too wide for a verdict",
+        "wide-interval", fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
                                      analysis.result().interval_percent.low, analysis.result().interval_percent.high)};
   }
   add_warnings(profile, analysis);

@@ -36,28 +36,32 @@ constexpr int fewest_ranks_to_single_one_out = 3;
 constexpr std::array<CauseInfo, 15> infos{{
     {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
     {"other-processes",
-     "Find out what else ran there then (top, the batch system's records), use free cores, and measure again."},
-    {"hypervisor-steal", "Ask who runs the virtual machines for a host that is less shared, or take dedicated cores."},
-    {"memory-pressure", "Use fewer ranks on a host or a smaller case, and see what else fills its memory (free, top)."},
+     "Find out what else ran on these cores (top, records of the batch system). Measure again on free cores."},
+    {"hypervisor-steal", "Ask the provider of the virtual machines for a less shared host or for dedicated cores."},
+    {"memory-pressure",
+     "Use fewer ranks per host or a smaller case, and check what else fills the memory (free, top)."},
     {"file-io",
-     "See who else used the file system then; write less often or to a local disk, or measure again at a quieter "
-     "time."},
-    {"start-up", "Leave the start out of what you measure, or run longer."},
+     "Check who else used the file system at that time. Write less often or to a local disk, or measure again later."},
+    {"start-up", "Exclude the start from what you measure, or run longer."},
     {"network",
-     "See what other jobs sent over the network then, and whether a link is slow; measure again on neighbouring "
-     "hosts."},
+     "Check what other jobs sent over the network, and whether a link is slow. Measure again on neighbouring hosts."},
     {"communication",
-     "No network is between these ranks: see what else used the host's cores and memory, and measure again."},
-    {"slow-host", "Measure without that host; have its clock rate, heat and memory checked, and who shares it."},
-    {"slow-rank", "See which core the rank ran on and who shares it (interrupts, a busy sibling); bind it elsewhere."},
+     "There is no network between these ranks: check what else used the host's cores and memory, and measure again."},
+    {"slow-host",
+     "Measure without that host. Have its clock rate, temperature and memory checked, and find out who shares it."},
+    {"slow-rank",
+     "Check which core the rank ran on and what shares it (interrupts, a busy sibling thread). Bind the rank "
+     "elsewhere."},
     {"slow-machine",
-     "Check clock rate and heat (cpupower, turbostat) and who shares the memory, and measure again at a fixed rate."},
+     "Check clock rate and temperature (cpupower, turbostat) and what shares the memory. Measure again at a fixed "
+     "clock rate."},
     {"slower-computation",
-     "Record with a hardware counter (--counter papi:PAPI_TOT_INS) or compare with another run: that tells the "
-     "machine's speed from the program's own work."},
-    {"own-variation", "Nothing outside is to blame: compare runs of the same input, and quote a mean over several."},
+     "Record with a hardware counter (--counter papi:PAPI_TOT_INS) or compare with another run, to tell a slower "
+     "machine from more work."},
+    {"own-variation",
+     "The cause is not outside the program: compare runs of the same input, and quote the mean of several."},
     {"own-waiting",
-     "See what the program waits for there: locks, sleeps, mapped files, a GPU. Where others share it, measure again "
+     "Find out what the program waits for: locks, sleeps, mapped files, a GPU. If others share it, measure again "
      "when it is free."},
     {"unclear", "See where the time went, and compare with a run on an idle host (halcyon compare)."},
 }};
@@ -213,11 +217,11 @@ std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays)
     return run.cause("other-processes", "other processes on the same cores: " + waited);
   }
   if (is_cause(run.shares.stolen)) {
-    return run.cause("hypervisor-steal", fmt::format("the hypervisor kept CPU time from the hosts, {} of what was lost",
+    return run.cause("hypervisor-steal", fmt::format("the hypervisor took CPU time from the hosts: {} of the lost time",
                                                      percent(run.shares.stolen)));
   }
   if (is_cause(run.shares.paging) && run.shares.blocked >= least_share_off_cpu) {
-    return run.cause("memory-pressure", "too little memory: pages came back from a disk");
+    return run.cause("memory-pressure", "too little memory: pages were read back from disk");
   }
   return std::nullopt;
 }
@@ -233,43 +237,42 @@ Cause cause_in_communication(const DisturbedRun& run) {
       is_both ? fmt::format(" (point-to-point {}, collective {})", percent(point_to_point), percent(collective)) : "";
   return run.cause(
       is_one_host ? "communication" : "network",
-      fmt::format("slow {}communication of {}: {} of the lost time was in its calls{}{}", which, run.of_whom,
+      fmt::format("slow {}communication of {}: {} of the lost time was in communication calls{}{}", which, run.of_whom,
                   percent(run.shares.of_communication()), apart, is_one_host ? ", within one host" : ""));
 }
 
 // Computation took longer.
 Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, const Analysis& analysis) {
   if (is_cause(run.shares.blocked)) {
-    return run.cause("own-waiting",
-                     fmt::format("{} slept or waited, outside MPI and file calls, in {} of the lost time", run.of_whom,
-                                 percent(run.shares.blocked)));
+    return run.cause("own-waiting", fmt::format("{} slept or waited outside MPI and file calls for {} of the lost time",
+                                                run.of_whom, percent(run.shares.blocked)));
   }
   if (is_cause(run.shares.off_cpu)) {  // nobody says for what it waited
-    return run.cause("unclear",
-                     fmt::format("{} was off the CPU in {} of the lost time, and the kernel does not say why",
-                                 run.of_whom, percent(run.shares.off_cpu)));
+    return run.cause("unclear", fmt::format("{} did not run for {} of the lost time, and the kernel does not say why",
+                                            run.of_whom, percent(run.shares.off_cpu)));
   }
   if (is_cause(share_of_more_work(run.profile, grouping, analysis))) {
     return run.cause("own-variation", "the program's own variation: the longer segments did more work");
   }
   if (const HostShare* host = host_alone(run.profile, run.attribution)) {
-    return run.cause("slow-host", fmt::format("one slow host: {} of the lost time was in computation of {}",
+    return run.cause("slow-host", fmt::format("one slow host: {} of the lost time was in the computation of {}",
                                               percent(host->seconds / run.attribution.seconds), run.of_whom));
   }
   const RankShare* rank = rank_alone(run.attribution);
   if (rank != nullptr && run.profile.ranks >= fewest_ranks_to_single_one_out) {
-    return run.cause("slow-rank", fmt::format("one slow rank: {} of the lost time was in computation of {}",
+    return run.cause("slow-rank", fmt::format("one slow rank: {} of the lost time was in the computation of {}",
                                               percent(rank->seconds / run.attribution.seconds), run.of_whom));
   }
   const std::optional<Background> background = background_of(run.profile);
   const bool is_slow =
       background && background->percent() >= least_share_of_cause * analysis.result().interference_percent;
   if (is_slow || run.profile.counter.substr(0, 5) == "papi:") {
-    return run.cause("slow-machine", "slow cores or memory: computation took longer while the ranks were on a CPU");
+    return run.cause("slow-machine", "slow cores or memory: computation took longer although the ranks were running");
   }
   return run.cause(
       "slower-computation",
-      "computation took longer while the ranks were on a CPU: the machine's speed, or the program's own work");
+      "computation took longer although the ranks were running: either the machine was slower or the program did more "
+      "work");
 }
 
 }  // namespace
@@ -299,15 +302,16 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
   const double in_computation = run.shares.of(ExcessKind::computation);
   if (run.pattern.kind == TimePattern::Kind::start) {
     return run.cause("start-up", is_cause(in_communication)
-                                     ? "the program's start: first messages take longer"
-                                     : "the program's start: what is done once, or for the first time");
+                                     ? "start-up of the program: its first messages take longer"
+                                     : "start-up of the program: work that is done once or for the first time");
   }
   if (is_cause(in_communication)) return cause_in_communication(run);
   if (is_cause(in_computation)) return cause_in_computation(run, grouping, analysis);
-  return run.cause("unclear", fmt::format("no single one: {} of the lost time was in computation, {} in communication, "
-                                          "{} in file I/O",
-                                          percent(in_computation), percent(in_communication),
-                                          percent(run.shares.of(ExcessKind::file_io))));
+  return run.cause(
+      "unclear",
+      fmt::format("no single cause: {} of the lost time was in computation, {} in communication, "
+                  "{} in file I/O",
+                  percent(in_computation), percent(in_communication), percent(run.shares.of(ExcessKind::file_io))));
 }
 
 }  // namespace halcyon

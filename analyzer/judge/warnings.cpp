@@ -29,14 +29,15 @@ constexpr double fewest_clock_steps_in_a_segment = 100.0;
 std::string words_of_missing_boundaries(const Profile& profile) {
   if (profile.boundary == "pcontrol") return "no MPI_Pcontrol(1) marked its steps";
   if (profile.boundary == "rooted")
-    return "no reduce or gather over all ranks and a bcast or scatter behind it was seen";
+    return "it called no reduce or gather over all ranks followed by a bcast or scatter";
   const auto were_made = [&profile](Feature collectives) {
     const std::vector<std::uint64_t>& by_rank = profile.totals[index_of(collectives)];
     return std::any_of(by_rank.begin(), by_rank.end(), [](std::uint64_t count) { return count > 0; });
   };
-  return were_made(Feature::collectives_all_to_all) ? "its all-to-all collectives were over fewer ranks than the world"
-                                                    : "no all-to-all collective over all ranks was seen, nor a reduce "
-                                                      "or gather and a bcast or scatter behind it";
+  return were_made(Feature::collectives_all_to_all)
+             ? "its all-to-all collectives covered fewer ranks than the whole world"
+             : "it called no all-to-all collective over all ranks, and no reduce "
+               "or gather followed by a bcast or scatter";
 }
 
 // The slowest of some probes, if it is slow.
@@ -47,7 +48,7 @@ std::optional<std::string> slow_words(const Analysis& analysis, std::initializer
     const std::optional<ProbeDisplacement>& displacement = analysis.probes[index_of(probe)];
     if (!displacement || displacement->speed_percent() >= slowest) continue;
     slowest = displacement->speed_percent();
-    words = fmt::format("{} on {} had {:.0f} % of the best known speed, before and after the run",
+    words = fmt::format("{} on {} had only {:.0f} % of its best known speed before and after the run",
                         probe_infos[index_of(probe)].words, displacement->host, slowest);
   }
   return words;
@@ -61,13 +62,14 @@ void warn(Analysis& analysis, const char* code, std::string message) {
 void warn_of_recording(const Profile& profile, Analysis& analysis) {
   if (profile.composed_of.empty() && profile.exit_state != "finalized") {
     warn(analysis, "incomplete-run",
-         "the run did not reach MPI_Finalize (" + profile.exit_state + "): this is what it had recorded" +
+         "the run did not reach MPI_Finalize (" + profile.exit_state +
+             "): the profile has what was recorded until then" +
              (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
   }
   if (profile.dropped_segments > 0) {
     warn(analysis, "segments-dropped",
-         fmt::format("{} segments fitted neither into the memory setting nor onto the disk and are "
-                     "not in the profile: raise HALCYON_MEMORY",
+         fmt::format("{} segments are missing from the profile, since neither memory nor disk had room for them: raise "
+                     "HALCYON_MEMORY",
                      profile.dropped_segments));
   }
   if (analysis.segment_rate_hz > 0.0) {
@@ -79,7 +81,7 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
     }
     if (analysis.segment_rate_hz * profile.clock_resolution_seconds * fewest_clock_steps_in_a_segment > 1.0) {
       warn(analysis, "clock-resolution",
-           fmt::format("segments of {:.3g} s are too short for a clock that steps by {:.3g} s",
+           fmt::format("segments of {:.3g} s are too short for a clock with steps of {:.3g} s",
                        1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds));
     }
   }
@@ -93,9 +95,9 @@ void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
     const double percent = 100.0 * seconds / profile.run_time_seconds;
     if (percent > noticeable_slow_changes_percent && low > 0.0) {
       warn(analysis, "slower-than-known",
-           fmt::format("{:.1f} % of the time lies above the best {} of {} known {} of this work{}", percent,
+           fmt::format("{:.1f} % of the run time is beyond the best {} of {} known {} of this work{}", percent,
                        is_of_parts ? "times" : "medians", known->runs, known->runs == 1 ? "run" : "runs",
-                       is_of_parts ? "" : ": whatever slowed all of it down evenly"));
+                       is_of_parts ? "" : ": something slowed the whole run down evenly"));
     }
   }
 }
@@ -121,16 +123,15 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
   }
   if (profile.run_time_seconds < shortest_judged_seconds) {
     return Warning{"too-short",
-                   fmt::format("it ran {:.2g} s, and {:.0f} s are needed: a single delay of {:.2g} ms, as any system "
-                               "has now and then, would decide the verdict",
+                   fmt::format("it ran for {:.2g} s, but {:.0f} s are needed: a single delay of {:.2g} ms, as on any "
+                               "system now and then, would decide the verdict",
                                profile.run_time_seconds, shortest_judged_seconds,
                                10.0 * green_below_percent * profile.run_time_seconds)};
   }
   if (!profile.composed_of.empty()) {
-    return Warning{"composed",
-                   fmt::format("these are the times of no single run: composed of {}, and undisturbed by its "
-                               "making",
-                               fmt::join(profile.composed_of, ", "))};
+    return Warning{"composed", fmt::format("the profile is composed of {}: it is not one run, and it is undisturbed by "
+                                           "construction",
+                                           fmt::join(profile.composed_of, ", "))};
   }
   return std::nullopt;
 }
@@ -140,14 +141,15 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   warn_of_recording(profile, analysis);
   if (!analysis.unknown && analysis.coverage_percent < good_coverage_percent) {
     warn(analysis, "partial-coverage",
-         fmt::format("{:.0f} % of the run time lies in segments that do not repeat; what happened there is not known",
+         fmt::format("{:.0f} % of the run time lies in segments that do not repeat and were not judged",
                      100.0 - analysis.coverage_percent));
   }
   if (!analysis.unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
     warn(analysis, "slow-changes",
          fmt::format(
-             "a further {:.1f} % of the time went up and down slowly with segments of the same work. This may be the "
-             "machine, or the program itself: it widens the interval and is not in the percentage",
+             "a further {:.1f} % of the run time was lost while segments of the same work gradually became slower and "
+             "faster. The cause may be the machine or the program, so this share widens the interval but is not in the "
+             "percentage",
              analysis.slow_percent));
   }
   warn_of_slower_than_known(profile, analysis);

@@ -167,12 +167,13 @@ std::size_t fastest_of(const std::vector<ValidatedRun>& runs) {
 
 std::optional<std::string> objection_to(const Noise& noise) {
   if (noise.background_percent && *noise.background_percent > most_background_percent) {
-    return fmt::format("others take {:.0f} % of the processors' time from fixed work (background; {:.0f} is the most)",
+    return fmt::format("other work takes {:.0f} % of the time of a fixed loop (background; the limit is {:.0f} %)",
                        *noise.background_percent, most_background_percent);
   }
   if (noise.uncertainty_points && noise.uncertainty_points->low > most_uncertainty_points) {
-    return fmt::format("{} quiet runs differ so much that the truth is not known to {:.0f} points ({:.1f} is the most)",
-                       noise.quiet_runs, noise.uncertainty_points->low, most_uncertainty_points);
+    return fmt::format(
+        "{} quiet runs differ so much that the truth is uncertain by {:.0f} points (the limit is {:.1f})",
+        noise.quiet_runs, noise.uncertainty_points->low, most_uncertainty_points);
   }
   return std::nullopt;
 }

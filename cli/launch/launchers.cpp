@@ -21,9 +21,9 @@ std::string advice_without_launcher(const Words& launch) {
   const auto is_one_of = [&name](std::string_view list) {
     return (" " + std::string(list) + " ").find(" " + name + " ") != std::string::npos;
   };
-  const std::string is_none = "'" + command + "' is not srun, nor an mpirun of Open MPI or MPICH";
+  const std::string is_none = "'" + command + "' is neither srun nor the mpirun of Open MPI or MPICH";
   if (command.starts_with("-")) {
-    return "no launcher stands behind '--'. Did you mean: halcyon run -- mpirun " + quoted(launch);
+    return "there is no launcher after '--'. Did you mean: halcyon run -- mpirun " + quoted(launch);
   }
   if (is_one_of("sh bash dash ksh zsh fish csh tcsh env nohup time sbatch salloc")) {
     return is_none + ". Put 'halcyon run --' before the mpirun or srun that it starts: " + name +
@@ -48,7 +48,7 @@ Outcome<Launcher> launcher_of(const Words& launch) {
                              "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
   if (std::find(names.begin(), names.end(), name) != names.end()) {
     const std::string version = output_of({command, "--version"});
-    if (version.empty()) return Failure{"'" + command + " --version' says nothing: is it installed, and in the PATH?"};
+    if (version.empty()) return Failure{"'" + command + " --version' prints nothing: is it installed and in PATH?"};
     const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
     if (says("Open MPI") || says("OpenRTE")) return Launcher{Launcher::Kind::open_mpi, MpiFamily::open_mpi};
     if (says("HYDRA")) return Launcher{Launcher::Kind::hydra, MpiFamily::mpich};

@@ -19,7 +19,7 @@ Outcome<std::string> library(const std::string& name) {
   for (const fs::path& directory : {installed, (bin / "../lib").lexically_normal()}) {
     if (fs::exists(directory / name, error)) return (directory / name).string();
   }
-  return Failure{name + " is not where it belongs (" + installed.string() + "): is the installation complete?"};
+  return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }
 
 }  // namespace

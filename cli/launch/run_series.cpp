@@ -75,7 +75,7 @@ std::optional<SeriesRun> run_from(const ordered_json& document) {
 std::optional<std::string> objection_to(const fs::path& directory) {
   if (directory.empty()) return "-o: a directory without a name";
   // Ranks replace {np} and the like in names of profiles; nobody replaces it in names of logs.
-  if (directory.string().find('{') != std::string::npos) return "-o: no '{' in the name of a directory, please";
+  if (directory.string().find('{') != std::string::npos) return "-o: the name of the directory must not contain '{'";
   std::error_code error;
   if (!fs::exists(directory, error) && !fs::create_directory(directory, error)) {
     return "cannot make " + directory.string() + ": " + error.message();

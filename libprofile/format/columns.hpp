@@ -66,11 +66,14 @@ void for_each_attribute_of_known_runs(Known& known, Visit&& visit) {
   const auto seconds = [&](std::string_view name, std::string_view description, auto& value) {
     visit(Attribute{name, description, 4, false, least, most_seconds}, value);
   };
-  seconds("known_runs_displacement_seconds", "how far the medians of its groups lay above the best of theirs",
+  seconds("known_runs_displacement_seconds",
+          "how far the medians of this run's groups lay above the best medians of the known runs, sum over segments",
           known.displacement_seconds);
-  seconds("known_runs_low_seconds", "lower end of the 90 % interval of that", known.low_seconds);
-  seconds("known_runs_high_seconds", "upper end", known.high_seconds);
-  seconds("known_runs_matched_seconds", "run time in groups that earlier runs had, too", known.matched_seconds);
+  seconds("known_runs_low_seconds", "lower end of the 90 % interval of known_runs_displacement_seconds",
+          known.low_seconds);
+  seconds("known_runs_high_seconds", "upper end of the 90 % interval of known_runs_displacement_seconds",
+          known.high_seconds);
+  seconds("known_runs_matched_seconds", "run time in groups that the known runs have, too", known.matched_seconds);
 }
 inline constexpr std::string_view known_runs_name = "known_runs";
 
@@ -81,9 +84,12 @@ void for_each_attribute_of_known_parts(Parts& parts, Visit&& visit) {
   const auto seconds = [&](std::string_view name, std::string_view description, auto& value) {
     visit(Attribute{name, description, 4, false, least, most_seconds}, value);
   };
-  seconds("known_runs_beyond_seconds", "how far the run lay above the best times of its parts", parts.beyond_seconds);
-  seconds("known_runs_beyond_low_seconds", "lower end of the 90 % interval of that", parts.low_seconds);
-  seconds("known_runs_beyond_high_seconds", "upper end", parts.high_seconds);
+  seconds("known_runs_beyond_seconds", "how far this run lay above the best known times of its parts, sum over parts",
+          parts.beyond_seconds);
+  seconds("known_runs_beyond_low_seconds", "lower end of the 90 % interval of known_runs_beyond_seconds",
+          parts.low_seconds);
+  seconds("known_runs_beyond_high_seconds", "upper end of the 90 % interval of known_runs_beyond_seconds",
+          parts.high_seconds);
 }
 inline constexpr std::string_view known_parts_name = "known_runs_of_parts";
 
@@ -91,10 +97,12 @@ inline constexpr std::string_view known_parts_name = "known_runs_of_parts";
 /// first, since they size the columns. The comparison with earlier runs is not included.
 template <class P, class Visit>
 void for_each_attribute(P& profile, Visit&& visit) {
-  visit(Attribute{.name = "segments", .description = "how many", .most = static_cast<double>(most_segments)},
+  visit(Attribute{.name = "segments", .description = "number of segments", .most = static_cast<double>(most_segments)},
         profile.segments);
-  visit(Attribute{.name = "ranks", .description = "how many", .least = 1.0, .most = static_cast<double>(most_ranks)},
-        profile.ranks);
+  visit(
+      Attribute{
+          .name = "ranks", .description = "number of ranks", .least = 1.0, .most = static_cast<double>(most_ranks)},
+      profile.ranks);
   for_each_run_fact(profile, visit);
   visit(Attribute{"clock", "the recorder's clock"}, profile.clock);
   visit(Attribute{"exit_state",
@@ -124,14 +132,15 @@ void for_each_attribute(P& profile, Visit&& visit) {
       profile.features[index_of(info.feature)].reduced = padded.find(" " + std::string(info.name) + " ") != padded.npos;
     }
   }
-  visit(Attribute{"dropped_segments", "segments beyond what memory and disk had room for, per rank"},
+  visit(Attribute{"dropped_segments", "segments per rank that neither memory nor disk had room for"},
         profile.dropped_segments);
   const auto seconds = [&](std::string_view name, std::string_view description, auto& value) {
     visit(Attribute{.name = name, .description = description, .most = most_seconds}, value);
   };
   seconds("run_time_seconds", "from MPI_Init to MPI_Finalize, mean over ranks", profile.run_time_seconds);
   seconds("boundary_cost_seconds", "what recording one boundary took", profile.boundary_cost_seconds);
-  seconds("clock_resolution_seconds", "the least difference that the clock tells", profile.clock_resolution_seconds);
+  seconds("clock_resolution_seconds", "smallest time difference that the clock shows",
+          profile.clock_resolution_seconds);
 }
 
 // -- columns
@@ -309,8 +318,8 @@ void for_each_table(P& profile, Visit&& visit) {
     }
   };
   of_modules("modules", "programs and libraries of the call sites, on the first rank", false, &Module::name);
-  of_modules("module_paths", "where they were", !profile.modules.empty(), &Module::path);
-  of_modules("module_build_ids", "their GNU build-ids, in hexadecimal digits", !profile.modules.empty(),
+  of_modules("module_paths", "paths of the modules", !profile.modules.empty(), &Module::path);
+  of_modules("module_build_ids", "GNU build-ids of the modules, in hexadecimal digits", !profile.modules.empty(),
              &Module::build_id);
   visit(
       Column{.name = "composed_of", .over = "run", .description = "profiles of the runs that this one is composed of"},

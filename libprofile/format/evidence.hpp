@@ -41,7 +41,7 @@ inline constexpr std::array<EvidenceInfo, 12> evidence_infos{{
     {Evidence::voluntary_switches, false, "voluntary_switches", "1", "times a thread of the process gave up its CPU"},
     {Evidence::minor_faults, false, "minor_faults", "1", "page faults answered from memory"},
     {Evidence::major_faults, false, "major_faults", "1", "page faults answered from a disk"},
-    {Evidence::steal, true, "steal", "s", "CPU time that a hypervisor kept from the rank's host, sum over its CPUs"},
+    {Evidence::steal, true, "steal", "s", "CPU time that a hypervisor took from the rank's host, sum over its CPUs"},
     {Evidence::cpu_pressure, true, "cpu_pressure", "s", "time in which some task of the rank's host waited for a CPU"},
     {Evidence::io_pressure, true, "io_pressure", "s", "time in which some task of the rank's host waited for I/O"},
     {Evidence::memory_pressure, true, "memory_pressure", "s",

@@ -34,7 +34,7 @@ namespace {
 // Runs at exit. Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
 [[gnu::destructor]] void report_missing_finalize() {
   if (recorder == nullptr && uses_sessions.load() == getpid() && is_spokesman()) {
-    complain("a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written");
+    complain("the program uses MPI sessions without MPI_Init, which Halcyon cannot record: no profile is written");
   }
   if (!has_to_keep()) return;
   const NotRecorded guard;

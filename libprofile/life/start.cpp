@@ -75,8 +75,8 @@ void StartingRun::started() const noexcept try {
   if (!all_ranks_surely_record()) {
     if (is_first_of_program(run.rank)) {
       complain(
-          "several programs make up this job; nothing is recorded, as some may lack libhalcyon.so "
-          "(start the job with `halcyon run`, or preload it into all and set HALCYON_ALL_RANKS=1)");
+          "this job consists of several programs; nothing is recorded, since libhalcyon.so may be missing in some "
+          "(start the job with `halcyon run`, or preload it into all programs and set HALCYON_ALL_RANKS=1)");
     }
     return;
   }

@@ -47,10 +47,10 @@ struct Met {
 std::string difference(const Met& first, const Met& other, std::size_t rank) {
   const std::string who = "rank " + std::to_string(rank);
   if (other.segments != first.segments) {  // one more than boundaries: MPI_Finalize ends the last segment
-    return who + " met " + std::to_string(other.segments - 1) + " boundaries, rank 0 met " +
+    return who + " passed " + std::to_string(other.segments - 1) + " boundaries, rank 0 passed " +
            std::to_string(first.segments - 1);
   }
-  if (other.kinds != first.kinds) return who + " met other kinds of boundaries than rank 0";
+  if (other.kinds != first.kinds) return who + " passed other kinds of boundaries than rank 0";
   if (other.with_injection != first.with_injection) return "libintm.so is loaded into some ranks only";
   return {};
 }

@@ -33,7 +33,7 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts) {
   part_.place(parts_of(output), file, header, pack_facts(facts), most_in_tail);
   if (receipt_.empty() && run.rank == 0) {
     last_line_ =
-        "halcyon: the run did not reach MPI_Finalize; what it recorded becomes a profile by: halcyon recover " +
+        "halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
         part_.directory() + "\n";
   }
 }

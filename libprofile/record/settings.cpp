@@ -112,12 +112,14 @@ Settings settings_from_environment(std::string& complaint) {
     complaint = std::string("HALCYON_COUNTER=") + text + " is not auto, papi:EVENT, cpu or none; auto is used instead";
   }
   if (const char* text = value_of("HALCYON_BOUNDARY"); text != nullptr && !parse_boundary(text, settings.boundary)) {
-    complaint = std::string("HALCYON_BOUNDARY=") + text + " is not auto, all-to-all, rooted or pcontrol; auto is used";
+    complaint =
+        std::string("HALCYON_BOUNDARY=") + text + " is not auto, all-to-all, rooted or pcontrol; auto is used instead";
   }
   if (const char* text = value_of("HALCYON_BOUNDARY_RANKS")) {
     settings.boundary_ranks = positive(text);
     if (settings.boundary_ranks == 0) {
-      complaint = std::string("HALCYON_BOUNDARY_RANKS=") + text + " is not a number of ranks; the whole world is used";
+      complaint =
+          std::string("HALCYON_BOUNDARY_RANKS=") + text + " is not a number of ranks; all ranks are used instead";
     }
   }
   if (const char* text = value_of("HALCYON_MEMORY")) {
@@ -133,7 +135,8 @@ Settings settings_from_environment(std::string& complaint) {
   }
   if (const char* text = value_of("HALCYON_BACKGROUND");
       text != nullptr && !parse_background(text, settings.background_seconds)) {
-    complaint = std::string("HALCYON_BACKGROUND=") + text + " is not a number of seconds up to 60; none is measured";
+    complaint = std::string("HALCYON_BACKGROUND=") + text +
+                " is not a number of seconds up to 60; the background is not measured";
   }
   if (const char* text = value_of("HALCYON_PROBES"); text != nullptr && !parse_probes(text, settings.probes)) {
     complaint = std::string("HALCYON_PROBES=") + text + " is neither on nor off; the machine is probed";

@@ -145,7 +145,7 @@ std::string missing(const std::vector<std::unique_ptr<Part>>& parts, const std::
   for (const auto& part : parts) longest = std::max<std::uint64_t>(longest, part->tail.segments->size());
   if (!lost.empty()) add(text_of(lost) + " of " + std::to_string(figures.size()) + " left nothing");
   if (!damaged.empty()) add(damaged);
-  if (longest > segments) add(std::to_string(longest - segments) + " more segments are known of some ranks only");
+  if (longest > segments) add(std::to_string(longest - segments) + " more segments were saved by some ranks only");
   return text;
 }
 
@@ -189,7 +189,7 @@ Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths)
         for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
           if (entry.path().extension() == ".part") files.push_back(entry.path());
         }
-        if (files.empty()) return Failure{path + " has no parts of a run in it"};
+        if (files.empty()) return Failure{path + " contains no parts of a run"};
       }
       const bool is_alone = files.size() == 1;
       for (const std::string& file : files) {
@@ -222,7 +222,7 @@ Outcome<Recovered> recover(const RunParts& run, const std::string& output) try {
     }
   }
   if (parts.empty() && !damaged.empty()) return Failure{damaged};
-  if (parts.empty()) return Failure{run.files.front() + ": the run ended before anything of it was spilled"};
+  if (parts.empty()) return Failure{run.files.front() + ": the run ended before anything was saved"};
   const Outcome<Profile> profile = checked(profile_of(parts, run.files.front(), damaged), run.files.front());
   if (!profile) {
     return Failure{run.files.front() + " or another part of its run is corrupted: " + profile.failure().message};

@@ -1,4 +1,4 @@
-"""Ranks that met different numbers of boundaries: a message says so, and the profile has no segments and no verdict."""
+"""Ranks that passed different numbers of boundaries: a message says so, and the profile has no segments and no verdict."""
 import halcyon_test
 from halcyon_test import PROGRAMS, Profile
 
@@ -21,7 +21,7 @@ class BoundaryDisagreement(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         of_rank_1 = COMMON_BARRIERS + BARRIERS_OF_RANK_1_ALONE
-        self.assertIn(f"rank 1 met {of_rank_1} boundaries, rank 0 met {COMMON_BARRIERS}", finished.errors)
+        self.assertIn(f"rank 1 passed {of_rank_1} boundaries, rank 0 passed {COMMON_BARRIERS}", finished.errors)
         profile = Profile(self.directory / "run.h5")
         self.assertEqual(profile.segments, 0)
         self.assertEqual([profile.totals(rank)["collectives_all_to_all"] for rank in range(3)],

@@ -87,7 +87,7 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         finished = self.run_command(["copy/bin/halcyon", "run", "--", *MPI.launch(2), *PROGRAM])
         self.assertEqual(finished.status, 2, finished)
         self.assertRegex(finished.errors,
-                         rf"^halcyon: {LIBRARY.name} is not where it belongs \({self.directory}/copy/")
+                         rf"^halcyon: cannot find {LIBRARY.name} in {self.directory}/copy/")
 
     def test_find_package_gives_the_command_and_the_libraries(self):
         version = re.search(r"project\(halcyon VERSION (\d+\.\d+)", (SOURCE / "CMakeLists.txt").read_text())[1]

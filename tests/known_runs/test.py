@@ -196,7 +196,7 @@ class KnownRuns(halcyon_test.Behaviour):
     def check_nothing_is_kept(self, file, reason, **environment):
         """The run succeeds, and one line says why nothing of it is kept."""
         finished = self.run_of(file, **environment)
-        told = [line for line in finished.errors.splitlines() if "no baseline of this run is kept" in line]
+        told = [line for line in finished.errors.splitlines() if "this run was not added to the baselines" in line]
         self.assertEqual(len(told), 1, finished)
         self.assertIn(reason, told[0])
         self.assertIn("halcyon report", finished.errors)

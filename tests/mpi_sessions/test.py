@@ -21,7 +21,7 @@ class MpiSessions(halcyon_test.Behaviour):
         plain = self.mpirun(2, [PROGRAM], preload=())
         finished = self.mpirun(2, [PROGRAM], preload=[INJECTOR, LIBRARY], HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual((finished.status, finished.output), (0, plain.output), finished)
-        why = "a program of MPI sessions alone, without MPI_Init, is not recorded: no profile is written"
+        why = "the program uses MPI sessions without MPI_Init, which Halcyon cannot record: no profile is written"
         self.assertEqual(finished.errors, f"halcyon: {why}\n")
         self.assertEqual(list(self.directory.iterdir()), [])
 

@@ -147,7 +147,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
     def test_without_the_command_the_parts_say_how_to_go_on(self):
         finished = self.mpirun(2, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT=self.profile)
         self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
-                         ["halcyon: the run did not reach MPI_Finalize; what it recorded becomes a profile by: "
+                         ["halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: "
                           f"halcyon recover {self.parts}"])
         self.assertEqual(len(list(self.parts.iterdir())), 2)
         recovered = self.halcyon("recover", self.parts)

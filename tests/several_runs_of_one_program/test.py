@@ -75,7 +75,7 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         refused = self.halcyon("compose", "-o", "composed.h5", "lammps.h5", "halo.h5")
         self.assertEqual((refused.status, refused.output), (2, ""), refused)
         self.assertEqual(len(refused.errors.splitlines()), 1, refused)
-        self.assertIn("halo.h5 did not do the same work as lammps.h5", refused.errors)
+        self.assertIn("lammps.h5 and halo.h5 did not do the same work", refused.errors)
         self.assertFalse((self.directory / "composed.h5").exists())
 
     def test_disturbed_runs_are_composed_into_an_undisturbed_one(self):
@@ -123,7 +123,7 @@ class SeveralRunsOfOneProgram(halcyon_test.Behaviour):
         self.assertEqual(self.halcyon("compose", "-o", "composed.h5", "a.h5", "b.h5").status, 0)
         before = (self.directory / "composed.h5").read_bytes()
         for output, files, reason in (("composed.h5", ["a.h5", "b.h5"], "composed.h5 exists"),
-                                      ("again.h5", ["a.h5", "composed.h5"], "composed.h5 is no whole run"),
+                                      ("again.h5", ["a.h5", "composed.h5"], "composed.h5 is not a complete run"),
                                       ("again.h5", ["a.h5"], "two profiles or more"),
                                       ("again.h5", ["a.h5", "missing.h5"], "missing.h5")):
             with self.subTest(reason):

@@ -55,9 +55,9 @@ TEST(Analysis, IsUnknownWithoutBoundaries) {
 TEST(Analysis, SaysWhichBoundariesWereLookedFor) {
   const auto why = [](const Profile& profile) { return analyze(profile, "paper").unknown->message; };
   Profile profile = uniform_profile(1, 5.0);
-  EXPECT_NE(why(profile).find("no all-to-all collective over all ranks was seen"), std::string::npos);
+  EXPECT_NE(why(profile).find("it called no all-to-all collective over all ranks"), std::string::npos);
   profile.totals[index_of(Feature::collectives_all_to_all)] = {0, 3};
-  EXPECT_NE(why(profile).find("over fewer ranks than the world"), std::string::npos);
+  EXPECT_NE(why(profile).find("covered fewer ranks than the whole world"), std::string::npos);
   profile.boundary = "rooted";
   EXPECT_NE(why(profile).find("no reduce or gather"), std::string::npos);
   profile.boundary = "pcontrol";
@@ -79,7 +79,7 @@ TEST(Analysis, IsUnknownWithTooFewSegments) {
 
 TEST(Analysis, IsUnknownWhereRanksDisagree) {
   Profile profile = uniform_profile(0, 1.0);
-  profile.disagreement = "rank 1 met 3 boundaries, rank 0 met 4";
+  profile.disagreement = "rank 1 passed 3 boundaries, rank 0 passed 4";
   EXPECT_EQ(analyze(profile, "paper").unknown->code, "boundary-disagreement");
 }
 

@@ -182,16 +182,16 @@ TEST(Composition, KnowsThatNothingWasInjectedIntoOtherRuns) {
 
 TEST(Composition, OfOtherWorkIsRefusedNamingFileAndReason) {
   EXPECT_EQ(refusal({disturbed_run(0, 5), disturbed_run(0, 5), uniform_profile(50, 1.0)}),
-            "c.h5 did not do the same work as a.h5: segments: 100 there, 50 here [other-calls]");
+            "a.h5 and c.h5 did not do the same work: segments: 100 in a.h5, 50 in c.h5 [other-calls]");
 }
 
 TEST(Composition, OfWhatIsNoWholeRunIsRefused) {
   Profile other = disturbed_run(0, 5);
   other.exit_state = "composed";
-  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is no whole run: it ended as 'composed'");
+  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is not a complete run: it ended as 'composed'");
   other = disturbed_run(0, 5);
   other.dropped_segments = 7;
-  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is no whole run: 7 segments were dropped");
+  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is not a complete run: 7 segments were dropped");
   EXPECT_EQ(refusal({uniform_profile(1, 1.0), disturbed_run(0, 5)}),
             "a.h5 has no boundaries, and so no segments to compose");
 }

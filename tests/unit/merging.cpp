@@ -119,7 +119,7 @@ TEST(Merging, SaysHowTheRanksBoundariesDifferAndKeepsNoSegments) {
     if (rank == 2) recording.boundary_kinds = 8;
   });
   ASSERT_TRUE(profile);
-  EXPECT_EQ(profile->disagreement, "rank 2 met other kinds of boundaries than rank 0");
+  EXPECT_EQ(profile->disagreement, "rank 2 passed other kinds of boundaries than rank 0");
   EXPECT_EQ(profile->segments, 0u);
 }
 

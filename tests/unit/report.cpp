@@ -168,7 +168,7 @@ TEST(ReportText, NamesTheLikelyCauseAndWhatToDoOnItsFirstLines) {
   EXPECT_EQ(analysis.cause->code, "network");
   const std::string text = report_text("run.h5", profile, analysis, Colour::never);
   EXPECT_LT(text.find("  likely cause      slow point-to-point communication of rank 1 on right"), 600u) << text;
-  EXPECT_NE(text.find("  what to do        See what other jobs sent"), std::string::npos) << text;
+  EXPECT_NE(text.find("  what to do        Check what other jobs sent"), std::string::npos) << text;
   const auto json = report_json("run.h5", profile, analysis)["cause"];
   EXPECT_EQ(keys_of(json), (std::vector<std::string>{"code", "text", "action"}));
   const std::string closing = closing_lines(profile, analysis, Colour::never);

@@ -42,7 +42,7 @@ class UserMarks(halcyon_test.Behaviour):
         finished = self.mpirun(3, [PROGRAM, "seldom"], HALCYON_OUTPUT=self.directory / "run.h5",
                                HALCYON_BOUNDARY="pcontrol")
         self.assertEqual(finished.status, 0, finished)
-        self.assertIn(f"rank 1 met 0 boundaries, rank 0 met {MARKS_OF_RANK_0_ALONE}", finished.errors)
+        self.assertIn(f"rank 1 passed 0 boundaries, rank 0 passed {MARKS_OF_RANK_0_ALONE}", finished.errors)
 
     def test_another_tool_hears_all_that_it_is_told(self):
         finished = self.mpirun(2, [PROGRAM, "all"], preload=[LIBRARY, PROGRAMS / "libtold.so"],
