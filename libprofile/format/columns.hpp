@@ -213,9 +213,9 @@ void for_each_time_column(P& profile, Visit&& visit) {
 /// The columns of for_each_time_column(), in its order.
 template <class P>
 auto time_columns(P& profile) {
-  using Values = std::conditional_t<std::is_const_v<P>, const std::vector<float>, std::vector<float>>;
-  std::vector<Values*> columns;
-  for_each_time_column(profile, [&columns](const TimeColumn&, Values& values) { columns.push_back(&values); });
+  using Times = std::conditional_t<std::is_const_v<P>, const std::vector<float>, std::vector<float>>;
+  std::vector<Times*> columns;
+  for_each_time_column(profile, [&columns](const TimeColumn&, Times& values) { columns.push_back(&values); });
   return columns;
 }
 
