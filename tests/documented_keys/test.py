@@ -128,7 +128,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
     def test_every_warning_has_a_remedy_and_stands_in_troubleshooting_under_its_code(self):
         given = set()
         for source in (SOURCE / "analyzer").rglob("*.cpp"):
-            given |= set(re.findall(r'(?:warn\(|Warning\{)\s*"([a-z-]+)"', source.read_text()))
+            given |= set(re.findall(r'(?:warn\(analysis, |Warning\{)\s*"([a-z-]+)"', source.read_text()))
         known = set(re.findall(r'\{"([a-z-]+)", Severity::', (SOURCE / "report" / "warnings.cpp").read_text()))
         warnings = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[0]
         headings = set(re.findall(r"^### ([a-z-]+)$", warnings, re.M))
