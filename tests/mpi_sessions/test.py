@@ -28,7 +28,7 @@ class MpiSessions(halcyon_test.Behaviour):
     def test_halcyon_run_says_so_too(self):
         finished = self.halcyon("run", "-o", "run.h5", "--", *MPI.launch(2), PROGRAM)
         self.assertEqual(finished.status, 2, finished)
-        self.assertIn("sessions alone", finished.errors)
+        self.assertIn("sessions without MPI_Init", finished.errors)
 
 
 if __name__ == "__main__":
