@@ -24,7 +24,7 @@ namespace halcyon {
 inline constexpr std::uint64_t most_segments = std::uint64_t{1} << 32;
 inline constexpr std::uint64_t most_ranks = std::uint64_t{1} << 24;
 inline constexpr double most_seconds = 1e12;
-inline constexpr double most_evidence = 0x1p64;
+inline constexpr double most_evidence = 1e12;  // of a rank: sums over all ranks then fit into 64 bits
 inline constexpr double most_in_segment = 0x1p64;
 
 // -- attributes

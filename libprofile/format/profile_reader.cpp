@@ -148,6 +148,7 @@ class Reader {
           columns_ == Columns::analyzed && std::find(columns_without_analysis.begin(), columns_without_analysis.end(),
                                                      column.name) != columns_without_analysis.end();
       if (column.needed && !is_left_out) refuse("column " + column.name + " is missing");
+      lengths_.try_emplace(column.over, 0);  // no later column over a dimension of its own has values then
       return {};
     }
     const std::vector<Frame>& pieces = taken.mapped();
@@ -176,6 +177,20 @@ class Reader {
   std::map<std::string, std::uint64_t> lengths_;
   std::optional<Failure> failure_;
 };
+
+// Columns that mean something only together.
+void check_sets_of_columns(Reader& reader, const Profile& profile) {
+  const FixedWorkTimes& before = profile.background_before;
+  const FixedWorkTimes& after = profile.background_after;
+  const bool has_background = !before.quantum.empty();
+  for (const std::vector<double>* times : {&before.mean, &after.quantum, &after.mean}) {
+    if (times->empty() == has_background) reader.refuse("some columns of the background are missing");
+  }
+  const InjectedTruth& injected = profile.injected;
+  if (injected.critical.empty() && !(injected.requested.empty() && injected.actual.empty())) {
+    reader.refuse("column injected_critical is missing");
+  }
+}
 
 void read_known_runs(Reader& reader, Profile& profile) {
   if (!reader.has_attribute(known_runs_name)) return;
@@ -219,6 +234,7 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   reader.size(over_segments, profile.segments);
   reader.size(over_ranks, static_cast<std::uint64_t>(profile.ranks));
   for_each_column(profile, reader);
+  check_sets_of_columns(reader, profile);
   if (reader.failure()) return *reader.failure();
   return profile;
 }
