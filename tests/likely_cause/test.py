@@ -8,6 +8,7 @@ from halcyon_test import EXAMPLES, MPI
 
 STEPS = 3000  # each takes some 0.4 ms
 BURST, PAUSE = 0.2, 0.4  # seconds, of processes on the cores
+EVERY_HALF_SECOND = r"every 0\.(49|5|51) s"  # a dozen bursts tell the period to some percent
 TRIES = 5
 
 
@@ -34,7 +35,7 @@ class LikelyCause(halcyon_test.Behaviour):
             cause = report["cause"]
             self.assertIsNotNone(cause, report["verdict"])
             self.assertEqual(cause["code"], code, cause)
-            self.assertIn(words, cause["text"])
+            self.assertRegex(cause["text"], words)
             self.assertIn(f"likely cause: {cause['text']}. What to do: {cause['action']}", closing)
             text = " ".join(self.halcyon("report", f"{number}.h5").output.split())
             self.assertIn(f"likely cause {cause['text']} [{code}] what to do {cause['action']}", text)
@@ -47,7 +48,7 @@ class LikelyCause(halcyon_test.Behaviour):
         self.check("class=posixio,prob=0.3,mean=20ms,sd=5ms,ranks=0", "file-io", "of rank 0 on")
 
     def test_bursts_at_equal_distances_have_their_period_told(self):
-        self.check("class=p2p,prob=0.2,mean=5ms,sd=1ms,ranks=1,every=500ms,for=100ms", "communication", "every 0.5 s",
+        self.check("class=p2p,prob=0.2,mean=5ms,sd=1ms,ranks=1,every=500ms,for=100ms", "communication", EVERY_HALF_SECOND,
                    steps=5 * STEPS)
 
     def test_other_processes_on_the_cores(self):
