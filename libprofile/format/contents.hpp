@@ -26,22 +26,10 @@ struct Contents {
 /// Keeps a profile in memory, as if it had been read from a file.
 class ContentsSink final : public Sink {
  public:
-  void attribute(std::string_view name, std::string_view value) override {
-    put(FrameKind::text, ElementType::text, name, value.data(), value.size());
-  }
-  void attribute(std::string_view name, std::int64_t value) override {
-    put(FrameKind::integer, ElementType::u64, name, &value, sizeof value);
-  }
-  void attribute(std::string_view name, double value) override {
-    put(FrameKind::real, ElementType::f64, name, &value, sizeof value);
-  }
-  void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) override {
-    put(FrameKind::column, type, name, data, bytes);
-  }
   Contents take() { return std::move(contents_); }
 
  private:
-  void put(FrameKind kind, ElementType type, std::string_view name, const void* data, std::size_t bytes) {
+  void put(FrameKind kind, ElementType type, std::string_view name, const void* data, std::size_t bytes) override {
     const char* const begin = static_cast<const char*>(data);
     Frame frame{kind, type, std::string(name), std::vector<char>(begin, begin + bytes)};
     if (kind == FrameKind::column) {

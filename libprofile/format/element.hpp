@@ -6,6 +6,8 @@
 
 namespace halcyon {
 
+/// A sender that has to give up sends `failure` last, instead of `end`.
+enum class FrameKind : std::uint8_t { text, integer, real, column, end, failure };
 enum class ElementType : std::uint8_t { u8, u16, u32, u64, f32, f64, text };
 
 constexpr std::size_t size_of(ElementType type) {

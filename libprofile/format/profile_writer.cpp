@@ -283,23 +283,26 @@ Outcome<std::string> ProfileWriter::finish() {
 
 namespace {
 
+// Writes one attribute, or the next values of a column.
+Status add(ProfileWriter& writer, FrameKind kind, ElementType element, std::string_view name, std::string_view bytes) {
+  const auto number = [&](const auto& value) {
+    return value ? writer.attribute(name, *value) : Status(Failure{"the profile's data is damaged"});
+  };
+  switch (kind) {
+    case FrameKind::text: return writer.attribute(name, bytes);
+    case FrameKind::integer: return number(number_in<std::int64_t>(bytes));
+    case FrameKind::real: return number(number_in<double>(bytes));
+    case FrameKind::column: return writer.append(name, element, bytes.data(), bytes.size());
+    case FrameKind::failure: return Failure{std::string(bytes)};
+    case FrameKind::end: break;
+  }
+  return Done{};
+}
+
 // After the first failure nothing more is written.
 class IntoFile final : public Sink {
  public:
   explicit IntoFile(ProfileWriter& writer) : writer_(writer) {}
-
-  void attribute(std::string_view name, std::string_view value) override {
-    if (status_) status_ = writer_.attribute(name, value);
-  }
-  void attribute(std::string_view name, std::int64_t value) override {
-    if (status_) status_ = writer_.attribute(name, value);
-  }
-  void attribute(std::string_view name, double value) override {
-    if (status_) status_ = writer_.attribute(name, value);
-  }
-  void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) override {
-    if (status_) status_ = writer_.append(name, type, data, bytes);
-  }
 
   Outcome<std::string> finish() {
     if (!status_) return status_.failure();
@@ -307,6 +310,10 @@ class IntoFile final : public Sink {
   }
 
  private:
+  void put(FrameKind kind, ElementType element, std::string_view name, const void* data, std::size_t bytes) override {
+    if (status_) status_ = add(writer_, kind, element, name, {static_cast<const char*>(data), bytes});
+  }
+
   ProfileWriter& writer_;
   Status status_ = Done{};
 };
@@ -342,19 +349,7 @@ Outcome<std::string> write_profile_from_frames(int file, const std::string& path
       case Received::damaged: return Failure{"the profile's data is damaged"};
     }
     if (frame.kind == FrameKind::end) break;
-    if (!status) continue;
-    const std::string_view payload(frame.payload.data(), frame.payload.size());
-    const auto number = [&](const auto& value) {
-      return value ? writer->attribute(frame.name, *value) : Status(Failure{"the profile's data is damaged"});
-    };
-    switch (frame.kind) {
-      case FrameKind::text: status = writer->attribute(frame.name, payload); break;
-      case FrameKind::integer: status = number(frame.number<std::int64_t>()); break;
-      case FrameKind::real: status = number(frame.number<double>()); break;
-      case FrameKind::column: status = writer->append(frame.name, frame.element, payload.data(), payload.size()); break;
-      case FrameKind::failure: status = Failure{std::string(payload)}; break;
-      case FrameKind::end: break;
-    }
+    if (status) status = add(*writer, frame.kind, frame.element, frame.name, frame.bytes());
   }
   if (!status) return status.failure();
   return writer->finish();

@@ -12,14 +12,25 @@ namespace halcyon {
 /// A sink that has failed ignores further values; its owner asks it for the failure at the end.
 class Sink {
  public:
-  virtual void attribute(std::string_view name, std::string_view value) = 0;
-  virtual void attribute(std::string_view name, std::int64_t value) = 0;
-  virtual void attribute(std::string_view name, double value) = 0;
-  /// The next values of a column. Each text ends with a NUL.
-  virtual void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) = 0;
+  void attribute(std::string_view name, std::string_view value) {
+    put(FrameKind::text, ElementType::text, name, value.data(), value.size());
+  }
+  void attribute(std::string_view name, std::int64_t value) {
+    put(FrameKind::integer, ElementType::u64, name, &value, sizeof value);
+  }
+  void attribute(std::string_view name, double value) {
+    put(FrameKind::real, ElementType::f64, name, &value, sizeof value);
+  }
+  /// The next values of a column. Texts are each ended by a NUL.
+  void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) {
+    put(FrameKind::column, type, name, data, bytes);
+  }
 
  protected:
   ~Sink() = default;
+
+ private:
+  virtual void put(FrameKind kind, ElementType element, std::string_view name, const void* data, std::size_t bytes) = 0;
 };
 
 }  // namespace halcyon

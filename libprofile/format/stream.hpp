@@ -19,8 +19,6 @@
 
 namespace halcyon {
 
-/// A sender that has to give up sends `failure` last, instead of `end`.
-enum class FrameKind : std::uint8_t { text, integer, real, column, end, failure };
 struct FrameHeader {
   char magic[4] = {'H', 'L', 'F', '1'};
   FrameKind kind = FrameKind::end;
@@ -61,25 +59,14 @@ class FrameWriter final : public Sink {
  public:
   explicit FrameWriter(int file) : file_(file) {}
 
-  void attribute(std::string_view name, std::string_view value) override {
-    frame(FrameKind::text, ElementType::text, name, value.data(), value.size());
-  }
-  void attribute(std::string_view name, std::int64_t value) override {
-    frame(FrameKind::integer, ElementType::u64, name, &value, sizeof value);
-  }
-  void attribute(std::string_view name, double value) override {
-    frame(FrameKind::real, ElementType::f64, name, &value, sizeof value);
-  }
-  void column(std::string_view name, ElementType type, const void* data, std::size_t bytes) override {
-    frame(FrameKind::column, type, name, data, bytes);
-  }
-  void end() { frame(FrameKind::end, ElementType::u8, {}, nullptr, 0); }
-  void failure(std::string_view why) { frame(FrameKind::failure, ElementType::text, {}, why.data(), why.size()); }
+  void end() { put(FrameKind::end, ElementType::u8, {}, nullptr, 0); }
+  void failure(std::string_view why) { put(FrameKind::failure, ElementType::text, {}, why.data(), why.size()); }
 
   bool ok() const { return ok_; }
 
  private:
-  void frame(FrameKind kind, ElementType element, std::string_view name, const void* payload, std::size_t bytes) {
+  void put(FrameKind kind, ElementType element, std::string_view name, const void* payload,
+           std::size_t bytes) override {
     FrameHeader header;
     header.kind = kind;
     header.element = element;
@@ -93,19 +80,26 @@ class FrameWriter final : public Sink {
   bool ok_ = true;
 };
 
+/// The bytes as one number, if they have its size.
+template <class T>
+std::optional<T> number_in(std::string_view bytes) {
+  T value;
+  if (bytes.size() != sizeof value) return std::nullopt;
+  std::memcpy(&value, bytes.data(), sizeof value);
+  return value;
+}
+
 struct Frame {
   FrameKind kind = FrameKind::end;
   ElementType element = ElementType::u8;
   std::string name;
   std::vector<char> payload;
 
+  std::string_view bytes() const { return {payload.data(), payload.size()}; }
   /// The payload as one number, if it has that size.
   template <class T>
   std::optional<T> number() const {
-    T value;
-    if (payload.size() != sizeof value) return std::nullopt;
-    std::memcpy(&value, payload.data(), sizeof value);
-    return value;
+    return number_in<T>(bytes());
   }
 };
 

@@ -24,10 +24,7 @@ bool MpiRuntime::load() noexcept {
   comm_null = static_cast<MPI_Comm>(handle("ompi_mpi_comm_null"));
   byte = static_cast<MPI_Datatype>(handle("ompi_mpi_byte"));
   uint64 = static_cast<MPI_Datatype>(handle("ompi_mpi_uint64_t"));
-  real64 = static_cast<MPI_Datatype>(handle("ompi_mpi_double"));
-  sum = static_cast<MPI_Op>(handle("ompi_mpi_op_sum"));
   min = static_cast<MPI_Op>(handle("ompi_mpi_op_min"));
-  max = static_cast<MPI_Op>(handle("ompi_mpi_op_max"));
   request_empty = static_cast<MPI_Request>(handle("ompi_request_empty"));
   errors_return = static_cast<MPI_Errhandler>(handle("ompi_mpi_errors_return"));
 #elif defined(MPICH_VERSION)
@@ -36,10 +33,7 @@ bool MpiRuntime::load() noexcept {
   comm_null = MPI_COMM_NULL;
   byte = MPI_BYTE;
   uint64 = MPI_UINT64_T;
-  real64 = MPI_DOUBLE;
-  sum = MPI_SUM;
   min = MPI_MIN;
-  max = MPI_MAX;
   errors_return = MPI_ERRORS_RETURN;
 #else
 #error "Halcyon is built for Open MPI and MPICH; another MPI family needs its predefined handles here"

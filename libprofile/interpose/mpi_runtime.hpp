@@ -44,10 +44,7 @@ struct MpiRuntime {
   MPI_Comm comm_null{};
   MPI_Datatype byte{};
   MPI_Datatype uint64{};
-  MPI_Datatype real64{};
-  MPI_Op sum{};
   MPI_Op min{};
-  MPI_Op max{};
   MPI_Errhandler errors_return{};
 #ifdef OPEN_MPI
   MPI_Request request_empty{};

@@ -42,6 +42,15 @@ void merge_to_root(const Exchange& exchange, Pack pack, Merge merge) {
   }
 }
 
+/// The same, and then what the root packs, at every rank.
+template <class Pack, class Merge>
+std::vector<std::byte> merge_over_ranks(const Exchange& exchange, Pack pack, Merge merge) {
+  merge_to_root(exchange, pack, merge);
+  std::vector<std::byte> merged = exchange.is_root() ? pack() : std::vector<std::byte>();
+  exchange.broadcast(merged);
+  return merged;
+}
+
 /// One process that has the records of all ranks, and so no other to communicate with.
 class Alone final : public Exchange {
  public:

@@ -19,11 +19,10 @@ std::vector<std::string> merge_sites(const Exchange& exchange, const std::vector
     for (const std::string& text : all) packer.put_text(text);
     return packer.take();
   };
-  merge_to_root(exchange, pack, [&all](const std::vector<std::byte>& data) {
+  const auto merge = [&all](const std::vector<std::byte>& data) {
     for (Unpacker unpacker(data); !unpacker.at_end();) all.insert(unpacker.get_text());
-  });
-  std::vector<std::byte> merged = exchange.is_root() ? pack() : std::vector<std::byte>();
-  exchange.broadcast(merged);
+  };
+  const std::vector<std::byte> merged = merge_over_ranks(exchange, pack, merge);
   std::vector<std::string> texts;
   for (Unpacker unpacker(merged); !unpacker.at_end();) texts.push_back(unpacker.get_text());
   return texts;

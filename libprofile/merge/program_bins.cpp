@@ -15,7 +15,7 @@ std::vector<std::vector<double>> merge_bins(const Exchange& exchange,
     }
     return packer.take();
   };
-  merge_to_root(exchange, pack, [&own](const std::vector<std::byte>& data) {
+  const auto merge = [&own](const std::vector<std::byte>& data) {
     Unpacker unpacker(data);
     for (const auto& quantizer : own) {
       for (auto left = unpacker.get<std::uint64_t>(); left > 0; --left) {
@@ -23,9 +23,8 @@ std::vector<std::vector<double>> merge_bins(const Exchange& exchange,
         quantizer->insert(value, unpacker.get<double>());
       }
     }
-  });
-  std::vector<std::byte> merged = exchange.is_root() ? pack() : std::vector<std::byte>();
-  exchange.broadcast(merged);
+  };
+  const std::vector<std::byte> merged = merge_over_ranks(exchange, pack, merge);
   std::vector<std::vector<double>> bins(own.size());
   Unpacker unpacker(merged);
   for (std::vector<double>& values : bins) {

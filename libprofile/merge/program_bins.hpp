@@ -88,9 +88,7 @@ void merge_patterns(const Exchange& exchange, Patterns<Meaning>& patterns) {
     unpacker.get(meanings.data(), count);
     for (std::size_t i = 0; i < count; ++i) patterns.number_of(hashes[i], meanings[i]);
   };
-  merge_to_root(exchange, pack, merge);
-  std::vector<std::byte> all = exchange.is_root() ? pack() : std::vector<std::byte>();
-  exchange.broadcast(all);
+  const std::vector<std::byte> all = merge_over_ranks(exchange, pack, merge);
   if (exchange.is_root()) return;
   patterns = {};
   merge(all);

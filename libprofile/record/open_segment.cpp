@@ -11,9 +11,13 @@ void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
   if (injected_totals_ != nullptr) injected_totals_(&injected_requested_, &injected_actual_);
 }
 
+OpenSegment::OfThread OpenSegment::state_of(const ThreadState& thread) {
+  return {&thread, thread.times, thread.work, thread.cpu.off(), thread.beyond_usual};
+}
+
 // If memory runs out, calls are not compared: the profile says less, but the program goes on.
 void OpenSegment::ends_segments(ThreadState& thread) {
-  last_ = {&thread, thread.times, thread.work, thread.cpu.off(), thread.beyond_usual};
+  last_ = state_of(thread);
   if (thread.usual_times == nullptr) thread.usual_times.reset(new (std::nothrow) UsualTimes);
 }
 
@@ -34,7 +38,7 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
   row[Measure::boundary] = static_cast<double>(wait.count);
   row[Measure::off_cpu] = static_cast<double>((thread.cpu.off() - last_.off_cpu).count);
   row[Measure::beyond_usual] = static_cast<double>((thread.beyond_usual - last_.beyond_usual).count);
-  last_ = {&thread, thread.times, thread.work, thread.cpu.off(), thread.beyond_usual};
+  last_ = state_of(thread);
   if (thread.usual_times != nullptr) thread.usual_times->segment_begins();
   if (injected_totals_ != nullptr) add_injected(row);
   start_ = end;

@@ -42,6 +42,7 @@ class OpenSegment {
     Ticks beyond_usual;
   };
 
+  static OfThread state_of(const ThreadState& thread);
   void ends_segments(ThreadState& thread);
   void add_injected(SegmentRow& row);
 
