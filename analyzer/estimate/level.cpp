@@ -1,6 +1,7 @@
 #include "analyzer/estimate/level.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "analyzer/groups/drift.hpp"
@@ -16,18 +17,40 @@ constexpr double least_usual = 1e-3;  // of the duration
 constexpr double wide_jitter_of_time = 0.003;
 constexpr double wide_jitter_unseen = 0.1;
 
-// Rare segments far from the rest are delayed, whatever law the rest follows. Returns their excess, on average over all
-// segments.
-double far_out_of(const Durations& durations) {
+// Rare segments far above the median are delayed, whatever law the rest follows. Returns the median of `durations` and
+// the limit beyond which they lie: infinite where that is too many of them.
+struct FarOut {
+  double median;
+  double limit;
+};
+
+FarOut far_out_limit(const Durations& durations) {
   constexpr double far = 8.0;   // spreads above the median
   constexpr double rare = 0.1;  // of the segments
   constexpr double quartile_of_normal = 0.6745;
   const double middle = median(durations);
   const double spread = (middle - lower_quartile(durations)) / quartile_of_normal;
   const double limit = middle + far * std::max(spread, least_usual * middle);
-  const Durations beyond = (durations > limit).select(durations - middle, 0.0);
-  const auto count = static_cast<double>((beyond > 0.0).count());
-  return count <= rare * static_cast<double>(durations.size()) ? beyond.mean() : 0.0;
+  const auto count = static_cast<double>((durations > limit).count());
+  const bool is_rare = count <= rare * static_cast<double>(durations.size());
+  return {middle, is_rare ? limit : std::numeric_limits<double>::infinity()};
+}
+
+// The excess of rare segments far out, on average over all segments.
+double far_out_of(const Durations& durations) {
+  const FarOut far = far_out_limit(durations);
+  return (durations > far.limit).select(durations - far.median, 0.0).mean();
+}
+
+// What to divide the time of each segment by, so that segments with different `factors` can be compared. A delay does
+// not grow with the work of the segment that it strikes. So where a segment is far out, only its baseline is divided.
+// `scaled`: durations over factors; those of segments far out are put right.
+Durations scales_of(const Durations& factors, Durations& scaled) {
+  const FarOut far = far_out_limit(scaled);
+  const Durations delays = (scaled - far.median) * factors;
+  const Durations scales = (scaled > far.limit).select(1.0, factors);
+  scaled = (scaled > far.limit).select(far.median + delays, scaled);
+  return scales;
 }
 
 }  // namespace
@@ -57,6 +80,7 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
     level.drifted = 1.0 - drift->minCoeff();
     divide_by(std::move(drift));
   }
+  const Durations scales = level.factors ? scales_of(*level.factors, usual) : Durations::Ones(usual.size());
   level.mean = (usual * slowness).mean();
   level.at_full_speed = usual.mean();
   level.median_at_full_speed = median(usual);
@@ -64,8 +88,7 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
   level.drifted *= level.at_full_speed;
   if (!run.beyond_usual.empty()) {
     Durations beyond = seconds(run.beyond_usual);
-    beyond /= slowness;
-    if (level.factors) beyond /= *level.factors;
+    beyond /= slowness * scales;
     beyond *= share_on_critical_path(usual, beyond);
     level.calls = call_time_of(beyond, level.at_full_speed, run.is_on_several_hosts);
     usual = (usual - beyond).max(least_usual * usual);

@@ -165,6 +165,27 @@ TEST(Compound, GivesEachSegmentItsPartOfTheExcess) {
   EXPECT_NEAR(excess, truth.excess_seconds, 0.02 * truth.excess_seconds);
 }
 
+// Caches are cold after a delay, so the segment that it struck takes more CPU time.
+TEST(Compound, CountsALongDelayWholeWhereTheSegmentThatItStruckDidMoreWork) {
+  std::mt19937_64 random(6);
+  std::uniform_real_distribution<> amount(0.7, 1.3);
+  std::normal_distribution<> jitter(1.0, 0.01);
+  std::vector<float> durations(1000);
+  std::vector<float> work(durations.size());
+  double delayed_seconds = 0.0;
+  for (std::size_t i = 0; i < durations.size(); ++i) {
+    const double delay = i % 50 == 25 ? 0.05 : 0.0;
+    const double done = amount(random) * (delay > 0.0 ? 1.5 : 1.0);
+    work[i] = static_cast<float>(1e6 * done);
+    durations[i] = static_cast<float>(1e-3 * done * jitter(random) + delay);
+    delayed_seconds += delay;
+  }
+  JudgedDurations run{.run_time = std::accumulate(durations.begin(), durations.end(), 0.0)};
+  add_group(run, {.durations = durations, .work = work});
+  const RunEstimate estimate = halcyon::estimate_compound(run, Detail::segments);
+  EXPECT_NEAR(estimate.groups.front().excess_seconds, delayed_seconds, 0.01 * delayed_seconds);
+}
+
 // -- groups together
 
 TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
