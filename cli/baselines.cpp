@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t most_bytes_to_import = std::size_t{128} << 20;
 constexpr int export_version = 1;
 
-struct Options {
+struct BaselinesOptions {
   std::vector<std::string> names;
   std::string file;
   bool all = false;
@@ -112,7 +112,7 @@ int for_each_named(const KnownBefore& known, const std::vector<std::string>& nam
   return found >= names.size() ? int{passed} : fail("there is no baseline of that name (see halcyon baselines list)");
 }
 
-int show(const Options& options, const KnownBefore& known) {
+int show(const BaselinesOptions& options, const KnownBefore& known) {
   std::string text;
   const auto add = [&text](const std::string& more) { text += (text.empty() ? "" : "\n") + more; };
   const int status = for_each_named(
@@ -121,7 +121,7 @@ int show(const Options& options, const KnownBefore& known) {
   return status == passed ? print(text) : status;
 }
 
-int forget(const Options& options, const KnownBefore& known) {
+int forget(const BaselinesOptions& options, const KnownBefore& known) {
   if (options.all != options.names.empty()) return fail("name the works or hosts to forget, or give --all");
   std::vector<std::string> names = options.names;
   if (options.all) {
@@ -135,7 +135,7 @@ int forget(const Options& options, const KnownBefore& known) {
   return passed;
 }
 
-int export_known(const Options& options, const KnownBefore& known) {
+int export_known(const BaselinesOptions& options, const KnownBefore& known) {
   nlohmann::ordered_json json{{"kind", "halcyon baselines"},
                               {"version", export_version},
                               {"works", nlohmann::ordered_json::array()},
@@ -151,7 +151,7 @@ int export_known(const Options& options, const KnownBefore& known) {
 }
 
 // Checks the whole file before it stores anything.
-int import_known(const Options& options, const KnownBefore& known) {
+int import_known(const BaselinesOptions& options, const KnownBefore& known) {
   const std::string& file = options.file;
   std::ifstream opened(file == "-" ? "" : file, std::ios::binary);
   std::istream& in = file == "-" ? std::cin : opened;
@@ -213,7 +213,7 @@ void add_baselines(const Command& program) {
       "  halcyon baselines list\n"
       "  halcyon baselines forget 0123456789abcdef-0    after the program or its input changed\n"
       "  halcyon baselines export -o known.json && ssh cluster halcyon baselines import - <known.json");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<BaselinesOptions>();
   const auto add = [&](const char* name, const char* description, const char* example, RecordStore::Use use, auto act) {
     const Command action = command.subcommand(name, description);
     action.notes(std::string("Exit status: 0 done, 2 bad usage or file.\nExample: ") + example);
@@ -226,7 +226,7 @@ void add_baselines(const Command& program) {
     action.option("ID", options->names, which);
   };
   add("list", "List the known works and hosts, most recently used first", "halcyon baselines list",
-      RecordStore::Use::reads, [](const Options&, const KnownBefore& known) { return list(known); });
+      RecordStore::Use::reads, [](const BaselinesOptions&, const KnownBefore& known) { return list(known); });
   const Command shown = add("show", "Show what is known of a work or host", "halcyon baselines show 0123456789abcdef-0",
                             RecordStore::Use::reads, show);
   name_them(shown, "Works or hosts, as list names them. Default: all");

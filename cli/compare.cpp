@@ -11,13 +11,13 @@
 namespace halcyon::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string a;
   std::string b;
   std::string json;
 };
 
-int compare_files(const Options& options) {
+int compare_files(const CompareOptions& options) {
   show_step("reading " + options.a + " and " + options.b);
   Outcome<Profile> a = read_profile(options.a, Columns::analyzed);
   const Outcome<Profile> b = read_profile(options.b, Columns::analyzed);
@@ -40,7 +40,7 @@ int compare_files(const Options& options) {
 void add_compare(const Command& program) {
   const Command command =
       program.subcommand("compare", "Say which of two runs of the same work is more disturbed, and where");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   command.option("A", options->a, "Profile").placeholder("FILE").required();
   command.option("B", options->b, "Profile of another run").placeholder("FILE").required();
   add_json_option(command, options->json);

@@ -12,12 +12,12 @@
 namespace halcyon::cli {
 namespace {
 
-struct Options {
+struct ComposeOptions {
   std::string output;
   std::vector<std::string> files;
 };
 
-int compose_files(const Options& options) {
+int compose_files(const ComposeOptions& options) {
   if (options.files.size() < 2) return fail("compose needs two profiles or more (see halcyon compose --help)");
   if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
   std::vector<Profile> runs;
@@ -43,7 +43,7 @@ int compose_files(const Options& options) {
 void add_compose(const Command& program) {
   const Command command =
       program.subcommand("compose", "Make one undisturbed profile out of several runs of the same work");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ComposeOptions>();
   command.option("-o,--output", options->output, "The composed profile; never overwritten")
       .placeholder("FILE")
       .required();

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int not_started = 127;  // as shells have it
 
-struct Options {
+struct DisturbOptions {
   std::vector<std::string> disturbers;
   std::string lasts;  // --for
   std::uint64_t seed = 1;
@@ -63,7 +63,7 @@ int wait_for_end(const std::vector<Disturber>& disturbers, double seconds) {
   }
 }
 
-int disturb(const Options& options, const Words& command) {
+int disturb(const DisturbOptions& options, const Words& command) {
   const bool lasts_as_long_as_command = !command.empty();
   if (lasts_as_long_as_command && !options.lasts.empty()) {
     return fail(
@@ -139,7 +139,7 @@ std::string objection_to_disturber(const std::string& text) {
 
 void add_disturb(const Command& program) {
   const Command command = program.subcommand("disturb", "Disturb this machine, or a command, as other jobs would");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<DisturbOptions>();
   command.option("DISTURBER", options->disturbers, "What to disturb, and when: KIND or KIND:WHEN; may be repeated")
       .placeholder("cpu|memory|disk|network")
       .required()

@@ -17,7 +17,7 @@
 namespace halcyon::cli {
 namespace {
 
-struct Options {
+struct ExportOptions {
   bool perfetto = false;
   bool openmetrics = false;
   bool csv = false;
@@ -46,7 +46,7 @@ class ShownProgress {
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
-void write(std::ostream& out, const Options& options, const Profile& profile) {
+void write(std::ostream& out, const ExportOptions& options, const Profile& profile) {
   show_step("analyzing " + options.file);
   const Grouping grouping = group_segments(profile);
   const Analysis analysis = analyze(profile, grouping, options.method);
@@ -59,7 +59,7 @@ void write(std::ostream& out, const Options& options, const Profile& profile) {
   if (options.csv) write_segments_csv(out, run, grouping, done);
 }
 
-int export_file(const Options& options) {
+int export_file(const ExportOptions& options) {
   show_step("reading " + options.file);
   Outcome<Profile> profile = read_profile(options.file);
   show_step("");
@@ -77,7 +77,7 @@ int export_file(const Options& options) {
 
 void add_export(const Command& program) {
   const Command command = program.subcommand("export", "Write a profile and its verdict in the format of another tool");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ExportOptions>();
   const Command format = command.alternatives("Format");
   format.flag("--perfetto", options->perfetto, "Trace for Perfetto or Chrome: segments, with disturbed ones marked");
   format.flag("--openmetrics", options->openmetrics, "Figures of the run for monitoring, as OpenMetrics text");

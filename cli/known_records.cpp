@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int newest_version = 1;
+constexpr int newest_record_version = 1;
 // No run exceeds these.
 constexpr double most_seconds = 1e12;
 constexpr double most_in_segment = 0x1p64;
@@ -73,7 +73,7 @@ class Members {
   }
   void check_kind(const char* kind) {
     if (text("kind") != kind) refuse("kind");
-    if (number("version", 1.0, 1e9) > newest_version) wrong_ = "it was written by a newer halcyon";
+    if (number("version", 1.0, 1e9) > newest_record_version) wrong_ = "it was written by a newer halcyon";
   }
 
  private:
@@ -170,9 +170,11 @@ std::string hash_of(std::initializer_list<std::string> texts) {
 
 ordered_json record_of(const KnownWork& work) {
   const Circumstances& of = work.circumstances;
-  ordered_json record{{"kind", "work"},    {"version", newest_version}, {"command", of.command},
-                      {"ranks", of.ranks}, {"hosts", of.hosts},         {"cpus", of.cpus},
-                      {"mpi", of.mpi},     {"counter", of.counter},     {"runs", work.runs}};
+  ordered_json record{{"kind", "work"},        {"version", newest_record_version},
+                      {"command", of.command}, {"ranks", of.ranks},
+                      {"hosts", of.hosts},     {"cpus", of.cpus},
+                      {"mpi", of.mpi},         {"counter", of.counter},
+                      {"runs", work.runs}};
   ordered_json groups = ordered_json::array();
   for (const KnownGroup& group : work.groups) {
     ordered_json json{{"site", group.description.signature.site},   {"segments", group.description.segments},
@@ -198,9 +200,9 @@ ordered_json record_of(const KnownWork& work) {
 }
 
 ordered_json record_of(const KnownHost& host) {
-  ordered_json record{{"kind", "host"},   {"version", newest_version}, {"host", host.host},
-                      {"cpu", host.cpu},  {"ranks", host.ranks},       {"recorder_version", host.recorder_version},
-                      {"runs", host.runs}};
+  ordered_json record{
+      {"kind", "host"},      {"version", newest_record_version},          {"host", host.host}, {"cpu", host.cpu},
+      {"ranks", host.ranks}, {"recorder_version", host.recorder_version}, {"runs", host.runs}};
   for (const ProbeInfo& info : probe_infos) {
     const double seconds = host.best[index_of(info.probe)];
     if (!std::isnan(seconds)) record[std::string(info.name) + "_seconds"] = seconds;

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RecoverOptions {
   std::string output;
   std::vector<std::string> paths;
 };
@@ -33,7 +33,7 @@ Outcome<std::string> output_beside(const std::string& part) {
   return text.substr(0, text.size() - suffix.size());
 }
 
-int recover_parts(const Options& options) {
+int recover_parts(const RecoverOptions& options) {
   const Outcome<std::vector<RunParts>> runs = find_parts(options.paths);
   if (!runs) return fail(runs.failure().message);
   int status = passed;
@@ -80,7 +80,7 @@ std::optional<Recovered> recover_run(const std::string& directory) {
 
 void add_recover(const Command& program) {
   const Command command = program.subcommand("recover", "Rebuild a crashed run's profile");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RecoverOptions>();
   command.option("-o,--output", options->output, "The profile; never overwritten. Default: beside the parts")
       .placeholder("FILE");
   command.option("PART", options->paths, "Parts, or the directory that contains them: FILE.h5.parts")

@@ -15,7 +15,7 @@
 namespace halcyon::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> files;
   std::string json;
   std::string csv;
@@ -38,7 +38,7 @@ void forget_earlier_runs(Profile& profile) {
   for (ProbeColumns& probe : profile.probes) probe.known.clear();
 }
 
-int report(const Options& options) {
+int report(const ReportOptions& options) {
   if (options.json == "-" && options.csv == "-") {
     return fail("--json - and --csv - both write to standard output: name a file for one of them");
   }
@@ -89,7 +89,7 @@ int report(const Options& options) {
 
 void add_report(const Command& program) {
   const Command command = program.subcommand("report", "Say how much of a run's time came from outside");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   command.option("FILE", options->files, "Profiles").required();
   add_json_option(command, options->json);
   command.option("--csv", options->csv, "Write a table with one row per run to FILE, or to standard output with '-'")

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct RunOptions {
   RankOptions ranks;
   std::string html;
   bool no_baseline = false;
@@ -56,7 +56,8 @@ std::optional<KnownBefore> open_known(std::string& complaint) {
 
 // What may be anything from green to red for the estimate has medians like any other.
 bool has_medians(const Analysis& analysis) {
-  return !analysis.unknown || analysis.unknown->code == "wide-interval" || analysis.unknown->code == "too-short";
+  return !analysis.reason_for_unknown || analysis.reason_for_unknown->code == "wide-interval" ||
+         analysis.reason_for_unknown->code == "too-short";
 }
 
 // In the profile what was known, so that a later report says the same, and the run among what is known. What failed.
@@ -79,7 +80,7 @@ Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request) {
   return run_recorded(request, relay);
 }
 
-int run(const Options& options, const Words& launch) {
+int run(const RunOptions& options, const Words& launch) {
   if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
   const Outcome<Launcher> launcher = launcher_of(launch);
   if (!launcher) return fail(launcher.failure().message);
@@ -156,7 +157,7 @@ int run(const Options& options, const Words& launch) {
 
 void add_run(const Command& program) {
   const Command command = program.subcommand("run", "Profile a run of an MPI program, and give the verdict");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   add_rank_options(command, options->ranks);
   add_html_option(command, options->html);
   command.flag("--no-baseline", options->no_baseline,

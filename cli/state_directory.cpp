@@ -26,7 +26,7 @@ constexpr const char* name_of_lock = ".lock";
 constexpr const char* name_of_new = ".new";
 constexpr mode_t writable_by_others = S_IWGRP | S_IWOTH;
 constexpr std::int64_t nanoseconds_of_a_second = 1000000000;
-constexpr auto longest_wait = std::chrono::seconds(2);
+constexpr auto longest_wait_for_lock = std::chrono::seconds(2);
 
 Failure because_of(const std::string& what, const std::string& path, int error) {
   return {"cannot " + what + " " + path + ": " + std::strerror(error)};
@@ -161,7 +161,7 @@ Outcome<Descriptor> RecordStore::lock() const {
   const auto began = std::chrono::steady_clock::now();
   while (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return because_of("lock", path, errno);
-    if (std::chrono::steady_clock::now() - began > longest_wait) return because_of("lock", path, EWOULDBLOCK);
+    if (std::chrono::steady_clock::now() - began > longest_wait_for_lock) return because_of("lock", path, EWOULDBLOCK);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return file;

@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ValidateOptions {
   fs::path directory;
   Words launch;
   Launcher launcher;
@@ -67,7 +67,7 @@ struct Series {
   bool too_noisy = false;  // why the series ended
 };
 
-Outcome<Recorded> record(const Options& options, const Recording& recording, Series& series) {
+Outcome<Recorded> record(const ValidateOptions& options, const Recording& recording, Series& series) {
   std::string disturbance;
   Status disturbed = Done{};
   const auto make = [&](const std::string& profile, const std::string& log) -> Outcome<RecordedRunEnd> {
@@ -101,7 +101,7 @@ Outcome<Recorded> record(const Options& options, const Recording& recording, Ser
   return Recorded{std::move(*profile), disturbance};
 }
 
-Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, Series& series) {
+Outcome<Calibration> calibrate(const ValidateOptions& options, double& launch_seconds, Series& series) {
   tell("two runs for calibration");
   const auto began = std::chrono::steady_clock::now();
   const Outcome<Recorded> recorded = record(options, {.name = quiet_run, .background = false}, series);
@@ -109,7 +109,8 @@ Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, S
   const Profile* const quiet = &recorded->profile;
   launch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (quiet->segments <= 1) {
-    return Failure{"this program cannot be validated: " + analyze(*quiet, methods.front().name).unknown->message};
+    return Failure{"this program cannot be validated: " +
+                   analyze(*quiet, methods.front().name).reason_for_unknown->message};
   }
   // The other runs must have about as many segments.
   if (const Outcome<bool> counted = series.runs.count(quiet_run, quiet->segments); !counted) return counted.failure();
@@ -129,17 +130,17 @@ Outcome<Calibration> calibrate(const Options& options, double& launch_seconds, S
   return Calibration{quiet->run_time_seconds, quiet->segments, quiet->ranks, calls};
 }
 
-std::string spec_of(const Options& options, const PlannedRun& run) {
+std::string spec_of(const ValidateOptions& options, const PlannedRun& run) {
   if (run.kind != RunKind::injected) return {};
   return fmt::format("class={},prob={:.6g},mean={:.1f}us,sd={:.1f}us", options.call_class, run.probability,
                      run.delay_seconds * 1e6, run.deviation_seconds * 1e6);
 }
 
-const DisturberSpec* disturber_of(const Options& options, const PlannedRun& run) {
+const DisturberSpec* disturber_of(const ValidateOptions& options, const PlannedRun& run) {
   return run.kind == RunKind::disturbed ? &options.disturbers[static_cast<std::size_t>(run.disturber)] : nullptr;
 }
 
-std::string description(const Options& options, const PlannedRun& run) {
+std::string description(const ValidateOptions& options, const PlannedRun& run) {
   if (const DisturberSpec* disturber = disturber_of(options, run)) return text_of(*disturber);
   if (run.kind != RunKind::injected) return std::string(name_of(run.kind));
   return fmt::format("{:.0f} % in {:.2g} hits a segment", run.target_percent, run.hits_per_segment);
@@ -159,7 +160,7 @@ ValidatedRun facts_of(const PlannedRun& planned, double middle_seconds, const Pr
 }
 
 // A second pass over the files, since the fastest run is known only now: two profiles in memory at a time.
-Status add_displacements(const Options& options, const std::vector<std::string>& names,
+Status add_displacements(const ValidateOptions& options, const std::vector<std::string>& names,
                          std::vector<ValidatedRun>& runs) {
   const auto read = [&options, &names](std::size_t run) {
     return read_profile((options.directory / names[run]).string());
@@ -199,7 +200,7 @@ std::vector<double> expected_seconds(const std::vector<PlannedRun>& plan, const 
 }
 
 // Where a run lies in the time that its launch command takes, as the quiet run for calibration had it.
-DisturbedRun expected_run(const Options& options, const PlannedRun& planned, const Calibration& calibration,
+DisturbedRun expected_run(const ValidateOptions& options, const PlannedRun& planned, const Calibration& calibration,
                           double launch_seconds) {
   double background_seconds = 0.0;
   parse_background(options.recording.background, background_seconds);
@@ -211,8 +212,9 @@ DisturbedRun expected_run(const Options& options, const PlannedRun& planned, con
 
 // The runs of the plan, up to one that fails; what is the same for all of them, what belongs to each, and why the
 // series ended early goes into `setting`.
-std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<PlannedRun>& plan, double launch_seconds,
-                                    const std::vector<double>& expected, ValidationSetting& setting, Series& series) {
+std::vector<ValidatedRun> make_runs(const ValidateOptions& options, const std::vector<PlannedRun>& plan,
+                                    double launch_seconds, const std::vector<double>& expected,
+                                    ValidationSetting& setting, Series& series) {
   std::vector<ValidatedRun> runs;
   const Progress progress(expected);
   const auto series_began = std::chrono::steady_clock::now();
@@ -263,7 +265,7 @@ std::vector<ValidatedRun> make_runs(const Options& options, const std::vector<Pl
   return runs;
 }
 
-Outcome<Results> measure(const Options& options, Series& series) {
+Outcome<Results> measure(const ValidateOptions& options, Series& series) {
   double launch_seconds = 0.0;
   const Outcome<Calibration> calibration = calibrate(options, launch_seconds, series);
   if (!calibration) return calibration.failure();
@@ -298,7 +300,7 @@ void show_end_of(const std::string& log) {
 }
 
 // What was asked for first: figures can be drawn again, and who reads standard output may leave.
-Status write_results(const Options& options, const Results& results) {
+Status write_results(const ValidateOptions& options, const Results& results) {
   const auto& [setting, validation] = results;
   const auto file = [&options](const char* name) { return (options.directory / name).string(); };
   const std::array figures{std::pair("runs.svg", runs_figure(setting, validation)),
@@ -320,7 +322,7 @@ Status write_results(const Options& options, const Results& results) {
 }
 
 // Everything that changes the runs.
-Environment options_of(const Options& options) {
+Environment options_of(const ValidateOptions& options) {
   Environment all = rank_environment(options.recording);
   const auto add = [&all](const char* name, const std::string& value) { all.emplace_back(name, value); };
   add("levels", std::to_string(options.plan.levels));
@@ -335,7 +337,7 @@ Environment options_of(const Options& options) {
   return all;
 }
 
-int validate(Options options, const Words& launch) {
+int validate(ValidateOptions options, const Words& launch) {
   if (launch.empty()) return fail("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
   const Outcome<Launcher> launcher = launcher_of(launch);
   if (!launcher) return fail(launcher.failure().message);
@@ -390,7 +392,7 @@ int validate(Options options, const Words& launch) {
 
 void add_validate(const Command& program) {
   const Command command = program.subcommand("validate", "Test Halcyon's accuracy on this machine");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ValidateOptions>();
   command.option("-o,--output", options->directory, "New or empty directory for all results")
       .placeholder("DIR")
       .required();

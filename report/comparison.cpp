@@ -65,7 +65,7 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
     if (run->analysis.is_comparable()) continue;
     const Interval& displacement = comparison.displacement_interval_seconds;
     const std::string why = fmt::format("It is not known which is more disturbed: {} has no verdict [{}].",
-                                        run == &comparison.a ? "A" : "B", run->analysis.unknown->code);
+                                        run == &comparison.a ? "A" : "B", run->analysis.reason_for_unknown->code);
     if (!excludes_zero(displacement)) return why;
     const bool is_a = displacement.low > 0.0;
     return fmt::format("{} But {}'s typical segments took longer, by {} or more in total.", why, is_a ? "A" : "B",
@@ -94,7 +94,7 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
 
 std::string verdict_words(const Analysis& analysis) {
   const MethodResult& result = analysis.result();
-  if (result.verdict == Verdict::unknown) return fmt::format("unknown [{}]", analysis.unknown->code);
+  if (result.verdict == Verdict::unknown) return fmt::format("unknown [{}]", analysis.reason_for_unknown->code);
   return fmt::format("{}, {:.1f} %", name_of(result.verdict), result.interference_percent);
 }
 
@@ -146,8 +146,6 @@ ordered_json run_json(const ComparedFile& file, const ComparedRun& run, bool is_
 ordered_json side_json(const MatchedGroup::Side& side) {
   return {{"segments", side.segments}, {"median_seconds", side.median}, {"baseline_seconds", side.baseline}};
 }
-
-ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
 
 }  // namespace
 

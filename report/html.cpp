@@ -16,7 +16,7 @@
 #include "report/page_assets.hpp"
 #include "report/run_figures.hpp"
 #include "report/svg.hpp"
-#include "report/warnings.hpp"
+#include "report/remedies.hpp"
 #include "report/where_it_went.hpp"
 #include "report/words.hpp"
 
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t most_ranks_shown = 8;
 constexpr std::size_t most_hosts_shown = 8;
-constexpr double least_group_share = 0.01;  // of the excess
+constexpr double least_share_on_page = 0.01;  // of the excess
 constexpr std::uint64_t fewest_drawn_segments = 2;
 
 // Text from files, programs and users, escaped for markup.
@@ -66,8 +66,9 @@ std::string verdict_section(const RunOnPage& run) {
       "<h3 class=\"light\">{0}</h3><p class=\"advice\">{2}</p></div></div>\n",
       name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
-    content += fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n", words(run.analysis.unknown->message),
-                           svg::escaped(info_of_warning(run.analysis.unknown->code).remedy));
+    content +=
+        fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n", words(run.analysis.reason_for_unknown->message),
+                    svg::escaped(info_of_warning(run.analysis.reason_for_unknown->code).remedy));
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
@@ -187,7 +188,7 @@ std::string lost_section(const RunOnPage& run) {
   std::uint64_t others = attribution.other_groups;
   double others_seconds = attribution.other_groups_seconds;
   for (const GroupShare& group : attribution.groups) {
-    if (group.seconds < least_group_share * total && !groups.empty()) {
+    if (group.seconds < least_share_on_page * total && !groups.empty()) {
       ++others;
       others_seconds += group.seconds;
       continue;

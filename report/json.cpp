@@ -127,8 +127,6 @@ ordered_json probes_json(const Profile& profile) {
   return json;
 }
 
-ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
-
 ordered_json methods_json(const Analysis& analysis) {
   ordered_json json = ordered_json::object();
   for (const MethodResult& method : analysis.methods) {
@@ -166,6 +164,8 @@ std::string valid_utf8(const std::string& text) {
   return ordered_json::parse(ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace))
       .get<std::string>();
 }
+
+ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
 
 std::string to_text(const ordered_json& json) {
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/judge/analysis.hpp"
+#include "analyzer/statistics/interval.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
@@ -16,6 +17,9 @@ std::string valid_utf8(const std::string& text);
 
 /// Indented, with bytes that are not UTF-8 replaced: a command line may have any.
 std::string to_text(const nlohmann::ordered_json& json);
+
+/// [low, high].
+nlohmann::ordered_json interval_json(const Interval& interval);
 
 /// One run and its analysis.
 struct AnalyzedFile {

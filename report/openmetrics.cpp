@@ -19,7 +19,7 @@ using Labels = std::vector<std::pair<std::string_view, std::string>>;
 // The units that OpenMetrics requires at the end of a name.
 constexpr std::array<std::string_view, 3> units{"seconds", "ratio", "hertz"};
 
-std::string escaped(const std::string& text) {
+std::string escaped_label(const std::string& text) {
   std::string result;
   for (const char c : valid_utf8(text)) {
     if (c == '\\' || c == '"') result += '\\';
@@ -45,7 +45,7 @@ class Exposition {
     std::string all;
     for (const Labels& some : {common_, labels}) {
       for (const auto& [name, content] : some) {
-        all += fmt::format("{}{}=\"{}\"", all.empty() ? "" : ",", name, escaped(content));
+        all += fmt::format("{}{}=\"{}\"", all.empty() ? "" : ",", name, escaped_label(content));
       }
     }
     text_ += fmt::format("{}{{{}}} {}\n", metric_, all, value);

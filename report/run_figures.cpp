@@ -31,7 +31,7 @@ struct TimeUnit {
   std::string_view name = "s";
 };
 
-TimeUnit unit_of(double seconds) {
+TimeUnit unit_of_axis(double seconds) {
   const double size = std::abs(seconds);
   if (size >= 1.0 || size == 0.0) return {};
   if (size >= 1e-3) return {1e-3, "ms"};
@@ -46,7 +46,7 @@ std::string short_seconds(double value, TimeUnit unit) {
   return std::abs(number) >= 1e3 ? fmt::format("{:.0f} {}", number, unit.name)
                                  : fmt::format("{:.4g} {}", number, unit.name);
 }
-std::string short_seconds(double value) { return short_seconds(value, unit_of(value)); }
+std::string short_seconds(double value) { return short_seconds(value, unit_of_axis(value)); }
 
 /// An axis of durations, linear or logarithmic.
 class DurationAxis {
@@ -57,7 +57,7 @@ class DurationAxis {
   double operator()(double value) const { return scale_(place(std::clamp(value, from_, to_))); }
   std::vector<double> marks() const { return logarithmic_ ? decades(from_, to_) : ticks(from_, to_, 3); }
   std::string label(double mark) const {
-    return logarithmic_ ? short_seconds(mark) : short_seconds(mark, unit_of(to_));
+    return logarithmic_ ? short_seconds(mark) : short_seconds(mark, unit_of_axis(to_));
   }
 
  private:
@@ -84,7 +84,7 @@ std::string time_axis(const Scale& x, double run_seconds, double bottom) {
   std::string content = line(along_left, bottom, along_right, bottom, "axis");
   for (const double value : ticks(0.0, run_seconds, 8)) {
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
-    content += text(x(value), bottom + 18, "soft middle", short_seconds(value, unit_of(run_seconds)));
+    content += text(x(value), bottom + 18, "soft middle", short_seconds(value, unit_of_axis(run_seconds)));
   }
   return content;
 }
@@ -271,7 +271,7 @@ std::string lost_figure(const Attribution& attribution) {
   std::string content;
   for (const double value : ticks(0.0, y.to_value, 3)) {
     content += line(along_left, y(value), along_right, y(value), value == 0.0 ? "axis" : "grid");
-    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value, unit_of(y.to_value)));
+    content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value, unit_of_axis(y.to_value)));
   }
   for (std::size_t window = 0; window < window_count; ++window) {
     const double from = x(attribution.window_seconds * static_cast<double>(window));

@@ -9,7 +9,7 @@
 #include "analyzer/machine/background.hpp"
 #include "libprofile/format/outcome.hpp"
 #include "report/layout.hpp"
-#include "report/warnings.hpp"
+#include "report/remedies.hpp"
 #include "report/where_it_went.hpp"
 #include "report/words.hpp"
 
@@ -50,9 +50,10 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   // The colour codes take no room on the line: they are inserted after the lines are filled.
   std::string text;
   if (result.verdict == Verdict::unknown) {
-    text = filled(beginning, beginning.size(),
-                  fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
-                              plural(static_cast<std::uint64_t>(profile.ranks), "rank"), analysis.unknown->message));
+    text = filled(
+        beginning, beginning.size(),
+        fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
+                    plural(static_cast<std::uint64_t>(profile.ranks), "rank"), analysis.reason_for_unknown->message));
   } else {
     text = filled(
         beginning, beginning.size(),
@@ -82,8 +83,8 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   std::string text =
       fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
-    text += wrapped("why", analysis.unknown->message + " [" + analysis.unknown->code + "]");
-    text += wrapped("what to do", std::string(info_of_warning(analysis.unknown->code).remedy));
+    text += wrapped("why", analysis.reason_for_unknown->message + " [" + analysis.reason_for_unknown->code + "]");
+    text += wrapped("what to do", std::string(info_of_warning(analysis.reason_for_unknown->code).remedy));
     text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
     // The evidence is about the whole run: without a verdict, no lost time is known.
     const auto wrapped_if_any = [](std::string_view label, const std::string& content) {
@@ -136,7 +137,8 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   }
   text += "\n";
   // Without judged segments, the methods have no numbers to show.
-  const bool methods_have_numbers = !analysis.unknown || analysis.unknown->code == "wide-interval";
+  const bool methods_have_numbers =
+      !analysis.reason_for_unknown || analysis.reason_for_unknown->code == "wide-interval";
   for (const MethodResult& method : analysis.methods) {
     if (!methods_have_numbers) break;
     text += fmt::format("  {:<{}}{:<{}}{:5.1f} %{}\n", &method == &analysis.methods.front() ? "methods" : "",
@@ -146,7 +148,8 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                                                              : "  (used for the verdict)");
   }
   for (const Warning& warning : analysis.warnings) {
-    if (analysis.unknown && warning.code == analysis.unknown->code) continue;  // already at the top
+    if (analysis.reason_for_unknown && warning.code == analysis.reason_for_unknown->code)
+      continue;  // already at the top
     text += wrapped("warning", warning.message + " [" + warning.code + "]");
   }
   return text + fmt::format("  {:<{}}{}\n", "profile", label_width, file);

@@ -16,7 +16,7 @@ constexpr double least_told_percent = 1.0;  // of the run time: a smaller excess
 constexpr std::size_t most_ranks_told = 3;
 constexpr std::size_t most_hosts_told = 3;
 constexpr std::size_t most_groups_shown = 3;
-constexpr double least_group_share = 0.05;  // of the excess
+constexpr double least_share_in_text = 0.05;  // of the excess
 
 class Shares {
  public:
@@ -94,7 +94,7 @@ std::string by_group(const Profile& profile, const Attribution& attribution) {
   std::size_t duration_width = 0;
   for (const GroupShare& group : attribution.groups) {
     if (rows.size() == most_groups_shown) break;
-    if (!rows.empty() && group.seconds < least_group_share * attribution.seconds) break;
+    if (!rows.empty() && group.seconds < least_share_in_text * attribution.seconds) break;
     rows.push_back({fmt::format("{:.0f} %", 100.0 * group.seconds / attribution.seconds),
                     std::to_string(group.segments), seconds(group.baseline_seconds), site_words(profile, group.site)});
     count_width = std::max(count_width, rows.back().count.size());

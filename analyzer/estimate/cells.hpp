@@ -6,6 +6,9 @@
 
 namespace halcyon {
 
+/// Share of the segments that may lie anywhere: other work that came into the group must not decide.
+constexpr double stray_share = 0.002;
+
 /// Counts of a group's durations in cells. A law is fitted to their left and middle. Durations beyond the last edge
 /// count as "longer", by however much.
 struct Cells {

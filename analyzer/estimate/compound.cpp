@@ -122,7 +122,7 @@ std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<do
 }
 
 // Sums over the fitted groups.
-struct Fitted {
+struct FittedSeconds {
   double seconds = 0.0;
   double added_seconds = 0.0;
 };
@@ -133,8 +133,8 @@ std::span<float> excess_of_group(RunEstimate& run, const JudgedDurations& judged
                             : std::span(run.excess).subspan(judged.begin[group], judged.size(group));
 }
 
-Fitted estimate_fitted(RunEstimate& run, const JudgedDurations& judged, const std::vector<double>& seconds,
-                       const Selection& selection, DurationLaws& laws) {
+FittedSeconds estimate_fitted(RunEstimate& run, const JudgedDurations& judged, const std::vector<double>& seconds,
+                              const Selection& selection, DurationLaws& laws) {
   std::vector<Level> levels;
   std::vector<double> calls;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
@@ -142,7 +142,7 @@ Fitted estimate_fitted(RunEstimate& run, const JudgedDurations& judged, const st
     calls.push_back(judged.calls[selection.by_time[i]]);
   }
   const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, judged.speed_pattern);
-  Fitted fitted;
+  FittedSeconds fitted;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
     const std::size_t g = selection.by_time[i];
     const double segments = seconds[g] / levels[i].mean;
@@ -183,7 +183,7 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
   RunEstimate run;
   run.groups.resize(judged.groups());
   if (detail == Detail::segments) run.excess.resize(judged.durations.size());
-  const Fitted fitted = estimate_fitted(run, judged, seconds, selection, laws);
+  const FittedSeconds fitted = estimate_fitted(run, judged, seconds, selection, laws);
   estimate_others(run, judged, seconds, selection, fitted.added_seconds / fitted.seconds);
   if (!(fitted.seconds > 0.0)) return run;
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);

@@ -8,9 +8,7 @@
 namespace halcyon {
 namespace {
 
-// Share of the segments that may lie anywhere: other work that came into the group must not decide.
-constexpr double stray_share = 0.002;
-constexpr int most_steps = 25;
+constexpr int most_steps_of_law = 25;
 constexpr double hopeless = 60.0;         // nats behind the best after some steps
 constexpr double least_told_scale = 4.0;  // of the resolution
 
@@ -74,7 +72,7 @@ LawFit fit_law(const DurationLaw& law, const Cells& cells, const Weighing& weigh
   double baseline = start.baseline;
   Derivatives now = log_posterior(law, cells, weighing, baseline, scale);
   double damping = 1e-3;
-  for (int step = 0; step < most_steps && damping < 1e5; ++step) {
+  for (int step = 0; step < most_steps_of_law && damping < 1e5; ++step) {
     const double a = now.information[0] * (1.0 + damping) + 1e-12 / (scale * scale);
     const double b = now.information[1];
     const double c = now.information[2] * (1.0 + damping) + 1e-9;

@@ -12,8 +12,7 @@ namespace {
 
 constexpr double least_longer = 0.01;  // of the baseline: less is jitter
 constexpr double most_longer = 0.13;   // more would show in the work, or comes from delays
-constexpr double stray_share = 0.002;  // of the segments, anywhere
-constexpr int most_steps = 40;
+constexpr int most_steps_of_two = 40;
 
 using Parameters = Eigen::Vector4d;  // baseline, log scale, longer, logit of the share
 
@@ -39,7 +38,7 @@ Eigen::ArrayXd probabilities(const Cells& cells, const Parameters& at) {
   return stray_share / static_cast<double>(cells.counts.size()) + (1.0 - stray_share) * result;
 }
 
-struct Fitted {
+struct FittedWork {
   Parameters at;
   double value = -1e300;
   Eigen::Matrix4d information;
@@ -56,17 +55,17 @@ double log_prior(const Cells& cells, const JitterPrior& jitter, const Parameters
          jitter.at(std::exp(at[1]) / at[0]).log_density + std::log(at[0] / cells.mean);
 }
 
-Fitted fit(const Cells& cells, const JitterPrior& jitter, double temper, Parameters at) {
+FittedWork fit(const Cells& cells, const JitterPrior& jitter, double temper, Parameters at) {
   const Eigen::Map<const Eigen::ArrayXd> counts(cells.counts.data(), static_cast<Eigen::Index>(cells.counts.size()));
   const auto value_at = [&](const Parameters& place, const Eigen::ArrayXd& probability) {
     if (!is_allowed(place) || std::exp(place[1]) < cells.finest) return -1e300;
     return temper * (counts * probability.log()).sum() + log_prior(cells, jitter, place);
   };
-  Fitted now{.at = at};
+  FittedWork now{.at = at};
   Eigen::ArrayXd probability = probabilities(cells, at);
   now.value = value_at(at, probability);
   double damping = 1e-3;
-  for (int step = 0; step < most_steps && damping < 1e6; ++step) {
+  for (int step = 0; step < most_steps_of_two && damping < 1e6; ++step) {
     const double scale = std::exp(now.at[1]);
     const Parameters steps(1e-4 * scale, 1e-4, 1e-4 * scale, 1e-4);
     Eigen::Matrix<double, Eigen::Dynamic, 4> slopes(probability.size(), 4);
@@ -130,11 +129,11 @@ Parameters start_at(const Cells& cells, double share) {
 }  // namespace
 
 std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter, double temper) {
-  Fitted best;
+  FittedWork best;
   for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9}) {
     const Parameters start = start_at(cells, share);
     if (!is_allowed(start)) continue;
-    const Fitted found = fit(cells, jitter, temper, start);
+    const FittedWork found = fit(cells, jitter, temper, start);
     if (found.value > best.value) best = found;
   }
   if (best.value < -1e299) return std::nullopt;

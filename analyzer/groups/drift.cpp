@@ -19,8 +19,8 @@ constexpr Eigen::Index fewest_in_block = 15;  // for a lower quartile worth its 
 constexpr Eigen::Index fewest_blocks = 6;     // three of them fix a parabola
 constexpr Eigen::Index blocks_of_drift = 24;
 constexpr Eigen::Index blocks_of_changes = 48;
-constexpr double least_explained = 0.8;  // of the variance between blocks
-constexpr double significance = 1e-3;
+constexpr double least_explained_by_time = 0.8;  // of the variance between blocks
+constexpr double significance_of_drift = 1e-3;
 constexpr double most_spread = 1.25;  // relative spread around raised levels against that around others
 constexpr double most_von_neumann_of_few =
     1.0;  // of squared steps over squared deviations; 2 where order means nothing
@@ -87,7 +87,7 @@ bool change_slowly(const Durations& levels, double most_von_neumann) {
   const double variation = (levels - levels.mean()).square().sum();
   const double steps = (levels.tail(count - 1) - levels.head(count - 1)).square().sum();
   if (variation <= 0.0 || steps > most_von_neumann * variation) return false;
-  return residual_of_best_step(levels) > (1.0 - least_explained) * variation;
+  return residual_of_best_step(levels) > (1.0 - least_explained_by_time) * variation;
 }
 
 // Not the very lowest level, which is low by chance: the lowest thirtieth of many levels, the lowest tenth of few.
@@ -108,7 +108,7 @@ bool change_for_sure(const Durations& durations, const Blocks& blocks, double mo
   const Durations spreads = spreads_of(durations, count);
   const double normal =
       variation / std::max(sampling_variance(spreads, durations.size()), std::numeric_limits<double>::min());
-  if (boost::math::cdf(boost::math::complement(law, normal)) > significance) return false;
+  if (boost::math::cdf(boost::math::complement(law, normal)) > significance_of_drift) return false;
 
   const double middle = 0.5 * (lowest_of(levels) + levels.maxCoeff());
   const auto spread_where = [&](bool is_raised) {
@@ -137,8 +137,8 @@ std::optional<Durations> drift_of(const Durations& durations) {
   if (!blocks || durations.minCoeff() <= 0.0) return std::nullopt;
   const Durations levels = blocks->levels.log();
   const Parabola parabola = fit_parabola(blocks->times, levels);
-  if (parabola.residual > (1.0 - least_explained) * parabola.variation) return std::nullopt;
-  if (!parabola.is_significant(levels.size(), significance)) return std::nullopt;
+  if (parabola.residual > (1.0 - least_explained_by_time) * parabola.variation) return std::nullopt;
+  if (!parabola.is_significant(levels.size(), significance_of_drift)) return std::nullopt;
   if (parabola.residual >= residual_of_best_step(levels)) return std::nullopt;
 
   const Durations drift = parabola.at(Durations::LinSpaced(durations.size(), -1.0, 1.0)).exp();

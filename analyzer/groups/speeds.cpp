@@ -12,8 +12,8 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t most_steps = 8192;    // of the chain: beyond, several segments are one
-constexpr std::size_t most_of_a_step = 32;  // segments: of more, every so many-th is looked at
+constexpr std::size_t most_chain_steps = 8192;  // of the chain: beyond, several segments are one
+constexpr std::size_t most_of_a_step = 32;      // segments: of more, every so many-th is looked at
 constexpr std::size_t fewest_steps = 60;
 constexpr std::size_t fewest_of_a_kind = 10;
 constexpr double least_factor = 1.03;
@@ -45,14 +45,14 @@ Series series_of(const Comparable& run) {
   };
   std::size_t compared = 0;
   for (std::size_t i = 0; i < run.durations.size(); ++i) compared += is_compared(i) ? 1 : 0;
-  const std::size_t stride = 1 + compared / (most_steps * most_of_a_step);
+  const std::size_t stride = 1 + compared / (most_chain_steps * most_of_a_step);
   Series series;
   series.segments.reserve(compared / stride + 1);
   std::size_t at = 0;
   for (std::size_t i = 0; i < run.durations.size(); ++i) {
     if (is_compared(i) && at++ % stride == 0) series.segments.push_back(i);
   }
-  series.per_step = std::max<std::size_t>(1, (series.segments.size() + most_steps - 1) / most_steps);
+  series.per_step = std::max<std::size_t>(1, (series.segments.size() + most_chain_steps - 1) / most_chain_steps);
   return series;
 }
 

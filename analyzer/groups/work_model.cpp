@@ -13,8 +13,8 @@ namespace {
 constexpr std::size_t fewest_in_bin = 12;  // for a lower quartile worth its name
 constexpr std::size_t fewest_bins = 5;
 constexpr std::size_t most_bins = 32;
-constexpr double least_explained = 0.5;  // of the variance between bins
-constexpr double significance = 1e-3;
+constexpr double least_explained_by_work = 0.5;  // of the variance between bins
+constexpr double significance_of_work = 1e-3;
 constexpr double least_spread = 0.002;      // of the work between the first and the last bin
 constexpr double steepest_end = 1.5;        // of the logarithms, beyond the first and the last bin
 constexpr std::size_t most_sorted = 30000;  // segments: a baseline needs no more of them
@@ -74,8 +74,8 @@ std::optional<Durations> work_factors(const Durations& durations, const Duration
   const Eigen::Map<const Durations> y(levels.data(), static_cast<Eigen::Index>(levels.size()));
   const double centre = x.mean();
   const Parabola parabola = fit_parabola(x - centre, y);
-  if (parabola.residual > (1.0 - least_explained) * parabola.variation) return std::nullopt;
-  if (!parabola.is_significant(x.size(), significance)) return std::nullopt;
+  if (parabola.residual > (1.0 - least_explained_by_work) * parabola.variation) return std::nullopt;
+  if (!parabola.is_significant(x.size(), significance_of_work)) return std::nullopt;
 
   const WorkModel model(parabola, centre, middles.front(), middles.back());
   const Durations factors = work.unaryExpr([&model](double amount) { return model.factor_at(amount); });

@@ -86,7 +86,7 @@ void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
   result.probability_high = probability_high(result.interference_percent);
-  const bool says_nothing = analysis.unknown || spans_all_classes(result.interval_percent);
+  const bool says_nothing = analysis.reason_for_unknown || spans_all_classes(result.interval_percent);
   result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
 }
 
@@ -146,7 +146,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   const double judged_seconds = std::accumulate(judged.durations.begin(), judged.durations.end(), 0.0);
   const double run_time = profile.run_time_seconds;
   if (run_time > 0.0) analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / run_time);
-  analysis.unknown = reason_for_unknown(profile, analysis);
+  analysis.reason_for_unknown = reason_for_unknown(profile, analysis);
 
   std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
   if (run_time > 0.0) estimates = start_estimates(judged, method, candidates);
@@ -168,8 +168,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.attribution = attribute(profile, grouping, analysis.excess);
   analysis.spent = time_spent(profile);
-  if (!analysis.unknown && analysis.result().verdict == Verdict::unknown) {
-    analysis.unknown = Warning{
+  if (!analysis.reason_for_unknown && analysis.result().verdict == Verdict::unknown) {
+    analysis.reason_for_unknown = Warning{
         "wide-interval", fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
                                      analysis.result().interval_percent.low, analysis.result().interval_percent.high)};
   }

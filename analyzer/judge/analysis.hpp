@@ -49,15 +49,15 @@ struct Analysis {
   double run_time_seconds = 0.0;
   double coverage_percent = 0.0;  // share of the run time in judged groups
   double segment_rate_hz = 0.0;
-  std::vector<MethodResult> methods;  // in the order of estimators.hpp
-  std::size_t chosen = 0;             // the method that speaks for the run
-  std::vector<float> excess;          // (segments) s by that method, may be negative; 0 where it is not judged
-  Attribution attribution;            // of that excess
-  SecondsByKind spent{};              // by the ranks that held the others up, in all segments
-  double slow_percent = 0.0;          // of the run time, by slow changes; not in the excess
-  std::optional<Warning> unknown;     // why there is no verdict
-  std::optional<Cause> cause;         // of a yellow or red one
-  std::vector<JudgedGroup> judged;    // ascending
+  std::vector<MethodResult> methods;          // in the order of estimators.hpp
+  std::size_t chosen = 0;                     // the method that speaks for the run
+  std::vector<float> excess;                  // (segments) s by that method, may be negative; 0 where it is not judged
+  Attribution attribution;                    // of that excess
+  SecondsByKind spent{};                      // by the ranks that held the others up, in all segments
+  double slow_percent = 0.0;                  // of the run time, by slow changes; not in the excess
+  std::optional<Warning> reason_for_unknown;  // why there is no verdict
+  std::optional<Cause> cause;                 // of a yellow or red one
+  std::vector<JudgedGroup> judged;            // ascending
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
   ProbeDisplacements probes;            // not in the excess
@@ -65,7 +65,7 @@ struct Analysis {
 
   const MethodResult& result() const { return methods[chosen]; }
   /// A composed profile has no verdict of its own, but is there to be compared with.
-  bool is_comparable() const { return !unknown || unknown->code == "composed"; }
+  bool is_comparable() const { return !reason_for_unknown || reason_for_unknown->code == "composed"; }
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }

@@ -137,14 +137,14 @@ std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis
 }
 
 void add_warnings(const Profile& profile, Analysis& analysis) {
-  if (analysis.unknown) analysis.warnings.push_back(*analysis.unknown);
+  if (analysis.reason_for_unknown) analysis.warnings.push_back(*analysis.reason_for_unknown);
   warn_of_recording(profile, analysis);
-  if (!analysis.unknown && analysis.coverage_percent < good_coverage_percent) {
+  if (!analysis.reason_for_unknown && analysis.coverage_percent < good_coverage_percent) {
     warn(analysis, "partial-coverage",
          fmt::format("{:.0f} % of the run time lies in segments that do not repeat and were not judged",
                      100.0 - analysis.coverage_percent));
   }
-  if (!analysis.unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
+  if (!analysis.reason_for_unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
     warn(analysis, "slow-changes",
          fmt::format(
              "a further {:.1f} % of the run time was lost while segments of the same work gradually became slower and "

@@ -14,7 +14,7 @@
 namespace halcyon::cli {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{1} << 20;
+constexpr std::size_t written_block_bytes = std::size_t{1} << 20;
 constexpr int blocks_of_a_file = 64;
 constexpr int blocks_between_syncs = 4;
 
@@ -28,7 +28,7 @@ int nameless_file() {
 }
 
 struct Writer {
-  explicit Writer(int opened) : file(opened), block(block_bytes) {
+  explicit Writer(int opened) : file(opened), block(written_block_bytes) {
     // Not all zero: some file systems do not write blocks of zeros.
     for (std::size_t i = 0; i < block.size(); ++i) block[i] = static_cast<char>(i * 2654435761u >> 7);
   }
@@ -48,8 +48,9 @@ Outcome<Piece> disk_work(const WorkerPlace&) {
   if (file < 0) return cannot_write();
   const std::shared_ptr<Writer> writer = std::make_shared<Writer>(file);
   return Piece([writer]() -> Outcome<std::uint64_t> {
-    const off_t place = static_cast<off_t>(writer->written % blocks_of_a_file) * static_cast<off_t>(block_bytes);
-    const ssize_t wrote = pwrite(writer->file, writer->block.data(), block_bytes, place);
+    const off_t place =
+        static_cast<off_t>(writer->written % blocks_of_a_file) * static_cast<off_t>(written_block_bytes);
+    const ssize_t wrote = pwrite(writer->file, writer->block.data(), written_block_bytes, place);
     if (wrote < 0) return cannot_write();
     if (++writer->written % blocks_between_syncs == 0 && fsync(writer->file) != 0) return cannot_write();
     return static_cast<std::uint64_t>(wrote);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t least_bytes = std::size_t{48} << 20;  // of a worker
 constexpr std::size_t most_bytes = std::size_t{384} << 20;  // of all workers; larger arrays would not evict more
 constexpr int cores_for_each_worker = 4;
-constexpr int most_workers = 8;
+constexpr int most_memory_workers = 8;
 constexpr std::size_t arrays = 3;
 constexpr std::size_t piece_elements = std::size_t{1} << 18;
 
@@ -41,7 +41,7 @@ struct Arrays {
 int memory_workers() {
   cpu_set_t allowed;
   const int cores = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
-  return std::clamp(cores / cores_for_each_worker, 1, most_workers);
+  return std::clamp(cores / cores_for_each_worker, 1, most_memory_workers);
 }
 
 // The triad of STREAM (J. D. McCalpin, "Memory bandwidth and machine balance in current high performance computers",

@@ -18,13 +18,13 @@
 namespace halcyon::cli {
 namespace {
 
-constexpr std::size_t block_bytes = std::size_t{64} << 10;
+constexpr std::size_t sent_block_bytes = std::size_t{64} << 10;
 constexpr int longest_wait_milliseconds = 10;
 
 struct Stream {
   int sender = -1;
   int receiver = -1;
-  std::vector<char> block = std::vector<char>(block_bytes, 'x');
+  std::vector<char> block = std::vector<char>(sent_block_bytes, 'x');
 };
 
 Failure cannot(const char* what) { return {std::string("cannot ") + what + ": " + std::strerror(errno)}; }
@@ -72,11 +72,12 @@ Outcome<Piece> network_work(const WorkerPlace& place) {
     std::array<pollfd, 2> ends{pollfd{stream->sender, POLLOUT, 0}, pollfd{stream->receiver, POLLIN, 0}};
     if (poll(ends.data(), ends.size(), longest_wait_milliseconds) <= 0) return std::uint64_t{0};
     if (ends[0].revents != 0 &&
-        send(stream->sender, stream->block.data(), block_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 && errno != EAGAIN) {
+        send(stream->sender, stream->block.data(), sent_block_bytes, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 &&
+        errno != EAGAIN) {
       return cannot("send over the network link");
     }
     if (ends[1].revents == 0) return std::uint64_t{0};
-    const ssize_t got = recv(stream->receiver, stream->block.data(), block_bytes, MSG_DONTWAIT);
+    const ssize_t got = recv(stream->receiver, stream->block.data(), sent_block_bytes, MSG_DONTWAIT);
     if (got < 0 && errno != EAGAIN) return cannot("receive over the network link");
     return static_cast<std::uint64_t>(std::max<ssize_t>(got, 0));
   });

@@ -22,7 +22,7 @@ constexpr std::array host_names{"host-a", "host-b"};
 constexpr std::array addresses{"10.0.0.1", "10.0.0.2"};
 // The longest time that a message waits behind a stream: the length of the link's queue.
 constexpr const char* link_speed = "1gbit";
-constexpr const char* longest_wait = "1ms";
+constexpr const char* longest_wait_in_queue = "1ms";
 
 Outcome<pid_t> make_host(const char* name) {
   return start_bound(
@@ -67,7 +67,7 @@ Status join(pid_t first, pid_t second) {
           {"ip", "address", "add", std::string(addresses[host]) + "/24", "dev", "wire"},
           {"ip", "link", "set", "wire", "up"},
           {"tc", "qdisc", "add", "dev", "wire", "root", "tbf", "rate", link_speed, "burst", "128kb", "latency",
-           longest_wait}}) {
+           longest_wait_in_queue}}) {
       if (Status done = run_silently(in_host(keeper, command)); !done) return done;
     }
   }

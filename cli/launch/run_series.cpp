@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
 constexpr const char* manifest_name = "series.json";
-constexpr int newest_version = 1;
+constexpr int newest_series_version = 1;
 constexpr double most_difference_of_segments = 0.1;
 
 // In the order of RunState.
@@ -99,9 +99,9 @@ Outcome<ordered_json> read_manifest(const fs::path& directory) {
   ordered_json document = ordered_json::parse(in, nullptr, false);
   const ordered_json version = document.is_object() ? document.value("series_version", ordered_json()) : ordered_json();
   if (!version.is_number_integer()) return Failure{file.string() + " is damaged: it is no list of runs"};
-  if (version > newest_version) {
+  if (version > newest_series_version) {
     return Failure{fmt::format("{} is of version {}, and this Halcyon knows up to {}", file.string(), version.dump(),
-                               newest_version)};
+                               newest_series_version)};
   }
   return document;
 }
@@ -188,7 +188,7 @@ SeriesRun& RunSeries::run_of(const std::string& name) {
 
 // By renaming a new file: a process that is killed leaves the old list or the new one.
 Status RunSeries::save() const {
-  ordered_json document{{"series_version", newest_version}, {"halcyon", HALCYON_VERSION}};
+  ordered_json document{{"series_version", newest_series_version}, {"halcyon", HALCYON_VERSION}};
   document.update(document_of(purpose_));
   document["runs"] = ordered_json::array();
   for (const SeriesRun& run : runs_) document["runs"].push_back(document_of(run));

@@ -22,10 +22,11 @@ class Boundaries {
   /// Whether an operation over this communicator may end a segment.
   bool counts(MPI_Comm comm, const ThisRun& run) const;
 
-  /// Whether boundaries of this kind end segments. For marks, call uses_next_mark() for each one: with the setting
-  /// auto, marks end segments only while the run has few synchronisations.
+  /// Whether boundaries of this kind end segments. The setting auto takes all-to-all and rooted ones. For marks, call
+  /// uses_next_mark() for each one: with auto, they end segments only while the run has few synchronisations.
   bool uses(BoundaryChoice kind) const {
-    return choice_ == kind || (choice_ == BoundaryChoice::automatic && kind != BoundaryChoice::pcontrol);
+    const bool is_in_auto = kind == BoundaryChoice::all_to_all || kind == BoundaryChoice::rooted;
+    return choice_ == kind || (choice_ == BoundaryChoice::automatic && is_in_auto);
   }
   bool uses_next_mark();
 
@@ -33,16 +34,16 @@ class Boundaries {
   void note_synchronization() { synchronizations_.fetch_add(1, std::memory_order_relaxed); }
 
   /// A boundary of this kind has ended a segment.
-  void note(Boundary kind) { kinds_ = (kinds_ ^ static_cast<std::uint64_t>(kind)) * 0x100000001b3u; }
+  void note(Boundary kind) { hash_of_kinds_ = (hash_of_kinds_ ^ static_cast<std::uint64_t>(kind)) * 0x100000001b3u; }
   /// A hash of the kinds of all boundaries, in order.
-  std::uint64_t kinds() const { return kinds_; }
+  std::uint64_t hash_of_kinds() const { return hash_of_kinds_; }
 
  private:
   BoundaryChoice choice_ = BoundaryChoice::automatic;
   int ranks_ = 0;
   std::atomic<unsigned> synchronizations_{0};
   std::atomic<unsigned> marks_{0};
-  std::uint64_t kinds_ = 0;
+  std::uint64_t hash_of_kinds_ = 0;
 };
 
 }  // namespace halcyon

@@ -46,7 +46,7 @@ RankRecording recording_of(Recorder& run) {
           .segments = segments,
           .sites = run.records.sites().texts(),
           .modules = run.records.sites().modules(),
-          .boundary_kinds = run.boundaries.kinds(),
+          .boundary_kinds = run.boundaries.hash_of_kinds(),
           .facts = run.run.facts(run.meters.counter),
           .figures = run.figures()};
 }

@@ -233,8 +233,8 @@ TEST(Compound, IsUnknownWhereItsIntervalReachesFromGreenToRed) {
     EXPECT_EQ(analysis.result().verdict == Verdict::unknown, spans);
     if (spans) break;
   }
-  ASSERT_TRUE(analysis.unknown);
-  EXPECT_EQ(analysis.unknown->code, "wide-interval");
+  ASSERT_TRUE(analysis.reason_for_unknown);
+  EXPECT_EQ(analysis.reason_for_unknown->code, "wide-interval");
 }
 
 // -- what calls tell

@@ -1,4 +1,4 @@
-#include "report/warnings.hpp"
+#include "report/remedies.hpp"
 
 #include <algorithm>
 #include <array>
