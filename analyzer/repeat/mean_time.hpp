@@ -1,0 +1,61 @@
+// The mean of several runs' times, its interval, and how many runs it takes to know it as well as was asked for.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/repeat/dependence.hpp"
+#include "analyzer/statistics/interval.hpp"
+
+namespace halcyon {
+
+/// What is asked of a mean.
+struct Precision {
+  double within_percent = 2.0;  // half width of the interval, in percent of the mean
+  double confidence = 0.95;     // of the interval, between 0 and 1
+};
+
+/// A mean of times, in seconds. With fewer than two runs there is no interval.
+struct MeanTime {
+  std::size_t runs = 0;
+  double mean_seconds = 0.0;                 // means nothing without a run
+  std::optional<Interval> interval_seconds;  // with the confidence that was asked for
+  /// The part of the half width that more runs do not take away, in percent of the mean: the error that the estimates
+  /// of all runs share. 0 for measured times.
+  double floor_percent = 0.0;
+  /// How many runs in all until the half width is as asked for, if the runs go on as they are. None with fewer than two
+  /// runs, and where the floor lies above what was asked for.
+  std::optional<std::size_t> runs_needed;
+
+  /// Half of the interval's width, in percent of the mean.
+  std::optional<double> half_width_percent() const;
+};
+
+/// One time with its own error: a standard error to either side, as intervals are not symmetric.
+struct UncertainTime {
+  double seconds = 0.0;
+  double error_below = 0.0;  // s
+  double error_above = 0.0;  // s
+
+  /// By a normal law on either side of the estimate.
+  static UncertainTime of(double seconds, const Interval& interval, double confidence);
+};
+
+/// The share of a run's own error that is the same in all runs of a series, since one method estimated them. See
+/// docs/repeat.md for where it comes from.
+extern const double shared_error_share;
+
+/// The plain mean with Student's interval. Correlation between the runs widens it (dependence.hpp).
+MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
+
+/// The mean of times that are known with different errors: a random-effects mean. Weights are 1 / (s_i^2 + tau^2),
+/// where s_i is the larger of a run's two errors, and tau^2 is the variance between runs by Paule and Mandel
+/// ("Consensus values and weighting factors", J. Res. NBS 87, 1982). The interval is that of Hartung and Knapp ("On
+/// tests of the overall treatment effect in meta-analysis", Stat. Med. 20, 2001): it is scaled by how the times really
+/// scatter, so that too wide or too narrow intervals of runs do not make it too wide or too narrow. To either side, the
+/// floor is added in quadrature.
+MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
+
+}  // namespace halcyon
