@@ -64,7 +64,7 @@ struct Caveat {
   double value = 0.0;  // correlated: lag-1 coefficient; drift: percent from the first run to the last; else runs
 };
 
-struct Series {
+struct SeriesSummary {
   std::vector<std::optional<Unused>> unused;  // (runs) none: it counts
   std::size_t warm_up_runs = 0;
   std::size_t hosts = 0;  // seen by all runs
@@ -77,6 +77,6 @@ struct Series {
 };
 
 /// `runs` are in the order in which they were made.
-Series summarise(std::span<const SeriesRun> runs, const SeriesRequest& request);
+SeriesSummary summarise(std::span<const SeriesRun> runs, const SeriesRequest& request);
 
 }  // namespace halcyon

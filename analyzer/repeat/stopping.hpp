@@ -43,7 +43,7 @@ bool is_look(std::size_t runs, std::size_t least_runs);
 std::size_t next_look(std::size_t runs, std::size_t least_runs);
 
 /// How far a series has come.
-struct Progress {
+struct SeriesProgress {
   std::size_t runs = 0;          // that count
   double elapsed_seconds = 0.0;  // since the series began, over all of its allocations
   double seconds_per_run = 0.0;  // mean, with what lies between runs
@@ -65,6 +65,6 @@ struct Outlook {
 /// `mean` is the mean that the series is to know: the undisturbed one. Width and floor are looked at on the schedule
 /// only; time, the most runs and interruption at any run. The series stops for its floor if that lies above the width
 /// at a look with at least twice the least number of runs.
-Outlook outlook_of(const MeanTime& mean, const StoppingRule& rule, const Progress& progress);
+Outlook outlook_of(const MeanTime& mean, const StoppingRule& rule, const SeriesProgress& progress);
 
 }  // namespace halcyon

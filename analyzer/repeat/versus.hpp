@@ -64,7 +64,7 @@ Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision)
 constexpr double versus_half_width_percent(double within_percent) { return within_percent / 2.0; }
 
 /// As for a mean, with pairs in place of runs. `rule.within_percent` and `precision.within_percent` are the same.
-Outlook outlook_of(const Versus& versus, const StoppingRule& rule, const Progress& progress);
+Outlook outlook_of(const Versus& versus, const StoppingRule& rule, const SeriesProgress& progress);
 
 /// How often A against itself would be called faster or slower: `--aa`. Each pair is split at random into A and B, and
 /// judged, `repetitions` times. A share from 0 to 1; none with fewer than `default_least_runs` pairs.
