@@ -21,16 +21,23 @@ struct Precision {
 struct MeanTime {
   std::size_t runs = 0;
   double mean_seconds = 0.0;                 // means nothing without a run
-  std::optional<Interval> interval_seconds;  // with the confidence that was asked for
-  /// The part of the half width that more runs do not take away, in percent of the mean: the error that the estimates
-  /// of all runs share. 0 for measured times.
-  double floor_percent = 0.0;
+  std::optional<Interval> interval_seconds;  // with `confidence`
+  double confidence = 0.0;
+  double random_seconds = 0.0;  // half width of the part that more runs make narrower
+  // The part that all runs share, and that more runs do not make narrower: how far it reaches to either side, with
+  // `confidence`. 0 for measured times.
+  double floor_below_seconds = 0.0;
+  double floor_above_seconds = 0.0;
   /// How many runs in all until the half width is as asked for, if the runs go on as they are. None with fewer than two
   /// runs, and where the floor lies above what was asked for.
   std::optional<std::size_t> runs_needed;
 
   /// Half of the interval's width, in percent of the mean.
   std::optional<double> half_width_percent() const;
+  /// What it will be after so many runs in all, if they go on as they are.
+  std::optional<double> half_width_percent_after(std::size_t all_runs) const;
+  /// What it will not fall below, in percent of the mean.
+  double floor_percent() const;
 };
 
 /// One time with its own error: a standard error to either side, as intervals are not symmetric.

@@ -66,14 +66,10 @@ constexpr double versus_half_width_percent(double within_percent) { return withi
 /// As for a mean, with pairs in place of runs. `rule.within_percent` and `precision.within_percent` are the same.
 Outlook outlook_of(const Versus& versus, const StoppingRule& rule, const SeriesProgress& progress);
 
-/// How often A against itself would be called faster or slower: `--aa`. Each pair is split at random into A and B, and
-/// judged, `repetitions` times. A share from 0 to 1; none with fewer than `default_least_runs` pairs.
-struct FalseAlarms {
-  double share = 0.0;
-  Interval interval;  // 95 %, Clopper and Pearson
-  std::size_t repetitions = 0;
-};
-std::optional<FalseAlarms> false_alarms(std::span<const RunPair> pairs, const Precision& precision,
+/// How often as many pairs of A against itself would be called faster or slower, for `--aa`: in each of the repetitions
+/// it is drawn by lot which run of each pair is A. A share from 0 to 1; none with fewer than `default_least_runs` pairs
+/// that count.
+std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Precision& precision,
                                         std::size_t repetitions, std::uint64_t seed);
 
 }  // namespace halcyon
