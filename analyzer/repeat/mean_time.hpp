@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "analyzer/repeat/dependence.hpp"
 #include "analyzer/statistics/interval.hpp"
@@ -31,6 +30,7 @@ struct MeanTime {
   /// How many runs in all until the half width is as asked for, if the runs go on as they are. None with fewer than two
   /// runs, and where the floor lies above what was asked for.
   std::optional<std::size_t> runs_needed;
+  Dependence dependence;  // of the runs; it is in the interval
 
   /// Half of the interval's width, in percent of the mean.
   std::optional<double> half_width_percent() const;
@@ -52,17 +52,14 @@ struct UncertainTime {
 
 /// The share of a run's own error that is the same in all runs of a series, since one method estimated them. See
 /// docs/repeat.md for where it comes from.
-extern const double shared_error_share;
+inline constexpr double shared_error_share = 0.3;
 
 /// The plain mean with Student's interval. Correlation between the runs widens it (dependence.hpp).
 MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
 
-/// The mean of times that are known with different errors: a random-effects mean. Weights are 1 / (s_i^2 + tau^2),
-/// where s_i is the larger of a run's two errors, and tau^2 is the variance between runs by Paule and Mandel
-/// ("Consensus values and weighting factors", J. Res. NBS 87, 1982). The interval is that of Hartung and Knapp ("On
-/// tests of the overall treatment effect in meta-analysis", Stat. Med. 20, 2001): it is scaled by how the times really
-/// scatter, so that too wide or too narrow intervals of runs do not make it too wide or too narrow. To either side, the
-/// floor is added in quadrature.
+/// The mean of times that are known with different errors (random_effects.hpp); of a run's two errors the larger one
+/// counts. Correlation between the runs widens the interval. To either side, the error that all runs share is added in
+/// quadrature: `shared_error_share` of the weighted mean of the errors to that side.
 MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
 
 }  // namespace halcyon

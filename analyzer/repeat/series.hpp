@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/repeat/dependence.hpp"
 #include "analyzer/repeat/mean_time.hpp"
 #include "analyzer/repeat/series_run.hpp"
 
@@ -37,10 +36,8 @@ constexpr std::string_view name_of(ContradictionCode code) {
 }
 struct Contradiction {
   ContradictionCode code = ContradictionCode::above_quiet;
-  double difference_percent = 0.0;  // of the first that is named from the second, in percent of the second
-  Interval interval_percent;        // 99 %
-  std::size_t runs = 0;             // of the first that is named
-  std::size_t other_runs = 0;       // of the second
+  double difference_percent = 0.0;  // from the mean it is held against, in percent of that
+  Interval interval_percent;        // of it: 99 % between red and quiet runs, else what both means' intervals allow
 };
 
 /// Why the interval of the undisturbed mean may be worth less than it says.
@@ -71,7 +68,6 @@ struct SeriesSummary {
   MeanTime measured;      // all runs that count, as measured
   MeanTime quiet;         // of them, those that were not red, as measured; unknown ones are left out
   MeanTime undisturbed;   // each weighted by what its own interval says: the default answer
-  Dependence dependence;  // of the undisturbed times
   std::optional<Contradiction> contradiction;
   std::vector<Caveat> caveats;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/judge/verdict.hpp"
+#include "analyzer/repeat/mean_time.hpp"
 #include "analyzer/statistics/interval.hpp"
 
 namespace halcyon {
@@ -21,6 +22,8 @@ enum class RunEnd : std::uint8_t { finished, failed, other_work };
 struct UndisturbedTime {
   double seconds = 0.0;
   Interval interval_seconds;  // with `interval_confidence`, as Analysis::undisturbed_interval_seconds() gives it
+
+  UncertainTime uncertain() const { return UncertainTime::of(seconds, interval_seconds, interval_confidence); }
 };
 
 struct SeriesRun {

@@ -4,10 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
-#include <span>
 #include <string_view>
-#include <vector>
 
 #include "analyzer/repeat/mean_time.hpp"
 
@@ -44,7 +43,6 @@ std::size_t next_look(std::size_t runs, std::size_t least_runs);
 
 /// How far a series has come.
 struct SeriesProgress {
-  std::size_t runs = 0;          // that count
   double elapsed_seconds = 0.0;  // since the series began, over all of its allocations
   double seconds_per_run = 0.0;  // mean, with what lies between runs
   bool is_interrupted = false;
@@ -62,9 +60,20 @@ struct Outlook {
   bool is_reachable = true;  // false: not with the possible runs, or not at all
 };
 
-/// `mean` is the mean that the series is to know: the undisturbed one. Width and floor are looked at on the schedule
-/// only; time, the most runs and interruption at any run. The series stops for its floor if that lies above the width
-/// at a look with at least twice the least number of runs.
-Outlook outlook_of(const MeanTime& mean, const StoppingRule& rule, const SeriesProgress& progress);
+/// What a series, or a comparison of pairs, is to know, as far as it is known. With pairs, these are counted in place
+/// of runs.
+struct KnownSoFar {
+  std::size_t runs = 0;                      // that count
+  std::optional<double> half_width_percent;  // none with fewer than two runs
+  double floor_percent = 0.0;
+  std::optional<std::size_t> runs_needed;  // in all
+  std::function<std::optional<double>(std::size_t all_runs)> half_width_percent_after;
+};
+KnownSoFar known_so_far(const MeanTime& mean);
+
+/// Width and floor are looked at on the schedule; the width also where a limit ends the series. The series stops for
+/// its floor if that lies above the width at a look with at least twice the least number of runs. `rule.within_percent`
+/// is also that of the mean.
+Outlook outlook_of(const KnownSoFar& known, const StoppingRule& rule, const SeriesProgress& progress);
 
 }  // namespace halcyon

@@ -43,9 +43,13 @@ struct TimeRatio {
   std::optional<Interval> welch;     // of the same runs as two samples, beside it
   /// How many pairs in all until the half width is half of what was asked for. None with fewer than two pairs.
   std::optional<std::size_t> pairs_needed;
+  double confidence = 0.0;
+  double log_half_width = 0.0;  // of the interval of the logarithm
 
-  /// Half of the interval's width, in percent.
+  /// Half of the interval's width, in percent of the ratio.
   std::optional<double> half_width_percent() const;
+  /// What it will be after so many pairs in all, if they go on as they are.
+  std::optional<double> half_width_percent_after(std::size_t all_pairs) const;
 };
 
 struct Versus {
@@ -63,8 +67,8 @@ Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision)
 /// The half width, in percent, at which a comparison stops.
 constexpr double versus_half_width_percent(double within_percent) { return within_percent / 2.0; }
 
-/// As for a mean, with pairs in place of runs. `rule.within_percent` and `precision.within_percent` are the same.
-Outlook outlook_of(const Versus& versus, const StoppingRule& rule, const SeriesProgress& progress);
+/// For outlook_of(), with `versus_half_width_percent(within_percent)` as the rule's width.
+KnownSoFar known_so_far(const TimeRatio& ratio);
 
 /// How often as many pairs of A against itself would be called faster or slower, for `--aa`: in each of the repetitions
 /// it is drawn by lot which run of each pair is A. A share from 0 to 1; none with fewer than `default_least_runs` pairs

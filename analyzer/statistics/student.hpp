@@ -6,7 +6,7 @@ namespace halcyon {
 /// Half the width of a two-sided interval, in standard errors. `freedom` need not be whole.
 double student_quantile_of_interval(double confidence, double freedom);
 
-/// The probability of a value within so many standard errors to either side.
-double student_probability_within(double half_width, double freedom);
+/// The probability of a value below that.
+double student_probability_below(double value, double freedom);
 
 }  // namespace halcyon
