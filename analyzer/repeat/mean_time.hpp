@@ -1,0 +1,65 @@
+// The mean of several runs' times, its interval, and how many runs it takes to know it as well as was asked for.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "analyzer/repeat/dependence.hpp"
+#include "analyzer/statistics/interval.hpp"
+
+namespace halcyon {
+
+/// What is asked of a mean.
+struct Precision {
+  double within_percent = 2.0;  // half width of the interval, in percent of the mean
+  double confidence = 0.95;     // of the interval, between 0 and 1
+};
+
+/// A mean of times, in seconds. With fewer than two runs there is no interval.
+struct MeanTime {
+  std::size_t runs = 0;
+  double mean_seconds = 0.0;                 // means nothing without a run
+  std::optional<Interval> interval_seconds;  // with `confidence`
+  double confidence = 0.0;
+  double random_seconds = 0.0;  // half width of the part that more runs make narrower
+  // The part that all runs share, and that more runs do not make narrower: how far it reaches to either side, with
+  // `confidence`. 0 for measured times.
+  double floor_below_seconds = 0.0;
+  double floor_above_seconds = 0.0;
+  /// How many runs in all until the half width is as asked for, if the runs go on as they are. None with fewer than two
+  /// runs, and where the floor lies above what was asked for.
+  std::optional<std::size_t> runs_needed;
+  Dependence dependence;  // of the runs; it is in the interval
+
+  /// Half of the interval's width, in percent of the mean.
+  std::optional<double> half_width_percent() const;
+  /// What it will be after so many runs in all, if they go on as they are.
+  std::optional<double> half_width_percent_after(std::size_t all_runs) const;
+  /// What it will not fall below, in percent of the mean.
+  double floor_percent() const;
+};
+
+/// One time with its own error: a standard error to either side, as intervals are not symmetric.
+struct UncertainTime {
+  double seconds = 0.0;
+  double error_below = 0.0;  // s
+  double error_above = 0.0;  // s
+
+  /// By a normal law on either side of the estimate.
+  static UncertainTime of(double seconds, const Interval& interval, double confidence);
+};
+
+/// The share of a run's own error that is the same in all runs of a series, since one method estimated them. See
+/// docs/repeat.md for where it comes from.
+inline constexpr double shared_error_share = 0.3;
+
+/// The plain mean with Student's interval. Correlation between the runs widens it (dependence.hpp).
+MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
+
+/// The mean of times that are known with different errors (random_effects.hpp); of a run's two errors the larger one
+/// counts. Correlation between the runs widens the interval. To either side, the error that all runs share is added in
+/// quadrature: `shared_error_share` of the weighted mean of the errors to that side.
+MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
+
+}  // namespace halcyon

@@ -1,0 +1,154 @@
+#include "analyzer/repeat/versus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "analyzer/repeat/dependence.hpp"
+#include "analyzer/repeat/narrowing.hpp"
+#include "analyzer/repeat/random_effects.hpp"
+#include "analyzer/statistics/student.hpp"
+
+namespace halcyon {
+namespace {
+
+/// The logarithms of times, each with its standard error.
+struct Logarithms {
+  std::vector<double> values;
+  std::vector<double> errors;
+
+  void add(const UncertainTime& time) {
+    values.push_back(std::log(time.seconds));
+    errors.push_back(std::max(time.error_below, time.error_above) / time.seconds);
+  }
+};
+
+struct Logarithmic {
+  Logarithms a;
+  Logarithms b;
+};
+
+// By pairs.
+TimeRatio paired_ratio(const Logarithmic& times, double confidence) {
+  TimeRatio ratio{.pairs = times.a.values.size(), .confidence = confidence};
+  if (ratio.pairs == 0) return ratio;
+  std::vector<double> values;
+  std::vector<double> errors;
+  for (std::size_t pair = 0; pair < ratio.pairs; ++pair) {
+    values.push_back(times.b.values[pair] - times.a.values[pair]);
+    errors.push_back(std::hypot(times.a.errors[pair], times.b.errors[pair]));
+  }
+  const WeightedMean mean = random_effects_mean(values, errors);
+  ratio.ratio = std::exp(mean.mean);
+  if (ratio.pairs < 2) return ratio;
+  const double quantile = student_quantile_of_interval(confidence, static_cast<double>(ratio.pairs - 1));
+  ratio.log_half_width =
+      quantile * mean.error * std::sqrt(dependence_of(mean.standardized, confidence).variance_factor);
+  ratio.interval = Interval{std::exp(mean.mean - ratio.log_half_width), std::exp(mean.mean + ratio.log_half_width)};
+  return ratio;
+}
+
+// B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+// Biometrika 34, 1947.
+Interval welch_interval(const Logarithmic& times, double confidence) {
+  const WeightedMean a = random_effects_mean(times.a.values, times.a.errors);
+  const WeightedMean b = random_effects_mean(times.b.values, times.b.errors);
+  const double difference = b.mean - a.mean;
+  const double error = std::hypot(a.error, b.error);
+  if (error <= 0.0) return {std::exp(difference), std::exp(difference)};
+  const auto term_of_freedom = [&](const WeightedMean& mean) {
+    return std::pow(mean.error / error, 4) / static_cast<double>(times.a.values.size() - 1);
+  };
+  const double freedom = 1.0 / (term_of_freedom(a) + term_of_freedom(b));
+  const double half_width = student_quantile_of_interval(confidence, freedom) * error;
+  return {std::exp(difference - half_width), std::exp(difference + half_width)};
+}
+
+TimeRatio ratio_of(const Logarithmic& times, const Precision& precision) {
+  TimeRatio ratio = paired_ratio(times, precision.confidence);
+  if (ratio.pairs < 2) return ratio;
+  ratio.welch = welch_interval(times, precision.confidence);
+  ratio.pairs_needed = least_runs_for([&](std::size_t pairs) {
+    return *ratio.half_width_percent_after(pairs) <= versus_half_width_percent(precision.within_percent);
+  });
+  return ratio;
+}
+
+VersusVerdict verdict_of_ratio(const TimeRatio& ratio, double within_percent) {
+  if (!ratio.interval) return VersusVerdict::unclear;
+  const double within = within_percent / 100.0;
+  if (ratio.interval->low >= 1.0 - within && ratio.interval->high <= 1.0 + within) return VersusVerdict::same;
+  if (ratio.interval->low > 1.0) return VersusVerdict::slower;
+  if (ratio.interval->high < 1.0) return VersusVerdict::faster;
+  return VersusVerdict::unclear;
+}
+
+bool counts(const RunPair& pair) {
+  return pair.a.end == RunEnd::finished && pair.b.end == RunEnd::finished && pair.a.undisturbed && pair.b.undisturbed;
+}
+
+Logarithmic undisturbed_logarithms(std::span<const RunPair> pairs) {
+  Logarithmic times;
+  for (const RunPair& pair : pairs) {
+    if (!counts(pair)) continue;
+    times.a.add(pair.a.undisturbed->uncertain());
+    times.b.add(pair.b.undisturbed->uncertain());
+  }
+  return times;
+}
+
+Logarithmic measured_logarithms(std::span<const RunPair> pairs) {
+  Logarithmic times;
+  for (const RunPair& pair : pairs) {
+    if (!counts(pair)) continue;
+    times.a.add({pair.a.measured_seconds});
+    times.b.add({pair.b.measured_seconds});
+  }
+  return times;
+}
+
+}  // namespace
+
+std::optional<double> TimeRatio::half_width_percent() const {
+  return interval ? std::optional(100.0 * std::sinh(log_half_width)) : std::nullopt;
+}
+
+std::optional<double> TimeRatio::half_width_percent_after(std::size_t all_pairs) const {
+  if (!interval || all_pairs < 2) return std::nullopt;
+  return 100.0 * std::sinh(log_half_width * narrowing(pairs, all_pairs, confidence));
+}
+
+Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision) {
+  Versus versus;
+  versus.undisturbed = ratio_of(undisturbed_logarithms(pairs), precision);
+  versus.measured = ratio_of(measured_logarithms(pairs), precision);
+  versus.verdict = verdict_of_ratio(versus.undisturbed, precision.within_percent);
+  versus.pairs_left_out = pairs.size() - versus.undisturbed.pairs;
+  return versus;
+}
+
+KnownSoFar known_so_far(const TimeRatio& ratio) {
+  return {ratio.pairs, ratio.half_width_percent(), 0.0, ratio.pairs_needed,
+          [ratio](std::size_t all_pairs) { return ratio.half_width_percent_after(all_pairs); }};
+}
+
+std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Precision& precision,
+                                        std::size_t repetitions, std::uint64_t seed) {
+  const Logarithmic times = undisturbed_logarithms(pairs);
+  if (times.a.values.size() < default_least_runs || repetitions == 0) return std::nullopt;
+  std::mt19937_64 random(seed);
+  std::size_t alarms = 0;
+  for (std::size_t i = 0; i < repetitions; ++i) {
+    Logarithmic drawn = times;
+    for (std::size_t pair = 0; pair < drawn.a.values.size(); ++pair) {
+      if (random() % 2 == 0) continue;
+      std::swap(drawn.a.values[pair], drawn.b.values[pair]);
+      std::swap(drawn.a.errors[pair], drawn.b.errors[pair]);
+    }
+    const VersusVerdict verdict = verdict_of_ratio(paired_ratio(drawn, precision.confidence), precision.within_percent);
+    if (verdict == VersusVerdict::faster || verdict == VersusVerdict::slower) ++alarms;
+  }
+  return static_cast<double>(alarms) / static_cast<double>(repetitions);
+}
+
+}  // namespace halcyon

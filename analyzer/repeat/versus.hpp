@@ -1,0 +1,79 @@
+// Two programs, or two builds of one, in pairs of neighbouring runs: which of them is faster, and by how much.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/repeat/mean_time.hpp"
+#include "analyzer/repeat/series_run.hpp"
+#include "analyzer/repeat/stopping.hpp"
+
+namespace halcyon {
+
+/// B against A.
+enum class VersusVerdict : std::uint8_t { faster, slower, same, unclear };
+constexpr std::string_view name_of(VersusVerdict verdict) {
+  switch (verdict) {
+    case VersusVerdict::faster: return "faster";
+    case VersusVerdict::slower: return "slower";
+    case VersusVerdict::same: return "same";
+    case VersusVerdict::unclear: break;
+  }
+  return "unclear";
+}
+
+/// Neighbouring runs of A and B.
+struct RunPair {
+  SeriesRun a;
+  SeriesRun b;
+};
+
+/// Who leads a pair, from pair 0 on: A B, B A, A B, B A (ABBA). Drift of the machine then strikes both alike.
+constexpr bool b_leads(std::size_t pair) { return pair % 2 == 1; }
+
+/// Times of B over times of A. Above 1: B is slower.
+struct TimeRatio {
+  std::size_t pairs = 0;
+  double ratio = 1.0;                // geometric mean over pairs; means nothing without a pair
+  std::optional<Interval> interval;  // paired; none with fewer than two pairs
+  std::optional<Interval> welch;     // of the same runs as two samples, beside it
+  /// How many pairs in all until the half width is half of what was asked for. None with fewer than two pairs.
+  std::optional<std::size_t> pairs_needed;
+  double confidence = 0.0;
+  double log_half_width = 0.0;  // of the interval of the logarithm
+
+  /// Half of the interval's width, in percent of the ratio.
+  std::optional<double> half_width_percent() const;
+  /// What it will be after so many pairs in all, if they go on as they are.
+  std::optional<double> half_width_percent_after(std::size_t all_pairs) const;
+};
+
+struct Versus {
+  TimeRatio undisturbed;  // the default answer
+  TimeRatio measured;
+  VersusVerdict verdict = VersusVerdict::unclear;  // by the undisturbed times
+  std::size_t pairs_left_out = 0;  // one of the runs failed, did other work, was warm-up or has no estimate
+};
+
+/// `same`: the whole interval lies within 1 +- `within_percent`. `faster`, `slower`: not that, and the whole interval
+/// lies to one side of 1. Else `unclear`. With the half width at half of `within_percent` nothing is unclear: an
+/// interval of that width lies within the limits or to one side of 1. So pairs are made until it is that narrow.
+Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision);
+
+/// The half width, in percent, at which a comparison stops.
+constexpr double versus_half_width_percent(double within_percent) { return within_percent / 2.0; }
+
+/// For outlook_of(), with `versus_half_width_percent(within_percent)` as the rule's width.
+KnownSoFar known_so_far(const TimeRatio& ratio);
+
+/// How often as many pairs of A against itself would be called faster or slower, for `--aa`: in each of the repetitions
+/// it is drawn by lot which run of each pair is A. A share from 0 to 1; none with fewer than `default_least_runs` pairs
+/// that count.
+std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Precision& precision,
+                                        std::size_t repetitions, std::uint64_t seed);
+
+}  // namespace halcyon
