@@ -27,6 +27,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
       "  halcyon help CODE                           explain a code in [brackets]");
   const Command program(*app, chosen);
   add_run(program);
+  add_repeat(program);
   add_exec(program);
   add_validate(program);
   add_disturb(program);
@@ -41,9 +42,9 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
 }
 
 bool starts_a_program(std::string_view subcommand) {
-  return subcommand == "run" || subcommand == "exec" || subcommand == "validate" || subcommand == "disturb";
+  return subcommand == "run" || subcommand == "repeat" || subcommand == "exec" || subcommand == "validate" || subcommand == "disturb";
 }
 
-bool may_lack_a_program(std::string_view subcommand) { return subcommand == "disturb"; }
+bool may_lack_a_program(std::string_view subcommand) { return subcommand == "disturb" || subcommand == "repeat"; }
 
 }  // namespace halcyon::cli

@@ -63,6 +63,7 @@ std::optional<Recovered> recover_run(const std::string& directory);
 
 /// Each adds its subcommand.
 void add_run(const Command& program);
+void add_repeat(const Command& program);
 void add_exec(const Command& program);
 void add_validate(const Command& program);
 void add_disturb(const Command& program);

@@ -2,21 +2,17 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <random>
 
-#include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
-#include "cli/known_before.hpp"
+#include "cli/judged_file.hpp"
 #include "cli/launch/recorded_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/rank_options.hpp"
-#include "libprofile/format/profile_reader.hpp"
-#include "libprofile/format/profile_writer.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"
@@ -45,33 +41,6 @@ std::string shown_path(const std::string& path) {
 std::string injection_seed() {
   const char* given = std::getenv("INTM_SEED");
   return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
-}
-
-std::optional<KnownBefore> open_known(std::string& complaint) {
-  Outcome<KnownBefore> known = KnownBefore::open(RecordStore::Use::writes);
-  if (known) return std::move(*known);
-  complaint = "this run was not added to the baselines: " + known.failure().message;
-  return std::nullopt;
-}
-
-// What may be anything from green to red for the estimate has medians like any other.
-bool has_medians(const Analysis& analysis) {
-  return !analysis.reason_for_unknown || analysis.reason_for_unknown->code == "wide-interval" ||
-         analysis.reason_for_unknown->code == "too-short";
-}
-
-// In the profile what was known, so that a later report says the same, and the run among what is known. What failed.
-std::string keep(const KnownBefore& known, const Profile& profile, const Grouping& grouping, const Analysis& analysis,
-                 const std::string& file) {
-  const bool knew_a_host = std::any_of(profile.probes.begin(), profile.probes.end(),
-                                       [](const ProbeColumns& probe) { return !probe.known.empty(); });
-  if (profile.known_runs || knew_a_host) {
-    if (const Status added = add_what_was_known(profile, file); !added) {
-      return "cannot write the known runs into the profile: " + added.failure().message;
-    }
-  }
-  const Status learnt = known.learn(profile, grouping, has_medians(analysis));
-  return learnt ? std::string() : "this run was not added to the baselines: " + learnt.failure().message;
 }
 
 // After it, while the run is analyzed, signals end this process as usual.
@@ -121,27 +90,25 @@ int run(const RunOptions& options, const Words& launch) {
     recovered->profile = shown_path(file);
     tell(recovered_line(*recovered));
   }
-  Outcome<Profile> profile = read_profile(file, Columns::analyzed);
-  if (!profile) {
-    fail(profile.failure().message);
-    return failed;
-  }
-  show_step("analyzing " + shown_path(file));
-  const Grouping grouping = group_segments(*profile);
   std::string complaint;  // of what is kept of earlier runs: a report does not need it
   std::optional<KnownBefore> known;
   if (!options.no_baseline) known = open_known(complaint);
-  if (known) known->tell(*profile, grouping);
-  Analysis analysis = analyze(*profile, grouping, methods.front().name);
+  show_step("analyzing " + shown_path(file));
+  Outcome<JudgedFile> judged = judge_file(file, known ? &*known : nullptr);
   show_step("");
-  std::fputs(closing_lines(*profile, analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
-  if (analysis.known_runs) tell(known_runs_words(*profile));
-  if (known) complaint = keep(*known, *profile, grouping, analysis, file);
+  if (!judged) {
+    fail(judged.failure().message);
+    return failed;
+  }
+  std::fputs(closing_lines(judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
+  if (judged->analysis.known_runs) tell(known_runs_words(judged->profile));
+  if (known) complaint = keep(*known, *judged, file);
   if (!complaint.empty()) tell(complaint);
   std::string details = "details: halcyon report " + quoted({shown_path(file)});
   if (!options.html.empty()) {
-    find_source_places(*profile);
-    const RunOnPage page = on_page(shown_path(file), std::move(*profile), grouping, std::move(analysis));
+    find_source_places(judged->profile);
+    const RunOnPage page =
+        on_page(shown_path(file), std::move(judged->profile), judged->grouping, std::move(judged->analysis));
     if (const Status written = write_file(options.html, report_html({page})); !written) {
       tell(details);
       fail(written.failure().message);

@@ -13,6 +13,7 @@
 
 #include "analyzer/machine/background.hpp"
 #include "libprofile/format/columns.hpp"
+#include "report/html_document.hpp"
 #include "report/page_assets.hpp"
 #include "report/run_figures.hpp"
 #include "report/svg.hpp"
@@ -405,15 +406,11 @@ std::string report_html(const std::vector<RunOnPage>& runs) {
   const std::string title = runs.size() > 1 ? plural(runs.size(), "run")
                                             : fmt::format("{}: {}", name_of(runs.front().analysis.result().verdict),
                                                           words(runs.front().file));
-  // The content security policy makes the browser enforce that nothing is loaded from anywhere.
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'; img-src data:\">\n<title>{} – Halcyon</title>\n<style>\n{}\n{}</style>\n</head>\n"
-      "<body>\n<main>\n<header><h1>Halcyon</h1><p class=\"soft\">How much of the time came from outside</p></header>\n"
-      "{}</main>\n<script>\n{}\n{}</script>\n</body>\n</html>\n",
-      title, page_assets::uplot_css, page_assets::page_css, body, page_assets::uplot_js, page_assets::timeline_js);
+  return html_page({.title = title,
+                    .subtitle = "How much of the time came from outside",
+                    .body = std::move(body),
+                    .more_style = page_assets::uplot_css,
+                    .script = fmt::format("{}\n{}", page_assets::uplot_js, page_assets::timeline_js)});
 }
 
 }  // namespace halcyon

@@ -23,10 +23,10 @@ struct Counted {
   std::vector<UncertainTime> of_red;
 };
 
-Counted counted(std::span<const SeriesRun> runs, std::span<const std::optional<Unused>> unused) {
+Counted counted(std::span<const RepeatedRun> runs, std::span<const std::optional<Unused>> unused) {
   Counted result;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const SeriesRun& run = runs[i];
+    const RepeatedRun& run = runs[i];
     if (unused[i] && unused[i] != Unused::no_estimate) continue;
     result.measured.push_back(run.measured_seconds);
     const bool is_quiet = run.verdict == Verdict::green || run.verdict == Verdict::yellow;
@@ -108,7 +108,7 @@ std::vector<Caveat> caveats_of(const SeriesSummary& series, const Counted& runs)
 
 }  // namespace
 
-SeriesSummary summarise(std::span<const SeriesRun> runs, const SeriesRequest& request) {
+SeriesSummary summarise(std::span<const RepeatedRun> runs, const SeriesRequest& request) {
   SeriesSummary series;
   series.warm_up_runs = request.warm_up_runs ? *request.warm_up_runs : warm_up_runs(runs);
   series.unused = reasons_against(runs, series.warm_up_runs);

@@ -73,6 +73,6 @@ struct SeriesSummary {
 };
 
 /// `runs` are in the order in which they were made.
-SeriesSummary summarise(std::span<const SeriesRun> runs, const SeriesRequest& request);
+SeriesSummary summarise(std::span<const RepeatedRun> runs, const SeriesRequest& request);
 
 }  // namespace halcyon

@@ -26,10 +26,10 @@ bool differs_from(std::span<const double> values, const UncertainTime& value) {
 
 }  // namespace
 
-std::vector<std::optional<Unused>> reasons_against(std::span<const SeriesRun> runs, std::size_t warm_up_runs) {
+std::vector<std::optional<Unused>> reasons_against(std::span<const RepeatedRun> runs, std::size_t warm_up_runs) {
   std::vector<std::optional<Unused>> reasons;
   std::size_t finished = 0;
-  for (const SeriesRun& run : runs) {
+  for (const RepeatedRun& run : runs) {
     if (run.end == RunEnd::failed) {
       reasons.emplace_back(Unused::failed);
     } else if (run.end == RunEnd::other_work) {
@@ -43,15 +43,15 @@ std::vector<std::optional<Unused>> reasons_against(std::span<const SeriesRun> ru
   return reasons;
 }
 
-std::size_t hosts_seen(std::span<const SeriesRun> runs) {
+std::size_t hosts_seen(std::span<const RepeatedRun> runs) {
   std::set<std::string_view> hosts;
-  for (const SeriesRun& run : runs) hosts.insert(run.hosts.begin(), run.hosts.end());
+  for (const RepeatedRun& run : runs) hosts.insert(run.hosts.begin(), run.hosts.end());
   return hosts.size();
 }
 
-std::size_t warm_up_runs(std::span<const SeriesRun> runs) {
-  std::vector<const SeriesRun*> finished;
-  for (const SeriesRun& run : runs) {
+std::size_t warm_up_runs(std::span<const RepeatedRun> runs) {
+  std::vector<const RepeatedRun*> finished;
+  for (const RepeatedRun& run : runs) {
     if (run.end == RunEnd::finished) finished.push_back(&run);
   }
   const std::size_t on_trial = finished.size() >= most_warm_up_runs + least_runs_behind_trial ? most_warm_up_runs : 1;

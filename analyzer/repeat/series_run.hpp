@@ -26,7 +26,7 @@ struct UndisturbedTime {
   UncertainTime uncertain() const { return UncertainTime::of(seconds, interval_seconds, interval_confidence); }
 };
 
-struct SeriesRun {
+struct RepeatedRun {
   RunEnd end = RunEnd::finished;
   double start_seconds = 0.0;                  // since the first run of the series began
   double measured_seconds = 0.0;               // run time; means nothing where the run failed
@@ -49,10 +49,10 @@ constexpr std::string_view name_of(Unused reason) {
 
 /// (runs) None where a run counts. The first `warm_up_runs` of the runs that finished are warm-up. A run without an
 /// estimate of its undisturbed time counts in the mean of the measured times, but not in the undisturbed mean.
-std::vector<std::optional<Unused>> reasons_against(std::span<const SeriesRun> runs, std::size_t warm_up_runs);
+std::vector<std::optional<Unused>> reasons_against(std::span<const RepeatedRun> runs, std::size_t warm_up_runs);
 
 /// How many hosts the runs have seen, failed ones too.
-std::size_t hosts_seen(std::span<const SeriesRun> runs);
+std::size_t hosts_seen(std::span<const RepeatedRun> runs);
 
 /// The most runs at the beginning of a series that `auto` takes for warm-up.
 inline constexpr std::size_t most_warm_up_runs = 3;
@@ -61,6 +61,6 @@ inline constexpr std::size_t most_warm_up_runs = 3;
 /// there are fewer than seven runs, only the first is. A run on trial differs if its undisturbed time lies outside the
 /// 99.9 % prediction interval (Student's t) of the runs that are not on trial, widened by the run's own interval. The
 /// warm-up ends before the first run on trial that does not differ. Failed runs and runs of other work are passed over.
-std::size_t warm_up_runs(std::span<const SeriesRun> runs);
+std::size_t warm_up_runs(std::span<const RepeatedRun> runs);
 
 }  // namespace halcyon

@@ -28,8 +28,8 @@ constexpr std::string_view name_of(VersusVerdict verdict) {
 
 /// Neighbouring runs of A and B.
 struct RunPair {
-  SeriesRun a;
-  SeriesRun b;
+  RepeatedRun a;
+  RepeatedRun b;
 };
 
 /// Who leads a pair, from pair 0 on: A B, B A, A B, B A (ABBA). Drift of the machine then strikes both alike.

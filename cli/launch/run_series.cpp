@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <fstream>
@@ -41,11 +42,8 @@ ordered_json document_of(const SeriesPurpose& purpose) {
 }
 
 ordered_json document_of(const SeriesRun& run) {
-  return {{"name", run.name},
-          {"state", name_of(run.state)},
-          {"status", run.status},
-          {"profile", run.profile},
-          {"segments", run.segments}};
+  return {{"name", run.name},       {"state", name_of(run.state)}, {"status", run.status},
+          {"profile", run.profile}, {"segments", run.segments},    {"seconds", run.seconds}};
 }
 
 // Nothing if a member is missing or wrong. Names must stay within the directory.
@@ -68,7 +66,8 @@ std::optional<SeriesRun> run_from(const ordered_json& document) {
                    .state = static_cast<RunState>(state - state_names.begin()),
                    .status = member("status").get<int>(),
                    .profile = profile.get<std::string>(),
-                   .segments = member("segments").get<std::uint64_t>()};
+                   .segments = member("segments").get<std::uint64_t>(),
+                   .seconds = member("seconds").is_number() ? member("seconds").get<double>() : 0.0};
 }
 
 // Why the directory cannot be used for a new series, if so.
@@ -142,13 +141,31 @@ Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurp
   return series;
 }
 
+Outcome<SeriesPurpose> RunSeries::purpose_of(const fs::path& directory) {
+  const Outcome<ordered_json> document = read_manifest(directory);
+  if (!document) return document.failure();
+  const auto is_text = [](const ordered_json& value) { return value.is_string(); };
+  const ordered_json subcommand = document->value("subcommand", ordered_json());
+  const ordered_json command = document->value("command", ordered_json());
+  const ordered_json options = document->value("options", ordered_json());
+  const bool is_good = subcommand.is_string() && command.is_array() && options.is_object() &&
+                       std::all_of(command.begin(), command.end(), is_text) &&
+                       std::all_of(options.begin(), options.end(), is_text);
+  if (!is_good) return Failure{(directory / manifest_name).string() + " is damaged: it does not say what was run"};
+  SeriesPurpose purpose{.subcommand = subcommand, .command = command.get<Words>(), .options = {}};
+  for (const auto& [name, value] : options.items()) purpose.options.emplace_back(name, value);
+  return purpose;
+}
+
 Outcome<std::string> RunSeries::record(const std::string& name, const MakeRun& make, const SignalRelay& relay) {
   const std::string so_far = "; the profiles so far are in " + directory_.string();
   if (relay.asked_to_end() != 0) return Failure{"interrupted before " + name + so_far};
   SeriesRun& run = run_of(name);
   run = {.name = name};
   if (const Status saved = save(); !saved) return saved.failure();
+  const auto began = std::chrono::steady_clock::now();
   const Outcome<RecordedRunEnd> end = make((directory_ / (name + ".h5")).string(), log_of(name));
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (end) {
     run.status = end->status;
     if (end->profile) run.profile = fs::path(*end->profile).filename().string();
@@ -167,9 +184,9 @@ Outcome<std::string> RunSeries::record(const std::string& name, const MakeRun& m
   return *end->profile;
 }
 
-Outcome<bool> RunSeries::count(const std::string& name, std::uint64_t segments) {
-  const auto first = std::find_if(runs_.begin(), runs_.end(), [&name](const SeriesRun& run) {
-    return run.state == RunState::recorded && run.segments > 0 && run.name != name;
+Outcome<bool> RunSeries::count(const std::string& name, std::uint64_t segments, std::string_view like) {
+  const auto first = std::find_if(runs_.begin(), runs_.end(), [&](const SeriesRun& run) {
+    return run.state == RunState::recorded && run.segments > 0 && run.name != name && run.name.starts_with(like);
   });
   const double usual = static_cast<double>(first != runs_.end() ? first->segments : segments);
   const bool is_same = std::abs(static_cast<double>(segments) - usual) <= most_difference_of_segments * usual;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/launch/recorded_run.hpp"
@@ -31,6 +32,7 @@ struct SeriesRun {
   int status = 0;              // of the launch command
   std::string profile;         // file in the directory; empty: none
   std::uint64_t segments = 0;  // 0: not counted
+  double seconds = 0.0;        // of the launch command; 0: not known
 };
 
 /// run-07, if there are at most 99 runs.
@@ -43,6 +45,9 @@ class RunSeries {
   /// Reads series.json and goes on with the series. A run that is still marked as running counts as interrupted.
   static Outcome<RunSeries> resume(const std::filesystem::path& directory, const SeriesPurpose& purpose);
 
+  /// What a series is for, as series.json says.
+  static Outcome<SeriesPurpose> purpose_of(const std::filesystem::path& directory);
+
   /// Absolute.
   const std::filesystem::path& directory() const { return directory_; }
   const std::vector<SeriesRun>& runs() const { return runs_; }
@@ -54,9 +59,9 @@ class RunSeries {
   /// asked this process to end before it or during it.
   Outcome<std::string> record(const std::string& name, const MakeRun& make, const SignalRelay& relay);
 
-  /// Notes how many segments a recorded run has. False if that differs by more than a tenth from the first run noted: a
-  /// program that goes on from files of its last run does other work.
-  Outcome<bool> count(const std::string& name, std::uint64_t segments);
+  /// Notes how many segments a recorded run has. False if that differs by more than a tenth from the first run noted
+  /// whose name begins with `like`: a program that goes on from files of its last run does other work.
+  Outcome<bool> count(const std::string& name, std::uint64_t segments, std::string_view like = "");
 
  private:
   RunSeries(std::filesystem::path directory, SeriesPurpose purpose)

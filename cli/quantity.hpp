@@ -1,0 +1,17 @@
+// Values of options that carry a unit.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace halcyon::cli {
+
+/// "2%", "2 %" or "2": 2.
+std::optional<double> percent_in(const std::string& text);
+/// "90s", "1.5min", "2h", or a number of seconds.
+std::optional<double> seconds_in(const std::string& text);
+/// Digits only.
+std::optional<std::uint64_t> whole_number_in(const std::string& text);
+
+}  // namespace halcyon::cli

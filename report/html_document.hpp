@@ -1,0 +1,21 @@
+// What every HTML page has in common: it is one file, loads nothing, and suits light and dark, screen and paper.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace halcyon {
+
+struct HtmlDocument {
+  std::string title;
+  std::string_view subtitle;
+  std::string body;
+  std::string_view more_style;
+  std::string script;  // empty: none
+};
+std::string html_page(const HtmlDocument& document);
+
+/// A figure as wide as the page. `caption` is markup.
+std::string wide_figure(const std::string& svg, const std::string& caption);
+
+}  // namespace halcyon

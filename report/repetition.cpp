@@ -1,0 +1,409 @@
+#include "report/repetition.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/json.hpp"
+#include "report/layout.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* nothing = "–";
+
+template <class Value>
+ordered_json known_or_null(const std::optional<Value>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+std::string percent_words(double value) { return fmt::format("{:.{}f} %", value, std::abs(value) < 9.95 ? 1 : 0); }
+
+std::string confidence_words(const Precision& precision) {
+  return fmt::format("{:.3g} %", 100.0 * precision.confidence);
+}
+
+std::string interval_words(const Interval& interval) {
+  return fmt::format("{} to {}", seconds(interval.low), seconds(interval.high));
+}
+
+std::string ratio_words(const TimeRatio& ratio) {
+  if (!ratio.interval) return fmt::format("{:.4f}", ratio.ratio);
+  return fmt::format("{:.4f} ({:.4f} to {:.4f})", ratio.ratio, ratio.interval->low, ratio.interval->high);
+}
+
+// The mean that the series is to know.
+const MeanTime& answer_of(const Repetition& series) { return series.summary.undisturbed; }
+
+// -- what stands first
+
+std::string mean_answer(const Repetition& series) {
+  const MeanTime& mean = answer_of(series);
+  if (mean.runs == 0) return filled("UNKNOWN  ", 9, "no run has an estimate of its undisturbed time") + "\n";
+  if (!mean.interval_seconds) {
+    return filled("UNKNOWN  ", 9,
+                  fmt::format("{} undisturbed in one run: an interval takes two", seconds(mean.mean_seconds)));
+  }
+  const bool is_known = *mean.half_width_percent() <= series.precision.within_percent;
+  return filled(is_known ? "KNOWN  " : "NOT YET KNOWN  ", is_known ? 7 : 15,
+                fmt::format("undisturbed, a run takes {} ± {} ({}, {} confidence, {})", seconds(mean.mean_seconds),
+                            percent_words(*mean.half_width_percent()), interval_words(*mean.interval_seconds),
+                            confidence_words(series.precision), plural(mean.runs, "run")));
+}
+
+std::string versus_answer(const Repetition& series) {
+  const Versus& versus = series.other->versus;
+  const TimeRatio& ratio = versus.undisturbed;
+  const std::string figures =
+      fmt::format("B takes {} times as long as A, undisturbed ({} confidence, {})", ratio_words(ratio),
+                  confidence_words(series.precision), plural(ratio.pairs, "pair"));
+  switch (versus.verdict) {
+    case VersusVerdict::faster: return filled("FASTER  ", 8, figures);
+    case VersusVerdict::slower: return filled("SLOWER  ", 8, figures);
+    case VersusVerdict::same:
+      return filled("SAME  ", 6, fmt::format("within {}: {}", percent_words(series.precision.within_percent), figures));
+    case VersusVerdict::unclear: break;
+  }
+  if (ratio.pairs < 2) return filled("UNCLEAR  ", 9, "a comparison takes two pairs of runs with an estimate");
+  return filled("UNCLEAR  ", 9, figures);
+}
+
+std::string work_answer(const Repetition& series) {
+  const WorkSeries& work = *series.work;
+  if (!work.rate) return filled("UNKNOWN  ", 9, "a line takes three runs with an estimate, of two amounts of work");
+  return filled("COST  ", 6,
+                fmt::format("a run takes {} ({}), and {} ({}) for each unit of {} ({} confidence, {})",
+                            seconds(work.rate->fixed.seconds), interval_words(work.rate->fixed.interval_seconds),
+                            seconds(work.rate->unit.seconds), interval_words(work.rate->unit.interval_seconds),
+                            work.name, confidence_words(series.precision), plural(work.rate->runs, "run")));
+}
+
+// -- means side by side
+
+std::string mean_row(std::string_view what, const MeanTime& mean) {
+  const std::string needed = mean.runs_needed ? fmt::format("{}", *mean.runs_needed) : nothing;
+  return fmt::format("  {:<24}{:>5}{:>12}{:>26}{:>8}{:>5}\n", what, mean.runs,
+                     mean.runs > 0 ? seconds(mean.mean_seconds) : nothing,
+                     mean.interval_seconds ? interval_words(*mean.interval_seconds) : nothing,
+                     mean.half_width_percent() ? percent_words(*mean.half_width_percent()) : nothing, needed);
+}
+
+std::string means_table(const SeriesSummary& summary, const Precision& precision) {
+  std::string text = fmt::format("  {:<24}{:>5}{:>12}{:>26}{:>8}{:>5}\n", "mean of", "runs", "time",
+                                 confidence_words(precision) + " interval", "±", "need");
+  text += mean_row("all, as measured", summary.measured);
+  text += mean_row("not red, as measured", summary.quiet);
+  return text + mean_row("undisturbed times", summary.undisturbed);
+}
+
+std::string contradiction_words(const Contradiction& contradiction) {
+  const std::string by = percent_words(std::abs(contradiction.difference_percent));
+  switch (contradiction.code) {
+    case ContradictionCode::above_quiet:
+      return fmt::format("the undisturbed mean is {} above the mean of the quiet runs, which cannot be: do not use it",
+                         by);
+    case ContradictionCode::above_measured:
+      return fmt::format("the undisturbed mean is {} above the mean of all runs, which cannot be: do not use it", by);
+    case ContradictionCode::disturbed_runs_higher:
+      return fmt::format(
+          "the undisturbed times of red runs are {} above those of the others: some of their interference "
+          "was not seen. The mean of the runs that were not red is nearer",
+          by);
+    case ContradictionCode::disturbed_runs_lower:
+      return fmt::format(
+          "the undisturbed times of red runs are {} below those of the others: too much was taken for "
+          "interference. The mean of the runs that were not red is nearer",
+          by);
+  }
+  return "";
+}
+
+std::string caveat_words(const Caveat& caveat) {
+  switch (caveat.code) {
+    case CaveatCode::correlated:
+      return fmt::format("each run is like the one before it (correlation {:.2f}): the interval is wider for it",
+                         caveat.value);
+    case CaveatCode::drift:
+      return fmt::format(
+          "the undisturbed times change by {:+.1f} % along the series: the mean is that of these runs, and "
+          "says little of other days",
+          caveat.value);
+    case CaveatCode::few_runs: return "too few runs to see whether each is like the one before it";
+    case CaveatCode::all_disturbed: return "no run was quiet: the mean stands on estimates alone";
+  }
+  return "";
+}
+
+std::string_view work_caveat_words(WorkCaveat code) {
+  switch (code) {
+    case WorkCaveat::narrow_range: return "the amounts of work are too much alike to tell the fixed cost";
+    case WorkCaveat::not_linear:
+      return "time does not grow in proportion to the work: a curve fits better than the line";
+    case WorkCaveat::correlated: return "what is beyond the line is alike in neighbouring runs";
+    case WorkCaveat::negative_fixed_cost: return "the fixed cost is below 0, so time does not follow a line";
+  }
+  return "";
+}
+
+std::string stopped_words(const Repetition& series) {
+  const std::string width = fmt::format("±{}", percent_words(series.precision.within_percent));
+  switch (*series.outlook.stopped_because) {
+    case StoppedBecause::width: return "the interval is as narrow as asked for (" + width + ")";
+    case StoppedBecause::time: return "the time is up (--for)";
+    case StoppedBecause::max_runs: return "all runs are made (--max-runs or --runs)";
+    case StoppedBecause::floor:
+      return fmt::format("{} cannot be reached: the floor is {}, since the estimates of all runs may share an error",
+                         width, percent_words(answer_of(series).floor_percent()));
+    case StoppedBecause::interrupted: return "interrupted; go on with --resume " + series.directory;
+  }
+  return "";
+}
+
+// -- every run
+
+std::string_view use_words(const std::optional<Unused>& unused) {
+  return unused ? name_of(*unused) : std::string_view("used");
+}
+
+// (runs) Why a run does not count, by the summary of its program.
+std::vector<std::optional<Unused>> unused_of(const Repetition& series) {
+  std::vector<std::optional<Unused>> result;
+  std::size_t of_a = 0;
+  std::size_t of_b = 0;
+  for (const ListedRun& run : series.runs) {
+    const bool is_b = run.program == Program::b;
+    const auto& from = is_b ? series.other->summary.unused : series.summary.unused;
+    result.push_back(from[is_b ? of_b++ : of_a++]);
+  }
+  return result;
+}
+
+std::string runs_table(const Repetition& series) {
+  std::string text = fmt::format("\n  {:<10}{:>10}{:>13}{:>24}{:>8}  {:<10}\n", "run", "measured", "undisturbed",
+                                 "90 % interval", "lost", "verdict");
+  const std::vector<std::optional<Unused>> unused = unused_of(series);
+  for (std::size_t i = 0; i < series.runs.size(); ++i) {
+    const ListedRun& run = series.runs[i];
+    if (run.run.end == RunEnd::failed) {
+      text += fmt::format("  {:<10}failed\n", run.name);
+      continue;
+    }
+    const auto& undisturbed = run.run.undisturbed;
+    text += fmt::format("  {:<10}{:>10}{:>13}{:>24}{:>8}  {}{}\n", run.name, seconds(run.run.measured_seconds),
+                        undisturbed ? seconds(undisturbed->seconds) : nothing,
+                        undisturbed ? interval_words(undisturbed->interval_seconds) : nothing,
+                        percent_words(run.interference_percent), name_of(run.run.verdict),
+                        unused[i] ? fmt::format(", {}", use_words(unused[i])) : "");
+  }
+  return text;
+}
+
+// -- JSON
+
+ordered_json mean_json(const MeanTime& mean) {
+  return {{"runs", mean.runs},
+          {"mean_seconds", mean.runs > 0 ? ordered_json(mean.mean_seconds) : ordered_json()},
+          {"interval_seconds", mean.interval_seconds ? interval_json(*mean.interval_seconds) : ordered_json()},
+          {"half_width_percent", known_or_null(mean.half_width_percent())},
+          {"floor_percent", mean.runs > 0 ? ordered_json(mean.floor_percent()) : ordered_json()},
+          {"runs_needed", known_or_null(mean.runs_needed)}};
+}
+
+void add_summary(ordered_json& json, const SeriesSummary& summary) {
+  json["measured"] = mean_json(summary.measured);
+  json["quiet"] = mean_json(summary.quiet);
+  json["undisturbed"] = mean_json(summary.undisturbed);
+  json["autocorrelation"] = summary.undisturbed.dependence.autocorrelation;
+  json["subsession_runs"] = summary.undisturbed.dependence.subsession_runs;
+  json["warmup_runs"] = summary.warm_up_runs;
+  json["hosts"] = summary.hosts;
+  json["contradiction"] = summary.contradiction
+                              ? ordered_json{{"code", name_of(summary.contradiction->code)},
+                                             {"difference_percent", summary.contradiction->difference_percent}}
+                              : ordered_json();
+  json["caveats"] = ordered_json::array();
+  for (const Caveat& caveat : summary.caveats) {
+    json["caveats"].push_back({{"code", name_of(caveat.code)}, {"value", caveat.value}});
+  }
+}
+
+ordered_json ratio_json(const TimeRatio& ratio) {
+  return {{"ratio", ratio.pairs > 0 ? ordered_json(ratio.ratio) : ordered_json()},
+          {"interval", ratio.interval ? interval_json(*ratio.interval) : ordered_json()},
+          {"welch_interval", ratio.welch ? interval_json(*ratio.welch) : ordered_json()}};
+}
+
+ordered_json other_json(const OtherProgram& other) {
+  ordered_json json = ratio_json(other.versus.undisturbed);
+  json["verdict"] = name_of(other.versus.verdict);
+  json["pairs"] = other.versus.undisturbed.pairs;
+  json["pairs_needed"] = known_or_null(other.versus.undisturbed.pairs_needed);
+  json["pairs_left_out"] = other.versus.pairs_left_out;
+  json["measured"] = ratio_json(other.versus.measured);
+  json["false_alarm_percent"] =
+      other.false_alarm_share ? ordered_json(100.0 * *other.false_alarm_share) : ordered_json();
+  json["b"] = {{"command", valid_utf8(other.command)}};
+  add_summary(json["b"], other.summary);
+  return json;
+}
+
+ordered_json work_json(const WorkSeries& work) {
+  ordered_json json{{"name", work.name}, {"from", work.range.from}, {"to", work.range.to}};
+  const auto cost = [&work](const EstimatedCost WorkRate::*which) {
+    if (!work.rate) return ordered_json();
+    const EstimatedCost& estimated = (*work.rate).*which;
+    return ordered_json{{"seconds", estimated.seconds},
+                        {"interval_seconds", interval_json(estimated.interval_seconds)}};
+  };
+  json["fixed"] = cost(&WorkRate::fixed);
+  json["unit"] = cost(&WorkRate::unit);
+  json["units_per_second"] = work.rate ? ordered_json(work.rate->units_per_second) : ordered_json();
+  json["caveats"] = ordered_json::array();
+  if (work.rate) {
+    for (const WorkCaveat code : work.rate->caveats) json["caveats"].push_back(name_of(code));
+  }
+  return json;
+}
+
+ordered_json run_json(const Repetition& series, const ListedRun& run, const std::optional<Unused>& unused) {
+  const bool has_times = run.run.end != RunEnd::failed;
+  const auto& undisturbed = run.run.undisturbed;
+  ordered_json json{
+      {"file", run.file.empty() ? ordered_json() : ordered_json(valid_utf8(run.file))},
+      {"run_time_seconds", has_times ? ordered_json(run.run.measured_seconds) : ordered_json()},
+      {"undisturbed_time_seconds", undisturbed ? ordered_json(undisturbed->seconds) : ordered_json()},
+      {"undisturbed_interval_seconds", undisturbed ? interval_json(undisturbed->interval_seconds) : ordered_json()},
+      {"interference_percent", has_times ? ordered_json(run.interference_percent) : ordered_json()},
+      {"verdict", name_of(run.run.verdict)},
+      {"used", !unused},
+      {"reason", unused ? ordered_json(name_of(*unused)) : ordered_json()}};
+  if (series.other) json["program"] = run.program == Program::a ? "a" : "b";
+  if (series.work) json["work"] = run.work;
+  return json;
+}
+
+}  // namespace
+
+std::vector<RepeatedRun> runs_of(const Repetition& series, Program program) {
+  std::vector<RepeatedRun> runs;
+  for (const ListedRun& run : series.runs) {
+    if (run.program == program) runs.push_back(run.run);
+  }
+  return runs;
+}
+
+std::vector<RunPair> pairs_of(const Repetition& series) {
+  std::vector<RepeatedRun> a = runs_of(series, Program::a);
+  std::vector<RepeatedRun> b = runs_of(series, Program::b);
+  std::vector<RunPair> pairs;
+  for (std::size_t pair = 0; pair < std::min(a.size(), b.size()); ++pair) pairs.push_back({a[pair], b[pair]});
+  return pairs;
+}
+
+std::string repetition_text(const Repetition& series) {
+  std::string text = series.work ? work_answer(series) : series.other ? versus_answer(series) : mean_answer(series);
+  text += "\n";
+  text += wrapped(series.other ? "A" : "program", series.command);
+  if (series.other && !series.other->is_against_itself) text += wrapped("B", series.other->command);
+  if (series.outlook.stopped_because) text += wrapped("stopped because", stopped_words(series));
+  if (series.other) {
+    const OtherProgram& other = *series.other;
+    const Versus& versus = other.versus;
+    if (versus.measured.pairs > 1) text += wrapped("as measured", ratio_words(versus.measured) + " times as long");
+    if (versus.undisturbed.welch) {
+      text += wrapped("unpaired", fmt::format("{:.4f} to {:.4f} (Welch)", versus.undisturbed.welch->low,
+                                              versus.undisturbed.welch->high));
+    }
+    if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.pairs_needed) {
+      text += wrapped("would tell", plural(*versus.undisturbed.pairs_needed, "pair") + " in all");
+    }
+    if (other.false_alarm_share) {
+      text +=
+          wrapped("false alarms", fmt::format("as many pairs of A against itself are called faster or slower in {} of "
+                                              "cases",
+                                              percent_words(100.0 * *other.false_alarm_share)));
+    }
+  }
+  if (series.work && series.work->rate) {
+    for (const WorkCaveat code : series.work->rate->caveats)
+      text += wrapped("note", std::string(work_caveat_words(code)));
+  }
+  const SeriesSummary& summary = series.summary;
+  text +=
+      wrapped("hosts", fmt::format("{} seen: what other hosts would say is not known", plural(summary.hosts, "host")));
+  if (summary.warm_up_runs > 0)
+    text += wrapped("warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run")));
+  if (summary.contradiction) text += wrapped("CONTRADICTION", contradiction_words(*summary.contradiction));
+  for (const Caveat& caveat : summary.caveats) text += wrapped("note", caveat_words(caveat));
+  if (!series.work) {
+    text += "\n" + means_table(summary, series.precision);
+    if (series.other) {
+      text += "\n  B\n" + means_table(series.other->summary, series.precision);
+    } else {
+      text += fmt::format("  need: how many runs it takes in all to know this mean to ±{}\n",
+                          percent_words(series.precision.within_percent));
+    }
+  }
+  return text + runs_table(series);
+}
+
+ordered_json repetition_json(const Repetition& series) {
+  ordered_json json{{"command", valid_utf8(series.command)}, {"runs", ordered_json::array()}};
+  const std::vector<std::optional<Unused>> unused = unused_of(series);
+  for (std::size_t i = 0; i < series.runs.size(); ++i) {
+    json["runs"].push_back(run_json(series, series.runs[i], unused[i]));
+  }
+  add_summary(json, series.summary);
+  json["within_percent"] = series.precision.within_percent;
+  json["confidence_percent"] = 100.0 * series.precision.confidence;
+  json["stopped_because"] =
+      series.outlook.stopped_because ? ordered_json(name_of(*series.outlook.stopped_because)) : ordered_json();
+  if (series.other) json["versus"] = other_json(*series.other);
+  if (series.work) json["work"] = work_json(*series.work);
+  return json;
+}
+
+std::string repetition_csv(const Repetition& series) {
+  std::string text =
+      "run,program,work,run_time_seconds,undisturbed_time_seconds,undisturbed_low_seconds,undisturbed_high_seconds,"
+      "interference_percent,verdict,used,reason\n";
+  const std::vector<std::optional<Unused>> unused = unused_of(series);
+  for (std::size_t i = 0; i < series.runs.size(); ++i) {
+    const ListedRun& run = series.runs[i];
+    const bool has_times = run.run.end != RunEnd::failed;
+    const auto& undisturbed = run.run.undisturbed;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", run.name, run.program == Program::a ? "a" : "b",
+                        series.work ? fmt::format("{:.17g}", run.work) : "",
+                        has_times ? fmt::format("{:.9g}", run.run.measured_seconds) : "",
+                        undisturbed ? fmt::format("{:.9g}", undisturbed->seconds) : "",
+                        undisturbed ? fmt::format("{:.9g}", undisturbed->interval_seconds.low) : "",
+                        undisturbed ? fmt::format("{:.9g}", undisturbed->interval_seconds.high) : "",
+                        has_times ? fmt::format("{:.6g}", run.interference_percent) : "", name_of(run.run.verdict),
+                        unused[i] ? "false" : "true", unused[i] ? name_of(*unused[i]) : "");
+  }
+  return text;
+}
+
+std::string outlook_words(const Repetition& series) {
+  const Outlook& outlook = series.outlook;
+  const std::string what = series.other ? "pair" : "run";
+  const std::size_t made = series.other ? series.other->versus.undisturbed.pairs : answer_of(series).runs;
+  const std::optional<double> width =
+      series.other ? series.other->versus.undisturbed.half_width_percent() : answer_of(series).half_width_percent();
+  const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
+  if (!outlook.is_reachable && outlook.reachable_percent) {
+    return so_far + fmt::format("±{} will not be reached, ±{} may be", percent_words(series.precision.within_percent),
+                                percent_words(*outlook.reachable_percent));
+  }
+  if (!outlook.expected_runs)
+    return so_far.empty() ? "the first runs tell how many it takes" : so_far + "how many more is not known";
+  return so_far +
+         fmt::format("about {} more", plural(*outlook.expected_runs > made ? *outlook.expected_runs - made : 1, what));
+}
+
+}  // namespace halcyon

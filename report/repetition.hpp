@@ -1,0 +1,72 @@
+// A series of runs of one program (`halcyon repeat`) as text for a terminal, as JSON and as CSV.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/repeat/series.hpp"
+#include "analyzer/repeat/stopping.hpp"
+#include "analyzer/repeat/versus.hpp"
+#include "analyzer/repeat/work_rate.hpp"
+
+namespace halcyon {
+
+/// Of two programs that take turns.
+enum class Program : std::uint8_t { a, b };
+
+/// A run of the series, and what a reader wants to know of it.
+struct ListedRun {
+  std::string name;
+  std::string file;  // the profile; empty: none
+  Program program = Program::a;
+  double work = 0.0;  // units, where the series varies it
+  double interference_percent = 0.0;
+  RepeatedRun run;
+};
+
+/// B against A.
+struct OtherProgram {
+  std::string command;  // of B
+  bool is_against_itself = false;
+  SeriesSummary summary;  // of the runs of B
+  Versus versus;
+  std::optional<double> false_alarm_share;  // of A against itself
+};
+
+/// Time over amount of work.
+struct WorkSeries {
+  std::string name;  // of the amount in the command
+  WorkRange range;
+  std::optional<WorkRate> rate;
+};
+
+struct Repetition {
+  std::string command;
+  std::string directory;
+  Precision precision;
+  StoppingRule rule;
+  std::vector<ListedRun> runs;  // in the order in which they were made
+  SeriesSummary summary;        // of the runs of A
+  Outlook outlook;
+  std::optional<OtherProgram> other;
+  std::optional<WorkSeries> work;
+};
+
+/// The runs of one program, in order.
+std::vector<RepeatedRun> runs_of(const Repetition& series, Program program);
+/// Neighbouring runs of A and B. A run without its partner is left out.
+std::vector<RunPair> pairs_of(const Repetition& series);
+
+/// The answer first, then the means side by side and every run, in 80 columns.
+std::string repetition_text(const Repetition& series);
+nlohmann::ordered_json repetition_json(const Repetition& series);
+/// A row for each run.
+std::string repetition_csv(const Repetition& series);
+
+/// "about 4 more runs", or why the precision cannot be reached, in words for who waits.
+std::string outlook_words(const Repetition& series);
+
+}  // namespace halcyon

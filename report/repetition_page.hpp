@@ -1,0 +1,13 @@
+// A series of runs (`halcyon repeat`) as an HTML page with pictures.
+#pragma once
+
+#include <string>
+
+#include "report/repetition.hpp"
+
+namespace halcyon {
+
+/// Runs in order with their verdicts, the means as they narrowed, and A against B where two programs were compared.
+std::string repetition_html(const Repetition& series);
+
+}  // namespace halcyon
