@@ -26,6 +26,9 @@ inline int fail(const std::string& message) {
   return bad_usage_or_file;
 }
 
+/// The last lines of a program's output, on standard error.
+void show_end_of(const std::string& log);
+
 /// Colour on a terminal only, and not if NO_COLOR is set (https://no-color.org).
 inline Colour colour_for(int file) {
   const char* forbidden = std::getenv("NO_COLOR");

@@ -7,15 +7,11 @@
 #include "libprofile/format/profile_writer.hpp"
 
 namespace halcyon::cli {
-namespace {
 
-// Where only the estimate says too little, medians are as good as in any other run.
-bool has_medians(const Analysis& analysis) {
+bool has_estimate(const Analysis& analysis) {
   return !analysis.reason_for_unknown || analysis.reason_for_unknown->code == "wide-interval" ||
          analysis.reason_for_unknown->code == "too-short";
 }
-
-}  // namespace
 
 std::optional<KnownBefore> open_known(std::string& complaint) {
   Outcome<KnownBefore> known = KnownBefore::open(RecordStore::Use::writes);
@@ -45,7 +41,7 @@ std::string keep(const KnownBefore& known, const JudgedFile& run, const std::str
       return "cannot write the known runs into the profile: " + added.failure().message;
     }
   }
-  const Status learnt = known.learn(run.profile, run.grouping, has_medians(run.analysis));
+  const Status learnt = known.learn(run.profile, run.grouping, has_estimate(run.analysis));
   return learnt ? std::string() : "this run was not added to the baselines: " + learnt.failure().message;
 }
 

@@ -2,6 +2,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -89,6 +90,17 @@ Status print_result(const std::string& text, const nlohmann::ordered_json& docum
     if (Status written = write_file(json, to_text(document)); !written) return written;
   }
   return print_text(json == "-" ? to_text(document) : text);
+}
+
+void show_end_of(const std::string& log) {
+  constexpr std::size_t most_lines = 20;
+  std::deque<std::string> lines;
+  std::ifstream in(log);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+    if (lines.size() > most_lines) lines.pop_front();
+  }
+  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 }  // namespace halcyon::cli

@@ -255,10 +255,9 @@ void take_over(ListedRun& listed, const JudgedFile& judged) {
   run.verdict = analysis.result().verdict;
   run.hosts = judged.profile.hosts();
   listed.interference_percent = analysis.result().interference_percent;
-  // Too wide for a verdict is not too wide for a mean, which gives such a run little weight.
-  const bool has_estimate = !analysis.reason_for_unknown || analysis.reason_for_unknown->code == "wide-interval";
   run.undisturbed.reset();
-  if (has_estimate) {
+  // What says too little for a verdict gets little weight in a mean.
+  if (has_estimate(analysis)) {
     run.undisturbed = {analysis.undisturbed_time_seconds(), analysis.undisturbed_interval_seconds()};
   }
 }
@@ -402,6 +401,7 @@ Status make_runs(const RepeatOptions& options, const Request& request, RunningSe
       return Done{};
     }
     if (!profile) {
+      show_end_of(series.runs.log_of(name));
       tell(profile.failure().message);
       if (++failures >= most_failures_in_a_row || number == 0) {
         return Failure{failures == 1 ? "the first run failed: nothing is repeated"

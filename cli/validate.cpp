@@ -4,9 +4,7 @@
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <deque>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <numeric>
 #include <nlohmann/json.hpp>
@@ -286,17 +284,6 @@ Outcome<Results> measure(const ValidateOptions& options, Series& series) {
   }
   results.validation = summarise(std::move(runs));
   return results;
-}
-
-void show_end_of(const std::string& log) {
-  constexpr std::size_t most_lines = 20;
-  std::deque<std::string> lines;
-  std::ifstream in(log);
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(line);
-    if (lines.size() > most_lines) lines.pop_front();
-  }
-  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
 }
 
 // What was asked for first: figures can be drawn again, and who reads standard output may leave.

@@ -83,6 +83,7 @@ std::uint64_t work_of_run(std::size_t run, const WorkRange& range) {
 }
 
 std::optional<WorkRate> work_rate(std::span<const WorkedRun> runs, double confidence, WorkWeights weights) {
+  if (runs.empty()) return std::nullopt;
   const Points points = points_of(runs, weights);
   const std::optional<Line> line = fit_line(points.work, points.seconds, points.weights);
   if (!line) return std::nullopt;

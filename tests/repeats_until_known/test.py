@@ -1,0 +1,172 @@
+"""`halcyon repeat` runs a program until its time is known well enough, keeps what there is whatever happens, and compares
+two programs in pairs.
+
+The program sleeps: its time is the same on a busy machine.
+"""
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import halcyon_test
+from halcyon_test import HALCYON, MPI, PYTHON, TIME_LIMIT, clean_environment
+
+STEPS_PROGRAM = Path(__file__).resolve().parent / "steps.py"
+STEPS, MILLISECONDS = 60, 5.0
+SECONDS = 1e-3 * STEPS * MILLISECONDS
+MEANS = ("measured", "quiet", "undisturbed")
+RUN_KEYS = {"file", "run_time_seconds", "undisturbed_time_seconds", "undisturbed_interval_seconds",
+            "interference_percent", "verdict", "used", "reason"}
+WORSE, UNCLEAR = 3, 4  # exit statuses of --fail-on
+
+
+class RepeatsUntilKnown(halcyon_test.Behaviour):
+
+    def program(self, milliseconds=MILLISECONDS, steps=STEPS):
+        return [*MPI.launch(1), PYTHON, STEPS_PROGRAM, steps, milliseconds]
+
+    def script(self, text):
+        """A launch command of a shell script, which may run `$program STEPS MILLISECONDS`."""
+        path = self.directory / "script.sh"
+        path.write_text(f"program='{PYTHON} {STEPS_PROGRAM}'\n{text}\n")
+        return [*MPI.launch(1), "/bin/sh", path]
+
+    def repeat(self, *options, program=None):
+        """The command, and what it says as JSON."""
+        words = [] if program == [] else ["--", *(program or self.program())]
+        finished = self.halcyon("repeat", "--export-json", "result.json", *options, *words)
+        result = self.directory / "result.json"
+        return finished, json.loads(result.read_text()) if result.exists() else None
+
+    def test_three_means_stand_side_by_side_with_every_run(self):
+        finished, result = self.repeat("-r", 5, "-o", "series", "--export-csv", "runs.csv", "--html", "page.html")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual([set(run) for run in result["runs"]], 5 * [RUN_KEYS])
+        times = [run["run_time_seconds"] for run in result["runs"]]
+        self.assertAlmostEqual(result["measured"]["mean_seconds"], sum(times) / 5)
+        self.assertEqual(result["measured"]["runs"], 5)
+        self.assertGreater(result["undisturbed"]["runs"], 0)
+        self.assertGreater(result["undisturbed"]["mean_seconds"], 0.95 * SECONDS)
+        self.assertLess(result["undisturbed"]["mean_seconds"], max(times))
+        self.assertEqual((result["confidence_percent"], result["hosts"], result["warmup_runs"]), (95.0, 1, 0))
+        for mean in MEANS:
+            self.assertIn(mean, result)
+        for run in result["runs"]:
+            self.assertTrue((self.directory / "series" / run["file"]).exists())
+        self.assertEqual(json.loads((self.directory / "series" / "repeat.json").read_text()), result)
+        self.assertIn("undisturbed times", finished.output)
+        self.assertIn("run 5", finished.errors)
+        rows = list(csv.DictReader((self.directory / "runs.csv").read_text().splitlines()))
+        self.assertEqual([float(row["run_time_seconds"]) for row in rows],
+                         [float(f"{seconds:.9g}") for seconds in times])
+        page = (self.directory / "page.html").read_text()
+        self.assertEqual(page.count("<svg"), 2)
+        self.assertNotIn("http:", page.replace("http://www.w3.org/2000/svg", ""))
+
+    def test_it_stops_when_the_interval_is_narrow_enough(self):
+        finished, result = self.repeat("--within", "40%", "-m", 3, "-M", 20)
+        self.assertEqual((finished.status, result["stopped_because"]), (0, "width"), finished)
+        self.assertLessEqual(result["undisturbed"]["half_width_percent"], 40.0)
+        self.assertTrue(finished.output.startswith("KNOWN  "), finished)
+        [directory] = self.directory.glob("repeat-*")
+        self.assertTrue((directory / "repeat.json").exists())
+
+    def test_it_stops_when_the_time_is_up(self):
+        finished, result = self.repeat("--within", "0.001%", "--for", f"{3 * SECONDS}s")
+        self.assertEqual((finished.status, result["stopped_because"]), (0, "time"), finished)
+
+    def test_a_run_that_fails_is_told_and_does_not_count(self):
+        program = self.script(f"echo >> count; [ $(wc -l < count) = 2 ] && exit 9; exec $program {STEPS} {MILLISECONDS}")
+        finished, result = self.repeat("-r", 3, program=program)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("run-002 does not count", finished.errors)
+        self.assertEqual([run["reason"] for run in result["runs"]][:3], [None, "failed", None])
+        self.assertEqual(result["measured"]["runs"], 3)
+
+    def test_a_program_that_always_fails_is_not_repeated(self):
+        finished, result = self.repeat(program=self.script("echo why >&2; exit 9"))
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("\nwhy\n", finished.errors)
+        self.assertIn("the first run failed", finished.errors)
+        self.assertIn("run-001.log", finished.errors)
+
+    def test_a_run_that_does_other_work_is_told_and_does_not_count(self):
+        program = self.script(f"echo >> count; steps={STEPS}; [ $(wc -l < count) = 3 ] && steps=20; "
+                              f"exec $program $steps {MILLISECONDS}")
+        finished, result = self.repeat("-r", 4, program=program)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("run-003 did other work", finished.errors)
+        self.assertEqual(result["runs"][2]["reason"], "other-work")
+        self.assertEqual(result["measured"]["runs"], 4)
+
+    def test_a_command_prepares_each_run(self):
+        finished, _ = self.repeat("-r", 2, "--prepare", "echo prepared >> prepared")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual((self.directory / "prepared").read_text(), 2 * "prepared\n")
+        finished, _ = self.repeat("-r", 2, "--prepare", "echo no >&2; exit 3", "-o", "other")
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("--prepare ended with status 3", finished.errors)
+
+    def test_an_interrupted_series_is_evaluated_and_goes_on_later(self):
+        process = subprocess.Popen([HALCYON, "repeat", "-r", "4", "-o", "series", "--", *map(str, self.program())],
+                                   cwd=self.directory, env={**clean_environment(), "XDG_STATE_HOME": str(self.state)},
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+        end = time.monotonic() + TIME_LIMIT
+        while not (self.directory / "series" / "run-003.log").exists() and time.monotonic() < end:
+            pass
+        os.kill(process.pid, signal.SIGINT)
+        output, errors = process.communicate(timeout=TIME_LIMIT)
+        self.assertEqual(process.returncode, -signal.SIGINT, errors)
+        self.assertIn("interrupted; go on with --resume", " ".join(output.split()))
+        before = json.loads((self.directory / "series" / "repeat.json").read_text())
+        self.assertEqual((before["stopped_because"], len(before["runs"])), ("interrupted", 2))
+        finished, result = self.repeat("-r", 4, "--resume", "series", program=[])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(len(result["runs"]), 4)
+        self.assertEqual(result["runs"][0]["run_time_seconds"], before["runs"][0]["run_time_seconds"])
+        self.check_refused(self.halcyon("repeat", "--resume", "series", "--", *self.program(steps=10)), "series", "command")
+
+    def test_two_programs_alternate_and_the_slower_one_is_told(self):
+        slow = " ".join(map(str, self.program(1.5 * MILLISECONDS)))
+        finished, result = self.repeat("--versus", slow, "-r", 4, "--fail-on", "slower", "-o", "series")
+        self.assertEqual(finished.status, WORSE, finished)
+        self.assertTrue(finished.output.startswith("SLOWER  "), finished)
+        self.assertEqual([run["program"] for run in result["runs"]], ["a", "b", "b", "a", "a", "b", "b", "a"])
+        versus = result["versus"]
+        self.assertEqual((versus["verdict"], versus["pairs"]), ("slower", 4))
+        self.assertGreater(versus["interval"][0], 1.2)
+        self.assertLess(versus["interval"][1], 1.8)
+        self.assertEqual(versus["b"]["measured"]["runs"], 4)
+
+    def test_a_program_against_itself_says_how_often_it_would_be_wrong(self):
+        finished, result = self.repeat("--aa", "-r", 5)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIsInstance(result["versus"]["false_alarm_percent"], float)
+        self.assertIn("A against itself", " ".join(finished.output.split()))
+
+    def test_the_cost_of_a_unit_of_work_is_found_where_work_varies(self):
+        program = [*MPI.launch(1), PYTHON, STEPS_PROGRAM, "{N}", MILLISECONDS]
+        finished, result = self.repeat("--work", "N=100..400", "-r", 6, program=program)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual([run["work"] for run in result["runs"]][:2], [100.0, 400.0])
+        unit = result["work"]["unit"]
+        self.assertAlmostEqual(unit["seconds"], 1e-3 * MILLISECONDS, delta=0.2e-3 * MILLISECONDS)
+        self.assertTrue(finished.output.startswith("COST  "), finished)
+
+    def test_bad_usage_is_told_before_anything_runs(self):
+        for words, part in ((["--within", "none"], "--within"), (["--for", "soon"], "--for"),
+                            (["-w", "some"], "--warmup"), (["--work", "N=9..3"], "--work"),
+                            (["--work", "N=1..3"], "{N}"), (["--fail-on", "slower"], "--versus"),
+                            (["--versus", "mpirun 'a"], "--versus"), (["-m", 5, "-M", 3], "--max-runs"),
+                            (["--resume", "nowhere"], "nowhere"), (["--aa", "--versus", "mpirun b"], "--aa"),
+                            (["--export-json", "nowhere/file"], "nowhere")):
+            with self.subTest(words):
+                self.check_refused(self.halcyon("repeat", *words, "--", *self.program()), part)
+        self.assertEqual(list(self.directory.iterdir()), [])
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
