@@ -134,7 +134,7 @@ std::string caveat_words(const Caveat& caveat) {
           "says little of other days",
           caveat.value);
     case CaveatCode::few_runs: return "too few runs to see whether each is like the one before it";
-    case CaveatCode::all_disturbed: return "no run was quiet: the mean stands on estimates alone";
+    case CaveatCode::all_disturbed: return "no run was judged quiet: the mean stands on estimates alone";
   }
   return "";
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "report/html_document.hpp"
 #include "report/svg.hpp"
@@ -99,16 +100,19 @@ std::string runs_picture(const Repetition& series, const MeanTime& mean) {
     const RepeatedRun& run = series.runs[i].run;
     if (run.end == RunEnd::failed) continue;
     const double place = x(static_cast<double>(i + 1));
+    const std::string_view whose = !series.other ? "" : series.runs[i].program == Program::a ? "A " : "B ";
     if (run.undisturbed) {
       content += whisker(y, place, run.undisturbed->interval_seconds) +
                  svg::diamond(place, y(run.undisturbed->seconds), 5.0, "undisturbed");
     }
     content += svg::circle(place, y(run.measured_seconds), 4.0, "disturbed") +
-               svg::text(place, y(run.measured_seconds) - 9, "soft middle", letter_of(run.verdict));
+               svg::text(place, y(run.measured_seconds) - 9, "soft middle",
+                         fmt::format("{}{}", whose, letter_of(run.verdict)));
   }
   return wide_figure(picture("Measured and undisturbed time of every run", content),
                      "<b>Every run.</b> Circle: as measured, with its verdict (G green, Y yellow, R red, ? unknown). "
-                     "Diamond: undisturbed, with its 90 % interval. Band: the interval of the undisturbed mean.");
+                     "Diamond: undisturbed, with its 90 % interval. Band: the interval of the undisturbed mean (of A, "
+                     "where there are two programs).");
 }
 
 std::string narrowing_picture(const Repetition& series) {
@@ -184,17 +188,20 @@ std::string pairs_picture(const Repetition& series) {
 }  // namespace
 
 std::string repetition_html(const Repetition& series) {
-  std::string body =
-      fmt::format("<section><h2>{}</h2>\n<pre>{}</pre></section>\n", svg::escaped(svg::as_utf8(series.command)),
-                  svg::escaped(svg::as_utf8(repetition_text(series))));
+  std::string lines;  // each by itself: a line break is a control character, too
+  std::istringstream text(repetition_text(series));
+  for (std::string line; std::getline(text, line);) lines += svg::escaped(svg::as_utf8(line)) + "\n";
+  const std::string command = svg::escaped(svg::as_utf8(series.command));
+  std::string body = fmt::format(
+      "<section><h2>{}</h2>\n<div class=\"scroll\"><pre class=\"terminal\">{}</pre></div></section>\n", command, lines);
   std::string pictures = runs_picture(series, series.summary.undisturbed);
   if (!series.work) pictures += narrowing_picture(series);
   if (series.other) pictures += pairs_picture(series);
   body += "<section>\n" + pictures + "</section>\n";
-  return html_page({.title = svg::escaped(svg::as_utf8(series.command)),
+  return html_page({.title = command,
                     .subtitle = "How long a run takes",
                     .body = std::move(body),
-                    .more_style = {},
+                    .more_style = "pre.terminal { white-space: pre; min-width: max-content; }\n",
                     .script = {}});
 }
 

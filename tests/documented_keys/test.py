@@ -6,7 +6,7 @@ import json
 import re
 
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, SOURCE, TOTALS, editing
+from halcyon_test import BUILD, EXAMPLES, MPI, PYTHON, SOURCE, TOTALS, editing
 
 METHODS = ("compound", "paper", "mode")
 PROBES = ("registers", "l2", "memory_latency", "memory_bandwidth")
@@ -102,6 +102,28 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertEqual({f"difference.{key}" for key in difference},
                          {key for key in documented if key.startswith("difference.")})
 
+    def test_of_repeat(self):
+        steps = SOURCE / "tests" / "repeats_until_known" / "steps.py"
+        program = ["--", *MPI.launch(1), PYTHON, steps]
+        documented = set(first_cells(section("json.md", "repeat")))
+        sometimes = {"contradiction.code", "contradiction.difference_percent", "caveats[].code", "caveats[].value",
+                     "work.caveats[]", "contradiction", "caveats", "work.caveats",
+                     "quiet.interval_seconds", "quiet.interval_seconds[]"}  # such short runs have no verdict
+
+        def check(only, *words):
+            finished = self.halcyon("repeat", "--export-json", "-", *words)
+            self.assertEqual(finished.status, 0, finished)
+            keys = {key for key in documented if key in only or key.split(".")[0] not in ("versus", "work") and
+                    key not in ("runs[].program", "runs[].work")}
+            printed = {key for key in keys_of(json.loads(finished.output)) if not key.startswith("versus.b.")}
+            self.assertEqual(keys - printed - sometimes, set(), "documented, but not printed")
+            self.assertEqual(printed - documented - sometimes, set(), "printed, but not documented")
+
+        check({key for key in documented if key.startswith("versus.") and not key.startswith("versus.b")} |
+              {"runs[].program"}, "--aa", "-r", 3, *program, 40, 5)
+        check({key for key in documented if key.startswith("work.")} | {"runs[].work"}, "--work", "N=40..90", "-r", 4,
+              *program, "{N}", 5)
+
     def test_of_the_tables_of_runs_and_of_segments(self):
         def header(*words):
             finished = self.halcyon(*words)
@@ -129,7 +151,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         given = set()
         for source in (SOURCE / "analyzer").rglob("*.cpp"):
             given |= set(re.findall(r'(?:warn\(analysis, |Warning\{)\s*"([a-z-]+)"', source.read_text()))
-        known = set(re.findall(r'\{"([a-z-]+)", Severity::', (SOURCE / "report" / "warnings.cpp").read_text()))
+        known = set(re.findall(r'\{"([a-z-]+)", Severity::', (SOURCE / "report" / "remedies.cpp").read_text()))
         warnings = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[0]
         headings = set(re.findall(r"^### ([a-z-]+)$", warnings, re.M))
         self.assertIn("wide-interval", given)
