@@ -85,11 +85,13 @@ TEST_F(RunSeriesTest, WhatWasRunAndHowEachRunEndedIsInTheManifest) {
   ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
   ASSERT_TRUE(*series.count("run-1", 100));
   EXPECT_FALSE(series.record("run-2", ends_with(7), relay_));
-  const auto document = nlohmann::json::parse(manifest());
+  auto document = nlohmann::json::parse(manifest());
   EXPECT_EQ(document["series_version"], 1);
   EXPECT_EQ(document["halcyon"], HALCYON_VERSION);
   EXPECT_EQ(document["command"], (nlohmann::json{"mpirun", "./app", "a \"b\""}));
   EXPECT_EQ(document["options"]["levels"], "6");
+  EXPECT_GE(document["runs"][0]["seconds"].get<double>(), 0.0);
+  document["runs"][0].erase("seconds");
   EXPECT_EQ(document["runs"][0], nlohmann::json::parse(R"({"name": "run-1", "state": "recorded", "status": 0,
                                                            "profile": "run-1.h5", "segments": 100})"));
   EXPECT_EQ(document["runs"][1]["state"], "failed");
@@ -207,6 +209,15 @@ TEST_F(RunSeriesTest, ARunOfOtherWorkDoesNotCount) {
   EXPECT_TRUE(*series.count("run-2", 110));
   EXPECT_FALSE(*series.count("run-3", 111));
   EXPECT_EQ(series.runs().back().state, RunState::other_work);
+}
+
+TEST_F(RunSeriesTest, RunsOfTwoProgramsAreEachHeldAgainstTheirOwnFirstRun) {
+  RunSeries series = begun();
+  for (const char* name : {"a-1", "b-1", "b-2", "a-2"}) ASSERT_TRUE(series.record(name, ends_with(0), relay_));
+  EXPECT_TRUE(*series.count("a-1", 100, "a-"));
+  EXPECT_TRUE(*series.count("b-1", 200, "b-"));
+  EXPECT_TRUE(*series.count("b-2", 200, "b-"));
+  EXPECT_FALSE(*series.count("a-2", 200, "a-"));
 }
 
 TEST_F(RunSeriesTest, ADirectoryThatCannotBeWrittenEndsIt) {
