@@ -46,7 +46,7 @@ void print_shared_errors(std::size_t programs, std::size_t runs, std::uint64_t s
       }
       if (times.size() < default_least_runs) continue;
       const MeanTime mean = mean_of(times, precision);
-      const double unit = normal_quantile(0.5 + precision.confidence / 2.0) * shared_error_share;
+      const double unit = normal_quantile(0.5 + precision.confidence / 2.0) * precision.shared_error;
       fmt::print("\"{}\",{},{:.4f},{:.4f},{:.4f},{:.4f}\n", law.name, times.size(), mean.mean_seconds - 100.0,
                  mean.random_seconds, mean.floor_below_seconds / unit, mean.floor_above_seconds / unit);
     }

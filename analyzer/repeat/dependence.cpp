@@ -50,20 +50,9 @@ Explanation explanation_by(double correlation, std::span<const double> values) {
           std::sqrt(squares / (count - 1.0) / information)};
 }
 
-struct Correlation {
-  double value = 0.0;
-  double prior = 0.0;
-};
-constexpr std::array<Correlation, 10> correlations{{{0.0, 1.0},
-                                                    {0.1, 0.81},
-                                                    {0.2, 0.64},
-                                                    {0.3, 0.49},
-                                                    {0.4, 0.36},
-                                                    {0.5, 0.25},
-                                                    {0.6, 0.16},
-                                                    {0.7, 0.09},
-                                                    {0.8, 0.04},
-                                                    {0.9, 0.01}}};
+// What the correlation may be, each as likely as the others but for the root of 1 - correlation: high ones are rare.
+constexpr std::array<double, 10> correlations{0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+double prior_of(double correlation) { return std::sqrt(1.0 - correlation); }
 
 // Of the explanations, each weighted: the half width around `middle` that has the confidence.
 double half_width_around(double middle, std::span<const Explanation> explanations, double freedom, double confidence) {
@@ -74,7 +63,7 @@ double half_width_around(double middle, std::span<const Explanation> explanation
     double weights = 0.0;
     for (std::size_t i = 0; i < explanations.size(); ++i) {
       const Explanation& one = explanations[i];
-      const double weight = correlations[i].prior * std::exp(one.log_likelihood - most);
+      const double weight = prior_of(correlations[i]) * std::exp(one.log_likelihood - most);
       const double low = (middle - half_width - one.mean) / one.error;
       const double high = (middle + half_width - one.mean) / one.error;
       sum += weight * (student_probability_below(high, freedom) - student_probability_below(low, freedom));
@@ -98,8 +87,8 @@ double variance_factor_of(std::span<const double> values, double confidence) {
   const double middle = mean_value(values);
   if (values.size() < least_values || squares_about(values, middle) <= 0.0) return 1.0;
   std::vector<Explanation> explanations;
-  for (const Correlation& correlation : correlations) {
-    explanations.push_back(explanation_by(correlation.value, values));
+  for (const double correlation : correlations) {
+    explanations.push_back(explanation_by(correlation, values));
   }
   const auto freedom = static_cast<double>(values.size() - 1);
   const double independent = student_quantile_of_interval(confidence, freedom) * explanations.front().error;
@@ -158,10 +147,12 @@ Dependence dependence_of(std::span<const double> values, double confidence) {
   dependence.autocorrelation = lag_one_autocorrelation(values);
   dependence.is_significant = is_beyond_chance(dependence.autocorrelation, values.size());
   dependence.variance_factor = variance_factor_of(values, confidence);
-  if (dependence.is_significant) {
-    const std::size_t most = std::max<std::size_t>(1, values.size() / 3);
-    dependence.subsession_runs = subsession_size(values, subsession_limit).value_or(most);
-  }
+  if (!dependence.is_significant) return dependence;
+  const std::size_t most = std::max<std::size_t>(1, values.size() / 3);
+  dependence.subsession_runs = subsession_size(values, subsession_limit).value_or(most);
+  const double widening = subsession_half_width(values, dependence.subsession_runs, confidence) /
+                          subsession_half_width(values, 1, confidence);
+  dependence.variance_factor = std::max(dependence.variance_factor, widening * widening);
   return dependence;
 }
 

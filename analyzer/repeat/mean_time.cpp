@@ -76,7 +76,7 @@ MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precisio
   const WeightedMean weighted = random_effects_mean(values, errors);
   mean.mean_seconds = weighted.mean;
   const double weights = std::accumulate(weighted.weights.begin(), weighted.weights.end(), 0.0);
-  const double shared = normal_quantile(0.5 + precision.confidence / 2.0) * shared_error_share / weights;
+  const double shared = normal_quantile(0.5 + precision.confidence / 2.0) * precision.shared_error / weights;
   for (std::size_t i = 0; i < times.size(); ++i) {
     mean.floor_below_seconds += shared * weighted.weights[i] * times[i].error_below;
     mean.floor_above_seconds += shared * weighted.weights[i] * times[i].error_above;

@@ -14,6 +14,9 @@ namespace halcyon {
 struct Precision {
   double within_percent = 2.0;  // half width of the interval, in percent of the mean
   double confidence = 0.95;     // of the interval, between 0 and 1
+  /// The share of a run's own error that may be the same in all runs, since one method estimates them. All of it: see
+  /// docs/repeat.md.
+  double shared_error = 1.0;
 };
 
 /// A mean of times, in seconds. With fewer than two runs there is no interval.
@@ -50,16 +53,12 @@ struct UncertainTime {
   static UncertainTime of(double seconds, const Interval& interval, double confidence);
 };
 
-/// The share of a run's own error that is the same in all runs of a series, since one method estimated them. See
-/// docs/repeat.md for where it comes from.
-inline constexpr double shared_error_share = 0.3;
-
 /// The plain mean with Student's interval. Correlation between the runs widens it (dependence.hpp).
 MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
 
 /// The mean of times that are known with different errors (random_effects.hpp); of a run's two errors the larger one
 /// counts. Correlation between the runs widens the interval. To either side, the error that all runs share is added in
-/// quadrature: `shared_error_share` of the weighted mean of the errors to that side.
+/// quadrature: `shared_error` of the weighted mean of the errors to that side.
 MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
 
 }  // namespace halcyon
