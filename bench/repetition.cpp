@@ -21,34 +21,32 @@ namespace {
 
 using namespace halcyon;
 
-// The error that the estimates of all runs of a program share. Each program is run several times, more or less
-// disturbed; one line a program: error of its undisturbed mean, half width of the random part, and the mean of the
-// runs' errors to the side of the truth, all in percent.
-void print_shared_errors(std::size_t programs, std::size_t runs, std::uint64_t seed, const Precision& precision) {
+// What the estimates of all runs of a program have wrong in common, as CSV. Each program of the calibration laws is run
+// several times, more or less disturbed. One line a run: estimate and interval of its undisturbed time in percent of
+// the true one, and its interference.
+void print_shared_errors(std::size_t programs, std::uint64_t seed) {
+  constexpr std::size_t runs = 8;
   bench::Draw draw{std::mt19937_64(seed)};
+  fmt::print("law,program,undisturbed,low,high,interference\n");
   for (const bench::Law& law : bench::calibration_laws) {
     for (std::size_t program = 0; program < programs; ++program) {
       const truth::Run usual = law.draw(draw);
-      std::vector<UncertainTime> times;
       for (std::size_t i = 0; i < runs; ++i) {
         truth::Run run = usual;
         run.seed = draw.random();
-        const double more = draw.one_of({0.0, 0.1, 0.5, 1.0, 1.0});
-        run.hits *= more;
-        run.slowdown *= more;
+        const double share = draw.one_of({0.0, 0.1, 0.5, 1.0, 1.0});
+        run.hits *= share;
+        run.slowdown *= share;
         const truth::Truth truth = truth::make_truth(run);
         const Analysis analysis = analyze(truth.profile, methods.front().name);
         if (analysis.unknown) continue;
         const double scale = 100.0 / (analysis.run_time_seconds - truth.excess_seconds);
         const Interval interval = analysis.undisturbed_interval_seconds();
-        times.push_back(UncertainTime::of(scale * analysis.undisturbed_time_seconds(),
-                                          {scale * interval.low, scale * interval.high}, interval_confidence));
+        fmt::print("\"{}\",{},{:.4f},{:.4f},{:.4f},{:.2f}\n", law.name, program,
+                   scale * analysis.undisturbed_time_seconds(), scale * interval.low, scale * interval.high,
+                   analysis.result().interference_percent);
       }
-      if (times.size() < default_least_runs) continue;
-      const MeanTime mean = mean_of(times, precision);
-      const double unit = normal_quantile(0.5 + precision.confidence / 2.0) * precision.shared_error;
-      fmt::print("\"{}\",{},{:.4f},{:.4f},{:.4f},{:.4f}\n", law.name, times.size(), mean.mean_seconds - 100.0,
-                 mean.random_seconds, mean.floor_below_seconds / unit, mean.floor_above_seconds / unit);
+      std::fflush(stdout);
     }
   }
 }
@@ -222,5 +220,5 @@ int main(int argc, char** argv) {
   app.add_option("--within", within, "Half width in percent")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (set == "coverage") print_coverage(series, seed, {.within_percent = within});
-  if (set == "shared") print_shared_errors(series, 8, seed, {});
+  if (set == "shared") print_shared_errors(series, seed);
 }

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "analyzer/repeat/narrowing.hpp"
 #include "analyzer/repeat/random_effects.hpp"
 #include "analyzer/statistics/moments.hpp"
+#include "analyzer/statistics/quantile.hpp"
 #include "analyzer/statistics/student.hpp"
 
 namespace halcyon {
 namespace {
+
+// An error that all runs share lies within the intervals of all of them, but for those that miss the truth. So the runs
+// that are known best bound it: one in four, and not the best alone, as its interval may be one that misses.
+constexpr double shared_quantile = 0.25;
 
 double half_width_with(const MeanTime& mean, double random_seconds) {
   return 0.5 *
@@ -69,18 +74,19 @@ MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precisio
   if (times.empty()) return mean;
   std::vector<double> values;
   std::vector<double> errors;
+  std::vector<double> below;
+  std::vector<double> above;
   for (const UncertainTime& time : times) {
     values.push_back(time.seconds);
-    errors.push_back(std::max(time.error_below, time.error_above));
+    errors.push_back(time.larger_error());
+    below.push_back(time.error_below);
+    above.push_back(time.error_above);
   }
   const WeightedMean weighted = random_effects_mean(values, errors);
   mean.mean_seconds = weighted.mean;
-  const double weights = std::accumulate(weighted.weights.begin(), weighted.weights.end(), 0.0);
-  const double shared = normal_quantile(0.5 + precision.confidence / 2.0) * precision.shared_error / weights;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    mean.floor_below_seconds += shared * weighted.weights[i] * times[i].error_below;
-    mean.floor_above_seconds += shared * weighted.weights[i] * times[i].error_above;
-  }
+  const double errors_at_confidence = precision.shared_error * normal_quantile(0.5 + precision.confidence / 2.0);
+  mean.floor_below_seconds = errors_at_confidence * quantile(std::move(below), shared_quantile);
+  mean.floor_above_seconds = errors_at_confidence * quantile(std::move(above), shared_quantile);
   if (times.size() < 2) return mean;
   const double freedom = static_cast<double>(times.size() - 1);
   mean.dependence = dependence_of(weighted.standardized, precision.confidence);

@@ -1,6 +1,7 @@
 // The mean of several runs' times, its interval, and how many runs it takes to know it as well as was asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -14,8 +15,7 @@ namespace halcyon {
 struct Precision {
   double within_percent = 2.0;  // half width of the interval, in percent of the mean
   double confidence = 0.95;     // of the interval, between 0 and 1
-  /// The share of a run's own error that may be the same in all runs, since one method estimates them. All of it: see
-  /// docs/repeat.md.
+  /// The share that counts of the error that all runs may have in common. Only simulations ask for less than all.
   double shared_error = 1.0;
 };
 
@@ -49,6 +49,7 @@ struct UncertainTime {
   double error_below = 0.0;  // s
   double error_above = 0.0;  // s
 
+  double larger_error() const { return std::max(error_below, error_above); }
   /// By a normal law on either side of the estimate.
   static UncertainTime of(double seconds, const Interval& interval, double confidence);
 };
@@ -57,8 +58,8 @@ struct UncertainTime {
 MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
 
 /// The mean of times that are known with different errors (random_effects.hpp); of a run's two errors the larger one
-/// counts. Correlation between the runs widens the interval. To either side, the error that all runs share is added in
-/// quadrature: `shared_error` of the weighted mean of the errors to that side.
+/// counts. Correlation between the runs widens the interval. To either side, the error that all runs may share is added
+/// in quadrature: the lower quartile of the runs' errors to that side, at the confidence that is asked for.
 MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
 
 }  // namespace halcyon
