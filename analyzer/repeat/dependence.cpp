@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "analyzer/statistics/interval.hpp"
@@ -50,36 +51,49 @@ Explanation explanation_by(double correlation, std::span<const double> values) {
           std::sqrt(squares / (count - 1.0) / information)};
 }
 
-// What the correlation may be, each as likely as the others but for the root of 1 - correlation: high ones are rare.
 constexpr std::array<double, 10> correlations{0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
-double prior_of(double correlation) { return std::sqrt(1.0 - correlation); }
+
+// How likely each is before the values are looked at: all alike. Too few values say next to nothing of it, and what is
+// likely beforehand decides alone. High correlations then count less, and that the runs are few is said.
+double prior_of(double correlation, std::size_t values) {
+  return values < least_runs_for_correlation ? 1.0 - correlation : 1.0;
+}
 
 // Of the explanations, each weighted: the half width around `middle` that has the confidence.
-double half_width_around(double middle, std::span<const Explanation> explanations, double freedom, double confidence) {
-  double most = explanations.front().log_likelihood;
-  for (const Explanation& one : explanations) most = std::max(most, one.log_likelihood);
+double half_width_around(double middle, std::span<const Explanation> explanations, std::span<const double> weights,
+                         double freedom, double confidence) {
   const auto probability_within = [&](double half_width) {
     double sum = 0.0;
-    double weights = 0.0;
     for (std::size_t i = 0; i < explanations.size(); ++i) {
       const Explanation& one = explanations[i];
-      const double weight = prior_of(correlations[i]) * std::exp(one.log_likelihood - most);
       const double low = (middle - half_width - one.mean) / one.error;
       const double high = (middle + half_width - one.mean) / one.error;
-      sum += weight * (student_probability_below(high, freedom) - student_probability_below(low, freedom));
-      weights += weight;
+      sum += weights[i] * (student_probability_below(high, freedom) - student_probability_below(low, freedom));
     }
-    return sum / weights;
+    return sum;
   };
   double low = 0.0;
   double high = explanations.front().error;
   while (probability_within(high) < confidence) high *= 2.0;
-  constexpr double accuracy = 1e-6;
+  constexpr double accuracy = 1e-4;
   while (high - low > accuracy * high) {
     const double between = 0.5 * (low + high);
     (probability_within(between) < confidence ? low : high) = between;
   }
   return high;
+}
+
+// What remains likely after the values were looked at. Adds up to 1.
+std::vector<double> weights_of(std::span<const Explanation> explanations, std::size_t values) {
+  double most = explanations.front().log_likelihood;
+  for (const Explanation& one : explanations) most = std::max(most, one.log_likelihood);
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < explanations.size(); ++i) {
+    weights.push_back(prior_of(correlations[i], values) * std::exp(explanations[i].log_likelihood - most));
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+  return weights;
 }
 
 double variance_factor_of(std::span<const double> values, double confidence) {
@@ -92,7 +106,9 @@ double variance_factor_of(std::span<const double> values, double confidence) {
   }
   const auto freedom = static_cast<double>(values.size() - 1);
   const double independent = student_quantile_of_interval(confidence, freedom) * explanations.front().error;
-  const double widening = half_width_around(middle, explanations, freedom, confidence) / independent;
+  const double widening =
+      half_width_around(middle, explanations, weights_of(explanations, values.size()), freedom, confidence) /
+      independent;
   return std::max(1.0, widening * widening);
 }
 

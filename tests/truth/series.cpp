@@ -6,7 +6,8 @@
 namespace halcyon::truth {
 
 SeriesSource::SeriesSource(const SeriesLaw& law, std::uint64_t seed) : law_(law), random_(seed) {
-  shared_error_ = normal();
+  const double share = std::uniform_real_distribution<>(-1.0, 0.5)(random_);
+  if (std::bernoulli_distribution(0.5)(random_) && law.has_shared_error) shared_error_ = share;
   state_ = normal();
   is_disturbed_ = std::bernoulli_distribution(law.disturbed)(random_);
 }
@@ -29,13 +30,12 @@ SeriesRun SeriesSource::next(double slower) {
                                                  : std::exponential_distribution<>(1.0)(random_));
   }
   const double error = expected * (law_.error + law_.error_of_loss * lost);
-  const double own = std::sqrt(1.0 - law_.shared * law_.shared);
 
   SeriesRun run;
   run.start_seconds = static_cast<double>(runs_) * (law_.seconds + seconds_between_runs);
   run.measured_seconds = undisturbed_ + expected * lost;
-  const double estimate = undisturbed_ + error * (law_.shared * shared_error_ + own * normal());
   const double reach = normal_quantile_of_interval() * law_.caution * error;
+  const double estimate = undisturbed_ + shared_error_ * reach + error * normal();
   const double further = uniform(random_) < law_.one_sided ? 0.1 * uniform(random_) * expected : 0.0;
   run.undisturbed = {estimate, {estimate - reach - further, estimate + reach}};
   run.verdict = verdict_of(100.0 * (1.0 - estimate / run.measured_seconds));
