@@ -389,7 +389,7 @@ TEST(Versus, LeavesOutPairsWithARunThatFailed) {
 }
 
 TEST(FalseAlarms, AreRareWithAAgainstItself) {
-  const std::optional<double> share = false_alarm_share(pairs_with(1.0, 12, 8), {.within_percent = 0.1}, 1000, 1);
+  const std::optional<double> share = false_alarm_share(pairs_with(1.0, 12, 8), {.within_percent = 0.1}, 200, 1);
   ASSERT_TRUE(share);
   EXPECT_LT(*share, 0.08);
   EXPECT_FALSE(false_alarm_share(pairs_with(1.0, 4, 9), {}, 100, 1));
@@ -431,6 +431,47 @@ TEST(Work, SaysWhereALineDoesNotFit) {
 TEST(Work, IsNotKnownFromOneAmount) {
   EXPECT_FALSE(work_rate(std::vector<WorkedRun>{{10.0, 1.0}, {10.0, 1.1}, {10.0, 0.9}}, 0.95));
   EXPECT_FALSE(work_rate(std::vector<WorkedRun>{{10.0, 1.0}, {20.0, 1.1}}, 0.95));
+}
+
+// The share of simulated series whose interval holds the truth when the series stops on its width. bench/repetition
+// does the same for many more kinds of series.
+double share_held(const truth::SeriesLaw& law, const Precision& precision, std::size_t series) {
+  std::size_t held = 0;
+  for (std::size_t seed = 0; seed < series; ++seed) {
+    truth::SeriesSource source(law, seed);
+    std::vector<UncertainTime> runs;
+    MeanTime mean;
+    while (!mean.interval_seconds || *mean.half_width_percent() > precision.within_percent) {
+      const std::size_t look = next_look(runs.size() + 1, default_least_runs);
+      while (runs.size() < look) runs.push_back(source.next().undisturbed->uncertain());
+      mean = mean_of(runs, precision);
+    }
+    held += mean.interval_seconds->low <= law.seconds && law.seconds <= mean.interval_seconds->high ? 1 : 0;
+  }
+  return static_cast<double>(held) / static_cast<double>(series);
+}
+
+TEST(Interval, HoldsTheTruthWhenASeriesStops) {
+  const Precision scatter_alone{.within_percent = 1.0, .shared_error = 0.0};
+  EXPECT_NEAR(share_held({.disturbed = 0.3}, scatter_alone, 150), 0.95, 0.04);
+  EXPECT_NEAR(share_held({.deviation = 0.01, .disturbed = 0.5}, scatter_alone, 150), 0.95, 0.04);
+  EXPECT_NEAR(share_held({.correlation = 0.3, .disturbed = 0.3}, scatter_alone, 150), 0.95, 0.04);
+}
+
+TEST(Interval, HoldsTheTruthThoughAllRunsAreWrongAlike) {
+  const truth::SeriesLaw law{.disturbed = 0.3, .has_shared_error = true};
+  EXPECT_GE(share_held(law, {.within_percent = 1.5}, 100), 0.92);
+  EXPECT_LT(share_held(law, {.within_percent = 0.4, .shared_error = 0.0}, 100), 0.85);
+}
+
+TEST(Versus, IsSeldomWrongWithAAgainstItself) {
+  std::size_t wrong = 0;
+  constexpr std::size_t comparisons = 200;
+  for (std::size_t seed = 0; seed < comparisons; ++seed) {
+    const VersusVerdict verdict = compare_pairs(pairs_with(1.0, 7, seed), {.within_percent = 0.01}).verdict;
+    wrong += verdict == VersusVerdict::faster || verdict == VersusVerdict::slower ? 1 : 0;
+  }
+  EXPECT_LE(wrong, comparisons / 20);
 }
 
 }  // namespace
