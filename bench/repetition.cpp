@@ -143,15 +143,15 @@ struct Tally {
 /// A series as far as it has been made.
 struct Made {
   std::vector<SeriesRun> runs;
+  std::vector<UncertainTime> estimates;
   std::vector<double> measured;     // s
   std::vector<double> undisturbed;  // s, true
 };
 
 // Adds to the tally if the series ends here. False: go on.
 bool ends_by_undisturbed(Tally& tally, const Made& made, double truth, const Precision& precision) {
-  const SeriesSummary summary = summarise(made.runs, {.precision = precision});
-  const Outlook outlook =
-      outlook_of(known_so_far(summary.undisturbed), {.within_percent = precision.within_percent}, {});
+  const MeanTime mean = mean_of(made.estimates, precision);
+  const Outlook outlook = outlook_of(known_so_far(mean), {.within_percent = precision.within_percent}, {});
   if (!outlook.stopped_because) return false;
   if (*outlook.stopped_because == StoppedBecause::floor) {
     ++tally.on_floor;
@@ -160,11 +160,11 @@ bool ends_by_undisturbed(Tally& tally, const Made& made, double truth, const Pre
   }
   bool is_said = false;
   bool is_few = false;
-  for (const Caveat& caveat : summary.caveats) {
+  for (const Caveat& caveat : summarise(made.runs, {.precision = precision}).caveats) {
     is_said = is_said || caveat.code == CaveatCode::correlated || caveat.code == CaveatCode::drift;
     is_few = is_few || caveat.code == CaveatCode::few_runs;
   }
-  tally.add(made.runs.size(), holds(*summary.undisturbed.interval_seconds, truth), is_said, is_few);
+  tally.add(made.runs.size(), holds(*mean.interval_seconds, truth), is_said, is_few);
   return true;
 }
 
@@ -195,6 +195,7 @@ void add_series(Tallies& tallies, const truth::SeriesLaw& law, std::uint64_t see
   bool is_pilot_told = false;
   while (made.runs.size() < most_runs && !(is_told && is_raw_told && is_pilot_told)) {
     made.runs.push_back(source.next());
+    made.estimates.push_back(made.runs.back().undisturbed->uncertain());
     made.measured.push_back(made.runs.back().measured_seconds);
     made.undisturbed.push_back(source.undisturbed_seconds());
     if (!is_look(made.runs.size(), default_least_runs)) continue;

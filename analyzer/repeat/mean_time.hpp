@@ -26,8 +26,8 @@ struct MeanTime {
   std::optional<Interval> interval_seconds;  // with `confidence`
   double confidence = 0.0;
   double random_seconds = 0.0;  // half width of the part that more runs make narrower
-  // The part that all runs share, and that more runs do not make narrower: how far it reaches to either side, with
-  // `confidence`. 0 for measured times.
+  // The part that all runs share, and that more runs do not make narrower: how far it reaches to either side. 0 for
+  // measured times.
   double floor_below_seconds = 0.0;
   double floor_above_seconds = 0.0;
   /// How many runs in all until the half width is as asked for, if the runs go on as they are. None with fewer than two
