@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "analyzer/statistics/interval.hpp"
@@ -50,42 +51,31 @@ Explanation explanation_by(double correlation, std::span<const double> values) {
           std::sqrt(squares / (count - 1.0) / information)};
 }
 
-struct Correlation {
-  double value = 0.0;
-  double prior = 0.0;
-};
-constexpr std::array<Correlation, 10> correlations{{{0.0, 1.0},
-                                                    {0.1, 0.81},
-                                                    {0.2, 0.64},
-                                                    {0.3, 0.49},
-                                                    {0.4, 0.36},
-                                                    {0.5, 0.25},
-                                                    {0.6, 0.16},
-                                                    {0.7, 0.09},
-                                                    {0.8, 0.04},
-                                                    {0.9, 0.01}}};
+constexpr std::array<double, 10> correlations{0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9};
+
+// How likely each is before the values are looked at: all alike. Too few values say next to nothing of it, and what is
+// likely beforehand decides alone. High correlations then count less, and that the runs are few is said.
+double prior_of(double correlation, std::size_t values) {
+  return values < least_runs_for_correlation ? 1.0 - correlation : 1.0;
+}
 
 // Of the explanations, each weighted: the half width around `middle` that has the confidence.
-double half_width_around(double middle, std::span<const Explanation> explanations, double freedom, double confidence) {
-  double most = explanations.front().log_likelihood;
-  for (const Explanation& one : explanations) most = std::max(most, one.log_likelihood);
+double half_width_around(double middle, std::span<const Explanation> explanations, std::span<const double> weights,
+                         double freedom, double confidence) {
   const auto probability_within = [&](double half_width) {
     double sum = 0.0;
-    double weights = 0.0;
     for (std::size_t i = 0; i < explanations.size(); ++i) {
       const Explanation& one = explanations[i];
-      const double weight = correlations[i].prior * std::exp(one.log_likelihood - most);
       const double low = (middle - half_width - one.mean) / one.error;
       const double high = (middle + half_width - one.mean) / one.error;
-      sum += weight * (student_probability_below(high, freedom) - student_probability_below(low, freedom));
-      weights += weight;
+      sum += weights[i] * (student_probability_below(high, freedom) - student_probability_below(low, freedom));
     }
-    return sum / weights;
+    return sum;
   };
   double low = 0.0;
   double high = explanations.front().error;
   while (probability_within(high) < confidence) high *= 2.0;
-  constexpr double accuracy = 1e-6;
+  constexpr double accuracy = 1e-4;
   while (high - low > accuracy * high) {
     const double between = 0.5 * (low + high);
     (probability_within(between) < confidence ? low : high) = between;
@@ -93,17 +83,32 @@ double half_width_around(double middle, std::span<const Explanation> explanation
   return high;
 }
 
+// What remains likely after the values were looked at. Adds up to 1.
+std::vector<double> weights_of(std::span<const Explanation> explanations, std::size_t values) {
+  double most = explanations.front().log_likelihood;
+  for (const Explanation& one : explanations) most = std::max(most, one.log_likelihood);
+  std::vector<double> weights;
+  for (std::size_t i = 0; i < explanations.size(); ++i) {
+    weights.push_back(prior_of(correlations[i], values) * std::exp(explanations[i].log_likelihood - most));
+  }
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
 double variance_factor_of(std::span<const double> values, double confidence) {
   constexpr std::size_t least_values = 3;  // two have no neighbours to compare
   const double middle = mean_value(values);
   if (values.size() < least_values || squares_about(values, middle) <= 0.0) return 1.0;
   std::vector<Explanation> explanations;
-  for (const Correlation& correlation : correlations) {
-    explanations.push_back(explanation_by(correlation.value, values));
+  for (const double correlation : correlations) {
+    explanations.push_back(explanation_by(correlation, values));
   }
   const auto freedom = static_cast<double>(values.size() - 1);
   const double independent = student_quantile_of_interval(confidence, freedom) * explanations.front().error;
-  const double widening = half_width_around(middle, explanations, freedom, confidence) / independent;
+  const double widening =
+      half_width_around(middle, explanations, weights_of(explanations, values.size()), freedom, confidence) /
+      independent;
   return std::max(1.0, widening * widening);
 }
 
@@ -158,10 +163,12 @@ Dependence dependence_of(std::span<const double> values, double confidence) {
   dependence.autocorrelation = lag_one_autocorrelation(values);
   dependence.is_significant = is_beyond_chance(dependence.autocorrelation, values.size());
   dependence.variance_factor = variance_factor_of(values, confidence);
-  if (dependence.is_significant) {
-    const std::size_t most = std::max<std::size_t>(1, values.size() / 3);
-    dependence.subsession_runs = subsession_size(values, subsession_limit).value_or(most);
-  }
+  if (!dependence.is_significant) return dependence;
+  const std::size_t most = std::max<std::size_t>(1, values.size() / 3);
+  dependence.subsession_runs = subsession_size(values, subsession_limit).value_or(most);
+  const double widening = subsession_half_width(values, dependence.subsession_runs, confidence) /
+                          subsession_half_width(values, 1, confidence);
+  dependence.variance_factor = std::max(dependence.variance_factor, widening * widening);
   return dependence;
 }
 

@@ -41,7 +41,8 @@ inline constexpr std::size_t least_runs_for_correlation = 10;
 
 /// A few runs do not tell their correlation: its standard error is about 1 / sqrt(n). So the interval of the mean is
 /// averaged over the correlations that there may be, each weighted by how well it explains the values (docs/repeat.md).
-/// `variance_factor` is the square of how much wider that interval is than Student's. `confidence` is the interval's.
+/// Where the correlation is significant, the interval by subsessions counts if it is wider. `variance_factor` is the
+/// square of how much wider the interval is than Student's. `confidence` is the interval's.
 Dependence dependence_of(std::span<const double> values, double confidence);
 
 }  // namespace halcyon

@@ -1,6 +1,7 @@
 // The mean of several runs' times, its interval, and how many runs it takes to know it as well as was asked for.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -14,6 +15,8 @@ namespace halcyon {
 struct Precision {
   double within_percent = 2.0;  // half width of the interval, in percent of the mean
   double confidence = 0.95;     // of the interval, between 0 and 1
+  /// The share that counts of the error that all runs may have in common. Only simulations ask for less than all.
+  double shared_error = 1.0;
 };
 
 /// A mean of times, in seconds. With fewer than two runs there is no interval.
@@ -23,8 +26,8 @@ struct MeanTime {
   std::optional<Interval> interval_seconds;  // with `confidence`
   double confidence = 0.0;
   double random_seconds = 0.0;  // half width of the part that more runs make narrower
-  // The part that all runs share, and that more runs do not make narrower: how far it reaches to either side, with
-  // `confidence`. 0 for measured times.
+  // The part that all runs share, and that more runs do not make narrower: how far it reaches to either side. 0 for
+  // measured times.
   double floor_below_seconds = 0.0;
   double floor_above_seconds = 0.0;
   /// How many runs in all until the half width is as asked for, if the runs go on as they are. None with fewer than two
@@ -46,20 +49,19 @@ struct UncertainTime {
   double error_below = 0.0;  // s
   double error_above = 0.0;  // s
 
+  double larger_error() const { return std::max(error_below, error_above); }
   /// By a normal law on either side of the estimate.
   static UncertainTime of(double seconds, const Interval& interval, double confidence);
 };
-
-/// The share of a run's own error that is the same in all runs of a series, since one method estimated them. See
-/// docs/repeat.md for where it comes from.
-inline constexpr double shared_error_share = 0.3;
 
 /// The plain mean with Student's interval. Correlation between the runs widens it (dependence.hpp).
 MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
 
 /// The mean of times that are known with different errors (random_effects.hpp); of a run's two errors the larger one
-/// counts. Correlation between the runs widens the interval. To either side, the error that all runs share is added in
-/// quadrature: `shared_error_share` of the weighted mean of the errors to that side.
+/// counts. Correlation between the runs widens the interval. To either side, the error that all runs may share is added
+/// in quadrature: the median, over the runs, of how far their own intervals reach to that side, each run weighted by
+/// the inverse square of its error. These are the ends of 90 % intervals whatever the confidence: such an error is
+/// bounded, and does not scatter.
 MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
 
 }  // namespace halcyon

@@ -71,6 +71,7 @@ WeightedMean random_effects_mean(std::span<const double> values, std::span<const
     weights += result.weights[i];
     result.standardized.push_back((values[i] - result.mean) * std::sqrt(result.weights[i]));
   }
+  for (const double variance : variances) result.own_weights.push_back(1.0 / variance);
   if (values.size() < 2) return result;
   const double freedom = static_cast<double>(values.size()) - 1.0;
   result.error = std::sqrt(weighted_squares(result, values) / (freedom * weights));

@@ -11,6 +11,7 @@ struct WeightedMean {
   double error = 0.0;                // standard error for Student's t with one degree of freedom less than values
   double between_variance = 0.0;     // of the values beyond their errors: tau^2
   std::vector<double> weights;       // (values) up to a constant
+  std::vector<double> own_weights;   // (values) 1 / s^2, by their own errors alone
   std::vector<double> standardized;  // (values) distances from the mean, all of the same variance
 };
 

@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 
-#include <algorithm>
 #include <cmath>
 
 #include "analyzer/repeat/random_effects.hpp"
@@ -82,7 +81,7 @@ std::optional<double> drift_percent(std::span<const UncertainTime> times) {
   std::vector<double> errors;
   for (const UncertainTime& time : times) {
     values.push_back(time.seconds);
-    errors.push_back(std::max(time.error_below, time.error_above));
+    errors.push_back(time.larger_error());
   }
   const WeightedMean mean = random_effects_mean(values, errors);
   const std::optional<Line> line =

@@ -1,6 +1,5 @@
 #include "analyzer/repeat/versus.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -19,7 +18,7 @@ struct Logarithms {
 
   void add(const UncertainTime& time) {
     values.push_back(std::log(time.seconds));
-    errors.push_back(std::max(time.error_below, time.error_above) / time.seconds);
+    errors.push_back(time.larger_error() / time.seconds);
   }
 };
 
