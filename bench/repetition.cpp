@@ -41,7 +41,7 @@ void print_shared_errors(std::size_t programs, std::uint64_t seed) {
         run.slowdown *= share;
         const truth::Truth truth = truth::make_truth(run);
         const Analysis analysis = analyze(truth.profile, methods.front().name);
-        if (analysis.unknown) continue;
+        if (analysis.reason_for_unknown) continue;
         const double scale = 100.0 / (analysis.run_time_seconds - truth.excess_seconds);
         const Interval interval = analysis.undisturbed_interval_seconds();
         fmt::print("\"{}\",{},{:.4f},{:.4f},{:.4f},{:.2f}\n", law.name, program,
@@ -142,7 +142,7 @@ struct Tally {
 
 /// A series as far as it has been made.
 struct Made {
-  std::vector<SeriesRun> runs;
+  std::vector<RepeatedRun> runs;
   std::vector<UncertainTime> estimates;
   std::vector<double> measured;     // s
   std::vector<double> undisturbed;  // s, true
@@ -249,8 +249,8 @@ void add_comparison(VersusTally& tally, const truth::SeriesLaw& law, double slow
   const double width = versus_half_width_percent(precision.within_percent);
   while (true) {
     const bool is_b_first = b_leads(pairs.size());
-    const SeriesRun first = source.next(is_b_first ? slower : 1.0);
-    const SeriesRun second = source.next(is_b_first ? 1.0 : slower);
+    const RepeatedRun first = source.next(is_b_first ? slower : 1.0);
+    const RepeatedRun second = source.next(is_b_first ? 1.0 : slower);
     pairs.push_back(is_b_first ? RunPair{second, first} : RunPair{first, second});
     if (!is_look(pairs.size(), default_least_runs)) continue;
     const Versus versus = compare_pairs(pairs, precision);

@@ -12,7 +12,7 @@ SeriesSource::SeriesSource(const SeriesLaw& law, std::uint64_t seed) : law_(law)
   is_disturbed_ = std::bernoulli_distribution(law.disturbed)(random_);
 }
 
-SeriesRun SeriesSource::next(double slower) {
+RepeatedRun SeriesSource::next(double slower) {
   constexpr double seconds_between_runs = 5.0;
   constexpr double runs_of_drift = 20.0;
   std::uniform_real_distribution<> uniform;
@@ -31,7 +31,7 @@ SeriesRun SeriesSource::next(double slower) {
   }
   const double error = expected * (law_.error + law_.error_of_loss * lost);
 
-  SeriesRun run;
+  RepeatedRun run;
   run.start_seconds = static_cast<double>(runs_) * (law_.seconds + seconds_between_runs);
   run.measured_seconds = undisturbed_ + expected * lost;
   const double reach = normal_quantile_of_interval() * law_.caution * error;

@@ -33,7 +33,7 @@ class SeriesSource {
  public:
   SeriesSource(const SeriesLaw& law, std::uint64_t seed);
   /// `slower`: times as long as the law says, for a program that is compared with another one.
-  SeriesRun next(double slower = 1.0);
+  RepeatedRun next(double slower = 1.0);
   /// What the last run would have taken undisturbed.
   double undisturbed_seconds() const { return undisturbed_; }
 

@@ -143,16 +143,16 @@ TEST(RandomEffects, DoNotBelieveThatOneValueIsExact) {
   EXPECT_GT(mean.mean, 9.2);
 }
 
-SeriesRun run_of(double measured, double undisturbed, double error = 0.002) {
-  SeriesRun run{.measured_seconds = measured, .hosts = {"node"}};
+RepeatedRun run_of(double measured, double undisturbed, double error = 0.002) {
+  RepeatedRun run{.measured_seconds = measured, .hosts = {"node"}};
   const double reach = error * undisturbed;
   run.undisturbed = {undisturbed, {undisturbed - reach, undisturbed + reach}};
   run.verdict = verdict_of(100.0 * (1.0 - undisturbed / measured));
   return run;
 }
 
-std::vector<SeriesRun> quiet_runs(const std::vector<double>& seconds) {
-  std::vector<SeriesRun> runs;
+std::vector<RepeatedRun> quiet_runs(const std::vector<double>& seconds) {
+  std::vector<RepeatedRun> runs;
   for (const double one : seconds) runs.push_back(run_of(one, one));
   return runs;
 }
@@ -160,7 +160,7 @@ std::vector<SeriesRun> quiet_runs(const std::vector<double>& seconds) {
 const std::vector<double> steady{100.1, 99.8, 100.2, 99.9, 100.0, 100.3, 99.7, 100.1, 99.9};
 
 TEST(Series, HasThreeMeansSideBySide) {
-  std::vector<SeriesRun> runs = quiet_runs(steady);
+  std::vector<RepeatedRun> runs = quiet_runs(steady);
   runs.push_back(run_of(130.0, 100.1, 0.02));
   const SeriesSummary series = summarise(runs, {});
   EXPECT_EQ(series.measured.runs, 10U);
@@ -177,7 +177,7 @@ TEST(Series, HasThreeMeansSideBySide) {
 }
 
 TEST(Series, LeavesOutWhatFailedOrDidOtherWork) {
-  std::vector<SeriesRun> runs = quiet_runs(steady);
+  std::vector<RepeatedRun> runs = quiet_runs(steady);
   runs[1].end = RunEnd::failed;
   runs[2].end = RunEnd::other_work;
   runs[3].undisturbed.reset();
@@ -205,7 +205,7 @@ TEST(Series, OfOneRunHasNoInterval) {
 
 // What all runs may have wrong in common is not made smaller by more runs.
 TEST(Mean, IsNotKnownBetterThanTheRunsTogetherAllow) {
-  std::vector<SeriesRun> runs;
+  std::vector<RepeatedRun> runs;
   for (const double seconds : steady) runs.push_back(run_of(110.0, seconds, 0.03));
   const MeanTime mean = summarise(runs, {.precision = {.within_percent = 1.0}}).undisturbed;
   EXPECT_NEAR(mean.floor_percent(), 3.0, 0.01);
@@ -215,8 +215,8 @@ TEST(Mean, IsNotKnownBetterThanTheRunsTogetherAllow) {
 }
 
 TEST(Mean, ReachesFurtherToTheSideWhereTheRunsKnowLess) {
-  std::vector<SeriesRun> runs = quiet_runs(steady);
-  for (SeriesRun& run : runs) run.undisturbed->interval_seconds.low -= 2.0;
+  std::vector<RepeatedRun> runs = quiet_runs(steady);
+  for (RepeatedRun& run : runs) run.undisturbed->interval_seconds.low -= 2.0;
   const MeanTime mean = summarise(runs, {}).undisturbed;
   EXPECT_GT(mean.mean_seconds - mean.interval_seconds->low, 2.0);
   EXPECT_LT(mean.interval_seconds->high - mean.mean_seconds, 0.5);
@@ -262,7 +262,7 @@ TEST(WarmUp, IsNotFoundAmongTooFewRuns) {
 }
 
 TEST(Contradiction, IsSaidWhereRedRunsAgreeOnAnotherTime) {
-  std::vector<SeriesRun> runs = quiet_runs(steady);
+  std::vector<RepeatedRun> runs = quiet_runs(steady);
   for (int i = 0; i < 5; ++i) runs.push_back(run_of(130.0 + i, 90.0 + 0.1 * i, 0.01));
   const SeriesSummary series = summarise(runs, {});
   ASSERT_TRUE(series.contradiction);
@@ -271,7 +271,7 @@ TEST(Contradiction, IsSaidWhereRedRunsAgreeOnAnotherTime) {
 }
 
 TEST(Contradiction, IsSaidWhereTheUndisturbedMeanLiesAboveTheQuietOne) {
-  std::vector<SeriesRun> runs;
+  std::vector<RepeatedRun> runs;
   for (const double seconds : steady) runs.push_back(run_of(seconds, seconds + 5.0));
   ASSERT_TRUE(summarise(runs, {}).contradiction);
   EXPECT_EQ(summarise(runs, {}).contradiction->code, ContradictionCode::above_quiet);
@@ -285,7 +285,7 @@ bool has(const SeriesSummary& series, CaveatCode code) {
 }
 
 TEST(Caveats, SayWhatTheIntervalIsWorth) {
-  std::vector<SeriesRun> runs;
+  std::vector<RepeatedRun> runs;
   for (int i = 0; i < 12; ++i) runs.push_back(run_of(130.0, 100.0 + 0.5 * i));
   const SeriesSummary series = summarise(runs, {});
   EXPECT_TRUE(has(series, CaveatCode::drift));
@@ -352,8 +352,8 @@ std::vector<RunPair> pairs_with(double slower, std::size_t count, std::uint64_t 
   truth::SeriesSource source({.disturbed = 0.3}, seed);
   std::vector<RunPair> pairs;
   for (std::size_t pair = 0; pair < count; ++pair) {
-    const SeriesRun first = source.next(b_leads(pair) ? slower : 1.0);
-    const SeriesRun second = source.next(b_leads(pair) ? 1.0 : slower);
+    const RepeatedRun first = source.next(b_leads(pair) ? slower : 1.0);
+    const RepeatedRun second = source.next(b_leads(pair) ? 1.0 : slower);
     pairs.push_back(b_leads(pair) ? RunPair{second, first} : RunPair{first, second});
   }
   return pairs;
