@@ -66,6 +66,7 @@ std::vector<Scenario> scenarios() {
     change(law);
     all.push_back({name, law});
   };
+  add("independent, no run disturbed", [](truth::SeriesLaw& law) { law.disturbed = 0.0; });
   add("independent, 10 % of the runs disturbed", [](truth::SeriesLaw& law) { law.disturbed = 0.1; });
   add("independent, 30 %", [](truth::SeriesLaw& law) { law.disturbed = 0.3; });
   add("independent, 50 %", [](truth::SeriesLaw& law) { law.disturbed = 0.5; });
@@ -116,6 +117,19 @@ bool holds(const Interval& interval, double value) { return interval.low <= valu
 
 std::string runs_in_words(double runs) {
   return runs > most_runs ? fmt::format("> {}", most_runs) : fmt::format("{:.0f}", runs);
+}
+
+// How many runs the mean of the measured times takes in truth: (1.96 sd / W)^2, times (1 + r) / (1 - r) where runs are
+// correlated.
+double runs_for_measured(const truth::SeriesLaw& law, const Precision& precision) {
+  const double square = law.is_heavy_tailed ? std::exp(1.0) : 2.0;  // mean of the squares over the square of the mean
+  const double loss = law.disturbed * law.disturbance;
+  const double variance = law.deviation * law.deviation + law.background * law.background +
+                          law.disturbed * square * law.disturbance * law.disturbance - loss * loss;
+  const double deviation_percent = 100.0 * std::sqrt(variance) / (1.0 + law.background + loss);
+  const double independent =
+      std::pow(normal_quantile(0.5 + precision.confidence / 2.0) * deviation_percent / precision.within_percent, 2);
+  return independent * (1.0 + law.correlation) / (1.0 - law.correlation);
 }
 
 /// How a kind of mean did over many series.
@@ -216,20 +230,22 @@ void add_series(Tallies& tallies, const truth::SeriesLaw& law, std::uint64_t see
 void print_coverage(std::size_t series, std::uint64_t seed, const Precision& precision, bool has_shared_error) {
   fmt::print(
       "| runs | stopped on width % | on the floor % | interval holds % | `correlated` or `drift` % | `few-runs` % | "
-      "misses, nothing said % | runs, median | raw: runs | raw: holds % | Pilot: runs | Pilot: holds % |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+      "misses, nothing said % | runs, median | runs for measured times | raw: runs | raw: holds % | Pilot: runs | "
+      "Pilot: holds % |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   for (Scenario scenario : scenarios()) {
     scenario.law.has_shared_error = has_shared_error;
     Tallies tallies;
     for (std::size_t i = 0; i < series; ++i) add_series(tallies, scenario.law, seed + i, precision);
     const Tally& undisturbed = tallies.undisturbed;
-    fmt::print("| {} | {:.0f} | {:.0f} | {:.1f} | {:.0f} | {:.0f} | {:.1f} | {} | {} | {:.0f} | {} | {:.0f} |\n",
-               scenario.name, percent(undisturbed.on_width, series), percent(undisturbed.on_floor, series),
-               percent(undisturbed.held, undisturbed.on_width), percent(undisturbed.said, undisturbed.on_width),
-               percent(undisturbed.few, undisturbed.on_width), percent(undisturbed.missed_unsaid, undisturbed.on_width),
-               runs_in_words(undisturbed.median_runs()), runs_in_words(tallies.raw.median_runs()),
-               percent(tallies.raw.held, tallies.raw.on_width), runs_in_words(tallies.pilot.median_runs()),
-               percent(tallies.pilot.held, tallies.pilot.on_width));
+    fmt::print(
+        "| {} | {:.0f} | {:.0f} | {:.1f} | {:.0f} | {:.0f} | {:.1f} | {} | {:.0f} | {} | {:.0f} | {} | {:.0f} |\n",
+        scenario.name, percent(undisturbed.on_width, series), percent(undisturbed.on_floor, series),
+        percent(undisturbed.held, undisturbed.on_width), percent(undisturbed.said, undisturbed.on_width),
+        percent(undisturbed.few, undisturbed.on_width), percent(undisturbed.missed_unsaid, undisturbed.on_width),
+        runs_in_words(undisturbed.median_runs()), runs_for_measured(scenario.law, precision),
+        runs_in_words(tallies.raw.median_runs()), percent(tallies.raw.held, tallies.raw.on_width),
+        runs_in_words(tallies.pilot.median_runs()), percent(tallies.pilot.held, tallies.pilot.on_width));
     std::fflush(stdout);
   }
 }
