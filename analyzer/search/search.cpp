@@ -32,14 +32,21 @@ bool is_better(const ResponseLimit& limit, double response, double other) {
   return limit.is_upper ? response < other : response > other;
 }
 
-Standing standing_of(const SearchRequest& request, const TriedLoad& tried, const Interval& look) {
-  if (tried.failed > 0) return Standing::fails;
-  if (tried.trials < request.fewest_trials) return Standing::open;
+// Decides where a load stands. `look` is the interval of its mean for that.
+void judge(const SearchRequest& request, const Interval& look, TriedLoad& tried) {
+  if (tried.failed > 0) {
+    tried.standing = Standing::fails;
+    return;
+  }
+  if (tried.trials < request.fewest_trials) return;
   const Interval region = region_of(request);
   const Standing outside = is_better(request.limit, tried.mean, middle_of(region)) ? Standing::meets : Standing::fails;
-  if (look.low > region.high || look.high < region.low) return outside;
-  if (tried.accuracy < request.accuracy && tried.trials < request.most_trials) return Standing::open;
-  return tried.mean >= region.low && tried.mean <= region.high ? Standing::reached : outside;
+  const bool is_clear = look.low > region.high || look.high < region.low;
+  const bool is_accurate = tried.accuracy >= request.accuracy;
+  if (!is_clear && !is_accurate && tried.trials < request.most_trials) return;
+  tried.is_sure = is_clear || is_accurate;
+  const bool is_within = tried.mean >= region.low && tried.mean <= region.high;
+  tried.standing = is_within && !is_clear ? Standing::reached : outside;
 }
 
 std::vector<TriedLoad> tried_loads(const SearchRequest& request, std::span<const Trial> trials) {
@@ -70,7 +77,7 @@ std::vector<TriedLoad> tried_loads(const SearchRequest& request, std::span<const
         tried[i].mean += response / static_cast<double>(responses[i].size());
       }
     }
-    tried[i].standing = standing_of(request, tried[i], look);
+    judge(request, look, tried[i]);
   }
   return tried;
 }
@@ -235,8 +242,10 @@ SearchState state_of(const SearchRequest& request, std::span<const Trial> trials
     state.end = why;
     return state;
   };
-  if (const TriedLoad* const reached = bracket.reached; reached != nullptr) {
-    return end(reached->accuracy >= request.accuracy ? SearchEnd::reached : SearchEnd::noise);
+  if (bracket.reached != nullptr) return end(bracket.reached->is_sure ? SearchEnd::reached : SearchEnd::noise);
+  // Loads nearer to the limit would be even less sure.
+  if (std::any_of(tried.begin(), tried.end(), [](const TriedLoad& each) { return !each.is_sure; })) {
+    return end(SearchEnd::noise);
   }
   const auto go_on = [&](double load) {
     if (trials.size() >= request.most_runs) return end(SearchEnd::too_many_runs);

@@ -65,6 +65,7 @@ struct TriedLoad {
   Interval interval{};     // of the mean, at the confidence that was asked for
   double accuracy = 0.0;   // of that interval
   Standing standing = Standing::open;
+  bool is_sure = true;  // otherwise it has had the most trials, and its mean alone decided where it stands
 };
 
 /// Why a search ends.
@@ -74,7 +75,7 @@ enum class SearchEnd : std::uint8_t {
   all_meet,      // the answer is the end of the range: even there the limit is met
   none_meets,    // not even the easiest load of the range meets the limit
   wrong_way,     // not the easiest load meets the limit, but the response becomes better towards the others
-  noise,         // as `reached`, but the most trials of a load did not give the accuracy
+  noise,         // a load near the limit had the most trials, and it is still not known whether it meets the limit
   too_many_runs  // the answer is the best load so far
 };
 std::string_view name_of(SearchEnd end);

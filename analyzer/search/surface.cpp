@@ -140,7 +140,12 @@ std::optional<Surface> fit_better_surface(std::span<const Factor> factors, std::
                                           std::span<const double> responses) {
   const std::optional<Surface> plain = fit_surface(factors, points, responses, false);
   const std::optional<Surface> logarithmic = fit_surface(factors, points, responses, true);
-  if (!plain || !logarithmic || !plain->error_left_out_percent || !logarithmic->error_left_out_percent) return plain;
+  if (!plain || !logarithmic) return plain;
+  const std::vector<Point> grid = grid_of(factors);
+  if (std::any_of(grid.begin(), grid.end(), [&plain](const Point& point) { return plain->at(point) <= 0.0; })) {
+    return logarithmic;
+  }
+  if (!plain->error_left_out_percent || !logarithmic->error_left_out_percent) return plain;
   return *logarithmic->error_left_out_percent < *plain->error_left_out_percent ? logarithmic : plain;
 }
 

@@ -58,7 +58,8 @@ struct Surface {
 /// By least squares. Nothing if the points do not determine all terms, or for a logarithm of what is not positive.
 std::optional<Surface> fit_surface(std::span<const Factor> factors, std::span<const Point> points,
                                    std::span<const double> responses, bool logarithmic);
-/// Of the response or of its logarithm, whichever predicts points that are left out better.
+/// Of the response or of its logarithm, whichever predicts points that are left out better. Of the logarithm, too,
+/// where responses are positive, but the quadratic of the responses is not in the whole grid.
 std::optional<Surface> fit_better_surface(std::span<const Factor> factors, std::span<const Point> points,
                                           std::span<const double> responses);
 

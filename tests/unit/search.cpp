@@ -160,14 +160,16 @@ TEST(Search, ARunThatFailedDoesNotMeetTheLimit) {
   EXPECT_EQ(state.answer->load, 1.0);
 }
 
-TEST(Search, NoiseThatHidesTheAnswerEndsItWithTheAccuracyItHas) {
+TEST(Search, NoiseThatHidesTheAnswerEndsItAtTheFirstLoadThatIsNotSure) {
   int run = 0;
   SearchRequest request = time_below(5.0, {1, 1000});
   request.most_trials = 6;
   const Searched searched =
       search(request, [&run](double load) { return proportional(load) * (++run % 2 == 0 ? 0.5 : 1.5); });
   EXPECT_EQ(searched.end(), SearchEnd::noise);
-  EXPECT_LT(searched.state.answer->accuracy, request.accuracy);
+  EXPECT_FALSE(searched.state.tried.back().is_sure);
+  EXPECT_EQ(searched.state.tried.back().trials, request.most_trials);
+  for (std::size_t i = 0; i + 1 < searched.loads(); ++i) EXPECT_TRUE(searched.state.tried[i].is_sure);
 }
 
 TEST(Search, MakesNoMoreRunsThanAllowed) {

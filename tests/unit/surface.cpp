@@ -114,6 +114,15 @@ TEST(Surface, OfAPowerLawIsOneOfLogarithms) {
   EXPECT_NEAR(surface->at({2, 400}), 1e-4 * std::pow(400, 1.5) / std::pow(2, 0.9), 1e-9);
 }
 
+TEST(Surface, OfPositiveResponsesIsPositiveEverywhere) {
+  const std::vector<Factor> factors{{"n", {1, 2, 3, 4, 5, 6}}};
+  const std::vector<Point> points{{1}, {2}, {4}, {6}};
+  const std::vector<double> responses{1e-3, 1e-3, 1e-3, 10.0};
+  EXPECT_LT(fit_surface(factors, points, responses, false)->at({3}), 0.0);
+  const std::optional<Surface> surface = fit_better_surface(factors, points, responses);
+  for (const Point& point : grid_of(factors)) EXPECT_GT(surface->at(point), 0.0);
+}
+
 TEST(Surface, ItsIntervalsHoldNewMeasurementsAsOftenAsTheySay) {
   std::mt19937 random(7);
   std::normal_distribution<double> noise(0.0, 0.5);
