@@ -284,7 +284,7 @@ void add_varied_runs_options(const Command& command, fs::path& directory, fs::pa
       .option("-o,--output", directory,
               "New or empty directory for profiles, logs and results. Default: a new one, named after the time")
       .placeholder("DIR");
-  command.option("--resume", resumed, "Go on with the runs in this directory, also with other limits and ranges")
+  command.option("--resume", resumed, "Go on with the runs in this directory; what is varied may have other values now")
       .placeholder("DIR");
   command
       .option("--export-json", json, "Write the result as JSON to FILE, or with '-' to standard output instead of text")

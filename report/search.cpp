@@ -68,6 +68,8 @@ std::string answer_words(const SearchResult& result) {
   if (!state.end) return "The search did not come to its end. " + best;
   switch (*state.end) {
     case SearchEnd::reached:
+      return fmt::format("The {} is about {}: {}, and lies within {:g} % of the limit.", what,
+                         value_text(state.answer->load), known(*state.answer), 100.0 * result.request.region_inside);
     case SearchEnd::bracketed:
       return fmt::format("The {} is {}: {}.", what, value_text(state.answer->load), known(*state.answer));
     case SearchEnd::all_meet:
