@@ -172,6 +172,26 @@ TEST(Search, NoiseThatHidesTheAnswerEndsItAtTheFirstLoadThatIsNotSure) {
   for (std::size_t i = 0; i + 1 < searched.loads(); ++i) EXPECT_TRUE(searched.state.tried[i].is_sure);
 }
 
+TEST(Search, OfRunsThatVaryComesWithinTheAccuracyNearlyAlways) {
+  for (const double noise_percent : {1.0, 3.0, 10.0}) {
+    constexpr int searches = 500;
+    int near = 0;
+    std::size_t runs = 0;
+    for (unsigned seed = 0; seed < searches; ++seed) {
+      std::mt19937 random(seed);
+      std::normal_distribution<double> noise(1.0, noise_percent / 100.0);
+      const Searched searched =
+          search(time_below(5.0, {1, 4096}), [&](double load) { return proportional(load) * noise(random); });
+      // The region reaches down to 450, and the accuracy is 10 % of the response.
+      near += searched.load() >= 0.9 * 450.0 && searched.load() <= 1.1 * 500.0 ? 1 : 0;
+      runs += searched.trials.size();
+    }
+    RecordProperty("runs_at_" + std::to_string(noise_percent), std::to_string(static_cast<double>(runs) / searches));
+    RecordProperty("near_at_" + std::to_string(noise_percent), std::to_string(near));
+    EXPECT_GE(near, 0.95 * searches) << noise_percent;
+  }
+}
+
 TEST(Search, MakesNoMoreRunsThanAllowed) {
   SearchRequest request = time_below(5.0, {1, 1e9});
   request.most_runs = 7;
