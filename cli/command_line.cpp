@@ -1,5 +1,8 @@
 #include "cli/command_line.hpp"
 
+#include <algorithm>
+#include <array>
+
 #include "cli/commands.hpp"
 #include "cli/describe/description.hpp"
 
@@ -16,13 +19,16 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   app->footer(
       "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run and exec otherwise return the\n"
       "program's status. report --fail-on returns 3 for a worse verdict than allowed and 4 for unknown. validate\n"
-      "returns 5 if the machine is too noisy.\n"
+      "returns 5 if the machine is too noisy. search returns 3 if no load meets the limit and 4 if the answer is not\n"
+      "known well enough.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            show the report of a profile\n"
       "  halcyon compare monday.h5 tuesday.h5        say which run is more disturbed\n"
       "  halcyon validate -o DIR -- mpirun -np 4 ./app\n"
       "                                              test the accuracy on this machine\n"
+      "  halcyon search --vary N=1..99 --limit 'time < 9 s' -- mpirun -np 4 ./app {N}\n"
+      "                                              find the largest N that meets a limit\n"
       "  halcyon help COMMAND                        show all options of a command\n"
       "  halcyon help CODE                           explain a code in [brackets]");
   const Command program(*app, chosen);
@@ -30,6 +36,8 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_repeat(program);
   add_exec(program);
   add_validate(program);
+  add_search(program);
+  add_map(program);
   add_disturb(program);
   add_report(program);
   add_info(program);
@@ -42,7 +50,8 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
 }
 
 bool starts_a_program(std::string_view subcommand) {
-  return subcommand == "run" || subcommand == "repeat" || subcommand == "exec" || subcommand == "validate" || subcommand == "disturb";
+  constexpr std::array<std::string_view, 7> all{"run", "repeat", "exec", "validate", "search", "map", "disturb"};
+  return std::find(all.begin(), all.end(), subcommand) != all.end();
 }
 
 bool may_lack_a_program(std::string_view subcommand) { return subcommand == "disturb" || subcommand == "repeat"; }

@@ -77,5 +77,7 @@ void add_compose(const Command& program);
 void add_recover(const Command& program);
 void add_export(const Command& program);
 void add_baselines(const Command& program);
+void add_search(const Command& program);
+void add_map(const Command& program);
 
 }  // namespace halcyon::cli

@@ -23,6 +23,11 @@ std::optional<Quantity> quantity_in(std::string_view text) {
 
 }  // namespace
 
+std::optional<double> number_in(std::string_view text) {
+  const std::optional<Quantity> quantity = quantity_in(text);
+  return quantity && quantity->unit.empty() && !text.ends_with(' ') ? std::optional(quantity->number) : std::nullopt;
+}
+
 std::optional<double> percent_in(const std::string& text) {
   const std::optional<Quantity> quantity = quantity_in(text);
   if (!quantity || (quantity->unit != "%" && !quantity->unit.empty())) return std::nullopt;

@@ -20,6 +20,7 @@
 #include "cli/progress.hpp"
 #include "cli/quantity.hpp"
 #include "cli/rank_options.hpp"
+#include "cli/varied_runs.hpp"
 #include "report/json.hpp"
 #include "report/repetition.hpp"
 #include "report/repetition_page.hpp"
@@ -88,15 +89,6 @@ struct RunningSeries {
 
 // -- the request
 
-std::string directory_named_after_now() {
-  std::array<char, 32> text{};
-  const std::time_t now = std::time(nullptr);
-  std::tm local{};
-  localtime_r(&now, &local);
-  std::strftime(text.data(), text.size(), "repeat-%Y%m%dT%H%M%S", &local);
-  return text.data();
-}
-
 // The words of a command in a shell's syntax. Nothing is expanded.
 Outcome<Words> words_of(const std::string& text) {
   Words words;
@@ -136,25 +128,14 @@ Outcome<Launched> launched(const Words& command) {
 
 // "N=1000..16000"
 std::optional<VariedWork> varied_work(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  const std::size_t dots = text.find("..");
-  if (equals == std::string::npos || equals == 0 || dots == std::string::npos || dots < equals) return std::nullopt;
-  const std::optional<std::uint64_t> from = whole_number_in(text.substr(equals + 1, dots - equals - 1));
-  const std::optional<std::uint64_t> to = whole_number_in(text.substr(dots + 2));
-  if (!from || !to || *from == 0 || *to <= *from) return std::nullopt;
-  return VariedWork{text.substr(0, equals), {*from, *to}};
+  const Outcome<VariedRange> varied = parse_varied_range(text);
+  if (!varied || !varied->is_whole || varied->range.low < 1.0) return std::nullopt;
+  return VariedWork{varied->name,
+                    {static_cast<std::uint64_t>(varied->range.low), static_cast<std::uint64_t>(varied->range.high)}};
 }
 
-// The command with the amount in place of its name in braces.
 Words with_amount(const Words& command, const std::string& name, std::uint64_t amount) {
-  const std::string placeholder = "{" + name + "}";
-  Words words = command;
-  for (std::string& word : words) {
-    for (std::size_t at = word.find(placeholder); at != std::string::npos; at = word.find(placeholder, at)) {
-      word.replace(at, placeholder.size(), std::to_string(amount));
-    }
-  }
-  return words;
+  return with_values(command, {name}, {static_cast<double>(amount)});
 }
 
 Outcome<Request> request_of(const RepeatOptions& options, const Words& launch) {
@@ -175,8 +156,8 @@ Outcome<Request> request_of(const RepeatOptions& options, const Words& launch) {
   if (!options.work.empty()) {
     if (request.b) return Failure{"--work cannot be combined with --versus or --aa"};
     request.work = *varied_work(options.work);
-    if (with_amount(launch, request.work->name, 1) == launch) {
-      return Failure{fmt::format("--work: {{{}}} is nowhere in the launch command", request.work->name)};
+    if (const std::optional<std::string> objection = objection_to_command(launch, {request.work->name})) {
+      return Failure{"--work: " + *objection};
     }
   }
   request.precision = {.within_percent = *percent_in(options.within),
@@ -422,7 +403,8 @@ Status make_runs(const RepeatOptions& options, const Request& request, RunningSe
 Outcome<RunSeries> open_series(const RepeatOptions& options, const Words& launch) {
   const SeriesPurpose purpose{.subcommand = "repeat", .command = launch, .options = options_of(options)};
   if (!options.resumed.empty()) return RunSeries::resume(options.resumed, purpose);
-  return RunSeries::begin(options.directory.empty() ? directory_named_after_now() : options.directory, purpose);
+  return RunSeries::begin(options.directory.empty() ? new_series_directory("repeat") : fs::path(options.directory),
+                          purpose);
 }
 
 // -- results
@@ -584,7 +566,9 @@ void add_repeat(const Command& program) {
       .option("--fail-on", options->fail_on, "Exit with status 3 if B is slower (faster: or faster), with 4 if unclear")
       .placeholder("slower|faster")
       .one_of({"slower", "faster"});
-  command.option("-o,--output", options->directory, "New or empty directory for all results. Default: repeat-TIMESTAMP")
+  command
+      .option("-o,--output", options->directory,
+              "New or empty directory for all results. Default: halcyon-repeat.TIMESTAMP")
       .placeholder("DIR");
   command.option("--resume", options->resumed, "Go on with the series in DIR").placeholder("DIR");
   command.option("--export-json", options->json, "Write the results as JSON; - prints them instead of the text")

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -109,6 +110,15 @@ Outcome<ordered_json> read_manifest(const fs::path& directory) {
 
 std::string run_name(std::size_t number, std::size_t most) {
   return fmt::format("run-{:0{}}", number, std::to_string(most).size());
+}
+
+fs::path new_series_directory(const std::string& subcommand) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%S", &parts);
+  return "halcyon-" + subcommand + "." + text.data();
 }
 
 Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose purpose) {

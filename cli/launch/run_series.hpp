@@ -38,6 +38,9 @@ struct SeriesRun {
 /// run-07, if there are at most 99 runs.
 std::string run_name(std::size_t number, std::size_t most);
 
+/// halcyon-repeat.20261122T221500, in the working directory.
+std::filesystem::path new_series_directory(const std::string& subcommand);
+
 class RunSeries {
  public:
   /// The directory must be new or empty, so that results of two series are never mixed.

@@ -71,7 +71,7 @@ class RepeatsUntilKnown(halcyon_test.Behaviour):
         self.assertEqual((finished.status, result["stopped_because"]), (0, "width"), finished)
         self.assertLessEqual(result["undisturbed"]["half_width_percent"], 40.0)
         self.assertTrue(finished.output.startswith("KNOWN  "), finished)
-        [directory] = self.directory.glob("repeat-*")
+        [directory] = self.directory.glob("halcyon-repeat.*")
         self.assertTrue((directory / "repeat.json").exists())
 
     def test_it_stops_when_the_time_is_up(self):

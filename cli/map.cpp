@@ -1,0 +1,170 @@
+// halcyon map: how the time of a program depends on several things at once, from few of their combinations.
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/search/surface.hpp"
+#include "cli/commands.hpp"
+#include "cli/launch/signal_relay.hpp"
+#include "cli/progress.hpp"
+#include "cli/rank_options.hpp"
+#include "cli/varied_runs.hpp"
+#include "report/json.hpp"
+#include "report/map.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Eigen::Index points_beyond_terms = 2;  // by default, so that the error of the surface is known
+constexpr std::size_t most_points = 10000;       // of a grid
+
+struct MapOptions {
+  std::vector<std::string> vary;
+  int points = 0;
+  int runs = 2;
+  std::string confidence = "95%";
+  std::string read;
+  fs::path directory;
+  fs::path resumed;
+  std::string json;
+  RankOptions recording;
+};
+
+std::vector<MeasuredPoint> measured_points(const std::vector<VariedRun>& runs, const std::vector<Point>& grid,
+                                           bool is_time) {
+  std::vector<MeasuredPoint> points;
+  for (const VariedRun& run : runs) {
+    if (std::find(grid.begin(), grid.end(), run.values) == grid.end()) continue;  // of a series with other values
+    const auto known = std::find_if(points.begin(), points.end(),
+                                    [&run](const MeasuredPoint& each) { return each.point == run.values; });
+    MeasuredPoint& point = known != points.end() ? *known : points.emplace_back(MeasuredPoint{.point = run.values});
+    point.responses.push_back(is_time ? run.seconds() : *run.printed);
+  }
+  return points;
+}
+
+// The points in the order in which they are measured, the most telling ones first.
+std::vector<Point> plan_of(const std::vector<Factor>& factors, const std::vector<Point>& grid, int points) {
+  const Eigen::MatrixXd candidates = quadratic_terms(factors, grid);
+  const std::size_t wanted =
+      points > 0 ? static_cast<std::size_t>(points) : static_cast<std::size_t>(candidates.cols() + points_beyond_terms);
+  std::vector<std::size_t> chosen;
+  std::vector<Point> plan;
+  while (chosen.size() < wanted) {
+    const std::optional<std::size_t> next = d_optimal_next(candidates, chosen);
+    if (!next) break;
+    chosen.push_back(*next);
+    plan.push_back(grid[*next]);
+  }
+  return plan;
+}
+
+void make_runs(const MapOptions& options, const std::vector<Point>& grid, VariedRuns& series, MapResult& result,
+               SignalRelay& relay) {
+  const std::vector<Point> plan = plan_of(result.factors, grid, options.points);
+  const Progress progress;
+  for (const Point& point : plan) {
+    const auto count = [&] {
+      return std::count_if(series.runs().begin(), series.runs().end(),
+                           [&point](const VariedRun& run) { return run.values == point; });
+    };
+    while (result.ended_early.empty() && count() < options.runs) {
+      progress.begin(series.runs().size(), series.next_words(point));
+      if (const Status made = series.make(point, relay); !made) result.ended_early = made.failure().message;
+    }
+  }
+}
+
+std::optional<Surface> surface_of(const MapResult& result) {
+  std::vector<Point> points;
+  std::vector<double> responses;
+  for (const MeasuredPoint& each : result.points) {
+    points.push_back(each.point);
+    responses.push_back(each.mean());
+  }
+  return points.empty() ? std::nullopt : fit_better_surface(result.factors, points, responses);
+}
+
+int map(const MapOptions& options, const Words& launch) {
+  if (launch.empty()) return fail("no launch command given: halcyon map --vary N=1,2,4 -- mpirun -np 4 ./app {N}");
+  MapResult result{.command = quoted(launch), .is_time = options.read.empty()};
+  VariedRunsSetting setting{.subcommand = "map", .launch = launch, .recording = options.recording};
+  std::size_t size = 1;
+  for (const std::string& text : options.vary) {
+    const Outcome<Factor> factor = parse_factor(text);
+    if (!factor) return fail("--vary: " + factor.failure().message);
+    setting.names.push_back(factor->name);
+    result.factors.push_back(*factor);
+    size *= factor->levels.size();
+    if (size > most_points) return fail("--vary: these are more than 10000 combinations");
+  }
+  const Outcome<double> confidence = parse_share(options.confidence, {0.5, 0.999});
+  if (!confidence) return fail("--confidence: " + confidence.failure().message);
+  result.confidence = *confidence;
+  if (!options.read.empty()) {
+    Outcome<std::regex> read = parse_read(options.read);
+    if (!read) return fail(read.failure().message);
+    setting.read = std::move(*read);
+  }
+  if (!options.json.empty() && options.json != "-") {
+    if (const auto objection = objection_to_place(options.json)) return fail(*objection);
+  }
+  Outcome<VariedRuns> series = open_varied_runs(std::move(setting), options.directory, options.resumed);
+  if (!series) return fail(series.failure().message);
+
+  const std::vector<Point> grid = grid_of(result.factors);
+  SignalRelay relay;
+  make_runs(options, grid, *series, result, relay);
+  result.runs = series->runs();
+  result.points = measured_points(result.runs, grid, result.is_time);
+  result.surface = surface_of(result);
+  const nlohmann::ordered_json document = map_json(result);
+  Status written = write_file((series->directory() / "map.json").string(), to_text(document));
+  if (const Status printed = print_result(map_text(result), document, options.json); !printed) written = printed;
+  tell("profiles, logs and map.json are in " + series->directory().string());
+  if (!written) return fail(written.failure().message);
+  if (const int signal = relay.asked_to_end(); signal != 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  return result.ended_early.empty() ? passed : bad_usage_or_file;
+}
+
+}  // namespace
+
+void add_map(const Command& program) {
+  const Command command =
+      program.subcommand("map", "Predict the time of a program for all combinations of values from runs of a few");
+  auto options = std::make_shared<MapOptions>();
+  command
+      .option("--vary", options->vary,
+              "What is varied: {NAME} in the command becomes one of the numbers; may be repeated")
+      .placeholder("NAME=LIST")
+      .required()
+      .repeatable();
+  command.option("--points", options->points, "Combinations to run. Default: two more than the surface needs")
+      .placeholder("N")
+      .from_to(1, 10000);
+  command.option("--runs", options->runs, "Runs of each of them. Default: 2").placeholder("N").from_to(1, 1000);
+  command.option("--confidence", options->confidence, "Of the intervals of predictions. Default: 95%")
+      .placeholder("PERCENT");
+  command
+      .option("--read", options->read, "A number that the program prints, in place of its time: its last match counts")
+      .placeholder("REGEX");
+  add_varied_runs_options(command, options->directory, options->resumed, options->json);
+  add_recording_options(command, options->recording);
+  command.notes(
+      "Runs the command after '--' with the combinations of values that tell most of all the others, and predicts\n"
+      "these by a quadratic surface. Times are undisturbed times, or measured ones where a run has no verdict.\n"
+      "Exit status: 0 all runs made, 2 bad usage or a failed run.\n"
+      "Examples:\n"
+      "  halcyon map --vary ranks=1,2,4,8 --vary size=100,200,400 -- mpirun -np {ranks} ./app {size}\n"
+      "  halcyon map --resume halcyon-map.20260101T120000 --points 12 --vary ranks=1,2,4,8 \\\n"
+      "    --vary size=100,200,400 -- mpirun -np {ranks} ./app {size}");
+  command.starts([options](const Words& launch) { return map(*options, launch); });
+}
+
+}  // namespace halcyon::cli

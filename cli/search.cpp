@@ -1,0 +1,241 @@
+// halcyon search: the largest or least value of something for which a limit is still met.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/search/search.hpp"
+#include "cli/commands.hpp"
+#include "cli/launch/signal_relay.hpp"
+#include "cli/progress.hpp"
+#include "cli/rank_options.hpp"
+#include "cli/varied_runs.hpp"
+#include "report/json.hpp"
+#include "report/search.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The search also ends where loads are this much nearer than the accuracy of the response.
+constexpr double resolution_of_accuracy = 0.1;
+
+struct SearchOptions {
+  std::string vary;
+  std::string limit;
+  std::string accuracy = "90%";
+  std::string confidence = "95%";
+  std::string by = "binary";
+  std::string find;
+  std::string start;
+  std::string read;
+  bool counts_failed = false;
+  int most_trials = 10;
+  int most_runs = 100;
+  fs::path directory;
+  fs::path resumed;
+  std::string json;
+  RankOptions recording;
+};
+
+Outcome<SearchRequest> request_of(const SearchOptions& options, const VariedRange& varied) {
+  const Outcome<ResponseLimit> limit = parse_limit(options.limit);
+  if (!limit) return Failure{"--limit: " + limit.failure().message};
+  const Outcome<double> accuracy = parse_share(options.accuracy, {0.5, 0.999});
+  if (!accuracy) return Failure{"--accuracy: " + accuracy.failure().message};
+  const Outcome<double> confidence = parse_share(options.confidence, {0.5, 0.999});
+  if (!confidence) return Failure{"--confidence: " + confidence.failure().message};
+  SearchRequest request{.range = varied.range,
+                        .whole_loads = varied.is_whole,
+                        .limit = *limit,
+                        .accuracy = *accuracy,
+                        .confidence = *confidence,
+                        .region_inside = 1.0 - *accuracy,
+                        .resolution = resolution_of_accuracy * (1.0 - *accuracy),
+                        .most_trials = static_cast<std::size_t>(options.most_trials),
+                        .most_runs = static_cast<std::size_t>(options.most_runs)};
+  if (!options.find.empty()) request.aim = options.find == name_of(Aim::least) ? Aim::least : Aim::largest;
+  for (const LoadPick pick : {LoadPick::linear, LoadPick::binary, LoadPick::model}) {
+    if (options.by == name_of(pick)) request.pick = pick;
+  }
+  if (!options.start.empty()) {
+    const Outcome<Factor> start = parse_factor("start=" + options.start);
+    const bool is_good = start && start->levels.size() == 1 && start->levels.front() >= varied.range.low &&
+                         start->levels.front() <= varied.range.high;
+    if (!is_good) return Failure{"--start: '" + options.start + "' is no number of the range"};
+    if (limit->response == Response::efficiency) {
+      return Failure{"--start: efficiency is relative to the smallest load, which is tried first"};
+    }
+    request.start = start->levels.front();
+  }
+  if (!options.read.empty() && limit->response != Response::rate) {
+    return Failure{"--read gives the number of 'rate': use --limit 'rate > NUMBER'"};
+  }
+  return request;
+}
+
+// Ranks times seconds at the smallest load, mean over its runs.
+double cost_of_smallest(const std::vector<VariedRun>& runs) {
+  double smallest = 0.0;
+  double sum = 0.0;
+  std::size_t count = 0;
+  for (const VariedRun& run : runs) {
+    if (run.failed_with || (count > 0 && run.values.front() > smallest)) continue;
+    if (count == 0 || run.values.front() < smallest) {
+      smallest = run.values.front();
+      sum = 0.0;
+      count = 0;
+    }
+    sum += run.ranks * run.seconds();
+    ++count;
+  }
+  return sum / static_cast<double>(count);
+}
+
+std::vector<Trial> trials_of(const std::vector<VariedRun>& runs, Response response) {
+  const double cost = cost_of_smallest(runs);
+  std::vector<Trial> trials;
+  for (const VariedRun& run : runs) {
+    Trial& trial = trials.emplace_back(Trial{.load = run.values.front()});
+    if (run.failed_with) continue;
+    switch (response) {
+      case Response::time: trial.response = run.seconds(); break;
+      case Response::efficiency: trial.response = cost / (run.ranks * run.seconds()); break;
+      case Response::rate: trial.response = run.printed.value_or(trial.load / run.seconds()); break;
+    }
+  }
+  return trials;
+}
+
+// Runs of loads within the range; a search that is resumed may have had a wider one.
+std::vector<VariedRun> runs_within(const std::vector<VariedRun>& runs, const Interval& range) {
+  std::vector<VariedRun> within;
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(within), [&range](const VariedRun& run) {
+    return run.values.front() >= range.low && run.values.front() <= range.high;
+  });
+  return within;
+}
+
+void make_runs(VariedRuns& series, SearchResult& result, SignalRelay& relay) {
+  const Progress progress;
+  for (;;) {
+    result.runs = runs_within(series.runs(), result.request.range);
+    result.trials = trials_of(result.runs, result.request.limit.response);
+    result.state = state_of(result.request, result.trials);
+    if (!result.state.next) return;
+    const std::vector<double> values{put_into_command(*result.state.next)};
+    progress.begin(result.runs.size(), series.next_words(values));
+    if (const Status made = series.make(values, relay); !made) {
+      result.ended_early = made.failure().message;
+      return;
+    }
+  }
+}
+
+int status_of(const SearchResult& result) {
+  if (!result.ended_early.empty()) return bad_usage_or_file;
+  switch (*result.state.end) {
+    case SearchEnd::reached:
+    case SearchEnd::bracketed:
+    case SearchEnd::all_meet: return passed;
+    case SearchEnd::none_meets: return worse_than_allowed;
+    case SearchEnd::wrong_way: return bad_usage_or_file;
+    case SearchEnd::noise:
+    case SearchEnd::too_many_runs: break;
+  }
+  return unknown_verdict;
+}
+
+int search(const SearchOptions& options, const Words& launch) {
+  if (launch.empty()) return fail("no launch command given: halcyon search [OPTIONS] -- mpirun -np {ranks} ./app");
+  const Outcome<VariedRange> varied = parse_varied_range(options.vary);
+  if (!varied) return fail("--vary: " + varied.failure().message);
+  const Outcome<SearchRequest> request = request_of(options, *varied);
+  if (!request) return fail(request.failure().message);
+  VariedRunsSetting setting{.subcommand = "search",
+                            .names = {varied->name},
+                            .launch = launch,
+                            .recording = options.recording,
+                            .keeps_failed = options.counts_failed};
+  if (!options.read.empty()) {
+    Outcome<std::regex> read = parse_read(options.read);
+    if (!read) return fail(read.failure().message);
+    setting.read = std::move(*read);
+  }
+  if (!options.json.empty() && options.json != "-") {
+    if (const auto objection = objection_to_place(options.json)) return fail(*objection);
+  }
+  Outcome<VariedRuns> series = open_varied_runs(std::move(setting), options.directory, options.resumed);
+  if (!series) return fail(series.failure().message);
+
+  SearchResult result{.command = quoted(launch), .name = varied->name, .request = *request};
+  SignalRelay relay;
+  make_runs(*series, result, relay);
+  const nlohmann::ordered_json document = search_json(result);
+  Status written = write_file((series->directory() / "search.json").string(), to_text(document));
+  if (const Status printed = print_result(search_text(result), document, options.json); !printed) written = printed;
+  tell("profiles, logs and search.json are in " + series->directory().string());
+  if (!written) return fail(written.failure().message);
+  if (const int signal = relay.asked_to_end(); signal != 0) {
+    std::signal(signal, SIG_DFL);
+    std::raise(signal);
+  }
+  return status_of(result);
+}
+
+}  // namespace
+
+void add_search(const Command& program) {
+  const Command command =
+      program.subcommand("search", "Find the largest load, or the least resource, that still meets a limit");
+  auto options = std::make_shared<SearchOptions>();
+  command.option("--vary", options->vary, "What is varied: {NAME} in the command becomes a number from A to B")
+      .placeholder("NAME=A..B")
+      .required();
+  command
+      .option("--limit", options->limit, "What must hold: 'time < 10 s', 'efficiency > 0.8' or 'rate > 5', see below")
+      .placeholder("EXPR")
+      .required();
+  command
+      .option("--accuracy", options->accuracy,
+              "Of the response at the answer, which also lies this near to the limit. Default: 90%")
+      .placeholder("PERCENT");
+  command.option("--confidence", options->confidence, "Of the interval around a mean. Default: 95%")
+      .placeholder("PERCENT");
+  command.option("--by", options->by, "How the next load is chosen. Default: binary")
+      .placeholder("linear|binary|model")
+      .one_of({"linear", "binary", "model"});
+  command.option("--find", options->find, "What to find. Default: what the first loads show")
+      .placeholder("largest|least")
+      .one_of({"largest", "least"});
+  command
+      .option("--start", options->start, "The load to try first, such as the answer for a similar program. Default: A")
+      .placeholder("N");
+  command.option("--read", options->read, "The number for 'rate', as the program prints it: its last match counts")
+      .placeholder("REGEX");
+  command.flag("--count-failed", options->counts_failed,
+               "A run that fails does not meet the limit. Without it, such a run ends the search");
+  command.option("--max-trials", options->most_trials, "Runs of one load, at most. Default: 10")
+      .placeholder("N")
+      .from_to(2, 1000);
+  command.option("--max-runs", options->most_runs, "Runs of the search, at most. Default: 100")
+      .placeholder("N")
+      .from_to(2, 100000);
+  add_varied_runs_options(command, options->directory, options->resumed, options->json);
+  add_recording_options(command, options->recording);
+  command.notes(
+      "Runs the command after '--' with different loads, two runs and more of each, until the answer is known.\n"
+      "time is the undisturbed time of a run, or its measured time where it has no verdict. efficiency is ranks times\n"
+      "time of the smallest load, divided by ranks times time. rate is the number of --read, or the load per second.\n"
+      "Exit status: 0 found; 3 no load meets the limit; 4 not known well enough; 2 bad usage or a failed run.\n"
+      "Examples:\n"
+      "  halcyon search --vary N=100..10000 --limit 'time < 10 s' -- mpirun -np 4 ./app {N}\n"
+      "  halcyon search --vary ranks=1..64 --limit 'efficiency > 0.8' -- mpirun -np {ranks} ./app input\n"
+      "  halcyon search --vary N=1..500 --limit 'rate > 5' --read 'rate: ([0-9.]+)' -- mpirun -np 4 ./app {N}");
+  command.starts([options](const Words& launch) { return search(*options, launch); });
+}
+
+}  // namespace halcyon::cli

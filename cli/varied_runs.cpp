@@ -1,0 +1,287 @@
+#include "cli/varied_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+
+#include "analyzer/judge/analysis.hpp"
+#include "cli/progress.hpp"
+#include "cli/quantity.hpp"
+#include "libprofile/format/profile_reader.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_name_of_value(const std::string& text) {
+  static const std::regex name("[A-Za-z_][A-Za-z0-9_]*");
+  return std::regex_match(text, name);
+}
+
+std::pair<std::string, std::string> split(const std::string& text, const std::string& at) {
+  const std::size_t place = text.find(at);
+  if (place == std::string::npos) return {text, ""};
+  return {text.substr(0, place), text.substr(place + at.size())};
+}
+
+// ranks-16_size-2.5_run-1: a launcher passes it to ranks, so that it has neither '=' nor ','.
+std::string name_of_run(const std::vector<std::string>& names, const std::vector<double>& values, std::size_t number) {
+  std::string name;
+  for (std::size_t i = 0; i < names.size(); ++i) name += names[i] + "-" + value_text(values[i]) + "_";
+  return name + "run-" + std::to_string(number);
+}
+
+std::optional<std::vector<double>> values_in(std::string_view name, const std::vector<std::string>& names) {
+  std::vector<double> values;
+  for (const std::string& each : names) {
+    if (!name.starts_with(each + "-")) return std::nullopt;
+    name.remove_prefix(each.size() + 1);
+    const std::optional<double> value = number_in(name.substr(0, name.find('_')));
+    if (!value) return std::nullopt;
+    values.push_back(*value);
+    name.remove_prefix(std::min(name.size(), name.find('_') + 1));
+  }
+  return values;
+}
+
+// Neither limits nor ranges: a search can go on with others.
+SeriesPurpose purpose_of(const VariedRunsSetting& setting) {
+  Environment options = rank_environment(setting.recording);
+  options.emplace_back("vary", fmt::format("{}", fmt::join(setting.names, " ")));
+  return {.subcommand = setting.subcommand, .command = setting.launch, .options = std::move(options)};
+}
+
+// The last number that a line of the file gives.
+std::optional<double> number_read(const std::string& file, const std::regex& pattern) {
+  constexpr std::size_t longest_line = 10000;  // std::regex needs stack for each letter
+  std::optional<double> number;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    std::smatch match;
+    if (line.size() > longest_line || !std::regex_search(line, match, pattern)) continue;
+    if (const std::optional<double> found = number_in(match[1].str())) number = found;
+  }
+  return number;
+}
+
+}  // namespace
+
+Words with_values(const Words& launch, const std::vector<std::string>& names, const std::vector<double>& values) {
+  Words words = launch;
+  for (std::string& word : words) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const std::string placeholder = "{" + names[i] + "}";
+      const std::string value = value_text(values[i]);
+      for (std::size_t at = word.find(placeholder); at != std::string::npos; at = word.find(placeholder, at)) {
+        word.replace(at, placeholder.size(), value);
+        at += value.size();
+      }
+    }
+  }
+  return words;
+}
+
+double put_into_command(double value) { return number_in(value_text(value)).value_or(value); }
+
+Outcome<VariedRange> parse_varied_range(const std::string& text) {
+  const auto [name, range] = split(text, "=");
+  const auto [low, high] = split(range, "..");
+  const std::optional<double> from = number_in(low);
+  const std::optional<double> to = number_in(high);
+  if (!is_name_of_value(name) || !from || !to) return Failure{"'" + text + "' is not NAME=A..B, such as ranks=1..64"};
+  if (*from >= *to) return Failure{"'" + text + "': the second number must be larger than the first"};
+  const bool is_whole =
+      *from == std::round(*from) && *to == std::round(*to) && (low + high).find_first_of(".eE") == std::string::npos;
+  return VariedRange{name, {*from, *to}, is_whole};
+}
+
+Outcome<Factor> parse_factor(const std::string& text) {
+  const auto [name, list] = split(text, "=");
+  Factor factor{.name = name};
+  std::size_t at = 0;
+  while (at <= list.size()) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    const std::optional<double> level = number_in(std::string_view(list).substr(at, end - at));
+    if (!level || !is_name_of_value(name)) return Failure{"'" + text + "' is not NAME=LIST, such as ranks=1,2,4,8"};
+    factor.levels.push_back(*level);
+    at = end + 1;
+  }
+  std::sort(factor.levels.begin(), factor.levels.end());
+  if (std::adjacent_find(factor.levels.begin(), factor.levels.end()) != factor.levels.end()) {
+    return Failure{"'" + text + "' has the same value twice"};
+  }
+  factor.logarithmic = is_geometric(factor.levels);
+  return factor;
+}
+
+Outcome<double> parse_share(const std::string& text, const Interval& between) {
+  const std::optional<double> percent = percent_in(text);
+  if (!percent || *percent < 100.0 * between.low || *percent > 100.0 * between.high) {
+    return Failure{
+        fmt::format("'{}' is not a share from {:g}% to {:g}%", text, 100.0 * between.low, 100.0 * between.high)};
+  }
+  return 0.01 * *percent;
+}
+
+std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names) {
+  static const std::regex placeholder(R"((^|[^$])\{([A-Za-z_][A-Za-z0-9_]*)\})");
+  std::vector<std::string> used;
+  for (const std::string& word : launch) {
+    for (std::sregex_iterator match(word.begin(), word.end(), placeholder); match != std::sregex_iterator(); ++match) {
+      used.push_back((*match)[2].str());
+    }
+  }
+  const auto is_in = [](const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  for (const std::string& name : names) {
+    if (std::count(names.begin(), names.end(), name) > 1) return "--vary: " + name + " is given twice";
+    if (!is_in(used, name)) return "the command does not contain {" + name + "}";
+  }
+  for (const std::string& name : used) {
+    if (!is_in(names, name)) return "{" + name + "} of the command has no value: give it one, or remove it";
+  }
+  return std::nullopt;
+}
+
+Outcome<std::regex> parse_read(const std::string& text) {
+  try {
+    std::regex pattern(text);
+    if (pattern.mark_count() == 1) return pattern;
+    return Failure{fmt::format("--read '{}' has {} groups: put the number, and only it, in parentheses", text,
+                               pattern.mark_count())};
+  } catch (const std::regex_error& error) {
+    return Failure{fmt::format("--read '{}' is no regular expression: {}", text, error.what())};
+  }
+}
+
+Outcome<VariedRuns> VariedRuns::begin(VariedRunsSetting setting, const fs::path& directory) {
+  Outcome<RunSeries> series = RunSeries::begin(directory, purpose_of(setting));
+  if (!series) return series.failure();
+  return VariedRuns(std::move(setting), std::move(*series));
+}
+
+Outcome<VariedRuns> VariedRuns::resume(VariedRunsSetting setting, const fs::path& directory) {
+  Outcome<RunSeries> series = RunSeries::resume(directory, purpose_of(setting));
+  if (!series) return series.failure();
+  VariedRuns varied(std::move(setting), std::move(*series));
+  for (const SeriesRun& run : varied.series_.runs()) {
+    std::optional<std::vector<double>> values = values_in(run.name, varied.setting_.names);
+    if (!values) continue;
+    if (run.state == RunState::recorded) {
+      Outcome<VariedRun> made =
+          varied.result_of(run.name, std::move(*values), (varied.directory() / run.profile).string());
+      if (!made) return made.failure();
+      varied.runs_.push_back(std::move(*made));
+    } else if (run.state == RunState::failed && run.status != 0 && varied.setting_.keeps_failed) {
+      varied.runs_.push_back({.name = run.name, .values = std::move(*values), .failed_with = run.status});
+    }
+  }
+  return varied;
+}
+
+Status VariedRuns::make(const std::vector<double>& values, SignalRelay& relay) {
+  const std::string name = name_of_run(setting_.names, values, count_of(values) + 1);
+  const auto run = [&](const std::string& profile, const std::string& log) {
+    RecordedRunRequest request{.command = with_values(setting_.launch, setting_.names, values),
+                               .launcher = setting_.launcher,
+                               .options = setting_.recording,
+                               .log = log};
+    request.options.output = profile;
+    return run_recorded(request, relay);
+  };
+  const Outcome<std::string> profile = series_.record(name, run, relay);
+  if (!profile) {
+    const auto is_it = [&name](const SeriesRun& each) { return each.name == name; };
+    const auto ended = std::find_if(series_.runs().begin(), series_.runs().end(), is_it);
+    const bool failed = ended != series_.runs().end() && ended->state == RunState::failed && ended->status != 0;
+    if (!failed || !setting_.keeps_failed) return profile.failure();
+    runs_.push_back({.name = name, .values = values, .failed_with = ended->status});
+    return Done{};
+  }
+  Outcome<VariedRun> made = result_of(name, values, *profile);
+  if (!made) return made.failure();
+  runs_.push_back(std::move(*made));
+  return Done{};
+}
+
+Outcome<VariedRun> VariedRuns::result_of(const std::string& name, std::vector<double> values,
+                                         const std::string& file) const {
+  const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
+  if (!profile) return profile.failure();
+  const Analysis analysis = analyze(*profile, methods.front().name);
+  VariedRun run{.name = name,
+                .values = std::move(values),
+                .ranks = profile->ranks,
+                .run_time_seconds = profile->run_time_seconds,
+                .verdict = name_of(analysis.result().verdict)};
+  if (!analysis.reason_for_unknown) run.undisturbed_seconds = analysis.undisturbed_time_seconds();
+  if (setting_.read) {
+    const std::string log = series_.log_of(name);
+    run.printed = number_read(log, *setting_.read);
+    if (!run.printed) return Failure{"no line of " + log + " matches --read with a number"};
+  }
+  return run;
+}
+
+std::size_t VariedRuns::count_of(const std::vector<double>& values) const {
+  return static_cast<std::size_t>(
+      std::count_if(runs_.begin(), runs_.end(), [&values](const VariedRun& run) { return run.values == values; }));
+}
+
+std::string VariedRuns::next_words(const std::vector<double>& values) const {
+  const auto words = [this](const std::vector<double>& those) {
+    std::string text;
+    for (std::size_t i = 0; i < those.size(); ++i) {
+      text += fmt::format("{}{}={}", i > 0 ? " " : "", setting_.names[i], value_text(those[i]));
+    }
+    return text;
+  };
+  const auto distance = [&values](const VariedRun& run) {
+    double sum = 0.0;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      sum += std::abs(run.values[i] - values[i]) / std::max(std::abs(values[i]), 1.0);
+    }
+    return sum;
+  };
+  const VariedRun* nearest = nullptr;
+  for (const VariedRun& run : runs_) {
+    if (!run.failed_with && (nearest == nullptr || distance(run) <= distance(*nearest))) nearest = &run;
+  }
+  std::string text = words(values);
+  if (nearest == nullptr) return text;
+  const double seconds = nearest->run_time_seconds;
+  const std::string took = seconds < 10.0 ? fmt::format("{:.2g} s", seconds) : duration_text(seconds);
+  if (nearest->values == values) return text + " again, about " + took;
+  return text + "; " + words(nearest->values) + " took " + took;
+}
+
+void add_varied_runs_options(const Command& command, fs::path& directory, fs::path& resumed, std::string& json) {
+  command
+      .option("-o,--output", directory,
+              "New or empty directory for profiles, logs and results. Default: a new one, named after the time")
+      .placeholder("DIR");
+  command.option("--resume", resumed, "Go on with the runs in this directory; what is varied may have other values now")
+      .placeholder("DIR");
+  command
+      .option("--export-json", json, "Write the result as JSON to FILE, or with '-' to standard output instead of text")
+      .placeholder("FILE|-");
+}
+
+Outcome<VariedRuns> open_varied_runs(VariedRunsSetting setting, const fs::path& directory, const fs::path& resumed) {
+  if (const auto objection = objection_to_command(setting.launch, setting.names)) return Failure{*objection};
+  const Outcome<Launcher> launcher = launcher_of(setting.launch);
+  if (!launcher) return launcher.failure();
+  setting.launcher = *launcher;
+  if (!directory.empty() && !resumed.empty()) {
+    return Failure{"-o and --resume: a series that is resumed stays in its directory"};
+  }
+  if (!resumed.empty()) return VariedRuns::resume(std::move(setting), resumed);
+  const fs::path place = directory.empty() ? new_series_directory(setting.subcommand) : directory;
+  return VariedRuns::begin(std::move(setting), place);
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,92 @@
+// Runs of a command in which {NAME} stands for values that are varied: what the user writes, and the runs themselves.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyzer/search/surface.hpp"
+#include "analyzer/statistics/interval.hpp"
+#include "cli/command.hpp"
+#include "cli/launch/launchers.hpp"
+#include "cli/launch/run_series.hpp"
+#include "libprofile/format/outcome.hpp"
+#include "report/varied_run.hpp"
+
+namespace halcyon::cli {
+
+/// NAME=A..B
+struct VariedRange {
+  std::string name;
+  Interval range;
+  bool is_whole = true;  // neither A nor B has a decimal point
+};
+Outcome<VariedRange> parse_varied_range(const std::string& text);
+/// NAME=LIST, such as ranks=1,2,4,8
+Outcome<Factor> parse_factor(const std::string& text);
+
+/// A share such as 90% or 90, as 0.9. It must lie between the two, which are shares, too.
+Outcome<double> parse_share(const std::string& text, const Interval& between);
+
+/// The command with values in place of their names in braces.
+Words with_values(const Words& launch, const std::vector<std::string>& names, const std::vector<double>& values);
+
+/// The value that a command gets for this one: it has at most six digits, unless it is whole.
+double put_into_command(double value);
+
+/// Why a {NAME} of the command has no value, or a name is not in the command; nothing if all is well. A shell's ${NAME}
+/// is left alone.
+std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names);
+
+/// A regular expression with one group, which is a number.
+Outcome<std::regex> parse_read(const std::string& text);
+
+struct VariedRunsSetting {
+  std::string subcommand;
+  std::vector<std::string> names;
+  Words launch;
+  Launcher launcher{};  // of that command; open_varied_runs() sets it
+  RankOptions recording;
+  std::optional<std::regex> read{};  // of the number that each run prints
+  bool keeps_failed = false;         // a run that failed is a result, too
+};
+
+class VariedRuns {
+ public:
+  /// In a new or empty directory.
+  static Outcome<VariedRuns> begin(VariedRunsSetting setting, const std::filesystem::path& directory);
+  /// With the runs that the directory has. Runs that did not end well are made again.
+  static Outcome<VariedRuns> resume(VariedRunsSetting setting, const std::filesystem::path& directory);
+
+  const std::vector<VariedRun>& runs() const { return runs_; }
+  const std::filesystem::path& directory() const { return series_.directory(); }
+
+  /// One more run with these values. A failure if it gave no result, or a signal asked this process to end.
+  Status make(const std::vector<double>& values, SignalRelay& relay);
+
+  /// "N=16 for the second time; a run with N=8 took 3 s"
+  std::string next_words(const std::vector<double>& values) const;
+
+ private:
+  VariedRuns(VariedRunsSetting setting, RunSeries series) : setting_(std::move(setting)), series_(std::move(series)) {}
+  Outcome<VariedRun> result_of(const std::string& name, std::vector<double> values, const std::string& profile) const;
+  std::size_t count_of(const std::vector<double>& values) const;
+
+  VariedRunsSetting setting_;
+  RunSeries series_;
+  std::vector<VariedRun> runs_;
+};
+
+/// -o, --resume and --export-json
+void add_varied_runs_options(const Command& command, std::filesystem::path& directory, std::filesystem::path& resumed,
+                             std::string& json);
+/// Checks the command, and begins the runs in `directory`, or in one that is named after the subcommand and the time;
+/// or resumes those in `resumed`. At most one of the two may be given.
+Outcome<VariedRuns> open_varied_runs(VariedRunsSetting setting, const std::filesystem::path& directory,
+                                     const std::filesystem::path& resumed);
+
+}  // namespace halcyon::cli

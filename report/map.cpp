@@ -1,0 +1,114 @@
+#include "report/map.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "report/layout.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+namespace {
+
+using nlohmann::ordered_json;
+
+const MeasuredPoint* measured_at(const MapResult& result, const Point& point) {
+  const auto found = std::find_if(result.points.begin(), result.points.end(),
+                                  [&point](const MeasuredPoint& each) { return each.point == point; });
+  return found != result.points.end() ? &*found : nullptr;
+}
+
+std::string predicted_words(const MapResult& result, const Point& point) {
+  if (!result.surface) return "–";
+  const std::string value = response_words(result.is_time, result.surface->at(point));
+  const auto interval = result.surface->interval_at(point, result.confidence);
+  if (!interval) return value;
+  return fmt::format("{} ({} to {})", value, response_words(result.is_time, interval->low),
+                     response_words(result.is_time, interval->high));
+}
+
+std::string sentence(const MapResult& result, std::size_t grid) {
+  if (!result.surface) {
+    return fmt::format("No surface: {} of {} do not determine it.", plural(result.points.size(), "point"), grid);
+  }
+  const std::string from = fmt::format("Predicted from {} of {} by a quadratic of the {}", result.points.size(),
+                                       plural(grid, "point"), result.surface->logarithmic ? "logarithm" : "response");
+  if (result.surface->error_left_out_percent) {
+    return fmt::format(
+        "{}. A point that is left out is predicted from the others with an error of {:.1f} % in the mean.", from,
+        *result.surface->error_left_out_percent);
+  }
+  return from + ". Its error is not known, since there are no more points than it needs: measure more (--points).";
+}
+
+}  // namespace
+
+double MeasuredPoint::mean() const {
+  return std::accumulate(responses.begin(), responses.end(), 0.0) / static_cast<double>(responses.size());
+}
+
+std::string map_text(const MapResult& result) {
+  const std::vector<Point> grid = grid_of(result.factors);
+  std::string text;
+  for (const Factor& factor : result.factors) text += fmt::format("{:>10}  ", factor.name);
+  text += fmt::format("{:>12}  {}\n", "measured", "predicted");
+  for (const Point& point : grid) {
+    for (const double level : point) text += fmt::format("{:>10}  ", value_text(level));
+    const MeasuredPoint* const measured = measured_at(result, point);
+    // A dash takes three bytes, but one column.
+    const std::string cell = measured != nullptr ? response_words(result.is_time, measured->mean()) : "–";
+    text += fmt::format("{:>{}}  {}\n", cell, 12 + cell.size() - columns_of(cell), predicted_words(result, point));
+  }
+  text += "\n" + filled("", 0, sentence(result, grid.size()));
+  if (const std::string words = without_verdict_words(result.runs); result.is_time && !words.empty()) {
+    text += filled("", 0, words);
+  }
+  if (!result.ended_early.empty()) text += filled("", 0, "It ended early: " + result.ended_early);
+  return text;
+}
+
+ordered_json map_json(const MapResult& result) {
+  ordered_json factors = ordered_json::array();
+  for (const Factor& factor : result.factors) {
+    factors.push_back({{"name", factor.name}, {"values", factor.levels}, {"logarithmic", factor.logarithmic}});
+  }
+  ordered_json points = ordered_json::array();
+  for (const Point& point : grid_of(result.factors)) {
+    const MeasuredPoint* const measured = measured_at(result, point);
+    ordered_json predicted;
+    ordered_json interval;
+    if (result.surface) {
+      predicted = result.surface->at(point);
+      if (const auto around = result.surface->interval_at(point, result.confidence)) {
+        interval = {around->low, around->high};
+      }
+    }
+    points.push_back({{"values", point},
+                      {"runs", measured != nullptr ? measured->responses.size() : 0},
+                      {"measured", measured != nullptr ? ordered_json(measured->mean()) : ordered_json()},
+                      {"predicted", predicted},
+                      {"interval", interval}});
+  }
+  ordered_json runs = ordered_json::array();
+  for (const VariedRun& run : result.runs) {
+    ordered_json each = varied_run_json(run, result.is_time ? run.seconds() : run.printed);
+    each["values"] = run.values;
+    runs.push_back(std::move(each));
+  }
+  ordered_json error;
+  if (result.surface && result.surface->error_left_out_percent) error = *result.surface->error_left_out_percent;
+  return {{"command", result.command},
+          {"response", result.is_time ? "time" : "number"},
+          {"factors", factors},
+          {"confidence_percent", 100.0 * result.confidence},
+          {"surface",
+           result.surface ? ordered_json(result.surface->logarithmic ? "logarithmic" : "linear") : ordered_json()},
+          {"error_left_out_percent", error},
+          {"ended_early", result.ended_early.empty() ? ordered_json() : ordered_json(result.ended_early)},
+          {"points", points},
+          {"runs", runs}};
+}
+
+}  // namespace halcyon

@@ -1,0 +1,26 @@
+// The result of `halcyon search` as text and as JSON.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "analyzer/search/search.hpp"
+#include "report/varied_run.hpp"
+
+namespace halcyon {
+
+struct SearchResult {
+  std::string command;
+  std::string name;  // of what was varied
+  SearchRequest request;
+  std::vector<VariedRun> runs;  // in the order of time
+  std::vector<Trial> trials;    // one for each of them
+  SearchState state;
+  std::string ended_early;  // why; empty if the search came to its end
+};
+
+std::string search_text(const SearchResult& result);
+nlohmann::ordered_json search_json(const SearchResult& result);
+
+}  // namespace halcyon
