@@ -1,0 +1,73 @@
+"""The phases of a program that says itself when they were: its start-up, and steps in which one rank was slower."""
+import halcyon_test
+from halcyon_test import MPI, PROGRAMS
+
+PROGRAM = PROGRAMS / "phases"
+RANKS = 3
+STARTUP = 0.5  # s, about
+STEPS = 400
+STEP = 4e-3  # s
+FACTOR = 1.6  # of slow steps
+MOST_ERROR = 0.05  # of the length of a phase
+
+
+class FindsPhases(halcyon_test.Behaviour):
+
+    def run_of(self, *words):
+        """The report of a run, and the times that the program printed."""
+        finished = self.halcyon("run", "-o", "run.h5", "--no-baseline", "--", *MPI.launch(RANKS), PROGRAM, *words)
+        self.assertEqual(finished.status, 0, finished)
+        times = dict(line.split() for line in finished.output.splitlines() if not line.startswith("halcyon"))
+        times = {name: float(seconds) for name, seconds in times.items()}
+        report = self.report("run.h5")
+        (self.directory / "run.h5").unlink()
+        return report, times
+
+    def check_startup(self, phases, times):
+        startup = phases["startup"]
+        self.assertAlmostEqual(startup["until_seconds"], times["startup"], delta=MOST_ERROR * times["startup"])
+        self.assertFalse(startup["judged"], startup)
+        self.assertEqual(phases["stable"]["from_seconds"], startup["until_seconds"])
+
+    def check_slow_steps(self, first, last):
+        def check(_):
+            report, times = self.run_of(STARTUP, STEPS, first, last)
+            phases = report["phases"]
+            self.check_startup(phases, times)
+            self.assertEqual(len(phases["changes"]), 1, (phases, times))
+            change = phases["changes"][0]
+            error = MOST_ERROR * (times["to"] - times["from"])
+            self.assertAlmostEqual(change["from_seconds"], times["from"], delta=error)
+            self.assertAlmostEqual(change["to_seconds"], times["to"], delta=error)
+            self.assertAlmostEqual(change["factor"], FACTOR, delta=0.1)
+            self.assertEqual((change["ranks"], change["hosts"]), ([1], report["hosts"]), phases)
+            return phases
+        return self.check_left_alone(check)
+
+    def test_the_start_up_ends_where_the_program_says_it_does_and_nothing_else_changes(self):
+        def check(_):
+            report, times = self.run_of(STARTUP, STEPS)
+            phases = report["phases"]
+            self.check_startup(phases, times)
+            self.assertEqual((phases["dominant"], phases["changes"]), (True, []), phases)
+        self.check_left_alone(check)
+
+    def test_a_slow_stretch_is_told_with_its_time_and_its_rank(self):
+        phases = self.check_slow_steps(150, 250)
+        self.assertTrue(phases["dominant"], phases)
+
+    def test_a_slow_half_of_the_run_is_told_and_so_is_that_no_level_is_the_usual_one(self):
+        phases = self.check_slow_steps(STEPS // 2, STEPS)
+        self.assertFalse(phases["dominant"], phases)
+
+    def test_pilots_method_finds_the_slow_stretch_too(self):
+        finished = self.halcyon("run", "-o", "run.h5", "--", *MPI.launch(RANKS), PROGRAM, STARTUP, STEPS, 150, 250)
+        self.assertEqual(finished.status, 0, finished)
+        for method in ("edm", "edm-multi"):
+            finished = self.halcyon("report", "--changes", method, "--json", "-", "run.h5")
+            self.assertEqual(finished.status, 0, finished)
+            self.assertIn(f'"method": "{method}"', finished.output)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
