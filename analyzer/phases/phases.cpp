@@ -274,7 +274,8 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
   edges.push_back(compared.size());
   segments.push_back(part->end);
   segments.push_back(profile.duration.size());
-  const std::vector<double> begins = begins_of(profile, segments);
+  std::vector<double> begins = begins_of(profile, segments);
+  begins.front() -= first_repetition_before(profile, grouping, baselines, *part);
 
   const UsualLevel usual = usual_level(stretches, blocks.levels.size(), least.factor);
   Phases phases{.method = method,

@@ -29,8 +29,8 @@ std::size_t leading_unjudged(const Profile& profile, const Grouping& grouping, c
   for (std::size_t place = 0; place < count && largest - lead <= unjudged_seconds; ++place) {
     const std::size_t segment = segment_at(place);
     const double duration = static_cast<double>(profile.duration[segment]);
-    if (baselines[grouping.groups.of[segment]] > 0.0) {
-      lead -= unjudged_outweighs * duration;
+    if (const double baseline = baselines[grouping.groups.of[segment]]; baseline > 0.0) {
+      lead -= unjudged_outweighs * std::min(duration, baseline);
     } else {
       lead += duration;
       unjudged_seconds -= duration;
@@ -64,6 +64,27 @@ std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& gro
                                               [size](std::size_t place) { return size - 1 - place; });
   if (begin + behind >= size) return std::nullopt;
   return Stretch{begin, size - behind};
+}
+
+double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                               Stretch part) {
+  if (part.begin == 0) return 0.0;
+  const auto site_of = [&profile](std::size_t segment) { return profile.site.empty() ? 0 : profile.site[segment]; };
+  std::vector<std::pair<double, std::size_t>> groups;  // baseline, segments
+  std::size_t segments = 0;
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    const std::span<const std::uint32_t> members = grouping.members(group);
+    if (!(baselines[group] > 0.0) || site_of(members.front()) != site_of(part.begin - 1)) continue;
+    groups.emplace_back(baselines[group], members.size());
+    segments += members.size();
+  }
+  std::sort(groups.begin(), groups.end());
+  std::size_t before = 0;
+  for (const auto& [baseline, size] : groups) {
+    before += size;
+    if (2 * before >= segments) return std::min(baseline, static_cast<double>(profile.duration[part.begin - 1]));
+  }
+  return 0.0;
 }
 
 ComparedSegments::ComparedSegments(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,

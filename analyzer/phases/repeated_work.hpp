@@ -17,9 +17,14 @@ namespace halcyon {
 using GroupBaselines = std::vector<double>;
 
 /// The segments from the first repeated one to the last. Before the first, the time that is not judged outweighs the
-/// judged time tenfold, at the end of every stretch that ends there; after the last, likewise. So a few short segments
-/// of the repeated work may come earlier or later. Nothing where no group is judged.
+/// baselines of judged segments ninefold, at the end of every stretch that ends there; after the last, likewise. So a
+/// few short segments of the repeated work may come earlier or later. Nothing where no group is judged.
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
+
+/// How much of the segment before the part is its first repetition, in s. If that segment ends where repeated segments
+/// end, it holds one of them, too: the median of their baselines.
+double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                               Stretch part);
 
 /// Levels of a stretch by group: medians of durations in units of the group's baseline.
 struct GroupLevel {

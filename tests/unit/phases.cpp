@@ -235,18 +235,28 @@ TEST(Phases, CountSlowFirstRepetitionsAsStartUp) {
 
 TEST(Phases, CountWhatComesBeforeAndAfterTheRepeatedWorkAsStartUpAndEnd) {
   Profile profile = run_of(1000, [](std::size_t) { return 1.0; });
-  profile.sites = {"allreduce@app+0x10", "bcast@app+0x20", "barrier@app+0x30"};
+  profile.sites = {"allreduce@app+0x10", "bcast@app+0x20", "barrier@app+0x30", "reduce@app+0x40"};
   profile.site.assign(1000, 0);
   // One segment of the repeated work comes early, as where a function is called once to prepare.
   profile.site[0] = 1;
   profile.site[2] = 2;
-  profile.site[999] = 2;
+  profile.site[999] = 3;
   profile.duration[0] = profile.duration[2] = 0.2F;
   profile.duration[999] = 0.1F;
   const Phases phases = phases_of(profile);
   EXPECT_NEAR(phases.repeated_from_seconds, begin_of(profile, 3), 1e-9);
   EXPECT_EQ(phases.stable_from_seconds, phases.repeated_from_seconds);
   EXPECT_NEAR(phases.end_seconds - phases.stable_to_seconds, 0.1, 1e-6);
+}
+
+TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
+  Profile profile = run_of(1000, [](std::size_t) { return 1.0; });
+  FeatureColumn& sends = halcyon::testing::column(profile, Feature::sends_blocking);
+  sends.bins = {2.0, 7.0};
+  sends.index.assign(1000, 0);
+  sends.index[0] = 1;
+  profile.duration[0] = 0.201F;
+  EXPECT_NEAR(phases_of(profile).repeated_from_seconds, 0.2, 1e-4);
 }
 
 TEST(Phases, AreNoneWhereNothingRepeats) {
