@@ -114,7 +114,6 @@ ordered_json known_runs_json(const Profile& profile, const Analysis& analysis) {
 
 ordered_json phases_json(const std::optional<Phases>& phases) {
   if (!phases) return {};
-  const double judged = phases->stable_from_seconds - phases->repeated_from_seconds;
   ordered_json changes = ordered_json::array();
   for (const LevelChange& change : phases->changes) {
     changes.push_back({{"from_seconds", change.from_seconds},
@@ -123,18 +122,15 @@ ordered_json phases_json(const std::optional<Phases>& phases) {
                        {"ranks", change.ranks},
                        {"hosts", change.hosts}});
   }
-  return {{"method", change_method_names[static_cast<std::size_t>(phases->method)]},
-          {"dominant", phases->dominant},
-          {"startup",
-           {{"until_seconds", phases->stable_from_seconds},
-            {"seconds", phases->stable_from_seconds},
-            {"judged", judged > 0.0},
-            {"judged_seconds", judged},
-            {"factor", judged > 0.0 ? ordered_json(phases->startup_factor) : ordered_json()}}},
-          {"stable", {{"from_seconds", phases->stable_from_seconds}, {"to_seconds", phases->stable_to_seconds}}},
-          {"end",
-           {{"from_seconds", phases->stable_to_seconds}, {"seconds", phases->end_seconds - phases->stable_to_seconds}}},
-          {"changes", std::move(changes)}};
+  return {
+      {"method", change_method_names[static_cast<std::size_t>(phases->method)]},
+      {"dominant", phases->dominant},
+      {"startup",
+       {{"until_seconds", phases->stable_from_seconds}, {"seconds", phases->stable_from_seconds}, {"judged", false}}},
+      {"stable", {{"from_seconds", phases->stable_from_seconds}, {"to_seconds", phases->stable_to_seconds}}},
+      {"end",
+       {{"from_seconds", phases->stable_to_seconds}, {"seconds", phases->end_seconds - phases->stable_to_seconds}}},
+      {"changes", std::move(changes)}};
 }
 
 // One object per host; null if nothing was probed.

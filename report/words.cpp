@@ -174,22 +174,10 @@ std::vector<std::string> phases_words(const Phases& phases) {
   constexpr std::size_t most_changes = 3;
   std::vector<std::string> clauses;
   const auto percent = [&phases](double part) { return fmt::format("{:.0f} %", 100.0 * part / phases.end_seconds); };
-  const double unjudged = phases.repeated_from_seconds;
-  const double slower = phases.stable_from_seconds - unjudged;
   if (phases.stable_from_seconds >= least_told * phases.end_seconds) {
-    std::string words =
-        fmt::format("start-up took {} ({})", seconds(phases.stable_from_seconds), percent(phases.stable_from_seconds));
-    const std::string first_repetitions =
-        fmt::format("the first repetitions took {:.1f} times as long as later ones", phases.startup_factor);
-    if (!(slower > 0.0)) {
-      words += ", before the program repeated itself, and is not judged";
-    } else if (unjudged > 0.0) {
-      words += fmt::format(": {} before the program repeated itself, which is not judged, and {} in which {}",
-                           seconds(unjudged), seconds(slower), first_repetitions);
-    } else {
-      words += ": " + first_repetitions;
-    }
-    clauses.push_back(words);
+    clauses.push_back(
+        fmt::format("the first {} ({}) were start-up, before the program repeated itself, and are not judged",
+                    seconds(phases.stable_from_seconds), percent(phases.stable_from_seconds)));
   }
   // The largest changes, in the order of time.
   std::vector<const LevelChange*> told;

@@ -22,7 +22,6 @@ constexpr std::size_t fewest_compared = 30;  // with fewer, Pilot keeps everythi
 // overlap more are no two levels.
 constexpr double least_superiority = 0.8;
 constexpr double least_comparable_share = 0.5;  // of the time of a stretch: in groups that the other stretch has, too
-constexpr double longest_startup_share = 0.25;  // of the run; the same as of the likely cause `start-up`
 constexpr double least_share_of_lowest_level = 0.1;
 // Ranks or hosts that hold most of the added time are told if they are at most half of all.
 constexpr double most_of_added = 0.8;
@@ -280,12 +279,9 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
   const UsualLevel usual = usual_level(stretches, blocks.levels.size(), least.factor);
   Phases phases{.method = method,
                 .dominant = usual.dominant,
-                .repeated_from_seconds = begins.front(),
                 .stable_from_seconds = begins.front(),
                 .stable_to_seconds = begins[stretches.size()],
                 .end_seconds = begins.back()};
-  double startup_seconds = 0.0;  // of judged segments
-  double startup_at_usual_level = 0.0;
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     const double factor = factor_between(stretches[i], stretches[usual.stretch]);
     const double seconds = begins[i + 1] - begins[i];
@@ -293,15 +289,6 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
     const bool is_told = factor > 0.0 && std::isfinite(factor) && size_of(factor) >= least.factor &&
                          std::abs(1.0 - 1.0 / factor) * seconds >= least.share * phases.end_seconds;
     if (!is_told) continue;
-    const bool is_startup = phases.dominant && factor > 1.0 && begins[i] == phases.stable_from_seconds &&
-                            begins[i + 1] <= longest_startup_share * phases.end_seconds;
-    if (is_startup) {
-      startup_seconds += seconds;
-      startup_at_usual_level += seconds / factor;
-      phases.startup_factor = startup_seconds / startup_at_usual_level;
-      phases.stable_from_seconds = begins[i + 1];
-      continue;
-    }
     LevelChange change{.from_seconds = begins[i], .to_seconds = begins[i + 1], .factor = factor};
     if (factor > 1.0) add_who(change, profile, compared, {edges[i], edges[i + 1]}, stretches[i].level / factor);
     phases.changes.push_back(std::move(change));

@@ -34,12 +34,10 @@ struct Phases {
   /// One level holds for more than half of the compared segments. It is then the usual one, else the lowest that lasts
   /// for a tenth of them.
   bool dominant = true;
-  double repeated_from_seconds = 0.0;  // what comes before is not judged
-  double stable_from_seconds = 0.0;    // later where the first repetitions were slower
-  double startup_factor = 1.0;         // of durations in these; 1 without
-  double stable_to_seconds = 0.0;      // what comes after is not judged
-  double end_seconds = 0.0;            // the end of the run
-  std::vector<LevelChange> changes;    // in the order of time
+  double stable_from_seconds = 0.0;  // what comes before is start-up, and is not judged
+  double stable_to_seconds = 0.0;    // what comes after is not judged, either
+  double end_seconds = 0.0;          // the end of the run
+  std::vector<LevelChange> changes;  // in the order of time
 };
 
 /// What is told. A level must differ from the usual one by `least_factor` or more, and must have cost or saved

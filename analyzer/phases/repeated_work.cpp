@@ -13,6 +13,8 @@ namespace {
 
 constexpr double unjudged_outweighs = 9.0;  // judged time, where nine tenths are not judged
 constexpr double compared_share = 0.9;      // of the repeated time
+constexpr std::size_t most_compared = 500'000;
+constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd
 constexpr std::size_t sample_of_level = 255;
 constexpr std::size_t sample_of_group_levels = 2048;
 constexpr std::size_t fewest_of_group = 5;  // for a median
@@ -106,8 +108,11 @@ ComparedSegments::ComparedSegments(const Profile& profile, const Grouping& group
     baselines_[group] = baselines[group];
     count += grouping.members(group).size();
   }
-  segments_.reserve(count);
+  segments_.reserve(std::min(count, 2 * most_compared));
+  // Of many, some are enough. Multiples of the golden ratio choose them evenly.
+  const std::uint64_t kept_below = (std::uint64_t{1} << 32) / (1 + count / most_compared);
   for (std::size_t segment = part.begin; segment < part.end; ++segment) {
+    if (static_cast<std::uint32_t>(segment * golden_ratio_of_32_bits) >= kept_below) continue;
     if (baselines_[grouping.groups.of[segment]] > 0.0) segments_.push_back(static_cast<std::uint32_t>(segment));
   }
 }

@@ -135,17 +135,19 @@ TEST(RankSplits, AreNoneWhereAllValuesAreEqual) {
   EXPECT_EQ(rank_splits({}), Positions{});
 }
 
+constexpr double baseline = 1e-3;  // s
+
 // Segments of 1 ms on 4 ranks, with jitter of 3 % and rare long delays; `factor` times longer where it says so.
 Profile run_of(std::size_t segments, const std::function<double(std::size_t)>& factor, unsigned seed = 1) {
   std::mt19937_64 random(seed);
   std::normal_distribution<> jitter(1.0, 0.03);
   std::bernoulli_distribution strikes(0.02);
   std::exponential_distribution<> delay(0.2);
-  Profile profile = uniform_profile(segments, 1e-3, 4);
+  Profile profile = uniform_profile(segments, baseline, 4);
   double sum = 0.0;
   for (std::size_t i = 0; i < segments; ++i) {
     const double relative = factor(i) * jitter(random) + (strikes(random) ? delay(random) : 0.0);
-    profile.duration[i] = static_cast<float>(1e-3 * relative);
+    profile.duration[i] = static_cast<float>(baseline * relative);
     profile.last_rank[i] = static_cast<std::uint32_t>(i % 4);
     sum += static_cast<double>(profile.duration[i]);
   }
@@ -153,8 +155,15 @@ Profile run_of(std::size_t segments, const std::function<double(std::size_t)>& f
   return profile;
 }
 
+// With the baselines known, as here, no estimate is needed.
 Phases phases_of(const Profile& profile) {
-  const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;
+  const Grouping grouping = group_segments(profile);
+  GroupBaselines baselines(grouping.groups.count, 0.0);
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    if (grouping.members(group).size() >= smallest_judged_group) baselines[group] = baseline;
+  }
+  const std::optional<Phases> phases =
+      find_phases(profile, grouping, baselines, {.factor = 1.08, .share = 0.01}, ChangeMethod::ranks);
   EXPECT_TRUE(phases.has_value());
   return phases.value_or(Phases{});
 }
@@ -166,16 +175,38 @@ double begin_of(const Profile& profile, std::size_t segment) {
 }
 
 TEST(Phases, OfASteadyRunAreOne) {
-  unsigned runs_with_changes = 0;
-  for (unsigned seed = 0; seed < seeds; ++seed) {
+  constexpr unsigned runs = 300;
+  for (unsigned seed = 0; seed < runs; ++seed) {
     const Phases phases = phases_of(run_of(
-        1000, [](std::size_t) { return 1.0; }, seed));
+        200 + 10 * seed, [](std::size_t) { return 1.0; }, seed));
     EXPECT_TRUE(phases.dominant);
     EXPECT_EQ(phases.stable_from_seconds, 0.0);
     EXPECT_EQ(phases.stable_to_seconds, phases.end_seconds);
-    runs_with_changes += phases.changes.empty() ? 0 : 1;
+    EXPECT_TRUE(phases.changes.empty()) << seed;
   }
-  EXPECT_EQ(runs_with_changes, 0U);
+}
+
+// The test takes blocks as independent. What it finds in jitter that wanders is too small to be told.
+TEST(Phases, OfARunWhoseJitterWandersAreOne) {
+  constexpr unsigned runs = 100;
+  unsigned runs_with_changes = 0;
+  for (unsigned seed = 0; seed < runs; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<> step(0.0, 0.1);
+    double wander = 0.0;
+    const auto factor = [&](std::size_t) { return 1.0 + (wander = 0.7 * wander + step(random)); };
+    runs_with_changes += phases_of(run_of(1000, factor, seed)).changes.empty() ? 0 : 1;
+  }
+  EXPECT_LE(runs_with_changes, 1U);
+}
+
+TEST(Phases, AreInTheAnalysisOfARun) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
+  const Profile profile = run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
+  const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;
+  ASSERT_TRUE(phases.has_value());
+  ASSERT_EQ(phases->changes.size(), 1U);
+  EXPECT_NEAR(phases->changes[0].factor, 1.5, 0.05);
 }
 
 TEST(Phases, TellWhenEverythingWasSlowerByWhatFactorAndWhoHeldTheOthersUp) {
@@ -224,13 +255,14 @@ TEST(Phases, HaveNoUsualLevelWhereNoneHoldsForMoreThanHalfAndThenAreMeasuredAgai
   EXPECT_NEAR(phases.changes[1].factor, 2.0, 0.07);
 }
 
-TEST(Phases, CountSlowFirstRepetitionsAsStartUp) {
+TEST(Phases, TellOfSlowFirstRepetitions) {
   const Profile profile = run_of(1000, [](std::size_t i) { return i < 100 ? 1.7 : 1.0; });
   const Phases phases = phases_of(profile);
-  EXPECT_TRUE(phases.changes.empty());
-  EXPECT_EQ(phases.repeated_from_seconds, 0.0);
-  EXPECT_NEAR(phases.stable_from_seconds, begin_of(profile, 100), 0.01);
-  EXPECT_NEAR(phases.startup_factor, 1.7, 0.05);
+  EXPECT_EQ(phases.stable_from_seconds, 0.0);
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_EQ(phases.changes[0].from_seconds, 0.0);
+  EXPECT_NEAR(phases.changes[0].to_seconds, begin_of(profile, 100), 0.01);
+  EXPECT_NEAR(phases.changes[0].factor, 1.7, 0.05);
 }
 
 TEST(Phases, CountWhatComesBeforeAndAfterTheRepeatedWorkAsStartUpAndEnd) {
@@ -244,8 +276,7 @@ TEST(Phases, CountWhatComesBeforeAndAfterTheRepeatedWorkAsStartUpAndEnd) {
   profile.duration[0] = profile.duration[2] = 0.2F;
   profile.duration[999] = 0.1F;
   const Phases phases = phases_of(profile);
-  EXPECT_NEAR(phases.repeated_from_seconds, begin_of(profile, 3), 1e-9);
-  EXPECT_EQ(phases.stable_from_seconds, phases.repeated_from_seconds);
+  EXPECT_NEAR(phases.stable_from_seconds, begin_of(profile, 3), 1e-9);
   EXPECT_NEAR(phases.end_seconds - phases.stable_to_seconds, 0.1, 1e-6);
 }
 
@@ -256,7 +287,7 @@ TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
   sends.index.assign(1000, 0);
   sends.index[0] = 1;
   profile.duration[0] = 0.201F;
-  EXPECT_NEAR(phases_of(profile).repeated_from_seconds, 0.2, 1e-4);
+  EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.2, 1e-4);
 }
 
 TEST(Phases, AreNoneWhereNothingRepeats) {
@@ -267,7 +298,9 @@ TEST(Phases, DoNotTakeOtherWorkForAnotherLevel) {
   Profile profile = run_of(2000, [](std::size_t i) { return i < 1000 ? 1.0 : 3.0; });
   profile.sites = {"allreduce@app+0x10", "bcast@app+0x20"};
   for (std::size_t i = 0; i < 2000; ++i) profile.site.push_back(i < 1000 ? 0 : 1);
-  EXPECT_TRUE(phases_of(profile).changes.empty());
+  const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;
+  ASSERT_TRUE(phases.has_value());
+  EXPECT_TRUE(phases->changes.empty());
 }
 
 }  // namespace
