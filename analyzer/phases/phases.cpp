@@ -24,7 +24,7 @@ constexpr double least_superiority = 0.8;
 constexpr double least_comparable_share = 0.5;  // of the time of a stretch: in groups that the other stretch has, too
 constexpr double least_share_of_lowest_level = 0.1;
 // Ranks or hosts that hold most of the added time are told if they are at most half of all.
-constexpr double most_of_added = 0.8;
+constexpr double most_of_added = 2.0 / 3.0;
 constexpr std::size_t sample_of_ranks = 4096;
 constexpr std::size_t reach_of_edge = 2;  // blocks
 
@@ -129,10 +129,15 @@ std::vector<LevelStretch> distinct_stretches(const Blocks& blocks, std::span<con
   return stretches;
 }
 
-// Change points that were taken back may have held others off their places.
-std::vector<LevelStretch> in_best_places(const Blocks& blocks, const std::vector<LevelStretch>& stretches) {
+std::vector<std::size_t> changes_between(const std::vector<LevelStretch>& stretches) {
   std::vector<std::size_t> changes;
   for (std::size_t i = 1; i < stretches.size(); ++i) changes.push_back(stretches[i].blocks.begin);
+  return changes;
+}
+
+// Change points that were taken back may have held others off their places.
+std::vector<LevelStretch> in_best_places(const Blocks& blocks, const std::vector<LevelStretch>& stretches) {
+  std::vector<std::size_t> changes = changes_between(stretches);
   move_to_best_places(blocks.levels, changes);
   std::vector<LevelStretch> placed;
   for (const Stretch& part : stretches_between(changes, blocks.levels.size())) placed.push_back(blocks.stretch(part));
@@ -144,7 +149,14 @@ struct UsualLevel {
   bool dominant = false;
 };
 
+// Pilot's rule; or several stretches at one level, which together hold more than half; or the lowest level that lasts.
 UsualLevel usual_level(const std::vector<LevelStretch>& stretches, std::size_t blocks, double least_factor) {
+  if (const std::optional<Stretch> dominant = dominant_stretch(changes_between(stretches), blocks)) {
+    const auto place = std::find_if(stretches.begin(), stretches.end(), [&dominant](const LevelStretch& one) {
+      return one.blocks.begin == dominant->begin;
+    });
+    return {static_cast<std::size_t>(place - stretches.begin()), true};
+  }
   std::vector<std::size_t> longest_first(stretches.size());
   std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
   std::stable_sort(longest_first.begin(), longest_first.end(), [&](std::size_t a, std::size_t b) {

@@ -16,9 +16,10 @@ namespace halcyon {
 /// Groups and the duration that their segments have: (groups) s, 0 where a group is not judged.
 using GroupBaselines = std::vector<double>;
 
-/// The segments from the first repeated one to the last. Before the first, the time that is not judged outweighs the
-/// baselines of judged segments ninefold, at the end of every stretch that ends there; after the last, likewise. So a
-/// few short segments of the repeated work may come earlier or later. Nothing where no group is judged.
+/// The segments from where the program begins to repeat itself to where it ends to: without start-up and end. The
+/// start-up ends where the time in segments that are not judged, less nine times the baselines of judged ones, is
+/// largest, so a few short segments of the repeated work may lie in it; the end begins likewise. Nothing where no group
+/// is judged.
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
 
 /// How much of the segment before the part is its first repetition, in s. If that segment ends where repeated segments

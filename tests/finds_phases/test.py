@@ -1,16 +1,21 @@
-"""The phases of a program that says itself when they were: its start-up, and steps in which one rank was slower."""
+"""The phases of programs that say themselves when they were: their start-up, and steps in which one rank was slower."""
 import json
+import re
+import shutil
+import unittest
+from pathlib import Path
 
 import halcyon_test
 from halcyon_test import MPI, PROGRAMS
 
 PROGRAM = PROGRAMS / "phases"
-RANKS = 3
+RANKS = 2
 STARTUP = 0.5  # s, about
 STEPS = 400
 STEP = 4e-3  # s
 FACTOR = 1.6  # of slow steps
 MOST_ERROR = 0.05  # of the length of a phase
+CRACK = Path("/usr/share/lammps/examples/crack/in.crack")
 
 
 class FindsPhases(halcyon_test.Behaviour):
@@ -73,6 +78,21 @@ class FindsPhases(halcyon_test.Behaviour):
                 common = sum(min(change["to_seconds"], times["to"]) - max(change["from_seconds"], times["from"])
                              for change in slow)
                 self.assertGreater(common, 0.5 * (times["to"] - times["from"]), phases)
+        self.check_left_alone(check)
+
+    @unittest.skipUnless(shutil.which("lmp") and CRACK.is_file(), "no LAMMPS with its examples")
+    def test_start_up_and_end_of_lammps_are_what_its_loop_leaves_of_the_run(self):
+        def check(_):
+            (self.directory / "run.h5").unlink(missing_ok=True)
+            finished = self.halcyon("run", "-o", "run.h5", "--no-baseline", "--", *MPI.launch(RANKS),
+                                    "lmp", "-in", CRACK, "-log", "log.lammps", "-screen", "none")
+            self.assertEqual(finished.status, 0, finished)
+            report = self.report("run.h5")
+            log = (self.directory / "log.lammps").read_text()
+            outside = report["run_time_seconds"] - float(re.search(r"^Loop time of (\S+)", log, re.M)[1])
+            phases = report["phases"]
+            self.assertAlmostEqual(phases["startup"]["seconds"] + phases["end"]["seconds"], outside,
+                                   delta=MOST_ERROR * outside, msg=phases)
         self.check_left_alone(check)
 
 
