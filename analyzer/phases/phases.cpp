@@ -25,6 +25,7 @@ constexpr double least_comparable_share = 0.5;  // of the time of a stretch: in 
 constexpr double least_share_of_lowest_level = 0.1;
 // Ranks or hosts that hold most of the added time are told if they are at most half of all.
 constexpr double most_of_added = 2.0 / 3.0;
+constexpr double least_of_alike = 0.5;  // who holds so much of what the one before holds, is told with it
 constexpr std::size_t sample_of_ranks = 4096;
 constexpr std::size_t reach_of_edge = 2;  // blocks
 
@@ -202,7 +203,7 @@ std::size_t edge_between(const Blocks& blocks, const LevelStretch& a, const Leve
   return best;
 }
 
-// The fewest that hold most of the sum, if they are at most half of all; else none.
+// The fewest that hold most of the sum, and those who hold about as much; none if they are more than half of all.
 template <class Key>
 std::vector<Key> few_that_hold_most(const std::map<Key, double>& seconds, std::size_t all) {
   std::vector<std::pair<double, Key>> largest_first;
@@ -214,10 +215,12 @@ std::vector<Key> few_that_hold_most(const std::map<Key, double>& seconds, std::s
   std::sort(largest_first.begin(), largest_first.end(), std::greater<>());
   std::vector<Key> few;
   double held = 0.0;
+  double last = 0.0;
   for (const auto& [value, key] : largest_first) {
-    if (held >= most_of_added * sum) break;
+    if (held >= most_of_added * sum && value < least_of_alike * last) break;
     few.push_back(key);
     held += value;
+    last = value;
   }
   if (2 * few.size() > all) return {};
   std::sort(few.begin(), few.end());
