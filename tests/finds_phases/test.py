@@ -15,6 +15,8 @@ STEPS = 400
 STEP = 4e-3  # s
 FACTOR = 1.6  # of slow steps
 MOST_ERROR = 0.05  # of the length of a phase
+# s; the first segment of the loop of LAMMPS holds several steps. None is like it, so it is not known as repeated work.
+FIRST_STEPS = 5e-3
 CRACK = Path("/usr/share/lammps/examples/crack/in.crack")
 
 
@@ -92,7 +94,7 @@ class FindsPhases(halcyon_test.Behaviour):
             outside = report["run_time_seconds"] - float(re.search(r"^Loop time of (\S+)", log, re.M)[1])
             phases = report["phases"]
             self.assertAlmostEqual(phases["startup"]["seconds"] + phases["end"]["seconds"], outside,
-                                   delta=MOST_ERROR * outside, msg=phases)
+                                   delta=MOST_ERROR * outside + FIRST_STEPS, msg=phases)
         self.check_left_alone(check)
 
 
