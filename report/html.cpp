@@ -233,12 +233,37 @@ std::string timeline_data(const Overview& overview) {
   return nlohmann::json::array({begin, shortest, longest, disturbed}).dump();
 }
 
+// As attributes for the figure that zooms: only numbers and our own words.
+std::string shaded_data(const std::vector<ShadedPart>& shaded) {
+  nlohmann::json data = nlohmann::json::array();
+  for (const ShadedPart& part : shaded) data.push_back({part.from_seconds, part.to_seconds, part.kind});
+  return svg::escaped(data.dump());
+}
+
+// What the shades of the timeline mean, and the sentences.
+std::string phases_paragraphs(const Phases& phases, const std::vector<ShadedPart>& shaded) {
+  std::string keys;
+  for (const auto& [kind, meaning] :
+       {std::pair{"startup", "start-up or end"}, {"slower", "everything slower"}, {"faster", "everything faster"}}) {
+    const bool is_shown =
+        std::any_of(shaded.begin(), shaded.end(),
+                    [kind = std::string_view(kind)](const ShadedPart& part) { return part.kind == kind; });
+    if (is_shown) keys += fmt::format("{}<span class=\"key {}\"></span> {}", keys.empty() ? "" : ", ", kind, meaning);
+  }
+  std::string clauses;
+  for (const std::string& clause : phases_words(phases)) clauses += (clauses.empty() ? "" : "; ") + words(clause);
+  if (clauses.empty()) return "";
+  return fmt::format("<p class=\"phases\">Phases: {}. <span class=\"soft\">{}</span></p>\n", clauses, keys);
+}
+
 std::string timeline_section(const RunOnPage& run) {
   if (run.analysis.segments < fewest_drawn_segments) return "";
-  const std::string drawn = timeline_figure(run.overview);
+  const std::optional<Phases>& phases = run.analysis.phases;
+  const std::vector<ShadedPart> shaded = phases ? shaded_parts(*phases) : std::vector<ShadedPart>();
+  const std::string drawn = timeline_figure(run.overview, shaded);
   if (drawn.empty()) return "";
   const std::string interactive = fmt::format(
-      "<div class=\"zoomable\" hidden><div class=\"plot\" role=\"img\" aria-label=\"{}\"></div>\n"
+      "<div class=\"zoomable\" hidden><div class=\"plot\" role=\"img\" aria-label=\"{}\" data-shaded=\"{}\"></div>\n"
       "<p class=\"soft\">Point at the plot to read values; drag to zoom. "
       "<span class=\"buttons\"><button type=\"button\" value=\"earlier\">Earlier</button> "
       "<button type=\"button\" value=\"later\">Later</button> "
@@ -246,12 +271,13 @@ std::string timeline_section(const RunOnPage& run) {
       "<button type=\"button\" value=\"wider\">Wider</button> "
       "<button type=\"button\" value=\"whole\">Whole run</button></span></p>\n"
       "<script type=\"application/json\">{}</script></div>\n",
-      timeline_label, timeline_data(run.overview));
+      timeline_label, shaded_data(shaded), timeline_data(run.overview));
   return section("Segments along the run",
                  "Duration of each segment, at the time when it began. <span class=\"key undisturbed\"></span> "
                  "undisturbed or not judged, <span class=\"key disturbed\"></span> disturbed (longer than the group's "
                  "threshold).",
-                 "<div class=\"timeline\">" + interactive + figure("wide static", drawn) + "</div>\n");
+                 "<div class=\"timeline\">" + interactive + figure("wide static", drawn) + "</div>\n" +
+                     (phases ? phases_paragraphs(*phases, shaded) : ""));
 }
 
 std::string lateness_section(const RunOnPage& run) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "analyzer/machine/background.hpp"
 
@@ -109,6 +110,27 @@ ordered_json known_runs_json(const Profile& profile, const Analysis& analysis) {
     json["beyond_interval"] = {percent(parts->low_seconds), percent(parts->high_seconds)};
   }
   return json;
+}
+
+ordered_json phases_json(const std::optional<Phases>& phases) {
+  if (!phases) return {};
+  ordered_json changes = ordered_json::array();
+  for (const LevelChange& change : phases->changes) {
+    changes.push_back({{"from_seconds", change.from_seconds},
+                       {"to_seconds", change.to_seconds},
+                       {"factor", change.factor},
+                       {"ranks", change.ranks},
+                       {"hosts", change.hosts}});
+  }
+  return {
+      {"method", change_method_names[static_cast<std::size_t>(phases->method)]},
+      {"dominant", phases->dominant},
+      {"startup",
+       {{"until_seconds", phases->stable_from_seconds}, {"seconds", phases->stable_from_seconds}, {"judged", false}}},
+      {"stable", {{"from_seconds", phases->stable_from_seconds}, {"to_seconds", phases->stable_to_seconds}}},
+      {"end",
+       {{"from_seconds", phases->stable_to_seconds}, {"seconds", phases->end_seconds - phases->stable_to_seconds}}},
+      {"changes", std::move(changes)}};
 }
 
 // One object per host; null if nothing was probed.
@@ -241,6 +263,8 @@ const std::vector<RunField>& run_fields() {
          return is_known ? breakdown_json(run.profile, run.analysis.attribution) : ordered_json();
        },
        Shape::nested},
+      {"phases", "", "start-up, stable part and end, and changes of level",
+       [](Run run) { return phases_json(run.analysis.phases); }, Shape::nested},
       {"injected_percent", "injected_ratio", "share of the run time that intM injected, on the critical path at most",
        [](Run run) {
          return run.analysis.injected_percent ? ordered_json(*run.analysis.injected_percent) : ordered_json();

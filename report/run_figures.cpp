@@ -219,7 +219,20 @@ std::string light_figure(const MethodResult& result) {
   return picture(width, bottom + 26.0, with_interval(result) + " on the scale of the traffic light", content);
 }
 
-std::string timeline_figure(const Overview& overview) {
+std::vector<ShadedPart> shaded_parts(const Phases& phases) {
+  std::vector<ShadedPart> parts;
+  const auto add = [&parts](double from, double to, std::string_view kind) {
+    if (to > from) parts.push_back({from, to, kind});
+  };
+  add(0.0, phases.stable_from_seconds, "startup");
+  for (const LevelChange& change : phases.changes) {
+    add(change.from_seconds, change.to_seconds, change.factor > 1.0 ? "slower" : "faster");
+  }
+  add(phases.stable_to_seconds, phases.end_seconds, "startup");
+  return parts;
+}
+
+std::string timeline_figure(const Overview& overview, const std::vector<ShadedPart>& shaded) {
   constexpr double top = 14.0;
   constexpr double bottom = 214.0;
   if (overview.slots.empty()) return "";
@@ -235,6 +248,10 @@ std::string timeline_figure(const Overview& overview) {
   const Scale x{0.0, overview.seconds, along_left, along_right};
 
   std::string content;
+  for (const ShadedPart& part : shaded) {
+    content += rectangle(x(part.from_seconds), top, x(part.to_seconds) - x(part.from_seconds), bottom - top,
+                         fmt::format("shaded {}", part.kind));
+  }
   for (const double value : y.marks()) {
     content += line(along_left, y(value), along_right, y(value), "grid");
     content += text(along_left - 6, y(value) + 4, "soft end", y.label(value));

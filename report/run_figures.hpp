@@ -15,9 +15,17 @@ std::string light_figure(const MethodResult& result);
 /// Time lost in each part of the run.
 std::string lost_figure(const Attribution& attribution);
 
+/// A part of the run that is shaded in the timeline. Kinds are `startup`, of what is not stable, `slower` and `faster`.
+struct ShadedPart {
+  double from_seconds = 0.0;
+  double to_seconds = 0.0;
+  std::string_view kind;
+};
+std::vector<ShadedPart> shaded_parts(const Phases& phases);
+
 /// Durations of segments along the run, with the disturbed ones marked.
 inline constexpr std::string_view timeline_label = "Durations of segments along the run, disturbed ones marked";
-std::string timeline_figure(const Overview& overview);
+std::string timeline_figure(const Overview& overview, const std::vector<ShadedPart>& shaded);
 
 /// Which ranks held the others up, and when.
 std::string lateness_figure(const Overview& overview);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "analyzer/machine/background.hpp"
@@ -118,6 +119,10 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   text +=
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
+  if (analysis.phases) {
+    std::string_view label = "phases";
+    for (const std::string& clause : phases_words(*analysis.phases)) text += wrapped(std::exchange(label, ""), clause);
+  }
   text += wrapped("boundaries", boundary_words(profile));
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
     text += wrapped("time spent in", spent + " (by the rank that held the others up)");

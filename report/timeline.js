@@ -4,6 +4,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
   const still = timeline.querySelector(".static");
   const place = zoomable.querySelector(".plot");
   const data = JSON.parse(zoomable.querySelector("script").textContent);
+  const shaded = JSON.parse(place.dataset.shaded);
   const whole = { min: data[0][0], max: data[0][data[0].length - 1] };
   let plot = null;
 
@@ -44,6 +45,18 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     return list;
   };
 
+  // Start-up, end and changes of level are shaded, as in the static figure.
+  const shades = { startup: "--startup", slower: "--band-red", faster: "--band-green" };
+  const shade = (colour) => (chart) => {
+    const { left, top, width, height } = chart.bbox;
+    for (const [from, to, kind] of shaded) {
+      const [begin, end] = [from, to].map((time) => Math.min(Math.max(chart.valToPos(time, "x", true), left),
+                                                             left + width));
+      chart.ctx.fillStyle = colour(shades[kind]);
+      chart.ctx.fillRect(begin, top, end - begin, height);
+    }
+  };
+
   const draw = () => {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(name).trim();
@@ -56,6 +69,7 @@ for (const timeline of document.querySelectorAll(".timeline")) {
     plot = new uPlot({
       width: place.clientWidth,
       height: place.clientWidth < 600 ? 240 : 320,
+      hooks: { drawClear: [shade(colour)] },
       // Room below, so that what lies on the lower edge is visible.
       scales: { x: { time: false }, y: { distr: 3, range: (_, low, high) => [low / 2, high * 2] } },
       axes: [

@@ -1,7 +1,9 @@
 #include "report/words.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <optional>
@@ -10,7 +12,8 @@
 namespace halcyon {
 namespace {
 
-constexpr double least_told_share = 0.001;  // of the run time: shorter waits are not mentioned
+constexpr std::size_t most_ranks_named = 4;  // or hosts
+constexpr double least_told_share = 0.001;   // of the run time: shorter waits are not mentioned
 
 // The kernel's unknown values are NaN.
 double sum_of_known(const std::vector<double>& values) {
@@ -164,6 +167,51 @@ std::string spent_words(const SecondsByKind& spent) {
     if (percent >= 0.5) clauses.add(fmt::format("{} {:.0f} %", words_of(static_cast<ExcessKind>(kind)), percent));
   }
   return clauses.text();
+}
+
+std::vector<std::string> phases_words(const Phases& phases) {
+  constexpr double least_told = 0.01;  // of the run
+  constexpr std::size_t most_changes = 3;
+  std::vector<std::string> clauses;
+  const auto percent = [&phases](double part) { return fmt::format("{:.0f} %", 100.0 * part / phases.end_seconds); };
+  if (phases.stable_from_seconds >= least_told * phases.end_seconds) {
+    clauses.push_back(
+        fmt::format("the first {} ({}) are start-up: they come before the repeated work and are not judged",
+                    seconds(phases.stable_from_seconds), percent(phases.stable_from_seconds)));
+  }
+  // The largest changes, in the order of time.
+  std::vector<const LevelChange*> told;
+  for (const LevelChange& change : phases.changes) told.push_back(&change);
+  const auto cost = [](const LevelChange* change) {
+    return std::abs(1.0 - 1.0 / change->factor) * (change->to_seconds - change->from_seconds);
+  };
+  std::stable_sort(told.begin(), told.end(),
+                   [&](const LevelChange* a, const LevelChange* b) { return cost(a) > cost(b); });
+  told.resize(std::min(told.size(), most_changes));
+  std::sort(told.begin(), told.end(),
+            [](const LevelChange* a, const LevelChange* b) { return a->from_seconds < b->from_seconds; });
+  for (const LevelChange* change : told) {
+    const bool is_slower = change->factor > 1.0;
+    std::string words = fmt::format("between {} and {} everything was {:.1f} times {}", seconds(change->from_seconds),
+                                    seconds(change->to_seconds), is_slower ? change->factor : 1.0 / change->factor,
+                                    is_slower ? "slower" : "faster");
+    if (!change->ranks.empty() && change->ranks.size() <= most_ranks_named) {
+      words += fmt::format(", held up by {} {} on {}", change->ranks.size() == 1 ? "rank" : "ranks",
+                           fmt::join(change->ranks, ", "), fmt::join(change->hosts, ", "));
+    } else if (!change->hosts.empty() && change->hosts.size() <= most_ranks_named) {
+      words += fmt::format(", held up by ranks on {}", fmt::join(change->hosts, ", "));
+    }
+    clauses.push_back(words);
+  }
+  if (phases.changes.size() > told.size()) {
+    clauses.push_back(fmt::format("there were {}", plural(phases.changes.size() - told.size(), "smaller change")));
+  }
+  if (!phases.dominant) clauses.push_back("no level of speed held for more than half of the run");
+  if (const double end = phases.end_seconds - phases.stable_to_seconds; end >= least_told * phases.end_seconds) {
+    clauses.push_back(
+        fmt::format("the last {} ({}) come after the repeated work and are not judged", seconds(end), percent(end)));
+  }
+  return clauses;
 }
 
 std::string evidence_words(const Profile& profile, const Attribution& attribution) {

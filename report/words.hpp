@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
@@ -45,6 +46,9 @@ std::string site_words(const Profile& profile, const std::string& site);
 std::string cause_words(const Cause& cause);
 
 std::string_view words_of(ExcessKind kind);
+
+/// What is worth telling of the phases of a run, a clause each.
+std::vector<std::string> phases_words(const Phases& phases);
 
 /// How the run compares with known runs. The profile must have them.
 std::string known_runs_words(const Profile& profile);

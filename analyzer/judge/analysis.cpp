@@ -133,6 +133,15 @@ JudgedRun judge(const Profile& profile) {
   return run;
 }
 
+std::optional<Phases> phases_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
+                                ChangeMethod method) {
+  GroupBaselines baselines(grouping.groups.count, 0.0);
+  for (const JudgedGroup& group : analysis.judged) baselines[group.group] = group.baseline_seconds;
+  // A run that stayed at such a level would not be green. With a smaller share, it is no more than jitter.
+  constexpr LeastChange least{.factor = 1.0 / (1.0 - 0.01 * green_below_percent), .share = 0.01};
+  return find_phases(profile, grouping, baselines, least, method);
+}
+
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates) {
   Analysis analysis = counted(profile, grouping);
@@ -168,6 +177,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.attribution = attribute(profile, grouping, analysis.excess);
   analysis.spent = time_spent(profile);
+  analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
   if (!analysis.reason_for_unknown && analysis.result().verdict == Verdict::unknown) {
     analysis.reason_for_unknown = Warning{
         "wide-interval", fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",

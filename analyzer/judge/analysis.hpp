@@ -14,6 +14,7 @@
 #include "analyzer/judge/verdict.hpp"
 #include "analyzer/judge/warnings.hpp"
 #include "analyzer/machine/probes.hpp"
+#include "analyzer/phases/phases.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
@@ -58,6 +59,7 @@ struct Analysis {
   std::optional<Warning> reason_for_unknown;  // why there is no verdict
   std::optional<Cause> cause;                 // of a yellow or red one
   std::vector<JudgedGroup> judged;            // ascending
+  std::optional<Phases> phases;               // none where no group is judged
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
   ProbeDisplacements probes;            // not in the excess
@@ -77,6 +79,10 @@ struct Analysis {
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates = methods);
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
+
+/// The phases of an analyzed run, with changes of level by another method than the default.
+std::optional<Phases> phases_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
+                                ChangeMethod method);
 
 /// A run, its groups and its analysis: what is compared and composed.
 struct JudgedRun {

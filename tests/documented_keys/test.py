@@ -74,9 +74,20 @@ class DocumentedKeys(halcyon_test.Behaviour):
     def test_of_report(self):
         report = self.printed("report", "--json", "-", "a.h5")
         self.assertNotEqual(report["verdict"], "unknown", report)
+        report["phases"]["changes"] = self.changes_of_level()
         self.check(self.report_keys(), report,
                    {"breakdown.groups[].other_groups", "warnings[].code", "warnings[].message"})
         self.assertEqual(report["cause"]["code"], "communication", report)
+
+    def changes_of_level(self):
+        """What is printed of a run in which everything was slower for a while."""
+        file = self.record_disturbed("slow.h5")
+        with editing(file) as profile:
+            size = profile["duration"].size
+            profile["duration"][size // 3:size // 2] *= 2
+        changes = self.printed("report", "--json", "-", "slow.h5")["phases"]["changes"]
+        self.assertEqual(len(changes), 1)
+        return changes
 
     def test_of_info(self):
         text = section("json.md", "info")
@@ -94,7 +105,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         nulls = {f"{run}.{key}" for run in "ab" for key in ("cause", "breakdown")}
         self.check(documented | of_runs | nulls | {"difference"}, printed,
                    {key for key in documented if key.startswith("difference.")} | {"difference"} |
-                   {key for key in of_runs if "warnings" in key or "breakdown" in key or "cause" in key} |
+                   {key for key in of_runs if "warnings" in key or "breakdown" in key or "cause" in key or "changes" in key} |
                    nulls)
         for name, other in (("c.h5", 3), ("d.h5", 1)):  # another number of ranks: other work
             self.mpirun(other, [EXAMPLES / "halo_c", 50], HALCYON_OUTPUT=self.directory / name)

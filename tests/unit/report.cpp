@@ -55,6 +55,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "method",
                                                      "methods",
                                                      "breakdown",
+                                                     "phases",
                                                      "injected_percent",
                                                      "warnings"}));
   EXPECT_TRUE(json["injected_percent"].is_null());
@@ -223,6 +224,37 @@ TEST(ReportText, SaysNothingOfAnExcessThatIsNone) {
   const Profile profile = uniform_profile(100, 1.0);
   const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
   EXPECT_EQ(text.find("where it went"), std::string::npos);
+}
+
+Phases eventful_phases() {
+  Phases phases{.stable_from_seconds = 2.0, .stable_to_seconds = 9.95, .end_seconds = 10.0};
+  phases.changes.push_back({.from_seconds = 3.1, .to_seconds = 5.0, .factor = 1.6, .ranks = {1}, .hosts = {"a"}});
+  phases.changes.push_back({.from_seconds = 7.0, .to_seconds = 8.0, .factor = 0.5, .ranks = {}, .hosts = {}});
+  return phases;
+}
+
+TEST(Words, SayWhenTheRunStartedUpAndWhenEverythingWasSlower) {
+  EXPECT_EQ(phases_words(eventful_phases()),
+            (std::vector<std::string>{
+                "the first 2.00 s (20 %) are start-up: they come before the repeated work and are not judged",
+                "between 3.10 s and 5.00 s everything was 1.6 times slower, held up by rank 1 on a",
+                "between 7.00 s and 8.00 s everything was 2.0 times faster"}));
+}
+
+TEST(Words, SayNothingOfPhasesThatAreOne) {
+  EXPECT_TRUE(phases_words({.stable_to_seconds = 10.0, .end_seconds = 10.0}).empty());
+}
+
+TEST(Words, SayOnlyTheLargestChangesAndHowManyMoreThereWere) {
+  Phases phases{.dominant = false, .stable_to_seconds = 10.0, .end_seconds = 10.0};
+  for (int i = 0; i < 5; ++i) {
+    phases.changes.push_back({.from_seconds = 2.0 * i, .to_seconds = 2.0 * i + 1.0, .factor = 2.0 + i});
+  }
+  const std::vector<std::string> words = phases_words(phases);
+  ASSERT_EQ(words.size(), 5U);
+  EXPECT_EQ(words[0], "between 4.00 s and 5.00 s everything was 4.0 times slower");
+  EXPECT_EQ(words[3], "there were 2 smaller changes");
+  EXPECT_EQ(words[4], "no level of speed held for more than half of the run");
 }
 
 TEST(ReportText, LetsNoControlCharacterOfANameThrough) {

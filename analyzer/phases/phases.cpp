@@ -1,0 +1,314 @@
+#include "analyzer/phases/phases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <span>
+#include <utility>
+
+#include "analyzer/groups/timeline.hpp"
+#include "analyzer/phases/edm.hpp"
+#include "analyzer/phases/rank_splits.hpp"
+#include "analyzer/statistics/sorting.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr std::size_t most_blocks = 256;
+constexpr std::size_t fewest_compared = 30;  // with fewer, Pilot keeps everything, too
+// Of a pair of blocks, one at each level, the one at the higher level must be longer with this probability. Levels that
+// overlap more are no two levels.
+constexpr double least_superiority = 0.8;
+constexpr double least_comparable_share = 0.5;  // of the time of a stretch: in groups that the other stretch has, too
+constexpr double least_share_of_lowest_level = 0.1;
+// Ranks or hosts that hold most of the added time are told if they are at most half of all.
+constexpr double most_of_added = 2.0 / 3.0;
+constexpr double least_of_alike = 0.5;  // who holds so much of what the one before holds, is told with it
+constexpr std::size_t sample_of_ranks = 4096;
+constexpr std::size_t reach_of_edge = 2;  // blocks
+
+/// A stretch of blocks with one level.
+struct LevelStretch {
+  Stretch blocks;
+  double level = 1.0;  // median over its blocks
+  std::vector<GroupLevel> groups;
+};
+
+/// The compared segments in blocks of as many each, and the level of each block.
+struct Blocks {
+  const ComparedSegments& compared;
+  PartsByCount parts;
+  std::vector<double> levels;
+
+  Stretch segments(Stretch blocks) const { return {parts.begin(blocks.begin), parts.begin(blocks.end)}; }
+  std::span<const double> levels_of(Stretch blocks) const {
+    return std::span(levels).subspan(blocks.begin, blocks.size());
+  }
+  LevelStretch stretch(Stretch blocks) const {
+    const std::span<const double> part = levels_of(blocks);
+    std::vector<double> values(part.begin(), part.end());
+    return {blocks, median_in_place(values), compared.group_levels(segments(blocks))};
+  }
+};
+
+Blocks blocks_of(const ComparedSegments& compared) {
+  Blocks blocks{.compared = compared,
+                .parts = {.segments = compared.size(), .count = std::min(most_blocks, compared.size())},
+                .levels = {}};
+  for (std::size_t block = 0; block < blocks.parts.count; ++block) {
+    blocks.levels.push_back(compared.level(blocks.segments({block, block + 1})));
+  }
+  return blocks;
+}
+
+std::vector<std::size_t> change_points(std::span<const double> levels, ChangeMethod method) {
+  switch (method) {
+    case ChangeMethod::ranks: break;
+    case ChangeMethod::edm: return edm_percent(levels);
+    case ChangeMethod::edm_multi: return edm_multi(levels);
+  }
+  return rank_splits(levels);
+}
+
+double seconds_of(const std::vector<GroupLevel>& groups) {
+  return std::accumulate(groups.begin(), groups.end(), 0.0,
+                         [](double sum, const GroupLevel& group) { return sum + group.seconds; });
+}
+
+// The level of `a` in units of that of `b`: the median over the groups that both have, by time in `a`. The groups of
+// both may be others; then the baselines must do.
+double factor_between(const LevelStretch& a, const LevelStretch& b) {
+  std::vector<std::pair<double, double>> factors;  // factor, s
+  double common = 0.0;
+  auto other = b.groups.begin();
+  for (const GroupLevel& group : a.groups) {
+    while (other != b.groups.end() && other->group < group.group) ++other;
+    if (other == b.groups.end()) break;
+    if (other->group != group.group) continue;
+    factors.emplace_back(group.level / other->level, group.seconds);
+    common += group.seconds;
+  }
+  if (factors.empty() || common < least_comparable_share * seconds_of(a.groups)) return a.level / b.level;
+  std::sort(factors.begin(), factors.end());
+  double before = 0.0;
+  for (const auto& [factor, seconds] : factors) {
+    before += seconds;
+    if (before >= 0.5 * common) return factor;
+  }
+  return factors.back().first;
+}
+
+double size_of(double factor) { return std::max(factor, 1.0 / factor); }
+
+// Joins neighbours until all differ enough, those that differ least first.
+std::vector<LevelStretch> distinct_stretches(const Blocks& blocks, std::span<const std::size_t> changes,
+                                             double least_factor) {
+  std::vector<LevelStretch> stretches;
+  for (const Stretch& part : stretches_between(changes, blocks.levels.size())) {
+    stretches.push_back(blocks.stretch(part));
+  }
+  const auto difference = [&blocks](const LevelStretch& a, const LevelStretch& b) {
+    const double above = superiority(blocks.levels_of(a.blocks), blocks.levels_of(b.blocks));
+    return std::max(above, 1.0 - above) < least_superiority ? 1.0 : size_of(factor_between(b, a));
+  };
+  std::vector<double> differences;  // of each and the next
+  for (std::size_t i = 0; i + 1 < stretches.size(); ++i) {
+    differences.push_back(difference(stretches[i], stretches[i + 1]));
+  }
+  while (!differences.empty()) {
+    const auto least = std::min_element(differences.begin(), differences.end());
+    if (*least >= least_factor) break;
+    const auto at = static_cast<std::size_t>(least - differences.begin());
+    stretches[at] = blocks.stretch({stretches[at].blocks.begin, stretches[at + 1].blocks.end});
+    stretches.erase(stretches.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    differences.erase(least);
+    if (at > 0) differences[at - 1] = difference(stretches[at - 1], stretches[at]);
+    if (at < differences.size()) differences[at] = difference(stretches[at], stretches[at + 1]);
+  }
+  return stretches;
+}
+
+std::vector<std::size_t> changes_between(const std::vector<LevelStretch>& stretches) {
+  std::vector<std::size_t> changes;
+  for (std::size_t i = 1; i < stretches.size(); ++i) changes.push_back(stretches[i].blocks.begin);
+  return changes;
+}
+
+// Change points that were taken back may have held others off their places.
+std::vector<LevelStretch> in_best_places(const Blocks& blocks, const std::vector<LevelStretch>& stretches) {
+  std::vector<std::size_t> changes = changes_between(stretches);
+  move_to_best_places(blocks.levels, changes);
+  std::vector<LevelStretch> placed;
+  for (const Stretch& part : stretches_between(changes, blocks.levels.size())) placed.push_back(blocks.stretch(part));
+  return placed;
+}
+
+struct UsualLevel {
+  std::size_t stretch = 0;  // that has it
+  bool dominant = false;
+};
+
+// Pilot's rule; or several stretches at one level, which together hold more than half; or the lowest level that lasts.
+UsualLevel usual_level(const std::vector<LevelStretch>& stretches, std::size_t blocks, double least_factor) {
+  if (const std::optional<Stretch> dominant = dominant_stretch(changes_between(stretches), blocks)) {
+    const auto place = std::find_if(stretches.begin(), stretches.end(), [&dominant](const LevelStretch& one) {
+      return one.blocks.begin == dominant->begin;
+    });
+    return {static_cast<std::size_t>(place - stretches.begin()), true};
+  }
+  std::vector<std::size_t> longest_first(stretches.size());
+  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
+  std::stable_sort(longest_first.begin(), longest_first.end(), [&](std::size_t a, std::size_t b) {
+    return stretches[a].blocks.size() > stretches[b].blocks.size();
+  });
+  for (const std::size_t one : longest_first) {
+    std::size_t at_level = 0;
+    for (const LevelStretch& other : stretches) {
+      if (size_of(factor_between(other, stretches[one])) < least_factor) at_level += other.blocks.size();
+    }
+    if (2 * at_level > blocks) return {one, true};
+  }
+  UsualLevel lowest{longest_first.front(), false};
+  for (const std::size_t one : longest_first) {
+    const bool lasts =
+        static_cast<double>(stretches[one].blocks.size()) >= least_share_of_lowest_level * static_cast<double>(blocks);
+    if (lasts && stretches[one].level < stretches[lowest.stretch].level) lowest.stretch = one;
+  }
+  return lowest;
+}
+
+// The first compared segment of the second of two neighbours: so that most segments before it are on the first one's
+// side of the middle of both levels, and most from it on are on the other side.
+// `last`: the edge before. Blocks of one segment are exact already.
+std::size_t edge_between(const Blocks& blocks, const LevelStretch& a, const LevelStretch& b, std::size_t last) {
+  const std::size_t edge = b.blocks.begin;
+  if (blocks.compared.size() == blocks.parts.count) return edge;
+  const std::size_t first_block = std::max(a.blocks.begin, edge > reach_of_edge ? edge - reach_of_edge : 0);
+  const std::size_t from = std::max(last, blocks.parts.begin(first_block));
+  const std::size_t to = blocks.parts.begin(std::min(b.blocks.end, edge + reach_of_edge));
+  const double middle = std::sqrt(a.level * b.level);
+  const double direction = b.level > a.level ? 1.0 : -1.0;
+  double lead = 0.0;
+  double largest = -std::numeric_limits<double>::infinity();
+  std::size_t best = from;
+  for (std::size_t at = from; at < to; ++at) {
+    if (lead > largest) {
+      largest = lead;
+      best = at;
+    }
+    lead += (blocks.compared.relative(at) > middle ? -1.0 : 1.0) * direction;
+  }
+  return best;
+}
+
+// The fewest that hold most of the sum, and those who hold about as much; none if they are more than half of all.
+template <class Key>
+std::vector<Key> few_that_hold_most(const std::map<Key, double>& seconds, std::size_t all) {
+  std::vector<std::pair<double, Key>> largest_first;
+  double sum = 0.0;
+  for (const auto& [key, value] : seconds) {
+    largest_first.emplace_back(value, key);
+    sum += value;
+  }
+  std::sort(largest_first.begin(), largest_first.end(), std::greater<>());
+  std::vector<Key> few;
+  double held = 0.0;
+  double last = 0.0;
+  for (const auto& [value, key] : largest_first) {
+    if (held >= most_of_added * sum && value < least_of_alike * last) break;
+    few.push_back(key);
+    held += value;
+    last = value;
+  }
+  if (2 * few.size() > all) return {};
+  std::sort(few.begin(), few.end());
+  return few;
+}
+
+// Which ranks and hosts held the others up in the added time. A rare long delay counts no more than twice what a usual
+// segment of the stretch was delayed by.
+void add_who(LevelChange& change, const Profile& profile, const ComparedSegments& compared, Stretch segments,
+             double usual_level) {
+  std::map<std::uint32_t, double> by_rank;
+  std::map<std::string, double> by_host;
+  for (const std::size_t at : ComparedSegments::sample(segments, sample_of_ranks)) {
+    const double most = 2.0 * (change.factor - 1.0) * usual_level;
+    const double added = std::clamp(compared.relative(at) - usual_level, 0.0, most) * compared.baseline(at);
+    const std::uint32_t rank = profile.last_rank[compared.segment(at)];
+    by_rank[rank] += added;
+    by_host[profile.rank_host[rank]] += added;
+  }
+  change.ranks = few_that_hold_most(by_rank, static_cast<std::size_t>(profile.ranks));
+  if (change.ranks.empty()) {
+    change.hosts = few_that_hold_most(by_host, profile.hosts().size());
+    return;
+  }
+  for (const std::uint32_t rank : change.ranks) {
+    const std::string& host = profile.rank_host[rank];
+    if (std::find(change.hosts.begin(), change.hosts.end(), host) == change.hosts.end()) change.hosts.push_back(host);
+  }
+}
+
+// When the segments begin, in s; that of the number of segments is the end of the run. `segments`: ascending.
+std::vector<double> begins_of(const Profile& profile, std::span<const std::size_t> segments) {
+  std::vector<double> begins;
+  double begin = 0.0;
+  std::size_t from = 0;
+  for (const std::size_t segment : segments) {
+    begin += length_of(std::span(profile.duration).subspan(from, segment - from));
+    from = segment;
+    begins.push_back(begin);
+  }
+  return begins;
+}
+
+}  // namespace
+
+std::optional<Phases> find_phases(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                                  const LeastChange& least, ChangeMethod method) {
+  const std::optional<Stretch> part = repeated_part(profile, grouping, baselines);
+  if (!part) return std::nullopt;
+  const ComparedSegments compared(profile, grouping, baselines, *part);
+  if (compared.size() == 0) return std::nullopt;
+  const Blocks blocks = blocks_of(compared);
+  const bool are_few = compared.size() < fewest_compared;
+  const std::vector<std::size_t> changes = are_few ? std::vector<std::size_t>() : change_points(blocks.levels, method);
+  std::vector<LevelStretch> stretches = distinct_stretches(blocks, changes, least.factor);
+  if (method == ChangeMethod::ranks) stretches = in_best_places(blocks, stretches);
+
+  // The edges of the stretches, in segments, and when they are.
+  std::vector<std::size_t> edges{0};
+  std::vector<std::size_t> segments{part->begin};
+  for (std::size_t i = 1; i < stretches.size(); ++i) {
+    edges.push_back(edge_between(blocks, stretches[i - 1], stretches[i], edges.back()));
+    segments.push_back(compared.segment(edges.back()));
+  }
+  edges.push_back(compared.size());
+  segments.push_back(part->end);
+  segments.push_back(profile.duration.size());
+  std::vector<double> begins = begins_of(profile, segments);
+  begins.front() -= first_repetition_before(profile, grouping, baselines, *part);
+
+  const UsualLevel usual = usual_level(stretches, blocks.levels.size(), least.factor);
+  Phases phases{.method = method,
+                .dominant = usual.dominant,
+                .stable_from_seconds = begins.front(),
+                .stable_to_seconds = begins[stretches.size()],
+                .end_seconds = begins.back()};
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    const double factor = factor_between(stretches[i], stretches[usual.stretch]);
+    const double seconds = begins[i + 1] - begins[i];
+    // Segments that take no time have no factor.
+    const bool is_told = factor > 0.0 && std::isfinite(factor) && size_of(factor) >= least.factor &&
+                         std::abs(1.0 - 1.0 / factor) * seconds >= least.share * phases.end_seconds;
+    if (!is_told) continue;
+    LevelChange change{.from_seconds = begins[i], .to_seconds = begins[i + 1], .factor = factor};
+    if (factor > 1.0) add_who(change, profile, compared, {edges[i], edges[i + 1]}, stretches[i].level / factor);
+    phases.changes.push_back(std::move(change));
+  }
+  return phases;
+}
+
+}  // namespace halcyon

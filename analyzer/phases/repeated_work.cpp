@@ -1,0 +1,167 @@
+#include "analyzer/phases/repeated_work.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/statistics/sorting.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr double unjudged_outweighs = 9.0;  // judged time, where nine tenths are not judged
+constexpr double compared_share = 0.9;      // of the repeated time
+constexpr std::size_t most_compared = 500'000;
+constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd
+constexpr std::size_t sample_of_level = 255;
+constexpr std::size_t sample_of_group_levels = 2048;
+constexpr std::size_t fewest_of_group = 5;  // for a median
+
+// How many of the segments come before the place where the lead of unjudged time over judged time is largest. The lead
+// cannot grow beyond the largest one if less unjudged time is left than it has fallen behind: then it is not searched
+// further. `segment_at`: by place.
+template <class SegmentAt>
+std::size_t leading_unjudged(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                             std::size_t count, double unjudged_seconds, SegmentAt segment_at) {
+  double lead = 0.0;
+  double largest = 0.0;
+  std::size_t end = 0;
+  for (std::size_t place = 0; place < count && largest - lead <= unjudged_seconds; ++place) {
+    const std::size_t segment = segment_at(place);
+    const double duration = static_cast<double>(profile.duration[segment]);
+    if (const double baseline = baselines[grouping.groups.of[segment]]; baseline > 0.0) {
+      lead -= unjudged_outweighs * std::min(duration, baseline);
+    } else {
+      lead += duration;
+      unjudged_seconds -= duration;
+    }
+    if (lead > largest) {
+      largest = lead;
+      end = place + 1;
+    }
+  }
+  return end;
+}
+
+}  // namespace
+
+std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping,
+                                     const GroupBaselines& baselines) {
+  double unjudged_seconds = 0.0;
+  bool is_any_judged = false;
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    if (baselines[group] > 0.0) {
+      is_any_judged = true;
+    } else {
+      unjudged_seconds += GroupedRun{profile, grouping}.seconds_of(group);
+    }
+  }
+  if (!is_any_judged) return std::nullopt;
+  const std::size_t size = profile.duration.size();
+  const std::size_t begin =
+      leading_unjudged(profile, grouping, baselines, size, unjudged_seconds, [](std::size_t place) { return place; });
+  const std::size_t behind = leading_unjudged(profile, grouping, baselines, size - begin, unjudged_seconds,
+                                              [size](std::size_t place) { return size - 1 - place; });
+  if (begin + behind >= size) return std::nullopt;
+  return Stretch{begin, size - behind};
+}
+
+double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                               Stretch part) {
+  if (part.begin == 0) return 0.0;
+  const auto site_of = [&profile](std::size_t segment) { return profile.site.empty() ? 0 : profile.site[segment]; };
+  std::vector<std::pair<double, std::size_t>> groups;  // baseline, segments
+  std::size_t segments = 0;
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    const std::span<const std::uint32_t> members = grouping.members(group);
+    if (!(baselines[group] > 0.0) || site_of(members.front()) != site_of(part.begin - 1)) continue;
+    groups.emplace_back(baselines[group], members.size());
+    segments += members.size();
+  }
+  std::sort(groups.begin(), groups.end());
+  std::size_t before = 0;
+  for (const auto& [baseline, size] : groups) {
+    before += size;
+    if (2 * before >= segments) return std::min(baseline, static_cast<double>(profile.duration[part.begin - 1]));
+  }
+  return 0.0;
+}
+
+ComparedSegments::ComparedSegments(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                                   Stretch part)
+    : profile_(profile), grouping_(grouping), baselines_(baselines.size(), 0.0) {
+  std::vector<std::pair<double, std::uint32_t>> groups;  // s, number
+  double all = 0.0;
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    if (!(baselines[group] > 0.0)) continue;
+    groups.emplace_back(baselines[group] * static_cast<double>(grouping.members(group).size()), group);
+    all += groups.back().first;
+  }
+  std::sort(groups.begin(), groups.end(), std::greater<>());
+  double compared = 0.0;
+  std::size_t count = 0;
+  for (const auto& [seconds, group] : groups) {
+    if (compared >= compared_share * all) break;
+    compared += seconds;
+    baselines_[group] = baselines[group];
+    count += grouping.members(group).size();
+  }
+  segments_.reserve(std::min(count, 2 * most_compared));
+  // Of many, some are enough. Multiples of the golden ratio choose them evenly.
+  const std::uint64_t kept_below = (std::uint64_t{1} << 32) / (1 + count / most_compared);
+  for (std::size_t segment = part.begin; segment < part.end; ++segment) {
+    if (static_cast<std::uint32_t>(segment * golden_ratio_of_32_bits) >= kept_below) continue;
+    if (baselines_[grouping.groups.of[segment]] > 0.0) segments_.push_back(static_cast<std::uint32_t>(segment));
+  }
+}
+
+double ComparedSegments::relative(std::size_t at) const {
+  return static_cast<double>(profile_.duration[segments_[at]]) / baseline(at);
+}
+
+// Multiples of the golden ratio fill an interval evenly, and have no period that a program could have, too.
+std::vector<std::size_t> ComparedSegments::sample(Stretch stretch, std::size_t most) {
+  std::vector<std::size_t> places(std::min(stretch.size(), most));
+  if (stretch.size() <= most) {
+    std::iota(places.begin(), places.end(), stretch.begin);
+    return places;
+  }
+  for (std::size_t i = 0; i < most; ++i) {
+    const double turns = (static_cast<double>(i) + 0.5) * std::numbers::phi;
+    const double share = turns - std::floor(turns);
+    places[i] = stretch.begin +
+                std::min(static_cast<std::size_t>(share * static_cast<double>(stretch.size())), stretch.size() - 1);
+  }
+  return places;
+}
+
+double ComparedSegments::level(Stretch stretch) const {
+  std::vector<double> values;
+  for (const std::size_t at : sample(stretch, sample_of_level)) values.push_back(relative(at));
+  return median_in_place(values);
+}
+
+std::vector<GroupLevel> ComparedSegments::group_levels(Stretch stretch) const {
+  std::vector<std::pair<std::uint32_t, double>> values;  // group, relative duration
+  for (const std::size_t at : sample(stretch, sample_of_group_levels)) {
+    values.emplace_back(grouping_.groups.of[segments_[at]], relative(at));
+  }
+  std::sort(values.begin(), values.end());
+  std::vector<GroupLevel> levels;
+  for (std::size_t first = 0; first < values.size();) {
+    std::size_t next = first;
+    while (next < values.size() && values[next].first == values[first].first) ++next;
+    const std::size_t count = next - first;
+    if (count >= fewest_of_group) {
+      const std::uint32_t group = values[first].first;
+      const double level = values[first + count / 2].second;
+      levels.push_back({group, level, level * baselines_[group] * static_cast<double>(count)});
+    }
+    first = next;
+  }
+  return levels;
+}
+
+}  // namespace halcyon

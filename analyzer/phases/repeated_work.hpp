@@ -1,0 +1,62 @@
+// Where a program's repeated work begins and ends, and how its level changes: the segments that are compared along the
+// run, in few numbers however many they are.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/groups/grouping.hpp"
+#include "analyzer/phases/stretches.hpp"
+#include "libprofile/format/profile.hpp"
+
+namespace halcyon {
+
+/// Groups and the duration that their segments have: (groups) s, 0 where a group is not judged.
+using GroupBaselines = std::vector<double>;
+
+/// The segments from where the program begins to repeat itself to where it ends to: without start-up and end. The
+/// start-up ends where the time in segments that are not judged, less nine times the baselines of judged ones, is
+/// largest, so a few short segments of the repeated work may lie in it; the end begins likewise. Nothing where no group
+/// is judged.
+std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
+
+/// How much of the segment before the part is its first repetition, in s. If that segment ends where repeated segments
+/// end, it holds one of them, too: the median of their baselines.
+double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                               Stretch part);
+
+/// Levels of a stretch by group: medians of durations in units of the group's baseline.
+struct GroupLevel {
+  std::uint32_t group = 0;
+  double level = 0.0;
+  double seconds = 0.0;  // of the segments that it is the level of
+};
+
+/// The compared segments in the order of time. They are those of the groups that take nine tenths of the repeated time:
+/// many short segments would hide what happens to the others.
+class ComparedSegments {
+ public:
+  ComparedSegments(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines, Stretch part);
+
+  std::size_t size() const { return segments_.size(); }
+  std::uint32_t segment(std::size_t at) const { return segments_[at]; }
+  /// The duration, in units of the group's baseline.
+  double relative(std::size_t at) const;
+  double baseline(std::size_t at) const { return baselines_[grouping_.groups.of[segments_[at]]]; }
+  /// The median of relative durations in the stretch. Stretches are indices of compared segments.
+  double level(Stretch stretch) const;
+  /// Ascending by group; groups with too few segments there are left out.
+  std::vector<GroupLevel> group_levels(Stretch stretch) const;
+  /// Some of the stretch, evenly spread; all if they are no more than `most`. Indices of compared segments.
+  static std::vector<std::size_t> sample(Stretch stretch, std::size_t most);
+
+ private:
+  const Profile& profile_;
+  const Grouping& grouping_;
+  GroupBaselines baselines_;  // 0 where a group is not compared
+  std::vector<std::uint32_t> segments_;
+};
+
+}  // namespace halcyon

@@ -1,0 +1,306 @@
+#include "analyzer/phases/phases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "analyzer/judge/analysis.hpp"
+#include "analyzer/phases/edm.hpp"
+#include "analyzer/phases/rank_splits.hpp"
+#include "tests/truth/truth.hpp"
+#include "tests/unit/synthetic_profile.hpp"
+
+namespace {
+
+using namespace halcyon;
+using halcyon::testing::uniform_profile;
+
+using Positions = std::vector<std::size_t>;
+constexpr unsigned seeds = 60;
+
+std::vector<double> steps(const std::vector<std::pair<std::size_t, double>>& parts) {
+  std::vector<double> values;
+  for (const auto& [count, value] : parts) values.insert(values.end(), count, value);
+  return values;
+}
+
+// The published steps of Pilot's tests.
+const std::vector<double> published = steps({{30, 1.1}, {130, 5.1}, {30, 1.1}});
+
+TEST(Edm, FindsThePublishedStepsByItsPercentPenalty) {
+  EXPECT_EQ(edm_percent(published), (Positions{30, 131}));
+  EXPECT_EQ(edm_percent(steps({{30, 1.1}, {30, 5.1}, {30, 1.1}})), (Positions{30, 60}));
+}
+
+TEST(Edm, FindsThePublishedStepsByItsPenaltyOfEachChange) {
+  EXPECT_EQ(edm_multi(published, {.beta = 0.008}), (Positions{59, 131}));
+}
+
+TEST(Edm, FindsNothingInAFewValues) {
+  EXPECT_EQ(edm_percent({}), Positions{});
+  EXPECT_EQ(edm_multi({}), Positions{});
+  EXPECT_EQ(edm_percent(steps({{20, 1.0}, {20, 2.0}})), Positions{});
+}
+
+TEST(DominantStretch, IsTheLongestIfItHoldsMoreThanHalf) {
+  const std::optional<Stretch> stretch = dominant_stretch(Positions{30, 131}, 190);
+  ASSERT_TRUE(stretch.has_value());
+  EXPECT_EQ(stretch->begin, 30U);
+  EXPECT_EQ(stretch->end, 131U);
+  EXPECT_FALSE(dominant_stretch(Positions{30, 60}, 90).has_value());
+  EXPECT_FALSE(dominant_stretch(Positions{50}, 100).has_value());
+  EXPECT_TRUE(dominant_stretch(Positions{}, 100).has_value());
+}
+
+// 400 values of which the first 80 are higher, as companion systems were tried on; a share of all is delayed.
+std::vector<double> with_warm_up(double warm_up, double delayed, unsigned seed) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<> usual(100.0, 2.0);
+  std::bernoulli_distribution strikes(delayed);
+  std::exponential_distribution<> delay(1.0 / 50.0);
+  std::vector<double> values;
+  for (std::size_t i = 0; i < 400; ++i) {
+    values.push_back(usual(random) + (i < 80 ? warm_up : 0.0) + (strikes(random) ? delay(random) : 0.0));
+  }
+  return values;
+}
+
+// How far the nearest change point is from a place; 400 without any.
+double distance_of(const Positions& changes, double place) {
+  double nearest = 400.0;
+  for (const std::size_t change : changes) nearest = std::min(nearest, std::abs(static_cast<double>(change) - place));
+  return nearest;
+}
+
+double mean_error_of_location(double delayed) {
+  double sum = 0.0;
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    sum += distance_of(rank_splits(with_warm_up(15.0, delayed, seed)), 80.0);
+  }
+  return sum / seeds;
+}
+
+TEST(RankSplits, FindTheEndOfAWarmUpToOneValue) {
+  EXPECT_LE(mean_error_of_location(0.05), 0.5);
+  EXPECT_LE(mean_error_of_location(0.15), 1.0);
+}
+
+// As its companion values say: one kind of EDM finds changes where there are none, the other misses what there is.
+TEST(RankSplits, AreTheDefaultSinceEdmIsWrongOnSuchValues) {
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    const std::vector<double> steady = with_warm_up(0.0, 0.0, seed);
+    EXPECT_NE(edm_percent(steady), Positions{});
+    EXPECT_EQ(edm_multi(steady), Positions{});
+    EXPECT_EQ(rank_splits(steady), Positions{});
+    EXPECT_EQ(edm_multi(with_warm_up(15.0, 0.05, seed)), Positions{});
+  }
+}
+
+TEST(RankSplits, FindChangesInSteadyValuesAsSeldomAsIsStated) {
+  constexpr unsigned series = 1000;
+  unsigned false_changes = 0;
+  for (unsigned seed = 0; seed < series; ++seed) {
+    false_changes += rank_splits(with_warm_up(0.0, 0.05, seed)).empty() ? 0 : 1;
+  }
+  // The rate of the test is at most 1 %; 20 of 1000 would be more than three standard deviations above it.
+  EXPECT_LE(false_changes, 20U);
+}
+
+TEST(RankSplits, FindAStretchThatComesAndGoes) {
+  double sum = 0.0;
+  for (unsigned seed = 0; seed < seeds; ++seed) {
+    std::vector<double> values = with_warm_up(0.0, 0.05, seed);
+    for (std::size_t i = 200; i < 220; ++i) values[i] += 30.0;
+    const Positions changes = rank_splits(values);
+    sum += distance_of(changes, 200.0) + distance_of(changes, 220.0);
+  }
+  EXPECT_LE(sum / (2 * seeds), 1.0);
+}
+
+TEST(RankSplits, SayNothingOfSingleLongDelays) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    std::vector<double> values = with_warm_up(0.0, 0.0, 1000 + seed);
+    for (const std::size_t at : {17, 18, 200, 390}) values[at] += 1e6;
+    EXPECT_EQ(rank_splits(values), Positions{}) << seed;
+  }
+}
+
+TEST(RankSplits, AreNoneWhereAllValuesAreEqual) {
+  EXPECT_EQ(rank_splits(std::vector<double>(100, 1.0)), Positions{});
+  EXPECT_EQ(rank_splits({}), Positions{});
+}
+
+constexpr double baseline = 1e-3;  // s
+
+// Segments of 1 ms on 4 ranks, with jitter of 3 % and rare long delays; `factor` times longer where it says so.
+Profile run_of(std::size_t segments, const std::function<double(std::size_t)>& factor, unsigned seed = 1) {
+  std::mt19937_64 random(seed);
+  std::normal_distribution<> jitter(1.0, 0.03);
+  std::bernoulli_distribution strikes(0.02);
+  std::exponential_distribution<> delay(0.2);
+  Profile profile = uniform_profile(segments, baseline, 4);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < segments; ++i) {
+    const double relative = factor(i) * jitter(random) + (strikes(random) ? delay(random) : 0.0);
+    profile.duration[i] = static_cast<float>(baseline * relative);
+    profile.last_rank[i] = static_cast<std::uint32_t>(i % 4);
+    sum += static_cast<double>(profile.duration[i]);
+  }
+  profile.run_time_seconds = sum;
+  return profile;
+}
+
+// With the baselines known, as here, no estimate is needed.
+Phases phases_of(const Profile& profile) {
+  const Grouping grouping = group_segments(profile);
+  GroupBaselines baselines(grouping.groups.count, 0.0);
+  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
+    if (grouping.members(group).size() >= smallest_judged_group) baselines[group] = baseline;
+  }
+  const std::optional<Phases> phases =
+      find_phases(profile, grouping, baselines, {.factor = 1.08, .share = 0.01}, ChangeMethod::ranks);
+  EXPECT_TRUE(phases.has_value());
+  return phases.value_or(Phases{});
+}
+
+// When a segment begins.
+double begin_of(const Profile& profile, std::size_t segment) {
+  return std::accumulate(profile.duration.begin(), profile.duration.begin() + static_cast<std::ptrdiff_t>(segment),
+                         0.0);
+}
+
+TEST(Phases, OfASteadyRunAreOne) {
+  constexpr unsigned runs = 300;
+  for (unsigned seed = 0; seed < runs; ++seed) {
+    const Phases phases = phases_of(run_of(
+        200 + 10 * seed, [](std::size_t) { return 1.0; }, seed));
+    EXPECT_TRUE(phases.dominant);
+    EXPECT_EQ(phases.stable_from_seconds, 0.0);
+    EXPECT_EQ(phases.stable_to_seconds, phases.end_seconds);
+    EXPECT_TRUE(phases.changes.empty()) << seed;
+  }
+}
+
+// The test takes blocks as independent. What it finds in jitter that wanders is too small to be told.
+TEST(Phases, OfARunWhoseJitterWandersAreOne) {
+  constexpr unsigned runs = 100;
+  unsigned runs_with_changes = 0;
+  for (unsigned seed = 0; seed < runs; ++seed) {
+    std::mt19937_64 random(seed);
+    std::normal_distribution<> step(0.0, 0.1);
+    double wander = 0.0;
+    const auto factor = [&](std::size_t) { return 1.0 + (wander = 0.7 * wander + step(random)); };
+    runs_with_changes += phases_of(run_of(1000, factor, seed)).changes.empty() ? 0 : 1;
+  }
+  EXPECT_LE(runs_with_changes, 1U);
+}
+
+TEST(Phases, AreInTheAnalysisOfARun) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
+  const Profile profile = run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
+  const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;
+  ASSERT_TRUE(phases.has_value());
+  ASSERT_EQ(phases->changes.size(), 1U);
+  EXPECT_NEAR(phases->changes[0].factor, 1.5, 0.05);
+}
+
+TEST(Phases, TellWhenEverythingWasSlowerByWhatFactorAndWhoHeldTheOthersUp) {
+  for (const std::size_t segments : {1000UL, 100'000UL}) {
+    const std::size_t from = segments / 5;
+    const std::size_t to = segments / 3;
+    const auto is_slow = [&](std::size_t i) { return i >= from && i < to; };
+    Profile profile = run_of(segments, [&](std::size_t i) { return is_slow(i) ? 1.6 : 1.0; });
+    profile.rank_host = {"a", "a", "b", "b"};
+    for (std::size_t i = from; i < to; ++i) profile.last_rank[i] = i % 20 == 0 ? 0 : 2;
+    const Phases phases = phases_of(profile);
+    EXPECT_TRUE(phases.dominant);
+    ASSERT_EQ(phases.changes.size(), 1U);
+    const LevelChange& change = phases.changes.front();
+    EXPECT_NEAR(change.from_seconds, begin_of(profile, from), 0.02);
+    EXPECT_NEAR(change.to_seconds, begin_of(profile, to), 0.02);
+    EXPECT_NEAR(change.factor, 1.6, 0.05);
+    EXPECT_EQ(change.ranks, std::vector<std::uint32_t>{2});
+    EXPECT_EQ(change.hosts, std::vector<std::string>{"b"});
+  }
+}
+
+TEST(Phases, NameAHostAllOfWhoseRanksWereSlowAndNobodyWhereAllWere) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
+  Profile profile = run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
+  EXPECT_TRUE(phases_of(profile).changes.at(0).ranks.empty());
+  EXPECT_TRUE(phases_of(profile).changes.at(0).hosts.empty());
+  profile.ranks = 6;
+  profile.rank_host = {"a", "b", "b", "b", "b", "c"};
+  for (std::size_t i = 0; i < profile.segments; ++i) profile.last_rank[i] = static_cast<std::uint32_t>(1 + i % 4);
+  EXPECT_TRUE(phases_of(profile).changes.at(0).ranks.empty());
+  EXPECT_EQ(phases_of(profile).changes.at(0).hosts, std::vector<std::string>{"b"});
+}
+
+TEST(Phases, SayNothingOfAChangeThatWouldLeaveARunGreen) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
+  EXPECT_TRUE(phases_of(run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.05 : 1.0; })).changes.empty());
+  EXPECT_EQ(phases_of(run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.15 : 1.0; })).changes.size(), 1U);
+}
+
+TEST(Phases, HaveNoUsualLevelWhereNoneHoldsForMoreThanHalfAndThenAreMeasuredAgainstTheLowest) {
+  const Phases phases = phases_of(run_of(1200, [](std::size_t i) { return i < 400 ? 1.0 : i < 800 ? 1.4 : 2.0; }));
+  EXPECT_FALSE(phases.dominant);
+  ASSERT_EQ(phases.changes.size(), 2U);
+  EXPECT_NEAR(phases.changes[0].factor, 1.4, 0.05);
+  EXPECT_NEAR(phases.changes[1].factor, 2.0, 0.07);
+}
+
+TEST(Phases, TellOfSlowFirstRepetitions) {
+  const Profile profile = run_of(1000, [](std::size_t i) { return i < 100 ? 1.7 : 1.0; });
+  const Phases phases = phases_of(profile);
+  EXPECT_EQ(phases.stable_from_seconds, 0.0);
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_EQ(phases.changes[0].from_seconds, 0.0);
+  EXPECT_NEAR(phases.changes[0].to_seconds, begin_of(profile, 100), 0.01);
+  EXPECT_NEAR(phases.changes[0].factor, 1.7, 0.05);
+}
+
+TEST(Phases, CountWhatComesBeforeAndAfterTheRepeatedWorkAsStartUpAndEnd) {
+  Profile profile = run_of(1000, [](std::size_t) { return 1.0; });
+  profile.sites = {"allreduce@app+0x10", "bcast@app+0x20", "barrier@app+0x30", "reduce@app+0x40"};
+  profile.site.assign(1000, 0);
+  // One segment of the repeated work comes early, as where a function is called once to prepare.
+  profile.site[0] = 1;
+  profile.site[2] = 2;
+  profile.site[999] = 3;
+  profile.duration[0] = profile.duration[2] = 0.2F;
+  profile.duration[999] = 0.1F;
+  const Phases phases = phases_of(profile);
+  EXPECT_NEAR(phases.stable_from_seconds, begin_of(profile, 3), 1e-9);
+  EXPECT_NEAR(phases.end_seconds - phases.stable_to_seconds, 0.1, 1e-6);
+}
+
+TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
+  Profile profile = run_of(1000, [](std::size_t) { return 1.0; });
+  FeatureColumn& sends = halcyon::testing::column(profile, Feature::sends_blocking);
+  sends.bins = {2.0, 7.0};
+  sends.index.assign(1000, 0);
+  sends.index[0] = 1;
+  profile.duration[0] = 0.201F;
+  EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.2, 1e-4);
+}
+
+TEST(Phases, AreNoneWhereNothingRepeats) {
+  EXPECT_FALSE(analyze(uniform_profile(3, 1.0), methods.front().name).phases.has_value());
+}
+
+TEST(Phases, DoNotTakeOtherWorkForAnotherLevel) {
+  Profile profile = run_of(2000, [](std::size_t i) { return i < 1000 ? 1.0 : 3.0; });
+  profile.sites = {"allreduce@app+0x10", "bcast@app+0x20"};
+  for (std::size_t i = 0; i < 2000; ++i) profile.site.push_back(i < 1000 ? 0 : 1);
+  const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;
+  ASSERT_TRUE(phases.has_value());
+  EXPECT_TRUE(phases->changes.empty());
+}
+
+}  // namespace
