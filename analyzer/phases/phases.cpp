@@ -37,7 +37,7 @@ struct LevelStretch {
 };
 
 /// The compared segments in blocks of as many each, and the level of each block.
-struct Blocks {
+struct PhaseBlocks {
   const ComparedSegments& compared;
   PartsByCount parts;
   std::vector<double> levels;
@@ -53,8 +53,8 @@ struct Blocks {
   }
 };
 
-Blocks blocks_of(const ComparedSegments& compared) {
-  Blocks blocks{.compared = compared,
+PhaseBlocks phase_blocks_of(const ComparedSegments& compared) {
+  PhaseBlocks blocks{.compared = compared,
                 .parts = {.segments = compared.size(), .count = std::min(most_blocks, compared.size())},
                 .levels = {}};
   for (std::size_t block = 0; block < blocks.parts.count; ++block) {
@@ -103,7 +103,7 @@ double factor_between(const LevelStretch& a, const LevelStretch& b) {
 double size_of(double factor) { return std::max(factor, 1.0 / factor); }
 
 // Joins neighbours until all differ enough, those that differ least first.
-std::vector<LevelStretch> distinct_stretches(const Blocks& blocks, std::span<const std::size_t> changes,
+std::vector<LevelStretch> distinct_stretches(const PhaseBlocks& blocks, std::span<const std::size_t> changes,
                                              double least_factor) {
   std::vector<LevelStretch> stretches;
   for (const Stretch& part : stretches_between(changes, blocks.levels.size())) {
@@ -137,7 +137,7 @@ std::vector<std::size_t> changes_between(const std::vector<LevelStretch>& stretc
 }
 
 // Change points that were taken back may have held others off their places.
-std::vector<LevelStretch> in_best_places(const Blocks& blocks, const std::vector<LevelStretch>& stretches) {
+std::vector<LevelStretch> in_best_places(const PhaseBlocks& blocks, const std::vector<LevelStretch>& stretches) {
   std::vector<std::size_t> changes = changes_between(stretches);
   move_to_best_places(blocks.levels, changes);
   std::vector<LevelStretch> placed;
@@ -181,8 +181,8 @@ UsualLevel usual_level(const std::vector<LevelStretch>& stretches, std::size_t b
 
 // The first compared segment of the second of two neighbours: so that most segments before it are on the first one's
 // side of the middle of both levels, and most from it on are on the other side.
-// `last`: the edge before. Blocks of one segment are exact already.
-std::size_t edge_between(const Blocks& blocks, const LevelStretch& a, const LevelStretch& b, std::size_t last) {
+// `last`: the edge before. PhaseBlocks of one segment are exact already.
+std::size_t edge_between(const PhaseBlocks& blocks, const LevelStretch& a, const LevelStretch& b, std::size_t last) {
   const std::size_t edge = b.blocks.begin;
   if (blocks.compared.size() == blocks.parts.count) return edge;
   const std::size_t first_block = std::max(a.blocks.begin, edge > reach_of_edge ? edge - reach_of_edge : 0);
@@ -272,7 +272,7 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
   if (!part) return std::nullopt;
   const ComparedSegments compared(profile, grouping, baselines, *part);
   if (compared.size() == 0) return std::nullopt;
-  const Blocks blocks = blocks_of(compared);
+  const PhaseBlocks blocks = phase_blocks_of(compared);
   const bool are_few = compared.size() < fewest_compared;
   const std::vector<std::size_t> changes = are_few ? std::vector<std::size_t>() : change_points(blocks.levels, method);
   std::vector<LevelStretch> stretches = distinct_stretches(blocks, changes, least.factor);
