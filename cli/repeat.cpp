@@ -156,8 +156,8 @@ Outcome<Request> request_of(const RepeatOptions& options, const Words& launch) {
   if (!options.work.empty()) {
     if (request.b) return Failure{"--work cannot be combined with --versus or --aa"};
     request.work = *varied_work(options.work);
-    if (const std::optional<std::string> objection = objection_to_command(launch, {request.work->name})) {
-      return Failure{"--work: " + *objection};
+    if (const std::optional<std::string> objection = objection_to_command(launch, {request.work->name}, "--work")) {
+      return Failure{*objection};
     }
   }
   request.precision = {.within_percent = *percent_in(options.within),

@@ -126,7 +126,8 @@ Outcome<double> parse_share(const std::string& text, const Interval& between) {
   return 0.01 * *percent;
 }
 
-std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names) {
+std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
+                                                std::string_view option) {
   static const std::regex placeholder(R"((^|[^$])\{([A-Za-z_][A-Za-z0-9_]*)\})");
   std::vector<std::string> used;
   for (const std::string& word : launch) {
@@ -138,11 +139,12 @@ std::optional<std::string> objection_to_command(const Words& launch, const std::
     return std::find(all.begin(), all.end(), one) != all.end();
   };
   for (const std::string& name : names) {
-    if (std::count(names.begin(), names.end(), name) > 1) return "--vary: " + name + " is given twice";
-    if (!is_in(used, name)) return "the command does not contain {" + name + "}";
+    if (std::count(names.begin(), names.end(), name) > 1) return fmt::format("{}: {} is given twice", option, name);
+    if (!is_in(used, name)) return fmt::format("the command does not contain {{{}}}, which {} varies", name, option);
   }
   for (const std::string& name : used) {
-    if (!is_in(names, name)) return "{" + name + "} of the command has no value: give it one, or remove it";
+    if (!is_in(names, name))
+      return fmt::format("{{{}}} of the command has no value: add it by {}, or remove it", name, option);
   }
   return std::nullopt;
 }
@@ -272,7 +274,7 @@ void add_varied_runs_options(const Command& command, fs::path& directory, fs::pa
 }
 
 Outcome<VariedRuns> open_varied_runs(VariedRunsSetting setting, const fs::path& directory, const fs::path& resumed) {
-  if (const auto objection = objection_to_command(setting.launch, setting.names)) return Failure{*objection};
+  if (const auto objection = objection_to_command(setting.launch, setting.names, "--vary")) return Failure{*objection};
   const Outcome<Launcher> launcher = launcher_of(setting.launch);
   if (!launcher) return launcher.failure();
   setting.launcher = *launcher;

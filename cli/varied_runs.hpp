@@ -39,8 +39,9 @@ Words with_values(const Words& launch, const std::vector<std::string>& names, co
 double put_into_command(double value);
 
 /// Why a {NAME} of the command has no value, or a name is not in the command; nothing if all is well. A shell's ${NAME}
-/// is left alone.
-std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names);
+/// is left alone. `option` is what gives values.
+std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
+                                                std::string_view option);
 
 /// A regular expression with one group, which is a number.
 Outcome<std::regex> parse_read(const std::string& text);

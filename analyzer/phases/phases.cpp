@@ -181,7 +181,7 @@ UsualLevel usual_level(const std::vector<LevelStretch>& stretches, std::size_t b
 
 // The first compared segment of the second of two neighbours: so that most segments before it are on the first one's
 // side of the middle of both levels, and most from it on are on the other side.
-// `last`: the edge before. PhaseBlocks of one segment are exact already.
+// `last`: the edge before. Blocks of one segment are exact already.
 std::size_t edge_between(const PhaseBlocks& blocks, const LevelStretch& a, const LevelStretch& b, std::size_t last) {
   const std::size_t edge = b.blocks.begin;
   if (blocks.compared.size() == blocks.parts.count) return edge;

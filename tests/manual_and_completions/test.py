@@ -87,7 +87,7 @@ class ManualAndCompletions(halcyon_test.Behaviour):
     def test_bash_completes_subcommands_and_options(self):
         subcommands = self.subcommands()
         self.assertEqual(self.completed_by_bash("halcyon "), sorted([*subcommands, "-h", "--help", "--version"]))
-        self.assertEqual(self.completed_by_bash("halcyon rep"), ["report"])
+        self.assertEqual(self.completed_by_bash("halcyon repo"), ["report"])
         for name, options in subcommands.items():
             offered = self.completed_by_bash(f"halcyon {name} --")
             self.assertEqual([option for option in offered if option != "--"], sorted(options))
