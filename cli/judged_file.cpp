@@ -8,11 +8,6 @@
 
 namespace halcyon::cli {
 
-bool has_estimate(const Analysis& analysis) {
-  return !analysis.reason_for_unknown || analysis.reason_for_unknown->code == "wide-interval" ||
-         analysis.reason_for_unknown->code == "too-short";
-}
-
 std::optional<KnownBefore> open_known(std::string& complaint) {
   Outcome<KnownBefore> known = KnownBefore::open(RecordStore::Use::writes);
   if (known) return std::move(*known);
@@ -41,7 +36,7 @@ std::string keep(const KnownBefore& known, const JudgedFile& run, const std::str
       return "cannot write the known runs into the profile: " + added.failure().message;
     }
   }
-  const Status learnt = known.learn(run.profile, run.grouping, has_estimate(run.analysis));
+  const Status learnt = known.learn(run.profile, run.grouping, run.analysis.has_estimate());
   return learnt ? std::string() : "this run was not added to the baselines: " + learnt.failure().message;
 }
 

@@ -16,9 +16,6 @@ struct JudgedFile {
   Analysis analysis;
 };
 
-/// Whether the run has medians and an estimate, even if they say too little for a verdict.
-bool has_estimate(const Analysis& analysis);
-
 /// Earlier runs and hosts, to be read and written. Nothing if that is not possible; `complaint` then says why.
 std::optional<KnownBefore> open_known(std::string& complaint);
 

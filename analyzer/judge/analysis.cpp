@@ -118,6 +118,10 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
   return found != judged.end() && found->group == group ? &*found : nullptr;
 }
 
+bool Analysis::has_estimate() const {
+  return !reason_for_unknown || reason_for_unknown->code == "wide-interval" || reason_for_unknown->code == "too-short";
+}
+
 Interval Analysis::undisturbed_interval_seconds() const {
   const Interval& percent = result().interval_percent;
   return {run_time_seconds * (1.0 - 0.01 * percent.high), run_time_seconds * (1.0 - 0.01 * percent.low)};

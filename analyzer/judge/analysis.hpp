@@ -68,6 +68,8 @@ struct Analysis {
   const MethodResult& result() const { return methods[chosen]; }
   /// A composed profile has no verdict of its own, but is there to be compared with.
   bool is_comparable() const { return !reason_for_unknown || reason_for_unknown->code == "composed"; }
+  /// Whether there are medians and an estimate, even if they say too little for a verdict.
+  bool has_estimate() const;
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }

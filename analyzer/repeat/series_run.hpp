@@ -28,7 +28,6 @@ struct UndisturbedTime {
 
 struct RepeatedRun {
   RunEnd end = RunEnd::finished;
-  double start_seconds = 0.0;                  // since the first run of the series began
   double measured_seconds = 0.0;               // run time; means nothing where the run failed
   std::optional<UndisturbedTime> undisturbed;  // none where the analysis gave no estimate
   Verdict verdict = Verdict::unknown;

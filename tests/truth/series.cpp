@@ -13,7 +13,6 @@ SeriesSource::SeriesSource(const SeriesLaw& law, std::uint64_t seed) : law_(law)
 }
 
 RepeatedRun SeriesSource::next(double slower) {
-  constexpr double seconds_between_runs = 5.0;
   constexpr double runs_of_drift = 20.0;
   std::uniform_real_distribution<> uniform;
   if (runs_ > 0) {
@@ -32,7 +31,6 @@ RepeatedRun SeriesSource::next(double slower) {
   const double error = expected * (law_.error + law_.error_of_loss * lost);
 
   RepeatedRun run;
-  run.start_seconds = static_cast<double>(runs_) * (law_.seconds + seconds_between_runs);
   run.measured_seconds = undisturbed_ + expected * lost;
   const double reach = normal_quantile_of_interval() * law_.caution * error;
   const double estimate = undisturbed_ + shared_error_ * reach + error * normal();

@@ -1,0 +1,303 @@
+#include "cli/repeated_runs.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+
+#include "cli/commands.hpp"
+#include "cli/progress.hpp"
+#include "cli/varied_runs.hpp"
+#include "report/words.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+constexpr int most_failures_in_a_row = 3;
+constexpr std::size_t repetitions_of_false_alarms = 1000;
+// `run-001`: how many there will be is not known.
+constexpr std::size_t most_numbered_runs = 999;
+
+// -- one run
+
+Words with_amount(const Words& command, const std::string& name, std::uint64_t amount) {
+  return with_values(command, {name}, {static_cast<double>(amount)});
+}
+
+// The name tells whose run it is, as the list of the series keeps nothing else.
+std::string name_of_run(const RepeatRequest& request, std::size_t number) {
+  if (!request.b) return run_name(number + 1, most_numbered_runs);
+  const std::size_t pair = number / 2;
+  const bool is_b = (number % 2 == 1) != b_leads(pair);
+  return fmt::format("{}-{:03}", is_b ? "b" : "a", pair + 1);
+}
+
+Program program_of(const std::string& name) { return name.starts_with("b-") ? Program::b : Program::a; }
+
+std::string prefix_of(const std::string& name) { return name.substr(0, name.find('-') + 1); }
+
+Status prepare(const RepeatRequest& request, const std::string& name, RepeatedRuns& runs) {
+  if (request.prepare.empty()) return Done{};
+  const std::string log = runs.series.log_of(name + ".prepare");
+  const int output = open(log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
+  if (output < 0) return Failure{"cannot write " + log + ": " + std::strerror(errno)};
+  Outcome<Job> job = Job::start({.words = {"/bin/sh", "-c", request.prepare}, .output = output});
+  close(output);
+  if (!job) return job.failure();
+  const Outcome<JobEnd> end = runs.signals.wait(*job);
+  if (!end) return end.failure();
+  if (end->status == 0) return Done{};
+  return Failure{fmt::format("--prepare ended with status {} before {} (its output is {})", end->status, name, log)};
+}
+
+Outcome<std::string> record(const RepeatRequest& request, const std::string& name, std::size_t number,
+                            RepeatedRuns& runs) {
+  const Launched& program = program_of(name) == Program::b ? *request.b : request.a;
+  const Words command = request.work
+                            ? with_amount(program.command, request.work->name, work_of_run(number, request.work->range))
+                            : program.command;
+  const auto make = [&](const std::string& profile, const std::string& log) {
+    RecordedRunRequest run{.command = command, .launcher = program.launcher, .options = request.recording, .log = log};
+    run.options.output = profile;
+    return run_recorded(run, runs.signals);
+  };
+  return runs.series.record(name, make, runs.signals);
+}
+
+void take_over(ListedRun& listed, const JudgedFile& judged) {
+  const Analysis& analysis = judged.analysis;
+  RepeatedRun& run = listed.run;
+  run.measured_seconds = analysis.run_time_seconds;
+  run.verdict = analysis.result().verdict;
+  run.hosts = judged.profile.hosts();
+  listed.interference_percent = analysis.result().interference_percent;
+  run.undisturbed.reset();
+  // What says too little for a verdict gets little weight in a mean.
+  if (analysis.has_estimate()) {
+    run.undisturbed = {analysis.undisturbed_time_seconds(), analysis.undisturbed_interval_seconds()};
+  }
+}
+
+RunEnd end_of(RunState state) {
+  if (state == RunState::recorded) return RunEnd::finished;
+  return state == RunState::failed ? RunEnd::failed : RunEnd::other_work;
+}
+
+// A run that wrote no profile which can be read is a failed one.
+void judge(ListedRun& listed, const RepeatedRuns& runs, std::optional<JudgedFile>& judged) {
+  Outcome<JudgedFile> read =
+      judge_file((runs.series.directory() / listed.file).string(), runs.known ? &*runs.known : nullptr);
+  if (!read) {
+    tell(listed.name + " does not count: " + read.failure().message);
+    listed.run.end = RunEnd::failed;
+    return;
+  }
+  judged = std::move(*read);
+  take_over(listed, *judged);
+}
+
+// A run of the list as it is in series.json.
+ListedRun listed_run(const RepeatRequest& request, const SeriesRun& made, std::size_t number) {
+  ListedRun listed{.name = made.name, .file = made.profile, .program = program_of(made.name)};
+  listed.run.end = end_of(made.state);
+  if (request.work) listed.work = static_cast<double>(work_of_run(number, request.work->range));
+  return listed;
+}
+
+// Enters a run that was just made.
+Status add_new_run(const RepeatRequest& request, const std::string& name, RepeatedRuns& runs) {
+  const std::vector<SeriesRun>& all = runs.series.runs();
+  const auto made = std::find_if(all.begin(), all.end(), [&name](const SeriesRun& run) { return run.name == name; });
+  ListedRun listed = listed_run(request, *made, runs.repetition.runs.size());
+  std::optional<JudgedFile> judged;
+  if (listed.run.end != RunEnd::failed) judge(listed, runs, judged);
+  if (judged && !request.work) {
+    const std::uint64_t segments = judged->profile.segments;
+    const Outcome<bool> is_same = runs.series.count(name, segments, prefix_of(name));
+    if (!is_same) return is_same.failure();
+    if (!*is_same) {
+      listed.run.end = RunEnd::other_work;
+      tell(fmt::format("{} did other work than the first run: it had {}. It does not count", name,
+                       plural(segments, "segment")));
+    }
+  }
+  if (judged && !judged->analysis.has_estimate()) {
+    tell(fmt::format("{} counts only as measured: {}", name, judged->analysis.reason_for_unknown->message));
+  }
+  if (judged && runs.known) {
+    const std::string complaint = keep(*runs.known, *judged, (runs.series.directory() / listed.file).string());
+    if (!complaint.empty()) runs.complaints.push_back(complaint);
+  }
+  runs.repetition.runs.push_back(std::move(listed));
+  return Done{};
+}
+
+// What later runs have made known narrows the estimates of those before them.
+void judge_again(RepeatedRuns& runs) {
+  if (!runs.known) return;
+  for (ListedRun& listed : runs.repetition.runs) {
+    if (listed.run.end == RunEnd::failed) continue;
+    show_step("analyzing " + listed.name + " again");
+    std::optional<JudgedFile> judged;
+    judge(listed, runs, judged);
+  }
+  show_step("");
+}
+
+// -- all of them
+
+std::vector<WorkedRun> worked_runs(const Repetition& repetition) {
+  std::vector<WorkedRun> runs;
+  for (std::size_t i = 0; i < repetition.runs.size(); ++i) {
+    const ListedRun& run = repetition.runs[i];
+    if (!repetition.summary.unused[i] && run.run.undisturbed) runs.push_back({run.work, run.run.undisturbed->seconds});
+  }
+  return runs;
+}
+
+// The cost of a unit as a mean: more runs make its interval narrower in the same way.
+KnownSoFar known_so_far(const WorkSeries& work, double confidence, double within_percent) {
+  if (!work.rate) return {};
+  const EstimatedCost& unit = work.rate->unit;
+  MeanTime mean{.runs = work.rate->runs,
+                .mean_seconds = unit.seconds,
+                .interval_seconds = unit.interval_seconds,
+                .confidence = confidence,
+                .random_seconds = 0.5 * (unit.interval_seconds.high - unit.interval_seconds.low)};
+  if (const std::optional<double> width = mean.half_width_percent(); width && unit.seconds > 0.0) {
+    const double factor = *width / within_percent;
+    mean.runs_needed = static_cast<std::size_t>(std::ceil(static_cast<double>(mean.runs) * factor * factor));
+  }
+  return halcyon::known_so_far(mean);
+}
+
+SeriesProgress progress_of(const RepeatedRuns& runs) {
+  const auto now = std::chrono::steady_clock::now();
+  SeriesProgress progress{
+      .elapsed_seconds = runs.seconds_before + std::chrono::duration<double>(now - runs.began).count(),
+      .is_interrupted = runs.signals.asked_to_end() != 0};
+  const std::size_t made = runs.series.runs().size();
+  if (made > 0) progress.seconds_per_run = progress.elapsed_seconds / static_cast<double>(made);
+  return progress;
+}
+
+bool has_finished(const RepeatedRun& run) { return run.end == RunEnd::finished; }
+
+// Runs or pairs that finished: --max-runs counts them, whether they have an estimate or not.
+std::size_t finished(const Repetition& repetition) {
+  if (!repetition.other) return repetition.summary.measured.runs;
+  const std::vector<RunPair> pairs = pairs_of(repetition);
+  return static_cast<std::size_t>(std::count_if(
+      pairs.begin(), pairs.end(), [](const RunPair& pair) { return has_finished(pair.a) && has_finished(pair.b); }));
+}
+
+// What the series is to know.
+KnownSoFar known_so_far(const RepeatRequest& request, const Repetition& repetition) {
+  if (repetition.other) return halcyon::known_so_far(repetition.other->versus.undisturbed);
+  if (!repetition.work) return halcyon::known_so_far(repetition.summary.undisturbed);
+  return known_so_far(*repetition.work, request.precision.confidence, request.precision.within_percent);
+}
+
+void evaluate(const RepeatRequest& request, RepeatedRuns& runs) {
+  Repetition& repetition = runs.repetition;
+  const SeriesRequest asked{.precision = request.precision, .warm_up_runs = request.warm_up_runs};
+  repetition.summary = summarise(runs_of(repetition, Program::a), asked);
+  SeriesProgress progress = progress_of(runs);
+  if (repetition.other) {
+    OtherProgram& other = *repetition.other;
+    other.summary = summarise(runs_of(repetition, Program::b), asked);
+    const std::vector<RunPair> pairs = pairs_of(repetition);
+    other.versus = compare_pairs(pairs, request.precision);
+    if (other.is_against_itself) {
+      other.false_alarm_share = false_alarm_share(pairs, request.precision, repetitions_of_false_alarms, /*seed=*/1);
+    }
+    progress.seconds_per_run *= 2.0;
+  }
+  if (repetition.work) {
+    repetition.work->rate = work_rate(worked_runs(repetition), request.precision.confidence);
+  }
+  const KnownSoFar known = known_so_far(request, repetition);
+  repetition.outlook = outlook_of(known, request.rule, progress);
+  std::optional<StoppedBecause>& stopped = repetition.outlook.stopped_because;
+  if (!stopped && request.rule.most_runs && finished(repetition) >= *request.rule.most_runs) {
+    const bool is_narrow = known.half_width_percent && *known.half_width_percent <= request.rule.within_percent;
+    stopped = is_narrow ? StoppedBecause::width : StoppedBecause::max_runs;
+  }
+}
+
+// Makes a run. False if it failed.
+Outcome<bool> make_run(const RepeatRequest& request, const std::string& name, std::size_t number, RepeatedRuns& runs) {
+  if (const Status prepared = prepare(request, name, runs); !prepared) return prepared.failure();
+  const Outcome<std::string> profile = record(request, name, number, runs);
+  if (runs.signals.asked_to_end() != 0) return true;
+  if (!profile) {
+    show_end_of(runs.series.log_of(name));
+    tell(name + " does not count: " + profile.failure().message);
+  }
+  show_step("analyzing " + name);
+  const Status added = add_new_run(request, name, runs);
+  show_step("");
+  if (!added) return added.failure();
+  return static_cast<bool>(profile);
+}
+
+Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
+  const Progress progress;
+  Repetition& repetition = runs.repetition;
+  int failures = 0;
+  for (std::size_t number = repetition.runs.size();; ++number) {
+    evaluate(request, runs);
+    const std::size_t known = known_so_far(request, repetition).runs;
+    const bool is_pair_whole = !request.b || number % 2 == 0;
+    if (is_pair_whole && is_look(known, request.rule.least_runs)) {
+      judge_again(runs);
+      evaluate(request, runs);
+    }
+    const bool is_interrupted = runs.signals.asked_to_end() != 0;
+    if (repetition.outlook.stopped_because && (is_pair_whole || is_interrupted)) return Done{};
+    if (known == 0 && finished(repetition) >= 2 * request.rule.least_runs) {
+      return Failure{fmt::format("none of {} has an estimate of its undisturbed time: halcyon report says why",
+                                 plural(repetition.runs.size(), "run"))};
+    }
+    const std::string name = name_of_run(request, number);
+    progress.begin(number, name + ", " + outlook_words(repetition));
+    const Outcome<bool> good = make_run(request, name, number, runs);
+    if (!good) return good.failure();
+    failures = *good ? 0 : failures + 1;
+    if (failures > 0 && number == 0) return Failure{"the first run failed: nothing is repeated"};
+    if (failures >= most_failures_in_a_row) {
+      return Failure{fmt::format("{} runs failed one after the other", failures)};
+    }
+  }
+}
+
+}  // namespace
+
+void take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
+  for (const SeriesRun& made : runs.series.runs()) {
+    runs.seconds_before += made.seconds;
+    if (made.state == RunState::interrupted || made.state == RunState::running) continue;
+    show_step("analyzing " + made.name);
+    ListedRun listed = listed_run(request, made, runs.repetition.runs.size());
+    std::optional<JudgedFile> judged;
+    if (listed.run.end != RunEnd::failed) judge(listed, runs, judged);
+    runs.repetition.runs.push_back(std::move(listed));
+  }
+  show_step("");
+}
+
+Status make_runs(const RepeatRequest& request, RepeatedRuns& runs) {
+  const Status made = make_runs_until_known(request, runs);
+  const std::optional<StoppedBecause> stopped = runs.repetition.outlook.stopped_because;
+  judge_again(runs);
+  evaluate(request, runs);
+  // As it was when it was decided. A failure is none of the reasons.
+  runs.repetition.outlook.stopped_because = made ? stopped : std::nullopt;
+  return made;
+}
+
+}  // namespace halcyon::cli

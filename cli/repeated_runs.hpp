@@ -1,0 +1,33 @@
+// The runs of `halcyon repeat`: made, judged with what they tell about each other, and evaluated together.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/judged_file.hpp"
+#include "cli/launch/run_series.hpp"
+#include "cli/repeat_request.hpp"
+#include "report/repetition.hpp"
+
+namespace halcyon::cli {
+
+struct RepeatedRuns {
+  RunSeries series;
+  SignalRelay signals;  // also while runs are evaluated, so that results are written before this process ends
+  Repetition repetition;
+  std::optional<KnownBefore> known;
+  std::vector<std::string> complaints;  // of what is kept of earlier runs
+  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
+  double seconds_before = 0.0;  // of the runs that were made before the series was resumed
+};
+
+/// Takes over the runs that a resumed series has.
+void take_over_runs(const RepeatRequest& request, RepeatedRuns& runs);
+
+/// Makes runs until the series ends, and evaluates them. A failure ends it early; what was recorded until then is
+/// evaluated, too.
+Status make_runs(const RepeatRequest& request, RepeatedRuns& runs);
+
+}  // namespace halcyon::cli
