@@ -54,7 +54,8 @@ void for_each_profile(const std::vector<std::string>& files, Take take) {
 RepeatedRun repeated_run(const Profile& profile, const Analysis& analysis) {
   RepeatedRun run{
       .measured_seconds = analysis.run_time_seconds, .verdict = analysis.result().verdict, .hosts = profile.hosts()};
-  if (analysis.has_estimate()) run.undisturbed = {analysis.undisturbed_time_seconds(), analysis.undisturbed_interval_seconds()};
+  if (analysis.has_estimate())
+    run.undisturbed = {analysis.undisturbed_time_seconds(), analysis.undisturbed_interval_seconds()};
   return run;
 }
 
@@ -92,6 +93,7 @@ std::optional<std::size_t> needed_by_pilot(const std::vector<RepeatedRun>& runs,
 }
 
 std::string cells(const MeanTime& mean) {
+  if (mean.runs == 0) return "– | –";
   const std::optional<double> width = mean.half_width_percent();
   return fmt::format("{:.3f} s {} | {}", mean.mean_seconds, width ? fmt::format("± {:.1f} %", *width) : "",
                      needed(mean.runs_needed));
