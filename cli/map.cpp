@@ -1,6 +1,5 @@
 // halcyon map: how the time of a program depends on several things at once, from few of their combinations.
 #include <algorithm>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -126,10 +125,7 @@ int map(const MapOptions& options, const Words& launch) {
   if (const Status printed = print_result(map_text(result), document, options.json); !printed) written = printed;
   tell("profiles, logs and map.json are in " + series->directory().string());
   if (!written) return fail(written.failure().message);
-  if (const int signal = relay.asked_to_end(); signal != 0) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
+  relay.end_as_asked();
   return result.ended_early.empty() ? passed : bad_usage_or_file;
 }
 

@@ -1,7 +1,6 @@
 // halcyon repeat: runs of one program until its time is known as well as was asked for.
 #include <fmt/format.h>
 
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -110,10 +109,7 @@ int repeat(RepeatOptions options, Words launch) {
   if (!written) fail(written.failure().message);
   if (!ended) fail(ended.failure().message);
   tell("profiles, logs and repeat.json are in " + repetition.directory);
-  if (const int signal = runs.signals.asked_to_end(); signal != 0) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
+  runs.signals.end_as_asked();
   return ended && written ? status_of(options, repetition) : int{bad_usage_or_file};
 }
 

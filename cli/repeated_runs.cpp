@@ -138,7 +138,7 @@ Status add_new_run(const RepeatRequest& request, const std::string& name, Repeat
 
 // What later runs have made known narrows the estimates of those before them.
 void judge_again(RepeatedRuns& runs) {
-  if (!runs.known) return;
+  if (!runs.known || runs.judged_together == runs.repetition.runs.size()) return;
   for (ListedRun& listed : runs.repetition.runs) {
     if (listed.run.end == RunEnd::failed) continue;
     show_step("analyzing " + listed.name + " again");
@@ -146,6 +146,7 @@ void judge_again(RepeatedRuns& runs) {
     judge(listed, runs, judged);
   }
   show_step("");
+  runs.judged_together = runs.repetition.runs.size();
 }
 
 // -- all of them

@@ -19,6 +19,7 @@ struct RepeatedRuns {
   Repetition repetition;
   std::optional<KnownBefore> known;
   std::vector<std::string> complaints;  // of what is kept of earlier runs
+  std::size_t judged_together = 0;      // so many runs had been made when all were last judged with all that is known
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
   double seconds_before = 0.0;  // of the runs that were made before the series was resumed
 };

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -179,10 +178,7 @@ int search(const SearchOptions& options, const Words& launch) {
   if (const Status printed = print_result(search_text(result), document, options.json); !printed) written = printed;
   tell("profiles, logs and search.json are in " + series->directory().string());
   if (!written) return fail(written.failure().message);
-  if (const int signal = relay.asked_to_end(); signal != 0) {
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
+  relay.end_as_asked();
   return status_of(result);
 }
 

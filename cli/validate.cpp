@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -362,11 +361,8 @@ int validate(ValidateOptions options, const Words& launch) {
     if (!runs.empty() && runs.back().state == RunState::failed) show_end_of(series.runs.log_of(runs.back().name));
     fail(failure);
   }
-  if (const int signal = series.signals.asked_to_end(); signal != 0) {
-    options.hosts.reset();
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
+  if (series.signals.asked_to_end() != 0) options.hosts.reset();
+  series.signals.end_as_asked();
   if (!failure.empty()) return series.too_noisy ? too_noisy : bad_usage_or_file;
   if (!written) return bad_usage_or_file;
   const std::optional<std::string> objection = objection_to(results->validation.noise);

@@ -65,4 +65,11 @@ Outcome<JobEnd> SignalRelay::wait(Job& job, bool interrupts_first) {
 
 int SignalRelay::asked_to_end() const { return asked; }
 
+void SignalRelay::end_as_asked() const {
+  const int signal = asked_to_end();
+  if (signal == 0) return;
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
 }  // namespace halcyon::cli

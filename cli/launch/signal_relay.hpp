@@ -23,6 +23,8 @@ class SignalRelay {
 
   /// The last SIGTERM, SIGHUP or SIGINT, or 0.
   int asked_to_end() const;
+  /// Ends this process by the signal that asked for it, so that who waits sees why it ended. Returns if none did.
+  void end_as_asked() const;
 
  private:
   static constexpr std::array signals{SIGTERM, SIGHUP, SIGINT, SIGUSR1, SIGUSR2};
