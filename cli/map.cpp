@@ -10,7 +10,7 @@
 #include "cli/rank_options.hpp"
 #include "cli/varied_runs.hpp"
 #include "report/json.hpp"
-#include "report/map.hpp"
+#include "report/series/map.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/repeat_request.hpp"
 #include "cli/repeated_runs.hpp"
 #include "report/json.hpp"
-#include "report/repetition_page.hpp"
+#include "report/series/repetition_page.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {

@@ -9,7 +9,7 @@
 #include "cli/judged_file.hpp"
 #include "cli/launch/run_series.hpp"
 #include "cli/repeat_request.hpp"
-#include "report/repetition.hpp"
+#include "report/series/repetition.hpp"
 
 namespace halcyon::cli {
 

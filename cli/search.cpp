@@ -12,7 +12,7 @@
 #include "cli/rank_options.hpp"
 #include "cli/varied_runs.hpp"
 #include "report/json.hpp"
-#include "report/search.hpp"
+#include "report/series/search.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -21,8 +21,8 @@
 #include "intm/spec.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/record/shared_settings.hpp"
-#include "report/validation_figures.hpp"
-#include "report/validation.hpp"
+#include "report/series/validation_figures.hpp"
+#include "report/series/validation.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/run_series.hpp"
 #include "libprofile/format/outcome.hpp"
-#include "report/varied_run.hpp"
+#include "report/series/varied_run.hpp"
 
 namespace halcyon::cli {
 

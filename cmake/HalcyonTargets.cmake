@@ -6,7 +6,7 @@ set(HALCYON_SANITIZE_PRELOADED "" CACHE STRING
   "Sanitizers for the preloaded libraries, whose runtime must then be preloaded with them, such as thread")
 
 # Headers of the standard library, fmt, JSON and Eigen take half of the time of a compilation.
-option(HALCYON_UNITY_BUILD "Compile several sources of a library as one; a full build then takes half of the time" ON)
+option(HALCYON_UNITY_BUILD "Compile several sources of a target as one; a full build then takes half of the time" ON)
 
 add_library(halcyon_common INTERFACE)
 target_compile_features(halcyon_common INTERFACE cxx_std_20)
@@ -77,7 +77,7 @@ function(halcyon_compile_preloaded target includes)
   target_link_libraries(${target} PRIVATE halcyon_common halcyon_preloaded_sanitizers)
   target_include_directories(${target} SYSTEM PRIVATE ${includes})
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
-    POSITION_INDEPENDENT_CODE ON)
+    POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${HALCYON_UNITY_BUILD})
   target_compile_options(${target} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
 endfunction()
 

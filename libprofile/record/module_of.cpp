@@ -13,7 +13,7 @@
 namespace halcyon {
 namespace {
 
-std::string absolute(const char* path) {
+std::string resolved_path(const char* path) {
   char resolved[PATH_MAX];
   return realpath(path, resolved) != nullptr ? resolved : "";
 }
@@ -86,9 +86,9 @@ std::optional<PlaceInModule> module_of(const void* address) {
   const bool is_program = map != nullptr && map->l_name != nullptr && map->l_name[0] == '\0';
   Search search{reinterpret_cast<std::uintptr_t>(address), {}};
   dl_iterate_phdr(look_for_build_id, &search);
-  return PlaceInModule{
-      {base_name(info.dli_fname), absolute(is_program ? "/proc/self/exe" : info.dli_fname), std::move(search.build_id)},
-      search.address - reinterpret_cast<std::uintptr_t>(info.dli_fbase)};
+  return PlaceInModule{{base_name(info.dli_fname), resolved_path(is_program ? "/proc/self/exe" : info.dli_fname),
+                        std::move(search.build_id)},
+                       search.address - reinterpret_cast<std::uintptr_t>(info.dli_fbase)};
 }
 
 }  // namespace halcyon

@@ -22,7 +22,7 @@ constexpr int steps_in_registers = 16384;
 constexpr int loads_from_l2 = 2048;
 constexpr int loads_from_memory = 128;
 constexpr std::size_t line = 64;
-constexpr std::size_t page = 4096;
+constexpr std::size_t page_bytes = 4096;
 constexpr std::size_t l2_bytes = std::size_t{128} << 10;  // beyond a level-1 cache, within a level-2
 constexpr std::size_t stream_bytes = std::size_t{128} << 10;
 constexpr std::size_t buffer_bytes = std::size_t{4} << 20;
@@ -52,7 +52,8 @@ class Buffer {
     if (memory == MAP_FAILED) return;
     begin_ = static_cast<std::byte*>(memory);
     madvise(memory, buffer_bytes, MADV_NOHUGEPAGE);
-    for (std::size_t at = 0; at < buffer_bytes; at += page) static_cast<volatile std::byte*>(begin_)[at] = std::byte{0};
+    for (std::size_t at = 0; at < buffer_bytes; at += page_bytes)
+      static_cast<volatile std::byte*>(begin_)[at] = std::byte{0};
   }
   ~Buffer() {
     if (begin_ != nullptr) munmap(begin_, buffer_bytes);

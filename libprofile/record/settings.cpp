@@ -61,7 +61,7 @@ int positive(const char* text) {
 }
 
 // Relative to the directory that the run was started in, since programs change their directory.
-std::string absolute(const std::string& path) {
+std::string from_start_directory(const std::string& path) {
   char directory[4096];
   if (path.front() == '/' || getcwd(directory, sizeof directory) == nullptr) return path;
   return std::string(directory) + "/" + path;
@@ -104,7 +104,7 @@ std::string script_of(const std::string& program, const std::vector<std::string>
 Settings settings_from_environment(std::string& complaint) {
   Settings settings;
   const char* output = value_of("HALCYON_OUTPUT");
-  settings.output = absolute(output != nullptr ? output : default_output);
+  settings.output = from_start_directory(output != nullptr ? output : default_output);
   if (const char* receipt = value_of("HALCYON_RECEIPT")) settings.receipt = receipt;
   const char* command = value_of("HALCYON_COMMAND");
   settings.command = command != nullptr ? command : own_command();

@@ -200,7 +200,7 @@ TEST(SignalRelay, TheSecondSignalEndsThisProcessWhereNothingRuns) {
         raise(SIGINT);
         raise(SIGINT);
       },
-      testing::KilledBySignal(SIGINT), "");
+      ::testing::KilledBySignal(SIGINT), "");
 }
 
 }  // namespace

@@ -10,20 +10,13 @@
 #include "libprofile/format/run_facts.hpp"
 #include "libprofile/record/store/tail.hpp"
 #include "libprofile/recover/recover.hpp"
+#include "tests/unit/stored_segments.hpp"
 
 namespace {
 
 using namespace halcyon;
+using namespace halcyon::testing;
 namespace fs = std::filesystem;
-
-double compute_of(const SegmentStore& store, std::size_t segment) {
-  const RankQuantizer& bins = store.quantizer(index_of(Feature::compute));
-  const std::uint8_t slot = store.get(segment).slots[index_of(Feature::compute)];
-  for (std::size_t bin = 0; bin < bins.size(); ++bin) {
-    if (bins.slot(bin) == slot) return bins.value(bin);
-  }
-  return -1.0;
-}
 
 // From none, when the one before is full and still open, to all but one.
 constexpr std::size_t sizes_of_last_block[] = {0, 1, 100, 2000, SegmentStore::block_size - 1};
@@ -37,7 +30,7 @@ rlimit limit_files_to(std::uintmax_t bytes) {
   return before;
 }
 
-class Part : public testing::Test {
+class Part : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string name = (fs::temp_directory_path() / "halcyon-part-XXXXXX").string();

@@ -138,7 +138,7 @@ TEST(RankSplits, AreNoneWhereAllValuesAreEqual) {
 constexpr double baseline = 1e-3;  // s
 
 // Segments of 1 ms on 4 ranks, with jitter of 3 % and rare long delays; `factor` times longer where it says so.
-Profile run_of(std::size_t segments, const std::function<double(std::size_t)>& factor, unsigned seed = 1) {
+Profile run_with_changes(std::size_t segments, const std::function<double(std::size_t)>& factor, unsigned seed = 1) {
   std::mt19937_64 random(seed);
   std::normal_distribution<> jitter(1.0, 0.03);
   std::bernoulli_distribution strikes(0.02);
@@ -177,7 +177,7 @@ double begin_of(const Profile& profile, std::size_t segment) {
 TEST(Phases, OfASteadyRunAreOne) {
   constexpr unsigned runs = 300;
   for (unsigned seed = 0; seed < runs; ++seed) {
-    const Phases phases = phases_of(run_of(
+    const Phases phases = phases_of(run_with_changes(
         200 + 10 * seed, [](std::size_t) { return 1.0; }, seed));
     EXPECT_TRUE(phases.dominant);
     EXPECT_EQ(phases.stable_from_seconds, 0.0);
@@ -195,14 +195,14 @@ TEST(Phases, OfARunWhoseJitterWandersAreOne) {
     std::normal_distribution<> step(0.0, 0.1);
     double wander = 0.0;
     const auto factor = [&](std::size_t) { return 1.0 + (wander = 0.7 * wander + step(random)); };
-    runs_with_changes += phases_of(run_of(1000, factor, seed)).changes.empty() ? 0 : 1;
+    runs_with_changes += phases_of(run_with_changes(1000, factor, seed)).changes.empty() ? 0 : 1;
   }
   EXPECT_LE(runs_with_changes, 1U);
 }
 
 TEST(Phases, AreInTheAnalysisOfARun) {
   const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
-  const Profile profile = run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
+  const Profile profile = run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
   const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;
   ASSERT_TRUE(phases.has_value());
   ASSERT_EQ(phases->changes.size(), 1U);
@@ -214,7 +214,7 @@ TEST(Phases, TellWhenEverythingWasSlowerByWhatFactorAndWhoHeldTheOthersUp) {
     const std::size_t from = segments / 5;
     const std::size_t to = segments / 3;
     const auto is_slow = [&](std::size_t i) { return i >= from && i < to; };
-    Profile profile = run_of(segments, [&](std::size_t i) { return is_slow(i) ? 1.6 : 1.0; });
+    Profile profile = run_with_changes(segments, [&](std::size_t i) { return is_slow(i) ? 1.6 : 1.0; });
     profile.rank_host = {"a", "a", "b", "b"};
     for (std::size_t i = from; i < to; ++i) profile.last_rank[i] = i % 20 == 0 ? 0 : 2;
     const Phases phases = phases_of(profile);
@@ -231,7 +231,7 @@ TEST(Phases, TellWhenEverythingWasSlowerByWhatFactorAndWhoHeldTheOthersUp) {
 
 TEST(Phases, NameAHostAllOfWhoseRanksWereSlowAndNobodyWhereAllWere) {
   const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
-  Profile profile = run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
+  Profile profile = run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
   EXPECT_TRUE(phases_of(profile).changes.at(0).ranks.empty());
   EXPECT_TRUE(phases_of(profile).changes.at(0).hosts.empty());
   profile.ranks = 6;
@@ -243,12 +243,16 @@ TEST(Phases, NameAHostAllOfWhoseRanksWereSlowAndNobodyWhereAllWere) {
 
 TEST(Phases, SayNothingOfAChangeThatWouldLeaveARunGreen) {
   const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
-  EXPECT_TRUE(phases_of(run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.05 : 1.0; })).changes.empty());
-  EXPECT_EQ(phases_of(run_of(1500, [&](std::size_t i) { return is_slow(i) ? 1.15 : 1.0; })).changes.size(), 1U);
+  EXPECT_TRUE(
+      phases_of(run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 1.05 : 1.0; })).changes.empty());
+  EXPECT_EQ(phases_of(run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 1.15 : 1.0; })).changes.size(),
+            1U);
 }
 
 TEST(Phases, HaveNoUsualLevelWhereNoneHoldsForMoreThanHalfAndThenAreMeasuredAgainstTheLowest) {
-  const Phases phases = phases_of(run_of(1200, [](std::size_t i) { return i < 400 ? 1.0 : i < 800 ? 1.4 : 2.0; }));
+  const Phases phases = phases_of(run_with_changes(1200, [](std::size_t i) {
+    return i < 400 ? 1.0 : i < 800 ? 1.4 : 2.0;
+  }));
   EXPECT_FALSE(phases.dominant);
   ASSERT_EQ(phases.changes.size(), 2U);
   EXPECT_NEAR(phases.changes[0].factor, 1.4, 0.05);
@@ -256,7 +260,7 @@ TEST(Phases, HaveNoUsualLevelWhereNoneHoldsForMoreThanHalfAndThenAreMeasuredAgai
 }
 
 TEST(Phases, TellOfSlowFirstRepetitions) {
-  const Profile profile = run_of(1000, [](std::size_t i) { return i < 100 ? 1.7 : 1.0; });
+  const Profile profile = run_with_changes(1000, [](std::size_t i) { return i < 100 ? 1.7 : 1.0; });
   const Phases phases = phases_of(profile);
   EXPECT_EQ(phases.stable_from_seconds, 0.0);
   ASSERT_EQ(phases.changes.size(), 1U);
@@ -266,7 +270,7 @@ TEST(Phases, TellOfSlowFirstRepetitions) {
 }
 
 TEST(Phases, CountWhatComesBeforeAndAfterTheRepeatedWorkAsStartUpAndEnd) {
-  Profile profile = run_of(1000, [](std::size_t) { return 1.0; });
+  Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
   profile.sites = {"allreduce@app+0x10", "bcast@app+0x20", "barrier@app+0x30", "reduce@app+0x40"};
   profile.site.assign(1000, 0);
   // One segment of the repeated work comes early, as where a function is called once to prepare.
@@ -281,7 +285,7 @@ TEST(Phases, CountWhatComesBeforeAndAfterTheRepeatedWorkAsStartUpAndEnd) {
 }
 
 TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
-  Profile profile = run_of(1000, [](std::size_t) { return 1.0; });
+  Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
   FeatureColumn& sends = halcyon::testing::column(profile, Feature::sends_blocking);
   sends.bins = {2.0, 7.0};
   sends.index.assign(1000, 0);
@@ -295,7 +299,7 @@ TEST(Phases, AreNoneWhereNothingRepeats) {
 }
 
 TEST(Phases, DoNotTakeOtherWorkForAnotherLevel) {
-  Profile profile = run_of(2000, [](std::size_t i) { return i < 1000 ? 1.0 : 3.0; });
+  Profile profile = run_with_changes(2000, [](std::size_t i) { return i < 1000 ? 1.0 : 3.0; });
   profile.sites = {"allreduce@app+0x10", "bcast@app+0x20"};
   for (std::size_t i = 0; i < 2000; ++i) profile.site.push_back(i < 1000 ? 0 : 1);
   const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;

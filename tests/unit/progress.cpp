@@ -10,9 +10,9 @@ using namespace halcyon::cli;
 
 // What it says where standard error is no terminal.
 std::string said_at(const Progress& progress, std::size_t step) {
-  testing::internal::CaptureStderr();
+  ::testing::internal::CaptureStderr();
   progress.begin(step, "quiet");
-  return testing::internal::GetCapturedStderr();
+  return ::testing::internal::GetCapturedStderr();
 }
 
 TEST(Progress, OfKnownLengthSaysHowManyRunsThereAreAndHowLongTheyTake) {

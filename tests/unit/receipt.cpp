@@ -12,7 +12,7 @@ namespace {
 
 using namespace halcyon;
 
-class Receipt : public testing::Test {
+class Receipt : public ::testing::Test {
  protected:
   Receipt() {
     std::string directory = (std::filesystem::temp_directory_path() / "halcyon-XXXXXX").string();

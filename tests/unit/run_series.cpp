@@ -17,7 +17,7 @@ using namespace halcyon::cli;
 
 namespace fs = std::filesystem;
 
-class RunSeriesTest : public testing::Test {
+class RunSeriesTest : public ::testing::Test {
  protected:
   RunSeriesTest() {
     std::string name = (fs::temp_directory_path() / "run_series.XXXXXX").string();

@@ -4,25 +4,18 @@
 
 #include <random>
 
+#include "tests/unit/stored_segments.hpp"
+
 namespace {
 
 using namespace halcyon;
+using namespace halcyon::testing;
 
 SegmentRow row_with_compute(double compute) {
   SegmentRow row;
   row[Measure::duration] = 1000.0;
   row.features[index_of(Feature::compute)] = compute;
   return row;
-}
-
-double compute_of(const SegmentStore& store, std::size_t segment) {
-  const std::uint8_t slot = store.get(segment).slots[index_of(Feature::compute)];
-  const RankQuantizer& quantizer = store.quantizer(index_of(Feature::compute));
-  for (std::size_t bin = 0; bin < quantizer.size(); ++bin) {
-    if (quantizer.slot(bin) == slot) return quantizer.value(bin);
-  }
-  ADD_FAILURE() << "segment " << segment << " points at a slot that no bin has";
-  return 0.0;
 }
 
 TEST(SegmentStore, GivesBackWhatWasStored) {

@@ -1,4 +1,4 @@
-#include "report/repetition.hpp"
+#include "report/series/repetition.hpp"
 
 #include <fmt/format.h>
 

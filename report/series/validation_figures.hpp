@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/validation.hpp"
+#include "report/series/validation.hpp"
 
 namespace halcyon {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/repetition.hpp"
+#include "report/series/repetition.hpp"
 
 namespace halcyon {
 

@@ -1,4 +1,4 @@
-#include "report/validation_figures.hpp"
+#include "report/series/validation_figures.hpp"
 
 #include <fmt/format.h>
 

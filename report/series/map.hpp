@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analyzer/search/surface.hpp"
-#include "report/varied_run.hpp"
+#include "report/series/varied_run.hpp"
 
 namespace halcyon {
 

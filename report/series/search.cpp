@@ -1,4 +1,4 @@
-#include "report/search.hpp"
+#include "report/series/search.hpp"
 
 #include <fmt/format.h>
 

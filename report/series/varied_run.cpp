@@ -1,4 +1,4 @@
-#include "report/varied_run.hpp"
+#include "report/series/varied_run.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/repetition_page.hpp"
+#include "report/series/repetition_page.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/map.hpp"
+#include "report/series/map.hpp"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/search/search.hpp"
-#include "report/varied_run.hpp"
+#include "report/series/varied_run.hpp"
 
 namespace halcyon {
 

@@ -1,4 +1,4 @@
-#include "report/validation.hpp"
+#include "report/series/validation.hpp"
 
 #include <fmt/format.h>
 
