@@ -7,4 +7,4 @@ install_packages build test
 
 cmake --preset ci >/dev/null
 cmake --build --preset ci
-ctest --preset ci --parallel "$((2 * $(nproc)))"  # most tests wait for launchers, half of the time
+ctest --preset ci --parallel "$(($(nproc) + 1))"  # most tests wait for launchers half of the time

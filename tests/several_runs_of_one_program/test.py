@@ -10,7 +10,7 @@ import shutil
 import halcyon_test
 from halcyon_test import EXAMPLES, MPI, SOURCE, TOTALS, Profile
 
-STEPS = 400
+STEPS = 600
 EVERY_SEGMENT = "class=collective,prob=1,mean=5ms"
 SOME_SEGMENTS = "class=collective,prob=0.02,mean=50ms"
 LAMMPS = ("lmp", "-in", "short.in", "-log", "none", "-screen", "none")
