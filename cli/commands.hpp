@@ -46,6 +46,8 @@ void add_json_option(const Command& command, std::string& where);
 void add_method_option(const Command& command, std::string& method);
 /// --html FILE
 void add_html_option(const Command& command, std::string& file);
+/// --no-baseline
+void add_no_baseline_flag(const Command& command, bool& no_baseline);
 /// Writes or replaces a file.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);

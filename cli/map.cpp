@@ -7,15 +7,12 @@
 #include "cli/commands.hpp"
 #include "cli/launch/signal_relay.hpp"
 #include "cli/progress.hpp"
-#include "cli/rank_options.hpp"
 #include "cli/varied_runs.hpp"
-#include "report/json.hpp"
 #include "report/series/map.hpp"
+#include "report/series/map_page.hpp"
 
 namespace halcyon::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr Eigen::Index points_beyond_terms = 2;  // by default, so that the error of the surface is known
 constexpr std::size_t most_points = 10000;       // of a grid
@@ -25,11 +22,7 @@ struct MapOptions {
   int points = 0;
   int runs = 2;
   std::string confidence = "95%";
-  std::string read;
-  fs::path directory;
-  fs::path resumed;
-  std::string json;
-  RankOptions recording;
+  VariedRunsOptions common;
 };
 
 std::vector<MeasuredPoint> measured_points(const std::vector<VariedRun>& runs, const std::vector<Point>& grid,
@@ -89,8 +82,8 @@ std::optional<Surface> surface_of(const MapResult& result) {
 
 int map(const MapOptions& options, const Words& launch) {
   if (launch.empty()) return fail("no launch command given: halcyon map --vary N=1,2,4 -- mpirun -np 4 ./app {N}");
-  MapResult result{.command = quoted(launch), .is_time = options.read.empty()};
-  VariedRunsSetting setting{.subcommand = "map", .launch = launch, .recording = options.recording};
+  MapResult result{.command = quoted(launch), .is_time = options.common.read.empty()};
+  VariedRunsSetting setting{.subcommand = "map", .launch = launch};
   std::size_t size = 1;
   for (const std::string& text : options.vary) {
     const Outcome<Factor> factor = parse_factor(text);
@@ -103,15 +96,7 @@ int map(const MapOptions& options, const Words& launch) {
   const Outcome<double> confidence = parse_share(options.confidence, {0.5, 0.999});
   if (!confidence) return fail("--confidence: " + confidence.failure().message);
   result.confidence = *confidence;
-  if (!options.read.empty()) {
-    Outcome<std::regex> read = parse_read(options.read);
-    if (!read) return fail(read.failure().message);
-    setting.read = std::move(*read);
-  }
-  if (!options.json.empty() && options.json != "-") {
-    if (const auto objection = objection_to_place(options.json)) return fail(*objection);
-  }
-  Outcome<VariedRuns> series = open_varied_runs(std::move(setting), options.directory, options.resumed);
+  Outcome<VariedRuns> series = VariedRuns::open(std::move(setting), options.common);
   if (!series) return fail(series.failure().message);
 
   const std::vector<Point> grid = grid_of(result.factors);
@@ -120,10 +105,8 @@ int map(const MapOptions& options, const Words& launch) {
   result.runs = series->runs();
   result.points = measured_points(result.runs, grid, result.is_time);
   result.surface = surface_of(result);
-  const nlohmann::ordered_json document = map_json(result);
-  Status written = write_file((series->directory() / "map.json").string(), to_text(document));
-  if (const Status printed = print_result(map_text(result), document, options.json); !printed) written = printed;
-  tell("profiles, logs and map.json are in " + series->directory().string());
+  const Status written = write_varied_results(*series, "map.json", options.common, map_text(result), map_json(result),
+                                              [&result] { return map_html(result); });
   if (!written) return fail(written.failure().message);
   relay.end_as_asked();
   return result.ended_early.empty() ? passed : bad_usage_or_file;
@@ -147,11 +130,7 @@ void add_map(const Command& program) {
   command.option("--runs", options->runs, "Runs of each of them. Default: 2").placeholder("N").from_to(1, 1000);
   command.option("--confidence", options->confidence, "Of the intervals of predictions. Default: 95%")
       .placeholder("PERCENT");
-  command
-      .option("--read", options->read, "A number that the program prints, in place of its time: its last match counts")
-      .placeholder("REGEX");
-  add_varied_runs_options(command, options->directory, options->resumed, options->json);
-  add_recording_options(command, options->recording);
+  add_varied_runs_options(command, options->common);
   command.notes(
       "Runs the command after '--' with the combinations of values that tell most of all the others, and predicts\n"
       "these by a quadratic surface. Times are undisturbed times, or measured ones where a run has no verdict.\n"

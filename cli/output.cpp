@@ -55,6 +55,11 @@ void add_html_option(const Command& command, std::string& file) {
       .placeholder("FILE");
 }
 
+void add_no_baseline_flag(const Command& command, bool& no_baseline) {
+  command.flag("--no-baseline", no_baseline,
+               "Do not compare with earlier runs of this work, and do not keep what runs now");
+}
+
 namespace {
 
 bool is_hdf5(const std::string& file) {

@@ -180,8 +180,7 @@ void add_repeat(const Command& program) {
   command.option("--export-csv", options->csv, "Write a table with one row per run").placeholder("FILE");
   add_html_option(command, options->html);
   add_recording_options(command, options->recording);
-  command.flag("--no-baseline", options->no_baseline,
-               "Do not compare with earlier runs of this work, and do not keep these");
+  add_no_baseline_flag(command, options->no_baseline);
   command.notes(
       "Runs the launch command after '--' until the mean of its undisturbed times is known to the given width. Three\n"
       "means stand side by side: of all runs as measured, of those that were not red, and of the undisturbed times.\n"

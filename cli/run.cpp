@@ -127,8 +127,7 @@ void add_run(const Command& program) {
   auto options = std::make_shared<RunOptions>();
   add_rank_options(command, options->ranks);
   add_html_option(command, options->html);
-  command.flag("--no-baseline", options->no_baseline,
-               "Do not compare with earlier runs of this work, and do not keep this one");
+  add_no_baseline_flag(command, options->no_baseline);
   command.flag("--dry-run", options->is_dry, "Print the command that would run, in shell syntax, and run nothing");
   command.notes(
       "Put the launch command after '--'.\n"

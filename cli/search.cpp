@@ -9,15 +9,12 @@
 #include "cli/commands.hpp"
 #include "cli/launch/signal_relay.hpp"
 #include "cli/progress.hpp"
-#include "cli/rank_options.hpp"
 #include "cli/varied_runs.hpp"
-#include "report/json.hpp"
 #include "report/series/search.hpp"
+#include "report/series/search_page.hpp"
 
 namespace halcyon::cli {
 namespace {
-
-namespace fs = std::filesystem;
 
 // The search also ends where loads are this much nearer than the accuracy of the response.
 constexpr double resolution_of_accuracy = 0.1;
@@ -30,14 +27,10 @@ struct SearchOptions {
   std::string by = "binary";
   std::string find;
   std::string start;
-  std::string read;
   bool counts_failed = false;
   int most_trials = 10;
   int most_runs = 100;
-  fs::path directory;
-  fs::path resumed;
-  std::string json;
-  RankOptions recording;
+  VariedRunsOptions common;
 };
 
 Outcome<SearchRequest> request_of(const SearchOptions& options, const VariedRange& varied) {
@@ -70,7 +63,7 @@ Outcome<SearchRequest> request_of(const SearchOptions& options, const VariedRang
     }
     request.start = start->levels.front();
   }
-  if (!options.read.empty() && limit->response != Response::rate) {
+  if (!options.common.read.empty() && limit->response != Response::rate) {
     return Failure{"--read gives the number of 'rate': use --limit 'rate > NUMBER'"};
   }
   return request;
@@ -154,29 +147,16 @@ int search(const SearchOptions& options, const Words& launch) {
   if (!varied) return fail("--vary: " + varied.failure().message);
   const Outcome<SearchRequest> request = request_of(options, *varied);
   if (!request) return fail(request.failure().message);
-  VariedRunsSetting setting{.subcommand = "search",
-                            .names = {varied->name},
-                            .launch = launch,
-                            .recording = options.recording,
-                            .keeps_failed = options.counts_failed};
-  if (!options.read.empty()) {
-    Outcome<std::regex> read = parse_read(options.read);
-    if (!read) return fail(read.failure().message);
-    setting.read = std::move(*read);
-  }
-  if (!options.json.empty() && options.json != "-") {
-    if (const auto objection = objection_to_place(options.json)) return fail(*objection);
-  }
-  Outcome<VariedRuns> series = open_varied_runs(std::move(setting), options.directory, options.resumed);
+  VariedRunsSetting setting{
+      .subcommand = "search", .names = {varied->name}, .launch = launch, .keeps_failed = options.counts_failed};
+  Outcome<VariedRuns> series = VariedRuns::open(std::move(setting), options.common);
   if (!series) return fail(series.failure().message);
 
   SearchResult result{.command = quoted(launch), .name = varied->name, .request = *request};
   SignalRelay relay;
   make_runs(*series, result, relay);
-  const nlohmann::ordered_json document = search_json(result);
-  Status written = write_file((series->directory() / "search.json").string(), to_text(document));
-  if (const Status printed = print_result(search_text(result), document, options.json); !printed) written = printed;
-  tell("profiles, logs and search.json are in " + series->directory().string());
+  const Status written = write_varied_results(*series, "search.json", options.common, search_text(result),
+                                              search_json(result), [&result] { return search_html(result); });
   if (!written) return fail(written.failure().message);
   relay.end_as_asked();
   return status_of(result);
@@ -210,8 +190,6 @@ void add_search(const Command& program) {
   command
       .option("--start", options->start, "The load to try first, such as the answer for a similar program. Default: A")
       .placeholder("N");
-  command.option("--read", options->read, "The number for 'rate', as the program prints it: its last match counts")
-      .placeholder("REGEX");
   command.flag("--count-failed", options->counts_failed,
                "A run that fails does not meet the limit. Without it, such a run ends the search");
   command.option("--max-trials", options->most_trials, "Runs of one load, at most. Default: 10")
@@ -220,8 +198,7 @@ void add_search(const Command& program) {
   command.option("--max-runs", options->most_runs, "Runs of the search, at most. Default: 100")
       .placeholder("N")
       .from_to(2, 100000);
-  add_varied_runs_options(command, options->directory, options->resumed, options->json);
-  add_recording_options(command, options->recording);
+  add_varied_runs_options(command, options->common);
   command.notes(
       "Runs the command after '--' with different loads, two runs and more of each, until the answer is known.\n"
       "time is the undisturbed time of a run, or its measured time where it has no verdict. efficiency is ranks times\n"

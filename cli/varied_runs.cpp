@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
-#include "analyzer/judge/analysis.hpp"
+#include "cli/commands.hpp"
 #include "cli/progress.hpp"
 #include "cli/quantity.hpp"
-#include "libprofile/format/profile_reader.hpp"
+#include "cli/rank_options.hpp"
+#include "report/json.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -48,8 +50,8 @@ std::optional<std::vector<double>> values_in(std::string_view name, const std::v
 }
 
 // Neither limits nor ranges: a search can go on with others.
-SeriesPurpose purpose_of(const VariedRunsSetting& setting) {
-  Environment options = rank_environment(setting.recording);
+SeriesPurpose purpose_of(const VariedRunsSetting& setting, const RankOptions& recording) {
+  Environment options = rank_environment(recording);
   options.emplace_back("vary", fmt::format("{}", fmt::join(setting.names, " ")));
   return {.subcommand = setting.subcommand, .command = setting.launch, .options = std::move(options)};
 }
@@ -160,37 +162,65 @@ Outcome<std::regex> parse_read(const std::string& text) {
   }
 }
 
-Outcome<VariedRuns> VariedRuns::begin(VariedRunsSetting setting, const fs::path& directory) {
-  Outcome<RunSeries> series = RunSeries::begin(directory, purpose_of(setting));
+Outcome<VariedRuns> VariedRuns::open(VariedRunsSetting setting, const VariedRunsOptions& options) {
+  if (const auto objection = objection_to_command(setting.launch, setting.names, "--vary")) return Failure{*objection};
+  const Outcome<Launcher> launcher = launcher_of(setting.launch);
+  if (!launcher) return launcher.failure();
+  std::optional<std::regex> read;
+  if (!options.read.empty()) {
+    Outcome<std::regex> pattern = parse_read(options.read);
+    if (!pattern) return pattern.failure();
+    read = std::move(*pattern);
+  }
+  for (const std::string& file : {options.json, options.html}) {
+    if (file.empty() || file == "-") continue;
+    if (const auto objection = objection_to_place(file)) return Failure{*objection};
+  }
+  if (!options.directory.empty() && !options.resumed.empty()) {
+    return Failure{"-o and --resume: a series that is resumed stays in its directory"};
+  }
+  const SeriesPurpose purpose = purpose_of(setting, options.recording);
+  const fs::path place = options.directory.empty() ? new_series_directory(setting.subcommand) : options.directory;
+  Outcome<RunSeries> series =
+      options.resumed.empty() ? RunSeries::begin(place, purpose) : RunSeries::resume(options.resumed, purpose);
   if (!series) return series.failure();
-  return VariedRuns(std::move(setting), std::move(*series));
+
+  VariedRuns runs(std::move(*series));
+  runs.setting_ = std::move(setting);
+  runs.launcher_ = *launcher;
+  runs.recording_ = options.recording;
+  runs.read_ = std::move(read);
+  std::string complaint;
+  if (!options.no_baseline) runs.known_ = open_known(complaint);
+  if (!complaint.empty()) tell(complaint);
+  if (const Status taken = runs.take_from_series(); !taken) return taken.failure();
+  return runs;
 }
 
-Outcome<VariedRuns> VariedRuns::resume(VariedRunsSetting setting, const fs::path& directory) {
-  Outcome<RunSeries> series = RunSeries::resume(directory, purpose_of(setting));
-  if (!series) return series.failure();
-  VariedRuns varied(std::move(setting), std::move(*series));
-  for (const SeriesRun& run : varied.series_.runs()) {
-    std::optional<std::vector<double>> values = values_in(run.name, varied.setting_.names);
+Status VariedRuns::take_from_series() {
+  for (const SeriesRun& run : series_.runs()) {
+    std::optional<std::vector<double>> values = values_in(run.name, setting_.names);
     if (!values) continue;
     if (run.state == RunState::recorded) {
-      Outcome<VariedRun> made =
-          varied.result_of(run.name, std::move(*values), (varied.directory() / run.profile).string());
+      // What was known of other runs is in the profile.
+      const Outcome<JudgedFile> judged = judge_file((directory() / run.profile).string(), nullptr);
+      if (!judged) return judged.failure();
+      Outcome<VariedRun> made = result_of(run.name, std::move(*values), *judged);
       if (!made) return made.failure();
-      varied.runs_.push_back(std::move(*made));
-    } else if (run.state == RunState::failed && run.status != 0 && varied.setting_.keeps_failed) {
-      varied.runs_.push_back({.name = run.name, .values = std::move(*values), .failed_with = run.status});
+      runs_.push_back(std::move(*made));
+    } else if (run.state == RunState::failed && run.status != 0 && setting_.keeps_failed) {
+      runs_.push_back({.name = run.name, .values = std::move(*values), .failed_with = run.status});
     }
   }
-  return varied;
+  return Done{};
 }
 
 Status VariedRuns::make(const std::vector<double>& values, SignalRelay& relay) {
   const std::string name = name_of_run(setting_.names, values, count_of(values) + 1);
   const auto run = [&](const std::string& profile, const std::string& log) {
     RecordedRunRequest request{.command = with_values(setting_.launch, setting_.names, values),
-                               .launcher = setting_.launcher,
-                               .options = setting_.recording,
+                               .launcher = launcher_,
+                               .options = recording_,
                                .log = log};
     request.options.output = profile;
     return run_recorded(request, relay);
@@ -204,26 +234,29 @@ Status VariedRuns::make(const std::vector<double>& values, SignalRelay& relay) {
     runs_.push_back({.name = name, .values = values, .failed_with = ended->status});
     return Done{};
   }
-  Outcome<VariedRun> made = result_of(name, values, *profile);
+  const Outcome<JudgedFile> judged = judge_file(*profile, known_ ? &*known_ : nullptr);
+  if (!judged) return judged.failure();
+  if (known_) {
+    if (const std::string complaint = keep(*known_, *judged, *profile); !complaint.empty()) tell(complaint);
+  }
+  Outcome<VariedRun> made = result_of(name, values, *judged);
   if (!made) return made.failure();
   runs_.push_back(std::move(*made));
   return Done{};
 }
 
 Outcome<VariedRun> VariedRuns::result_of(const std::string& name, std::vector<double> values,
-                                         const std::string& file) const {
-  const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
-  if (!profile) return profile.failure();
-  const Analysis analysis = analyze(*profile, methods.front().name);
+                                         const JudgedFile& judged) const {
+  const Analysis& analysis = judged.analysis;
   VariedRun run{.name = name,
                 .values = std::move(values),
-                .ranks = profile->ranks,
-                .run_time_seconds = profile->run_time_seconds,
+                .ranks = judged.profile.ranks,
+                .run_time_seconds = judged.profile.run_time_seconds,
                 .verdict = name_of(analysis.result().verdict)};
   if (!analysis.reason_for_unknown) run.undisturbed_seconds = analysis.undisturbed_time_seconds();
-  if (setting_.read) {
+  if (read_) {
     const std::string log = series_.log_of(name);
-    run.printed = number_read(log, *setting_.read);
+    run.printed = number_read(log, *read_);
     if (!run.printed) return Failure{"no line of " + log + " matches --read with a number"};
   }
   return run;
@@ -261,29 +294,36 @@ std::string VariedRuns::next_words(const std::vector<double>& values) const {
   return text + "; " + words(nearest->values) + " took " + took;
 }
 
-void add_varied_runs_options(const Command& command, fs::path& directory, fs::path& resumed, std::string& json) {
+void add_varied_runs_options(const Command& command, VariedRunsOptions& options) {
+  command.option("--read", options.read, "The number that counts, as the program prints it: its last match counts")
+      .placeholder("REGEX");
   command
-      .option("-o,--output", directory,
+      .option("-o,--output", options.directory,
               "New or empty directory for profiles, logs and results. Default: a new one, named after the time")
       .placeholder("DIR");
-  command.option("--resume", resumed, "Go on with the runs in this directory; what is varied may have other values now")
+  command
+      .option("--resume", options.resumed,
+              "Go on with the runs in this directory; what is varied may have other values now")
       .placeholder("DIR");
   command
-      .option("--export-json", json, "Write the result as JSON to FILE, or with '-' to standard output instead of text")
+      .option("--export-json", options.json,
+              "Write the result as JSON to FILE, or with '-' to standard output instead of text")
       .placeholder("FILE|-");
+  add_html_option(command, options.html);
+  add_recording_options(command, options.recording);
+  add_no_baseline_flag(command, options.no_baseline);
 }
 
-Outcome<VariedRuns> open_varied_runs(VariedRunsSetting setting, const fs::path& directory, const fs::path& resumed) {
-  if (const auto objection = objection_to_command(setting.launch, setting.names, "--vary")) return Failure{*objection};
-  const Outcome<Launcher> launcher = launcher_of(setting.launch);
-  if (!launcher) return launcher.failure();
-  setting.launcher = *launcher;
-  if (!directory.empty() && !resumed.empty()) {
-    return Failure{"-o and --resume: a series that is resumed stays in its directory"};
+Status write_varied_results(const VariedRuns& runs, const std::string& name, const VariedRunsOptions& options,
+                            const std::string& text, const nlohmann::ordered_json& document,
+                            const std::function<std::string()>& page) {
+  Status written = write_file((runs.directory() / name).string(), to_text(document));
+  if (const Status printed = print_result(text, document, options.json); !printed) written = printed;
+  if (!options.html.empty()) {
+    if (const Status drawn = write_file(options.html, page()); !drawn) written = drawn;
   }
-  if (!resumed.empty()) return VariedRuns::resume(std::move(setting), resumed);
-  const fs::path place = directory.empty() ? new_series_directory(setting.subcommand) : directory;
-  return VariedRuns::begin(std::move(setting), place);
+  tell("profiles, logs and " + name + " are in " + runs.directory().string());
+  return written;
 }
 
 }  // namespace halcyon::cli

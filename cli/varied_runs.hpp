@@ -2,6 +2,8 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <regex>
 #include <string>
@@ -12,6 +14,7 @@
 #include "analyzer/search/surface.hpp"
 #include "analyzer/statistics/interval.hpp"
 #include "cli/command.hpp"
+#include "cli/judged_file.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/run_series.hpp"
 #include "libprofile/format/outcome.hpp"
@@ -46,22 +49,30 @@ std::optional<std::string> objection_to_command(const Words& launch, const std::
 /// A regular expression with one group, which is a number.
 Outcome<std::regex> parse_read(const std::string& text);
 
+/// What `search` and `map` have in common on the command line.
+struct VariedRunsOptions {
+  std::filesystem::path directory;
+  std::filesystem::path resumed;
+  std::string read;
+  std::string json;
+  std::string html;
+  bool no_baseline = false;
+  RankOptions recording;
+};
+void add_varied_runs_options(const Command& command, VariedRunsOptions& options);
+
 struct VariedRunsSetting {
   std::string subcommand;
   std::vector<std::string> names;
   Words launch;
-  Launcher launcher{};  // of that command; open_varied_runs() sets it
-  RankOptions recording;
-  std::optional<std::regex> read{};  // of the number that each run prints
-  bool keeps_failed = false;         // a run that failed is a result, too
+  bool keeps_failed = false;  // a run that failed is a result, too
 };
 
 class VariedRuns {
  public:
-  /// In a new or empty directory.
-  static Outcome<VariedRuns> begin(VariedRunsSetting setting, const std::filesystem::path& directory);
-  /// With the runs that the directory has. Runs that did not end well are made again.
-  static Outcome<VariedRuns> resume(VariedRunsSetting setting, const std::filesystem::path& directory);
+  /// Checks the options and the command. Begins in the directory that was asked for, or in one that is named after the
+  /// subcommand and the time, or goes on with the runs of another. There, runs that did not end well are made again.
+  static Outcome<VariedRuns> open(VariedRunsSetting setting, const VariedRunsOptions& options);
 
   const std::vector<VariedRun>& runs() const { return runs_; }
   const std::filesystem::path& directory() const { return series_.directory(); }
@@ -73,21 +84,23 @@ class VariedRuns {
   std::string next_words(const std::vector<double>& values) const;
 
  private:
-  VariedRuns(VariedRunsSetting setting, RunSeries series) : setting_(std::move(setting)), series_(std::move(series)) {}
-  Outcome<VariedRun> result_of(const std::string& name, std::vector<double> values, const std::string& profile) const;
+  explicit VariedRuns(RunSeries series) : series_(std::move(series)) {}
+  Status take_from_series();
+  Outcome<VariedRun> result_of(const std::string& name, std::vector<double> values, const JudgedFile& judged) const;
   std::size_t count_of(const std::vector<double>& values) const;
 
   VariedRunsSetting setting_;
+  Launcher launcher_{};
+  RankOptions recording_;
+  std::optional<std::regex> read_{};  // of the number that each run prints
+  std::optional<KnownBefore> known_{};
   RunSeries series_;
   std::vector<VariedRun> runs_;
 };
 
-/// -o, --resume and --export-json
-void add_varied_runs_options(const Command& command, std::filesystem::path& directory, std::filesystem::path& resumed,
-                             std::string& json);
-/// Checks the command, and begins the runs in `directory`, or in one that is named after the subcommand and the time;
-/// or resumes those in `resumed`. At most one of the two may be given.
-Outcome<VariedRuns> open_varied_runs(VariedRunsSetting setting, const std::filesystem::path& directory,
-                                     const std::filesystem::path& resumed);
+/// Writes the result into the series' directory and where the options say.
+Status write_varied_results(const VariedRuns& runs, const std::string& name, const VariedRunsOptions& options,
+                            const std::string& text, const nlohmann::ordered_json& document,
+                            const std::function<std::string()>& page);
 
 }  // namespace halcyon::cli

@@ -14,12 +14,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-const MeasuredPoint* measured_at(const MapResult& result, const Point& point) {
-  const auto found = std::find_if(result.points.begin(), result.points.end(),
-                                  [&point](const MeasuredPoint& each) { return each.point == point; });
-  return found != result.points.end() ? &*found : nullptr;
-}
-
 std::string predicted_words(const MapResult& result, const Point& point) {
   if (!result.surface) return "–";
   const std::string value = response_words(result.is_time, result.surface->at(point));
@@ -47,6 +41,12 @@ std::string sentence(const MapResult& result, std::size_t grid) {
 
 double MeasuredPoint::mean() const {
   return std::accumulate(responses.begin(), responses.end(), 0.0) / static_cast<double>(responses.size());
+}
+
+const MeasuredPoint* measured_at(const MapResult& result, const Point& point) {
+  const auto found = std::find_if(result.points.begin(), result.points.end(),
+                                  [&point](const MeasuredPoint& each) { return each.point == point; });
+  return found != result.points.end() ? &*found : nullptr;
 }
 
 std::string map_text(const MapResult& result) {

@@ -30,6 +30,9 @@ struct MapResult {
   std::string ended_early;         // why; empty if all points were measured
 };
 
+/// The point as it was measured; null if it was not.
+const MeasuredPoint* measured_at(const MapResult& result, const Point& point);
+
 std::string map_text(const MapResult& result);
 nlohmann::ordered_json map_json(const MapResult& result);
 

@@ -5,72 +5,16 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <sstream>
 
 #include "report/html_document.hpp"
+#include "report/series/figures.hpp"
 #include "report/svg.hpp"
 #include "report/words.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr double width = 1040.0;
-constexpr double left = 90.0;
-constexpr double right = width - 12.0;
-constexpr double top = 16.0;
-constexpr double bottom = 260.0;
-
-// Values of an axis from below the least to above the largest of what is drawn.
-class Extent {
- public:
-  void add(double value) {
-    if (!std::isfinite(value)) return;
-    low_ = std::min(low_, value);
-    high_ = std::max(high_, value);
-  }
-  void add(const Interval& interval) {
-    add(interval.low);
-    add(interval.high);
-  }
-  bool is_empty() const { return low_ > high_; }
-  svg::Scale upwards() const {
-    const double margin = high_ > low_ ? 0.06 * (high_ - low_) : 0.05 * std::abs(high_) + 1e-12;
-    return {low_ - margin, high_ + margin, bottom, top};
-  }
-
- private:
-  double low_ = HUGE_VAL;
-  double high_ = -HUGE_VAL;
-};
-
-template <class Label>
-std::string axes(const svg::Scale& x, const svg::Scale& y, std::size_t last, std::string_view what, Label label) {
-  std::string content = svg::line(left, bottom, right, bottom, "axis");
-  for (const double value : svg::ticks(y.from_value, y.to_value, 4)) {
-    content += svg::line(left, y(value), right, y(value), "grid") +
-               svg::text(left - 8, y(value) + 4, "soft end", label(value));
-  }
-  const std::size_t step = std::max<std::size_t>(1, (last + 19) / 20);
-  for (std::size_t i = step; i <= last; i += step) {
-    content += svg::text(x(static_cast<double>(i)), bottom + 18, "soft middle", std::to_string(i));
-  }
-  return content + svg::text(0.5 * (left + right), bottom + 38, "soft middle", what);
-}
-
-std::string picture(std::string_view label, const std::string& content) {
-  return fmt::format(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" "
-      "aria-label=\"{}\">\n{}</svg>\n",
-      width, bottom + 48, svg::escaped(label), content);
-}
-
-std::string band(const svg::Scale& y, const Interval& interval, std::string_view classes) {
-  return svg::rectangle(left, y(interval.high), right - left, y(interval.low) - y(interval.high), classes);
-}
-
-std::string whisker(const svg::Scale& y, double place, const Interval& interval) {
-  return svg::line(place, y(interval.low), place, y(interval.high), "whisker");
-}
+using namespace series_figure;
 
 // A letter for who cannot tell the colours.
 std::string_view letter_of(Verdict verdict) {
@@ -82,6 +26,8 @@ std::string_view letter_of(Verdict verdict) {
   }
   return "?";
 }
+
+std::string seconds_label(double value) { return seconds(value); }
 
 std::string runs_picture(const Repetition& series, const MeanTime& mean) {
   Extent extent;
@@ -95,7 +41,7 @@ std::string runs_picture(const Repetition& series, const MeanTime& mean) {
   const svg::Scale x{0.0, static_cast<double>(series.runs.size()) + 1.0, left, right};
   std::string content;
   if (mean.interval_seconds) content += band(y, *mean.interval_seconds, "band green");
-  content += axes(x, y, series.runs.size(), "run", [](double value) { return seconds(value); });
+  content += axes(y, "run", seconds_label) + counts(x, series.runs.size());
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     const RepeatedRun& run = series.runs[i].run;
     if (run.end == RunEnd::failed) continue;
@@ -139,16 +85,13 @@ std::string narrowing_picture(const Repetition& series) {
   if (extent.is_empty()) return "";
   const svg::Scale y = extent.upwards();
   const svg::Scale x{1.0, static_cast<double>(runs.size()) + 1.0, left, right};
-  std::string content = axes(x, y, runs.size(), "runs made", [](double value) { return seconds(value); });
+  std::string content = axes(y, "runs made", seconds_label) + counts(x, runs.size());
   for (std::size_t i = 0; i < summaries.size(); ++i) {
     for (const Kind& kind : kinds) {
       const MeanTime& mean = summaries[i].*kind.mean;
       if (!mean.interval_seconds) continue;
       const double place = x(static_cast<double>(i + 2) + kind.shift);
-      const Interval shown{std::max(mean.interval_seconds->low, y.from_value),
-                           std::min(mean.interval_seconds->high, y.to_value)};
-      if (shown.low >= shown.high) continue;
-      content += whisker(y, place, shown);
+      content += whisker(y, place, *mean.interval_seconds);
       const bool is_inside = mean.mean_seconds > y.from_value && mean.mean_seconds < y.to_value;
       if (is_inside) content += svg::circle(place, y(mean.mean_seconds), 4.0, kind.classes);
     }
@@ -174,7 +117,7 @@ std::string pairs_picture(const Repetition& series) {
   const svg::Scale x{0.0, static_cast<double>(ratios.size()) + 1.0, left, right};
   std::string content;
   if (ratio.interval) content += band(y, *ratio.interval, "band green");
-  content += axes(x, y, ratios.size(), "pair", [](double value) { return fmt::format("{:.3f}", value); });
+  content += axes(y, "pair", [](double value) { return fmt::format("{:.3f}", value); }) + counts(x, ratios.size());
   content += svg::line(left, y(1.0), right, y(1.0), "threshold");
   for (std::size_t pair = 0; pair < ratios.size(); ++pair) {
     if (std::isnan(ratios[pair])) continue;
@@ -188,21 +131,10 @@ std::string pairs_picture(const Repetition& series) {
 }  // namespace
 
 std::string repetition_html(const Repetition& series) {
-  std::string lines;  // each by itself: a line break is a control character, too
-  std::istringstream text(repetition_text(series));
-  for (std::string line; std::getline(text, line);) lines += svg::escaped(svg::as_utf8(line)) + "\n";
-  const std::string command = svg::escaped(svg::as_utf8(series.command));
-  std::string body = fmt::format(
-      "<section><h2>{}</h2>\n<div class=\"scroll\"><pre class=\"terminal\">{}</pre></div></section>\n", command, lines);
   std::string pictures = runs_picture(series, series.summary.undisturbed);
   if (!series.work) pictures += narrowing_picture(series);
   if (series.other) pictures += pairs_picture(series);
-  body += "<section>\n" + pictures + "</section>\n";
-  return html_page({.title = command,
-                    .subtitle = "How long a run takes",
-                    .body = std::move(body),
-                    .more_style = "pre.terminal { white-space: pre; min-width: max-content; }\n",
-                    .script = {}});
+  return page(series.command, "How long a run takes", repetition_text(series), pictures);
 }
 
 }  // namespace halcyon

@@ -1,0 +1,119 @@
+#include "report/series/map_page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "report/html_document.hpp"
+#include "report/series/figures.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+namespace {
+
+using namespace series_figure;
+
+constexpr std::size_t most_fields = 12;  // on a page; the table above has all points
+
+std::string curve_picture(const MapResult& result) {
+  const std::vector<double>& levels = result.factors.front().levels;
+  Extent extent;
+  for (const double level : levels) extent.add(result.surface->at({level}));
+  for (const MeasuredPoint& measured : result.points) {
+    for (const double response : measured.responses) extent.add(response);
+  }
+  const svg::Scale y = extent.upwards();
+  const svg::Scale x{0.5, static_cast<double>(levels.size()) + 0.5, left, right};
+  std::string content =
+      axes(y, result.factors.front().name, [&](double value) { return response_words(result.is_time, value); });
+  double last_place = 0.0;
+  double last_value = 0.0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const double place = x(static_cast<double>(i + 1));
+    const double predicted = result.surface->at({levels[i]});
+    if (i > 0) content += svg::line(last_place, y(last_value), place, y(predicted), "undisturbed-line");
+    last_place = place;
+    last_value = predicted;
+    content += value_on_axis(place, value_text(levels[i]));
+    if (const auto interval = result.surface->interval_at({levels[i]}, result.confidence)) {
+      content += whisker(y, place, *interval);
+    }
+    if (const MeasuredPoint* const measured = measured_at(result, {levels[i]})) {
+      for (const double response : measured->responses) content += svg::circle(place, y(response), 4.0, "disturbed");
+    }
+  }
+  return wide_figure(picture("The surface over one factor", content),
+                     fmt::format("<b>The response over {}.</b> Line: predicted, with {:.3g} % intervals as far as they "
+                                 "are within the figure. Circle: a run.",
+                                 svg::escaped(result.factors.front().name), 100.0 * result.confidence));
+}
+
+// A field of the last two factors; `others` are the levels of those before.
+std::string field_picture(const MapResult& result, const Point& others, const Interval& range) {
+  constexpr double height = 34.0;  // of a cell
+  constexpr double levels_of_shade = 6.0;
+  const Factor& down = result.factors[others.size()];
+  const Factor& across = result.factors[others.size() + 1];
+  const double cell = (right - left) / static_cast<double>(across.levels.size());
+  std::string content;
+  for (std::size_t row = 0; row < down.levels.size(); ++row) {
+    const double y = top + height * static_cast<double>(row);
+    content += svg::text(left - 8, y + 0.5 * height + 4, "soft end", value_text(down.levels[row]));
+    for (std::size_t column = 0; column < across.levels.size(); ++column) {
+      Point point = others;
+      point.push_back(down.levels[row]);
+      point.push_back(across.levels[column]);
+      const double value = result.surface->at(point);
+      const double share = range.high > range.low ? (value - range.low) / (range.high - range.low) : 0.0;
+      const int shade = 1 + static_cast<int>(std::min(levels_of_shade - 1.0, levels_of_shade * share));
+      const double x = left + cell * static_cast<double>(column);
+      content += svg::rectangle(x, y, cell - 2.0, height - 2.0, fmt::format("disturbed level{}", shade));
+      if (measured_at(result, point) != nullptr) content += svg::circle(x + 10.0, y + 10.0, 4.0, "point");
+      content += svg::text(x + 0.5 * cell, y + 0.5 * height + 4, "middle", response_words(result.is_time, value));
+    }
+  }
+  const double end = top + height * static_cast<double>(down.levels.size());
+  for (std::size_t column = 0; column < across.levels.size(); ++column) {
+    content += svg::text(left + cell * (static_cast<double>(column) + 0.5), end + 16, "soft middle",
+                         value_text(across.levels[column]));
+  }
+  content += svg::text(0.5 * (left + right), end + 36, "soft middle", across.name);
+  content += svg::rotated(24.0, 0.5 * (top + end), "soft", down.name);
+  std::string where;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    where += fmt::format("{}{} = {}", i > 0 ? ", " : "", svg::escaped(result.factors[i].name), value_text(others[i]));
+  }
+  return wide_figure(picture("The surface over two factors", content, end + 46.0),
+                     fmt::format("<b>{}{}.</b> Darker is more. Dot: measured.",
+                                 where.empty() ? "The predicted response" : "The predicted response for ", where));
+}
+
+std::string fields(const MapResult& result) {
+  Interval range{HUGE_VAL, -HUGE_VAL};
+  for (const Point& point : grid_of(result.factors)) {
+    const double value = result.surface->at(point);
+    range = {std::min(range.low, value), std::max(range.high, value)};
+  }
+  const std::span<const Factor> others(result.factors.data(), result.factors.size() - 2);
+  const std::vector<Point> combinations = grid_of(others);
+  std::string figures;
+  for (std::size_t i = 0; i < std::min(combinations.size(), most_fields); ++i) {
+    figures += field_picture(result, combinations[i], range);
+  }
+  if (combinations.size() > most_fields) {
+    figures += fmt::format("<p>The first {} of {} combinations are drawn; the table above has all.</p>\n", most_fields,
+                           combinations.size());
+  }
+  return figures;
+}
+
+}  // namespace
+
+std::string map_html(const MapResult& result) {
+  std::string figures;
+  if (result.surface) figures = result.factors.size() == 1 ? curve_picture(result) : fields(result);
+  return page(result.command, "A surface from few runs", map_text(result), figures);
+}
+
+}  // namespace halcyon
