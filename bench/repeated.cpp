@@ -14,65 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/estimate/estimators.hpp"
-#include "analyzer/judge/analysis.hpp"
-#include "analyzer/known/known_displacement.hpp"
 #include "analyzer/repeat/series.hpp"
 #include "analyzer/statistics/student.hpp"
-#include "libprofile/format/profile_reader.hpp"
+#include "bench/stored_series.hpp"
 
 namespace {
 
 using namespace halcyon;
 
 constexpr double confidence = 0.95;
-
-std::vector<std::string> profiles_in(const std::string& directory) {
-  std::vector<std::string> files;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("run-") && name.ends_with(".h5")) files.push_back(entry.path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-// A profile that cannot be read is left out, and said.
-template <class Take>
-void for_each_profile(const std::vector<std::string>& files, Take take) {
-  for (const std::string& file : files) {
-    Outcome<Profile> profile = read_profile(file, Columns::analyzed);
-    if (!profile) {
-      std::fprintf(stderr, "%s\n", profile.failure().message.c_str());
-      continue;
-    }
-    const Grouping grouping = group_segments(*profile);
-    take(*profile, grouping);
-  }
-}
-
-RepeatedRun repeated_run(const Profile& profile, const Analysis& analysis) {
-  RepeatedRun run{
-      .measured_seconds = analysis.run_time_seconds, .verdict = analysis.result().verdict, .hosts = profile.hosts()};
-  if (analysis.has_estimate())
-    run.undisturbed = {analysis.undisturbed_time_seconds(), analysis.undisturbed_interval_seconds()};
-  return run;
-}
-
-std::vector<RepeatedRun> runs_of(const std::vector<std::string>& files) {
-  std::optional<KnownWork> known;
-  for_each_profile(files, [&](const Profile& profile, const Grouping& grouping) {
-    const bool is_other_work = known && !displacement_from(profile, grouping, *known);
-    if (is_other_work || !is_learnt_from(profile, true)) return;
-    known = known ? with_run(std::move(*known), profile, grouping) : known_by(profile, grouping);
-  });
-  std::vector<RepeatedRun> runs;
-  for_each_profile(files, [&](Profile& profile, const Grouping& grouping) {
-    profile.known_runs = known ? displacement_from(profile, grouping, *known) : std::nullopt;
-    runs.push_back(repeated_run(profile, analyze(profile, grouping, methods.front().name)));
-  });
-  return runs;
-}
 
 std::string needed(const std::optional<std::size_t>& runs) { return runs ? fmt::format("{}", *runs) : "–"; }
 
@@ -111,7 +61,7 @@ int main(int argc, char** argv) {
       "| series | runs | red | measured mean | needs | mean of those not red | needs | undisturbed mean | needs | its "
       "floor | Pilot needs |\n|---|---|---|---|---|---|---|---|---|---|---|");
   for (int i = 2; i < argc; ++i) {
-    const std::vector<RepeatedRun> runs = runs_of(profiles_in(argv[i]));
+    const std::vector<RepeatedRun> runs = judged_runs(profiles_in(argv[i]));
     const SeriesSummary summary =
         summarise(runs, {.precision = {.within_percent = within_percent, .confidence = confidence}});
     const auto red =
