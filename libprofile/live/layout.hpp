@@ -63,6 +63,7 @@ enum class State : std::uint32_t { running, suspended, ended };
 /// The parts of a segment's time on a rank.
 enum class Part : std::uint8_t { computation, point_to_point, collective, boundary, file_io };
 inline constexpr std::size_t part_count = 5;
+constexpr std::size_t index_of(Part part) { return static_cast<std::size_t>(part); }
 
 /// Sums since the run began, in seconds and bytes, up to the end of a segment.
 struct Totals {

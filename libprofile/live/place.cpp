@@ -1,11 +1,13 @@
 #include "libprofile/live/place.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -43,11 +45,15 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) close_directly(number_);
 }
 
+Descriptor open_silently(const char* path) {
+  return Descriptor(open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+}
+
 Outcome<Descriptor> open_directory(const std::string& path, bool makes) {
   if (makes && mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
     return Failure{"cannot create " + path + ": " + std::strerror(errno)};
   }
-  Descriptor directory(open_at(AT_FDCWD, path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  Descriptor directory = open_silently(path.c_str());
   if (!directory) return cannot_open(path);
   struct stat state {};
   if (fstat(directory.number(), &state) != 0 || !is_private(state)) return not_private(path);
@@ -103,8 +109,14 @@ std::uint64_t start_time_of(pid_t process) {
 
 Life life_of(const Descriptor& record) {
   alignas(Header) std::byte beginning[sizeof(Header)];
-  if (!read_all(record.number(), beginning, sizeof beginning, 0)) return Life::unknown;
+  struct stat state {};
   const auto& header = *reinterpret_cast<const Header*>(beginning);
+  const bool is_read = read_all(record.number(), beginning, sizeof beginning, 0);
+  // The magic comes last: whoever created the record died before it was complete.
+  if (fstat(record.number(), &state) == 0 && (state.st_size == 0 || (is_read && header.magic == decltype(magic){}))) {
+    return Life::dead;
+  }
+  if (!is_read) return Life::unknown;
   if (header.magic != magic || header.version != layout_version || header.slot_bytes != slot_bytes) {
     return Life::unknown;
   }
@@ -118,9 +130,19 @@ Life life_of(const Descriptor& record) {
   return Life::dead;
 }
 
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  if (DIR* entries = opendir(directory.c_str()); entries != nullptr) {
+    while (const dirent* entry = readdir(entries)) {
+      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    }
+    closedir(entries);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 bool remove_if_dead(const Descriptor& directory, const std::string& name) {
-  const DirectoryLock lock(directory.number());
-  if (!lock.is_held()) return false;
   const Outcome<Descriptor> record = open_record(directory, name, O_RDONLY);
   return record && life_of(*record) == Life::dead && unlinkat(directory.number(), name.c_str(), 0) == 0;
 }

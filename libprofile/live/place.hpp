@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "libprofile/format/outcome.hpp"
 
@@ -38,6 +39,9 @@ class Descriptor {
 
 /// Opens the directory, which must be this user's and closed to all others. `makes`: creates it if it is missing.
 Outcome<Descriptor> open_directory(const std::string& path, bool makes);
+
+/// The same directory, once it has been checked. Async-signal-safe.
+Descriptor open_silently(const char* path);
 
 /// Opens a record. It must be a regular file of this user that is closed to all others; a link is not followed.
 /// `flags`: of open(2).
@@ -72,7 +76,10 @@ inline bool is_alive(pid_t process, std::uint64_t start_time) {
 enum class Life { alive, dead, unknown };
 Life life_of(const Descriptor& record);
 
-/// Removes a dead record. True if it did. Takes the lock of the directory.
+/// Names of the files in the directory, in their order.
+std::vector<std::string> names_in(const std::string& directory);
+
+/// Removes a dead record. True if it did. The caller holds the lock of the directory.
 bool remove_if_dead(const Descriptor& directory, const std::string& name);
 
 }  // namespace halcyon::live

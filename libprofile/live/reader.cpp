@@ -1,6 +1,5 @@
 #include "libprofile/live/reader.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -176,17 +175,10 @@ Outcome<std::vector<std::string>> find_records(const std::string& root) {
   if (lstat(path.c_str(), &state) != 0 && errno == ENOENT) return std::vector<std::string>();
   const Outcome<Descriptor> directory = open_directory(path, false);
   if (!directory) return directory.failure();
-  std::vector<std::string> names;
-  if (DIR* entries = opendir(path.c_str()); entries != nullptr) {
-    while (const dirent* entry = readdir(entries)) {
-      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
-    }
-    closedir(entries);
-  }
-  std::sort(names.begin(), names.end());
   std::vector<std::string> records;
-  for (const std::string& name : names) {
-    if (!remove_if_dead(*directory, name)) records.push_back(path + "/" + name);
+  const DirectoryLock lock(directory->number());
+  for (const std::string& name : names_in(path)) {
+    if (!lock.is_held() || !remove_if_dead(*directory, name)) records.push_back(path + "/" + name);
   }
   return records;
 }
