@@ -50,6 +50,9 @@ std::uint64_t key_of(std::uint32_t place, const std::array<double, feature_count
 static_assert(features[0].kind == FeatureKind::work);
 static_assert(bin_of(1.0) > bins_below_first);
 
+// Its place among the sorted durations, counted from 0.
+std::uint64_t quartile_of(std::uint64_t counted) { return (counted - 1) / 4; }
+
 constexpr std::uint32_t rest = most_kinds - 1;
 constexpr std::uint64_t key_of_rest = ~std::uint64_t{0};
 
@@ -60,29 +63,34 @@ void Kinds::add(const EndedSegment& segment, const std::array<double, feature_co
   Kind& kind = shared_[number];
   Sums& sums = sums_[number];
   const double duration = std::max(segment.duration, 1.0);
-  const bool is_first = sums.segments++ == 0;
-  sums.duration += duration;
-  sums.squared_duration += duration * duration;
+  const bool is_first = sums.segments == 0;
+  const auto weight = static_cast<double>(segment.weight);
+  sums.segments += segment.weight;
+  sums.duration += weight * duration;
+  sums.squared_duration += weight * duration * duration;
   if (is_first) {
-    set(kind.first_bin, bin_of(duration) - bins_below_first);
+    sums.first_bin = bin_of(duration) - bins_below_first;
+    set(kind.first_bin, sums.first_bin);
     set(kind.place, number == rest ? static_cast<std::uint32_t>(most_places - 1) : segment.place);
     sums.usual_bin = bins_below_first;
   }
-  count(kind, sums, duration);
+  count(kind, sums, duration, segment.weight);
   if (is_first) kind.key.store(sums.key, std::memory_order_release);
   if (__builtin_expect(duration > sums.noticeable, 0) && number != rest) {
     note_slow(sums, segment);
   } else {
-    for (std::size_t i = 0; i < part_count; ++i) sums.usual_parts[i] += segment.parts[i];
+    for (std::size_t i = 0; i < part_count; ++i) sums.usual_parts[i] += weight * segment.parts[i];
   }
 }
 
 std::uint32_t Kinds::kind_of(std::uint32_t place, const std::array<double, feature_count>& features) {
   LastAtPlace& last = last_[place];
   // The one before at this place was mostly of the same kind.
-  if (last.kind < most_kinds && std::memcmp(last.features.data(), &features[1], sizeof last.features) == 0) {
-    return last.kind;
+  std::uint64_t differences = 0;
+  for (std::size_t i = 1; i < feature_count; ++i) {
+    differences |= std::bit_cast<std::uint64_t>(features[i]) ^ std::bit_cast<std::uint64_t>(last.features[i - 1]);
   }
+  if (last.kind < most_kinds && differences == 0) return last.kind;
   std::memcpy(last.features.data(), &features[1], sizeof last.features);
   last.kind = find(key_of(place, features));
   return last.kind;
@@ -99,42 +107,90 @@ std::uint32_t Kinds::find(std::uint64_t key) {
   return rest;
 }
 
-void Kinds::count(Kind& kind, Sums& sums, double duration) {
-  const std::uint32_t bin = bin_of(duration) - kind.first_bin.load(std::memory_order_relaxed);
-  if (__builtin_expect(bin >= bin_count, 0)) {
-    const bool is_below = bin_of(duration) < kind.first_bin.load(std::memory_order_relaxed);
-    add_to(is_below ? kind.below : kind.above, 1);
-    add_to(is_below ? kind.below_seconds : kind.above_seconds, 1e-9 * duration);
-    if (is_below) ++sums.below_usual_bin;
-  } else {
-    if (__builtin_expect(kind.bins[bin].load(std::memory_order_relaxed) == ~std::uint32_t{0}, 0)) return;  // it is full
-    add_to(kind.bins[bin], 1);
+void Kinds::count(Kind& kind, Sums& sums, double duration, std::uint32_t weight) {
+  std::uint32_t bin = bin_of(duration) - sums.first_bin;
+  sums.counted += weight;
+  if (__builtin_expect(bin >= bin_count, 0)) bin = count_outside(kind, sums, duration, weight);
+  if (bin < bin_count) {
+    if (__builtin_expect(kind.bins[bin].load(std::memory_order_relaxed) > ~weight, 0)) {  // it is full
+      sums.counted -= weight;
+      return;
+    }
+    add_to(kind.bins[bin], weight);
     if (bin < sums.usual_bin) {
-      ++sums.below_usual_bin;
+      sums.below_usual_bin += weight;
     } else if (bin == sums.usual_bin) {
-      sums.in_usual_bin += duration;
-      ++sums.counted_in_usual_bin;
+      sums.in_usual_bin += duration * weight;
+      sums.counted_in_usual_bin += weight;
     }
   }
-  ++sums.counted;
   follow_quartile(kind, sums);
+}
+
+// The bins move where the quartile is outside, because the first segment was no typical one. Returns the bin of the
+// duration if it is inside then.
+std::uint32_t Kinds::count_outside(Kind& kind, Sums& sums, double duration, std::uint32_t weight) {
+  constexpr std::uint64_t enough_to_tell = 8;
+  const bool is_below = bin_of(duration) < sums.first_bin;
+  const std::uint64_t below = kind.below.load(std::memory_order_relaxed) + (is_below ? weight : 0);
+  const std::uint64_t above = kind.above.load(std::memory_order_relaxed) + (is_below ? 0 : weight);
+  const std::uint64_t quartile = quartile_of(sums.counted);
+  if (sums.counted >= enough_to_tell && (is_below ? quartile < below : quartile >= sums.counted - above)) {
+    move_bins(kind, sums, bin_of(duration) - bins_below_first);
+    return bins_below_first;
+  }
+  add_to(is_below ? kind.below : kind.above, weight);
+  add_to(is_below ? kind.below_seconds : kind.above_seconds, 1e-9 * duration * weight);
+  if (is_below) sums.below_usual_bin += weight;
+  return bin_count;
+}
+
+// What was outside goes to the bin of its mean.
+void Kinds::move_bins(Kind& kind, Sums& sums, std::uint32_t first_bin) {
+  std::array<std::uint32_t, bin_count> before{};
+  for (std::uint32_t bin = 0; bin < bin_count; ++bin) before[bin] = kind.bins[bin].exchange(0);
+  const auto below = static_cast<std::uint32_t>(kind.below.exchange(0));
+  const auto above = static_cast<std::uint32_t>(kind.above.exchange(0));
+  const double below_seconds = kind.below_seconds.exchange(0.0);
+  const double above_seconds = kind.above_seconds.exchange(0.0);
+  const auto put = [&](double duration, std::uint32_t count) {
+    const std::uint32_t number = bin_of(duration);
+    if (number - first_bin < bin_count) {
+      add_to(kind.bins[number - first_bin], count);
+    } else {
+      add_to(number < first_bin ? kind.below : kind.above, count);
+      add_to(number < first_bin ? kind.below_seconds : kind.above_seconds, 1e-9 * duration * count);
+    }
+  };
+  if (below > 0) put(1e9 * below_seconds / below, below);
+  if (above > 0) put(1e9 * above_seconds / above, above);
+  for (std::uint32_t bin = 0; bin < bin_count; ++bin) {
+    const std::uint32_t number = sums.first_bin + bin;
+    if (before[bin] > 0) put(0.5 * (lower_end_of(number) + lower_end_of(number + 1)), before[bin]);
+  }
+  sums.first_bin = first_bin;
+  set(kind.first_bin, first_bin);
+  sums.usual_bin = 0;
+  sums.below_usual_bin = kind.below.load(std::memory_order_relaxed);
+  sums.in_usual_bin = 0.0;
+  sums.counted_in_usual_bin = 0;
 }
 
 void Kinds::follow_quartile(const Kind& kind, Sums& sums) {
   const auto in_bin = [&kind](std::uint32_t bin) -> std::uint64_t {
     return kind.bins[bin].load(std::memory_order_relaxed);
   };
-  const std::uint64_t quartile = (sums.counted - 1) / 4;  // of the sorted durations, counted from 0
+  const std::uint64_t quartile = quartile_of(sums.counted);
   const std::uint32_t before = sums.usual_bin;
   while (quartile < sums.below_usual_bin && sums.usual_bin > 0) sums.below_usual_bin -= in_bin(--sums.usual_bin);
   while (quartile >= sums.below_usual_bin + in_bin(sums.usual_bin) && sums.usual_bin + 1 < bin_count) {
     sums.below_usual_bin += in_bin(sums.usual_bin++);
   }
-  if (sums.usual_bin != before) {
-    const std::uint32_t bin = kind.first_bin.load(std::memory_order_relaxed) + sums.usual_bin;
+  if (sums.usual_bin != before || sums.counted_in_usual_bin == 0) {
+    const std::uint32_t bin = sums.first_bin + sums.usual_bin;
     sums.in_usual_bin = 0.5 * (lower_end_of(bin) + lower_end_of(bin + 1));
     sums.counted_in_usual_bin = 1;
-  } else if (sums.usual > 0.0 && sums.counted % 16 != 0) {
+  } else if (sums.usual > 0.0 && ++sums.unrefreshed % 16 != 0) {
     return;  // the mean of a bin hardly changes
   }
   constexpr double noticeable_share = 1.0 / 16.0;
@@ -145,8 +201,7 @@ void Kinds::follow_quartile(const Kind& kind, Sums& sums) {
 
 // Its time beyond the usual goes to the parts that took longer than their mean in the other segments.
 void Kinds::note_slow(Sums& sums, const EndedSegment& segment) {
-  ++sums.slow;
-  for (std::size_t i = 0; i < part_count; ++i) sums.slow_parts[i] += segment.parts[i];
+  sums.slow += segment.weight;
   const std::uint64_t others = sums.segments - sums.slow;
   if (others == 0) return;
   std::array<double, part_count> more{};
@@ -156,14 +211,11 @@ void Kinds::note_slow(Sums& sums, const EndedSegment& segment) {
     sum += more[i];
   }
   if (!(sum > 0.0)) return;
-  const double share = (segment.duration - sums.usual) / sum;
+  const double share = static_cast<double>(segment.weight) * (segment.duration - sums.usual) / sum;
   for (std::size_t i = 0; i < part_count; ++i) beyond_[i] += share * more[i];
 }
 
 void Kinds::publish(Totals& totals) {
-  totals.segments = 0;
-  totals.seconds = 0.0;
-  totals.parts = {};
   for (std::size_t number = 0; number < most_kinds; ++number) {
     Sums& sums = sums_[number];
     if (sums.segments == 0) continue;
@@ -172,9 +224,6 @@ void Kinds::publish(Totals& totals) {
     // The usual time of the segments since the last time, as it is estimated now.
     usual_seconds_ += 1e-9 * sums.usual * static_cast<double>(sums.segments - sums.published);
     sums.published = sums.segments;
-    totals.segments += sums.segments;
-    totals.seconds += 1e-9 * sums.duration;
-    for (std::size_t i = 0; i < part_count; ++i) totals.parts[i] += 1e-9 * (sums.usual_parts[i] + sums.slow_parts[i]);
     Kind& kind = shared_[number];
     set(kind.segments, sums.segments);
     set(kind.seconds, 1e-9 * sums.duration);

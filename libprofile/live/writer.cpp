@@ -71,6 +71,8 @@ void Writer::join(const Introduction& who, const std::string& root) {
     remove_if_dead(*directory, name_);  // if it was created in vain
     return;
   }
+  nanoseconds_per_tick_ = who.nanoseconds_per_tick;
+  short_ticks_ = 1e9 * short_seconds / nanoseconds_per_tick_;
   kinds_ = std::make_unique<Kinds>(slot_->kinds);
 }
 
@@ -122,9 +124,34 @@ bool Writer::claim_slot(const Descriptor& file, const Introduction& who) {
   return true;
 }
 
-void Writer::note_places(std::uint32_t place, const std::string& text) {
+void Writer::note_place(std::size_t place, const std::string& text) {
   if (place + 1 < most_places) put_text(slot_->places[place], text);
   places_ = place + 1;
+}
+
+// One of each eight in a row, so that the weights add up to the number of segments.
+void Writer::skip_some() {
+  random_ = random_ * 1664525u + 1013904223u;
+  const std::uint32_t next = random_ >> 29;
+  static_assert(sampled_one_in == 1u << (32 - 29));
+  skipped_ = sampled_one_in - 1 - place_in_eight_ + next;
+  place_in_eight_ = next;
+}
+
+void Writer::sort(const Measured<double>& ticks, const std::array<double, feature_count>& features, std::size_t place,
+                  std::uint32_t weight) {
+  const auto time_of = [&](Measure measure) { return nanoseconds_per_tick_ * ticks[index_of(measure)]; };
+  EndedSegment segment{.place = static_cast<std::uint32_t>(std::min(place, most_places - 1)),
+                       .weight = weight,
+                       .duration = time_of(Measure::duration)};
+  const auto part = [&segment](Part which) -> double& { return segment.parts[index_of(which)]; };
+  part(Part::point_to_point) = time_of(Measure::point_to_point);
+  part(Part::collective) = time_of(Measure::collective);
+  part(Part::boundary) = time_of(Measure::boundary);
+  part(Part::file_io) = time_of(Measure::file_io);
+  part(Part::computation) = segment.duration - part(Part::point_to_point) - part(Part::collective) -
+                            part(Part::boundary) - part(Part::file_io);
+  kinds_->add(segment, features);
 }
 
 void Writer::publish(const UpToNow& now) {
@@ -134,14 +161,23 @@ void Writer::publish(const UpToNow& now) {
   Totals& totals = slot_->totals[number % 2];
   kinds_->publish(totals);
   const auto volume = [&now](Feature feature) { return (*now.counted)[index_of(feature)]; };
+  const auto seconds_of = [this](const auto& ticks, Measure measure) {
+    return 1e-9 * nanoseconds_per_tick_ * ticks[index_of(measure)];
+  };
+  totals.segments = passed();
+  totals.seconds = seconds_of(sums_, Measure::duration);
+  totals.parts = {totals.seconds, seconds_of(sums_, Measure::point_to_point), seconds_of(sums_, Measure::collective),
+                  seconds_of(sums_, Measure::boundary), seconds_of(sums_, Measure::file_io)};
+  for (std::size_t i = 1; i < part_count; ++i) totals.parts[0] -= totals.parts[i];
+  totals.parts[0] = std::max(0.0, totals.parts[0]);
   totals.last_end = now.last_end;
-  totals.last_wait = now.last_wait;
+  totals.last_wait = seconds_of(now.last, Measure::boundary);
   totals.suspended_seconds = now.suspended_seconds;
   totals.suspensions = now.suspensions;
   totals.message_bytes = volume(Feature::bytes_sent) + volume(Feature::bytes_received) +
                          volume(Feature::bytes_collective) + volume(Feature::rma_bytes);
   totals.file_bytes = volume(Feature::bytes_read) + volume(Feature::bytes_written);
-  totals.last_place = now.last_place;
+  totals.last_place = static_cast<std::uint32_t>(std::min(now.last_place, most_places - 1));
   slot_->newest.store(number, std::memory_order_release);
 }
 

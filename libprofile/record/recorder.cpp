@@ -38,9 +38,13 @@ void Recorder::begin() {
   run.process = getpid();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
   if (!run.settings.live_record.empty()) {
-    live.join({run.settings.live_record, run.settings.job, run.settings.command, run.rank, run.ranks});
+    live.join({.record = run.settings.live_record,
+               .job = run.settings.job,
+               .command = run.settings.command,
+               .nanoseconds_per_tick = meters.scale.nanoseconds_per_tick(),
+               .rank = run.rank,
+               .ranks = run.ranks});
     constexpr double seconds_between_looks = 0.1;
-    nanoseconds_per_tick_ = meters.scale.nanoseconds_per_tick();
     live_interval_ = meters.ticks_of(seconds_between_looks);
   }
   ThreadState& thread = current_thread();
@@ -82,7 +86,10 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
   row.site = records.sites().number_of(site, boundary, python);
   records.segments().push(row);
   boundaries.note(boundary);
-  if (live.is_on()) show_live(row, end);
+  if (live.is_on()) {
+    live.add(row.measured, row.features, row.site, records.sites().sites()[row.site].text);
+    if (__builtin_expect(end > next_live_, 0)) publish(row, end);
+  }
   const Ticks cost = meters.clock.now() - began;
   if (boundary_cost_.count == 0 || boundary_cost_ > cost) boundary_cost_ = cost;
   if (__builtin_expect(end > next_spill_, 0)) {
@@ -94,26 +101,15 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
   if (__builtin_expect(records.writes() != writes, 0)) open_.restart(thread, meters);
 }
 
-void Recorder::show_live(const SegmentRow& row, Ticks end) {
-  const auto time_of = [&](Measure measure) { return nanoseconds_per_tick_ * row.measured[index_of(measure)]; };
-  live::EndedSegment segment{.place = std::min<std::uint32_t>(row.site, live::most_places - 1),
-                             .duration = time_of(Measure::duration)};
-  double in_calls = 0.0;
-  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-    segment.parts[1 + kind] = time_of(measure_of(static_cast<TimeKind>(kind)));
-    in_calls += segment.parts[1 + kind];
-  }
-  segment.parts[0] = std::max(0.0, segment.duration - in_calls);
-  live.add(segment, row.features, records.sites().sites()[row.site].text);
-  if (__builtin_expect(next_live_ > end, 1)) return;
+void Recorder::publish(const SegmentRow& row, Ticks end) {
   next_live_ = end;
   next_live_ += live_interval_;
-  const double since_end = nanoseconds_per_tick_ * static_cast<double>((meters.clock.now() - end).count);
+  const double since_end = 1e9 * meters.seconds_of(static_cast<double>((meters.clock.now() - end).count));
   live.publish({.last_end = nanoseconds_of(CLOCK_MONOTONIC) - static_cast<std::uint64_t>(since_end),
-                .last_wait = 1e-9 * segment.parts[live::index_of(live::Part::boundary)],
+                .last = row.measured,
                 .suspended_seconds = meters.seconds_of(static_cast<double>(suspended_.time.count)),
                 .suspensions = suspended_.times,
-                .last_place = segment.place,
+                .last_place = row.site,
                 .counted = &open_.counted()});
 }
 

@@ -68,14 +68,13 @@ class Recorder {
 
   void record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   void spill_by_the_clock();
-  void show_live(const SegmentRow& row, Ticks end);
+  void publish(const SegmentRow& row, Ticks end);
 
   OpenSegment open_;
   Ticks boundary_cost_;  // smallest time seen for recording a boundary
   Ticks next_spill_;     // 0 until the part has its place
   Ticks next_live_;
   Ticks live_interval_;
-  double nanoseconds_per_tick_ = 1.0;  // for the live record
   Suspended suspended_;
 };
 
