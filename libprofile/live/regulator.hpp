@@ -25,6 +25,8 @@ class Regulator {
 
   /// Asks all ranks to stop when they have passed `at` boundaries, until this time (CLOCK_MONOTONIC, ns). False, and
   /// taken back, if a rank may have passed so many before it could see this: others would wait for it within MPI.
+  /// It takes some 30 ms; they should need several times that for the boundaries until then. A rank that has stopped
+  /// meanwhile counts that as a suspension.
   /// If the ranks are on several hosts, all their records need the same `at`.
   bool ask_to_stop(std::uint64_t at, std::uint64_t until);
   void renew(std::uint64_t until);

@@ -1,6 +1,7 @@
 // live_record list: prints what all live records of this user hold, as JSON.
 // live_record suspend FILE SECONDS: asks the ranks of a record to stand still for so long, promises nothing further,
 // and prints the boundary and the end of the promise (CLOCK_MONOTONIC, s).
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
@@ -60,10 +61,13 @@ int suspend(const std::string& file, double seconds) {
   if (!regulator) return std::fprintf(stderr, "%s\n", regulator.failure().message.c_str()), 1;
   std::uint64_t boundary = 0;
   std::uint64_t until = 0;
-  std::uint64_t ahead = 1000;
+  std::uint64_t ahead = 2;
   do {
-    ahead *= 2;
-    boundary = regulator->passed() + ahead;
+    const std::uint64_t before = regulator->passed();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::uint64_t passed = regulator->passed();
+    ahead += 10 * (passed - before);
+    boundary = passed + ahead;
     until = nanoseconds_of(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(1e9 * seconds);
   } while (!regulator->ask_to_stop(boundary, until));
   std::printf("%llu %.9f\n", static_cast<unsigned long long>(boundary), 1e-9 * static_cast<double>(until));
