@@ -128,6 +128,12 @@ std::string_view words_of(ExcessKind kind) {
   return "file I/O";
 }
 
+std::string suspension_words(const Profile& profile) {
+  return fmt::format("{} by `halcyon regulate`, {} in all; not in the run time",
+                     profile.suspension->times == 1 ? "once" : fmt::format("{} times", profile.suspension->times),
+                     seconds(profile.suspension->seconds));
+}
+
 std::string known_runs_words(const Profile& profile) {
   const KnownRuns& known = *profile.known_runs;
   const auto percent = [&profile](double seconds_more) {

@@ -50,6 +50,8 @@ std::string_view words_of(ExcessKind kind);
 /// What is worth telling of the phases of a run, a clause each.
 std::vector<std::string> phases_words(const Phases& phases);
 
+/// How long the program was suspended, and how often. The profile must have a suspension.
+std::string suspension_words(const Profile& profile);
 /// How the run compares with known runs. The profile must have them.
 std::string known_runs_words(const Profile& profile);
 /// The machine's speeds in percent of the best known; empty if none is known.
