@@ -10,6 +10,7 @@
 #include "cli/progress.hpp"
 #include "cli/quantity.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "report/words.hpp"
 
 namespace halcyon::cli {
 namespace {

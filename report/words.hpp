@@ -13,6 +13,8 @@ namespace halcyon {
 
 /// A time in the unit that suits its size.
 std::string seconds(double value);
+/// 45 s, 3 min 20 s, 2 h 5 min
+std::string duration_text(double seconds);
 
 /// "1 rank", "2 ranks".
 std::string plural(std::uint64_t count, std::string_view word);
