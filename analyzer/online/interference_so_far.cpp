@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "analyzer/estimate/compound.hpp"
@@ -14,19 +15,26 @@ namespace {
 // More durations would make the estimate slower, but hardly better.
 constexpr std::uint64_t most_durations = 20'000;  // of all kinds
 
+// A record from elsewhere may hold any numbers.
+std::uint64_t sum_within(std::uint64_t a, std::uint64_t b) {
+  return b > std::numeric_limits<std::uint64_t>::max() - a ? std::numeric_limits<std::uint64_t>::max() : a + b;
+}
+
 // The durations that a histogram tells, one of every `thinning`, ascending.
 std::vector<float> spread_out(const DurationHistogram& histogram, std::uint64_t thinning) {
   std::vector<float> durations;
-  std::uint64_t passed = 0;  // over all bins
+  std::uint64_t skip = thinning / 2;  // before the next one
   const auto add = [&](std::uint64_t count, double low, double high) {
-    for (std::uint64_t i = 0; i < count; ++i) {
-      if (passed++ % thinning != thinning / 2) continue;
-      durations.push_back(
-          static_cast<float>(std::lerp(low, high, (static_cast<double>(i) + 0.5) / static_cast<double>(count))));
+    std::uint64_t i = skip;
+    for (; i < count; i += thinning) {
+      const double share = (static_cast<double>(i) + 0.5) / static_cast<double>(count);
+      durations.push_back(static_cast<float>(std::lerp(low, high, share)));
+      if (count - i <= thinning) break;
     }
+    skip = i < count ? thinning - (count - i) : i - count;
   };
   const auto add_all = [&add](std::uint64_t count, double seconds) {
-    const double mean = seconds / static_cast<double>(count);
+    const double mean = count > 0 ? seconds / static_cast<double>(count) : 0.0;
     add(count, mean, mean);
   };
   add_all(histogram.below, histogram.below_seconds);
@@ -61,7 +69,9 @@ std::vector<float> scattered(const std::vector<float>& ascending) {
 }  // namespace
 
 std::uint64_t DurationHistogram::segments() const {
-  return std::accumulate(counts.begin(), counts.end(), below + above);
+  std::uint64_t sum = 0;
+  for (const std::uint64_t count : counts) sum = sum_within(sum, count);
+  return sum_within(sum, sum_within(below, above));
 }
 
 std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegments> kinds, double recorded_seconds,
@@ -69,7 +79,7 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
   InterferenceSoFar result;
   result.kinds.resize(kinds.size());
   std::uint64_t segments = 0;
-  for (const KindOfSegments& kind : kinds) segments += kind.durations.segments();
+  for (const KindOfSegments& kind : kinds) segments = sum_within(segments, kind.durations.segments());
   const std::uint64_t thinning = segments / most_durations + 1;
 
   JudgedDurations judged;
