@@ -13,6 +13,7 @@
 #include "cli/launch/recorded_run.hpp"
 #include "cli/progress.hpp"
 #include "cli/rank_options.hpp"
+#include "cli/watch_line.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"
@@ -27,6 +28,7 @@ struct RunOptions {
   RankOptions ranks;
   std::string html;
   bool no_baseline = false;
+  bool is_watched = false;
   bool is_dry = false;
 };
 
@@ -44,8 +46,10 @@ std::string injection_seed() {
 }
 
 // After it, while the run is analyzed, signals end this process as usual.
-Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request) {
+Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request, bool is_watched) {
   SignalRelay relay;
+  std::optional<WatchLine> watch;
+  if (is_watched) watch.emplace();
   return run_recorded(request, relay);
 }
 
@@ -68,7 +72,7 @@ int run(const RunOptions& options, const Words& launch) {
     const Status printed = print_text(*command + '\n');
     return printed ? int{passed} : fail(printed.failure().message);
   }
-  const Outcome<RecordedRunEnd> end = record_once(request);
+  const Outcome<RecordedRunEnd> end = record_once(request, options.is_watched);
   if (!end) return fail(end.failure().message);
 
   // Where something went wrong, the program's own failure says more than the missing profile.
@@ -129,6 +133,8 @@ void add_run(const Command& program) {
   add_html_option(command, options->html);
   command.flag("--no-baseline", options->no_baseline,
                "Do not compare with earlier runs of this work, and do not keep this one");
+  command.flag("--watch", options->is_watched,
+               "Say on standard error how fast the program is while it runs, as halcyon watch does");
   command.flag("--dry-run", options->is_dry, "Print the command that would run, in shell syntax, and run nothing");
   command.notes(
       "Put the launch command after '--'.\n"

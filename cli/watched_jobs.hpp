@@ -50,7 +50,7 @@ class WatchedJobs {
 
   WhichJobs which_;
   std::vector<Record> records_;
-  std::vector<std::string> told_;     // complaints
+  std::vector<std::string> told_;  // complaints
   std::vector<std::string> complaints_;
   std::vector<JobView> views_;
   std::vector<std::vector<pid_t>> ranks_;

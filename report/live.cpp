@@ -131,10 +131,11 @@ std::string jobs_text(const std::vector<JobView>& jobs) {
   return text;
 }
 
-std::string job_line(const JobView& job) {
-  return fmt::format("{}: {}; rate {}, interference {}", title_of(job), state_words(job), rate_words(job),
-                     interference_words(job));
+std::string job_words(const JobView& job) {
+  return fmt::format("{}; rate {}, interference {}", state_words(job), rate_words(job), interference_words(job));
 }
+
+std::string job_line(const JobView& job) { return title_of(job) + ": " + job_words(job); }
 
 ordered_json jobs_json(const std::vector<JobView>& jobs) {
   ordered_json list = ordered_json::array();

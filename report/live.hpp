@@ -14,8 +14,9 @@ namespace halcyon {
 std::string job_text(const JobView& job);
 /// All jobs, with an empty line between them.
 std::string jobs_text(const std::vector<JobView>& jobs);
-/// One line, for logs.
+/// One line, for logs. `job_words` leaves out which job it is.
 std::string job_line(const JobView& job);
+std::string job_words(const JobView& job);
 
 /// What `halcyon watch --json` prints: a list of jobs.
 nlohmann::ordered_json jobs_json(const std::vector<JobView>& jobs);

@@ -55,6 +55,13 @@ double resolution_of(const DurationHistogram& histogram) {
   return widest;
 }
 
+// Longer than nothing, and no longer than a few centuries.
+bool are_possible(const std::vector<float>& durations) {
+  constexpr float longest = 1e10F;  // s
+  return std::all_of(durations.begin(), durations.end(),
+                     [](float duration) { return duration > 0.0F && duration <= longest; });
+}
+
 // In an order that shows no drift: the time at which each segment ran is not known. The step is about the golden
 // section of the number, and coprime to it.
 std::vector<float> scattered(const std::vector<float>& ascending) {
@@ -89,7 +96,7 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     if (kinds[i].durations.segments() < least_judged_segments || !(kinds[i].seconds > 0.0)) continue;
     const std::vector<float> durations = spread_out(kinds[i].durations, thinning);
-    if (durations.size() < least_judged_segments) continue;
+    if (durations.size() < least_judged_segments || !are_possible(durations)) continue;
     result.kinds[i].is_judged = true;
     kind_of_group.push_back(i);
     judged_seconds += kinds[i].seconds;
@@ -110,12 +117,12 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
     excess += kind.excess_seconds;
   }
   const auto percent_of = [&judged](double part) { return 100.0 * part / judged.run_time; };
-  result.percent = 100.0 * excess / judged_seconds;
+  result.percent = std::clamp(100.0 * excess / judged_seconds, 0.0, 100.0);
   result.interval_percent = {std::max(0.0, percent_of(estimate.excess_seconds.low) - 100.0 * resolution),
                              std::min(100.0, percent_of(estimate.excess_seconds.high) + 100.0 * resolution)};
   result.interval_percent.low = std::min(result.interval_percent.low, result.percent);
   result.interval_percent.high = std::max(result.interval_percent.high, result.percent);
-  result.coverage_percent = 100.0 * std::min(1.0, judged_seconds / recorded_seconds);
+  result.coverage_percent = 100.0 * std::min(1.0, judged_seconds / std::max(judged_seconds, recorded_seconds));
   return result;
 }
 

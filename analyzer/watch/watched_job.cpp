@@ -134,9 +134,10 @@ void WatchedJob::look_at_rate(const live::JobNow& now) {
     if (before->second.segments == 0) continue;  // what came before the first boundary is not known
     const double passed = seconds_between(before->second.last_end, rank.totals.last_end) -
                           (rank.totals.suspended_seconds - before->second.suspended_seconds);
-    if (!(passed > 0.0)) continue;
+    const double done = rank.totals.usual_seconds - before->second.usual_seconds;
+    if (!(passed > 0.0) || done < 0.0) continue;
     seconds.push_back(passed);
-    rates.push_back((rank.totals.usual_seconds - before->second.usual_seconds) / passed);
+    rates.push_back(done / passed);
   }
   if (rate_.rate()) view_.progress_rate = *rate_.rate() * undisturbed_of_usual_;
   if (seconds.empty()) {

@@ -179,6 +179,51 @@ TEST(WatchedJob, LeavesOutSuspendedTime) {
   EXPECT_FALSE(watched.view().is_slower_than_usual);
 }
 
+// A record may have been written by anybody who can write as this user.
+TEST(WatchedJob, ShowsPossibleFiguresWhateverTheRecordHolds) {
+  std::mt19937_64 random(1);
+  const auto any_number = [&random] {
+    const std::uint64_t bits = random();
+    return random() % 4 == 0 ? bits : bits >> (random() % 64);
+  };
+  const auto any_seconds = [&random] { return std::exp2(static_cast<double>(random() % 140) - 100.0); };
+  for (int i = 0; i < 100; ++i) {
+    SimulatedJob job(3);
+    WatchedJob watched;
+    for (int look = 0; look < 3; ++look) {
+      job.run(2.0);
+      for (int change = 0; change < 8; ++change) {
+        live::RankNow& rank = job.now.here[random() % 3];
+        live::KindNow& kind = rank.kinds.front();
+        switch (random() % 12) {
+          case 0: kind.first_bin = static_cast<std::uint32_t>(random() % live::bin_of(1e21)); break;
+          case 1: kind.below = any_number(); break;
+          case 2: kind.above = any_number(); break;
+          case 3: kind.below_seconds = any_seconds(); break;
+          case 4: kind.above_seconds = any_seconds(); break;
+          case 5: kind.bins[random() % live::bin_count] = static_cast<std::uint32_t>(any_number()); break;
+          case 6: kind.seconds = any_seconds(); break;
+          case 7: kind.usual_seconds = any_seconds(); break;
+          case 8: rank.totals.last_end = any_number(); break;
+          case 9: rank.totals.usual_seconds = any_seconds(); break;
+          case 10: rank.totals.seconds = any_seconds(); break;
+          case 11: kind.segments = any_number(); break;
+        }
+      }
+      watched.look(job.now, {});
+      // A run of the simulation must find its place in the histogram again.
+      for (live::RankNow& rank : job.now.here) rank.kinds.front().first_bin = live::bin_of(1e9 * job.usual) - 64;
+      const JobView& view = watched.view();
+      EXPECT_TRUE(!view.progress_rate || std::isfinite(*view.progress_rate));
+      if (!view.interference) continue;
+      EXPECT_GE(view.interference->interval_percent.low, 0.0);
+      EXPECT_LE(view.interference->interval_percent.low, view.interference->percent);
+      EXPECT_LE(view.interference->percent, view.interference->interval_percent.high);
+      EXPECT_LE(view.interference->interval_percent.high, 100.0);
+    }
+  }
+}
+
 JobView view_with(double percent, double low, double high, double elapsed) {
   JobView view;
   view.elapsed_seconds = elapsed;

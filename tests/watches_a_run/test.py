@@ -3,6 +3,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -12,15 +13,20 @@ import time
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import HALCYON, MPI, PROGRAMS, TIME_LIMIT, clean_environment
+from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, clean_environment
 
 PROGRAM = PROGRAMS / "dies"
 RANKS = 2
-CONTRACT = {"job", "command", "ranks", "hosts", "elapsed_seconds", "progress_rate", "interference_percent",
-            "interference_interval_percent", "slowest_ranks", "last_boundary_seconds_ago", "state"}
 BEGIN_SCREEN, END_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 PRIVATE_SHARED_MEMORY = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
 BAD_INPUT, STOPPED = 2, 3  # exit statuses
+
+
+def documented_keys():
+    """Those of docs/json.md."""
+    section = re.search(r"^## watch\n(.*?)(?=^## |\Z)", (SOURCE / "docs" / "json.md").read_text(), re.M | re.S)[1]
+    cells = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
+    return {name.removesuffix("[]") for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
 
 
 class Terminal:
@@ -124,7 +130,7 @@ class WatchesARun(halcyon_test.Behaviour):
     def test_a_snapshot_has_what_is_known(self):
         process = self.start()
         job = self.wait_until_it_is_judged(process)
-        self.assertLessEqual(CONTRACT, set(job))
+        self.assertEqual(set(job), documented_keys())
         self.assertEqual((job["ranks"], job["state"]), (RANKS, "running"))
         self.assertEqual(len(job["hosts"]), 1)
         self.assertIn(str(PROGRAM), job["command"])
@@ -164,6 +170,13 @@ class WatchesARun(halcyon_test.Behaviour):
         self.assertEqual(lines[-1], "# EOF")
         self.assertTrue(any(line.startswith("halcyon_job_interference_ratio{") for line in lines), lines)
         self.assertEqual(sorted(self.directory.glob("halcyon.prom*")), [metrics])
+
+    def test_run_tells_the_same_while_its_program_runs(self):
+        process = self.start("--watch")
+        told = process.stderr.readline()
+        self.assertRegex(told, r"^halcyon: .*; rate .*, interference ")
+        status, errors = self.end(process)
+        self.assertEqual(status, 0, errors)
 
     def test_it_ends_with_the_job(self):
         process = self.start()
