@@ -24,7 +24,7 @@
 namespace halcyon::cli {
 namespace {
 
-constexpr double once_seconds = 1.0;  // between the two looks of a snapshot
+constexpr double once_seconds = 1.2;  // between the two looks of a snapshot; a rate needs 0.9 s between boundaries
 constexpr double seconds_between_lines = 10.0;
 constexpr std::array<double, 4> delays{1.0, 2.0, 5.0, 10.0};
 

@@ -45,7 +45,7 @@ void WatchedJobs::find(const std::string& path) {
                                     [&path](const Record& record) { return record.reader.path() == path; });
   if (is_known) return;
   Outcome<live::Reader> reader = live::Reader::open(path);
-  if (!reader) return complain(reader.failure().message);
+  if (!reader) return complain(path + ": " + reader.failure().message);
   const Outcome<live::JobNow> now = reader->read();
   if (!now) return complain(now.failure().message);
   if (!is_wanted(*now)) return;

@@ -35,7 +35,7 @@ constexpr std::string_view reversed = "7";
 constexpr std::string_view red = "1;31";
 
 std::string row_of(const std::string& mark, const std::array<std::string, 7>& cells) {
-  constexpr std::array<std::size_t, 6> widths{15, 6, 12, 7, 22, 13};
+  constexpr std::array<std::size_t, 6> widths{12, 6, 12, 6, 22, 13};
   std::string row = mark;
   for (std::size_t i = 0; i < widths.size(); ++i) row += fitted(cells[i], widths[i] - 1) + ' ';
   return row + cells.back();
