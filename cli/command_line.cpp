@@ -20,7 +20,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
       "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run and exec otherwise return the\n"
       "program's status. report --fail-on returns 3 for a worse verdict than allowed and 4 for unknown. validate\n"
       "returns 5 if the machine is too noisy. search returns 3 if no load meets the limit and 4 if the answer is not\n"
-      "known well enough.\n"
+      "known well enough. watch returns 3 if it has ended a job.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            show the report of a profile\n"
@@ -29,6 +29,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
       "                                              test the accuracy on this machine\n"
       "  halcyon search --vary N=1..99 --limit 'time < 9 s' -- mpirun -np 4 ./app {N}\n"
       "                                              find the largest N that meets a limit\n"
+      "  halcyon watch                               show the running jobs\n"
       "  halcyon help COMMAND                        show all options of a command\n"
       "  halcyon help CODE                           explain a code in [brackets]");
   const Command program(*app, chosen);
@@ -38,6 +39,8 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_validate(program);
   add_search(program);
   add_map(program);
+  add_watch(program);
+  add_regulate(program);
   add_disturb(program);
   add_report(program);
   add_info(program);
@@ -50,7 +53,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
 }
 
 bool starts_a_program(std::string_view subcommand) {
-  constexpr std::array<std::string_view, 7> all{"run", "repeat", "exec", "validate", "search", "map", "disturb"};
+  constexpr std::array<std::string_view, 8> all{"run", "regulate", "repeat", "exec", "validate", "search", "map", "disturb"};
   return std::find(all.begin(), all.end(), subcommand) != all.end();
 }
 

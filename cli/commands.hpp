@@ -51,6 +51,8 @@ void add_no_baseline_flag(const Command& command, bool& no_baseline);
 /// Writes or replaces a file.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);
+/// The same in one step: who reads the file sees the old text or the new one.
+Status replace_file(const std::string& file, const std::string& text);
 Status print_text(const std::string& text);
 /// Prints the text, or the JSON instead if `json` is "-". Otherwise writes the JSON to the file `json`, if it is named.
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
@@ -80,6 +82,8 @@ void add_recover(const Command& program);
 void add_export(const Command& program);
 void add_baselines(const Command& program);
 void add_search(const Command& program);
+void add_regulate(const Command& program);
 void add_map(const Command& program);
+void add_watch(const Command& program);
 
 }  // namespace halcyon::cli

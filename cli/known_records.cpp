@@ -7,6 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "cli/state_directory.hpp"
 #include "report/json.hpp"
 
 namespace halcyon::cli {
@@ -157,15 +158,6 @@ std::string in_one_line(const ordered_json& record) {
   return record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-// FNV-1a. The hash includes the end of each text, so that different lists of texts do not become one.
-std::string hash_of(std::initializer_list<std::string> texts) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::string& text : texts) {
-    for (const char c : text + '\0') hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
-  return fmt::format("{:016x}", hash);
-}
-
 }  // namespace
 
 ordered_json record_of(const KnownWork& work) {
@@ -280,11 +272,11 @@ std::string text_of(KnownWork work, std::size_t most_bytes) {
 std::string text_of(const KnownHost& host) { return in_one_line(record_of(host)); }
 
 std::string id_of(const Circumstances& of) {
-  return hash_of({of.command, std::to_string(of.ranks), std::to_string(of.hosts), of.cpus, of.mpi, of.counter});
+  return record_name_of({of.command, std::to_string(of.ranks), std::to_string(of.hosts), of.cpus, of.mpi, of.counter});
 }
 
 std::string id_of(const KnownHost& host) {
-  return hash_of({host.host, host.cpu, std::to_string(host.ranks), host.recorder_version});
+  return record_name_of({host.host, host.cpu, std::to_string(host.ranks), host.recorder_version});
 }
 
 }  // namespace halcyon::cli

@@ -1,4 +1,6 @@
 // Writes results to standard output and files.
+#include <fmt/format.h>
+
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -81,6 +83,17 @@ Status write_file(const std::string& file, const std::function<void(std::ostream
 
 Status write_file(const std::string& file, const std::string& text) {
   return write_file(file, [&text](std::ostream& out) { out << text; });
+}
+
+Status replace_file(const std::string& file, const std::string& text) {
+  if (is_hdf5(file)) return write_file(file, text);
+  const std::string next = fmt::format("{}.{}.tmp", file, getpid());
+  if (Status written = write_file(next, text); !written) return written;
+  std::error_code error;
+  fs::rename(next, file, error);
+  if (!error) return Done{};
+  fs::remove(next, error);
+  return Failure{"cannot replace " + file};
 }
 
 Status print_text(const std::string& text) {

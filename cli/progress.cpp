@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/commands.hpp"
+#include "report/words.hpp"
 
 namespace halcyon::cli {
 
@@ -53,13 +54,6 @@ void show_step(const std::string& what) {
     std::fflush(stderr);
   }
   errno = kept;
-}
-
-std::string duration_text(double seconds) {
-  const auto whole = static_cast<long>(std::lround(seconds));
-  if (whole < 90) return fmt::format("{} s", whole);
-  if (whole < 5400) return fmt::format("{} min {} s", whole / 60, whole % 60);
-  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
 }  // namespace halcyon::cli

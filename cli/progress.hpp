@@ -29,7 +29,4 @@ class Progress {
 /// What is being done, for who waits at a terminal; the next one takes its place, and an empty one wipes it.
 void show_step(const std::string& what);
 
-/// 45 s, 3 min 20 s, 2 h 5 min
-std::string duration_text(double seconds);
-
 }  // namespace halcyon::cli

@@ -64,6 +64,14 @@ void add_recording_options(const Command& command, RankOptions& options) {
                    ? std::string()
                    : fmt::format("'{}' is not a number of seconds up to {:.0f}", text, longest_background_seconds);
       });
+  command
+      .option("--live", options.live,
+              "Show progress in shared memory while the program runs, and let it be suspended. Default: on")
+      .placeholder("on|off")
+      .check([](const std::string& text) {
+        bool is_on = false;
+        return parse_switch(text, is_on) ? std::string() : "'" + text + "' is neither on nor off";
+      });
   command.flag("--no-probes", options.no_probes,
                "Do not measure the machine's speed before and after the run (takes some milliseconds)");
 }

@@ -1,134 +1,19 @@
 // halcyon run: the recorder in the ranks of a launch command, and the verdict when it is over.
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
 #include <memory>
-#include <optional>
-#include <random>
 
 #include "cli/commands.hpp"
-#include "cli/judged_file.hpp"
-#include "cli/launch/recorded_run.hpp"
-#include "cli/progress.hpp"
-#include "cli/rank_options.hpp"
-#include "libprofile/record/shared_settings.hpp"
-#include "report/html.hpp"
-#include "report/source_places.hpp"
-#include "report/words.hpp"
+#include "cli/run_and_report.hpp"
+#include "cli/watch_line.hpp"
 
 namespace halcyon::cli {
-namespace {
-
-namespace fs = std::filesystem;
-
-struct RunOptions {
-  RankOptions ranks;
-  std::string html;
-  bool no_baseline = false;
-  bool is_dry = false;
-};
-
-// As the user would type it.
-std::string shown_path(const std::string& path) {
-  std::error_code error;
-  const fs::path relative = fs::path(path).lexically_relative(fs::current_path(error));
-  return relative.empty() || *relative.begin() == ".." ? path : relative.string();
-}
-
-// The user's seed, or a new one: either way it is in the profile, and the run can be repeated.
-std::string injection_seed() {
-  const char* given = std::getenv("INTM_SEED");
-  return given != nullptr && *given != '\0' ? given : std::to_string(std::random_device{}());
-}
-
-// After it, while the run is analyzed, signals end this process as usual.
-Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request) {
-  SignalRelay relay;
-  return run_recorded(request, relay);
-}
-
-int run(const RunOptions& options, const Words& launch) {
-  if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
-  const Outcome<Launcher> launcher = launcher_of(launch);
-  if (!launcher) return fail(launcher.failure().message);
-  RankOptions ranks = options.ranks;
-  ranks.output = fs::absolute(ranks.output.empty() ? default_output : ranks.output).lexically_normal().string();
-  // Before the run starts is the time to hear that its profile could not be written.
-  if (const std::optional<std::string> objection = objection_to_place(ranks.output)) return fail(*objection);
-  if (!options.html.empty()) {
-    if (const std::optional<std::string> objection = objection_to_place(options.html)) return fail(*objection);
-  }
-  RecordedRunRequest request{.command = launch, .launcher = *launcher, .options = ranks};
-  if (!ranks.inject.empty()) request.injection_seed = injection_seed();
-  if (options.is_dry) {
-    const Outcome<std::string> command = command_line(request);
-    if (!command) return fail(command.failure().message);
-    const Status printed = print_text(*command + '\n');
-    return printed ? int{passed} : fail(printed.failure().message);
-  }
-  const Outcome<RecordedRunEnd> end = record_once(request);
-  if (!end) return fail(end.failure().message);
-
-  // Where something went wrong, the program's own failure says more than the missing profile.
-  const int failed = end->status != 0 ? end->status : int{bad_usage_or_file};
-  if (!end->profile) {
-    fail(end->status != 0 ? fmt::format("no profile was written: the launch command ended with status {}", end->status)
-                          : no_profile_written);
-    return failed;
-  }
-  std::string file = *end->profile;
-  if (fs::is_directory(file)) {  // of parts: the run did not reach MPI_Finalize
-    std::optional<Recovered> recovered = recover_run(file);
-    if (!recovered) {
-      fail("the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
-           quoted({shown_path(file)}));
-      return failed;
-    }
-    file = recovered->profile;
-    recovered->profile = shown_path(file);
-    tell(recovered_line(*recovered));
-  }
-  std::string complaint;  // of what is kept of earlier runs: a report does not need it
-  std::optional<KnownBefore> known;
-  if (!options.no_baseline) known = open_known(complaint);
-  show_step("analyzing " + shown_path(file));
-  Outcome<JudgedFile> judged = judge_file(file, known ? &*known : nullptr);
-  show_step("");
-  if (!judged) {
-    fail(judged.failure().message);
-    return failed;
-  }
-  std::fputs(closing_lines(judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
-  if (judged->analysis.known_runs) tell(known_runs_words(judged->profile));
-  if (known) complaint = keep(*known, *judged, file);
-  if (!complaint.empty()) tell(complaint);
-  std::string details = "details: halcyon report " + quoted({shown_path(file)});
-  if (!options.html.empty()) {
-    find_source_places(judged->profile);
-    const RunOnPage page =
-        on_page(shown_path(file), std::move(judged->profile), judged->grouping, std::move(judged->analysis));
-    if (const Status written = write_file(options.html, report_html({page})); !written) {
-      tell(details);
-      fail(written.failure().message);
-      return failed;
-    }
-    details += "; page: " + options.html;
-  }
-  tell(details);
-  return end->status;
-}
-
-}  // namespace
 
 void add_run(const Command& program) {
   const Command command = program.subcommand("run", "Profile a run of an MPI program, and give the verdict");
   auto options = std::make_shared<RunOptions>();
-  add_rank_options(command, options->ranks);
-  add_html_option(command, options->html);
-  add_no_baseline_flag(command, options->no_baseline);
-  command.flag("--dry-run", options->is_dry, "Print the command that would run, in shell syntax, and run nothing");
+  auto is_watched = std::make_shared<bool>(false);
+  add_run_options(command, *options);
+  command.flag("--watch", *is_watched,
+               "Say on standard error how fast the program is while it runs, as halcyon watch does");
   command.notes(
       "Put the launch command after '--'.\n"
       "Exit status: the program's; 2 if nothing could be measured.\n"
@@ -136,7 +21,10 @@ void add_run(const Command& program) {
       "  halcyon run -- mpirun -np 4 ./app input\n"
       "  halcyon run -- srun -n 4 ./app input\n"
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
-  command.starts([options](const Words& launch) { return run(*options, launch); });
+  command.starts([options, is_watched](const Words& launch) {
+    if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
+    return run_and_report(*options, launch, *is_watched ? Beside(show_watch_line) : Beside());
+  });
 }
 
 }  // namespace halcyon::cli

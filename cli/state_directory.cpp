@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,6 +65,15 @@ Status make_directories(const fs::path& path) {
 bool is_name_of_record(const std::string& name) { return !name.empty() && name.front() != '.'; }
 
 }  // namespace
+
+// FNV-1a. The hash includes the end of each text, so that different lists of texts do not become one.
+std::string record_name_of(std::initializer_list<std::string> texts) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::string& text : texts) {
+    for (const char c : text + '\0') hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  }
+  return fmt::format("{:016x}", hash);
+}
 
 Outcome<std::string> state_directory() {
   const auto value = [](const char* name) {

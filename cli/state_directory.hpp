@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,9 @@ class Descriptor {
  private:
   int number_;
 };
+
+/// A name for the record of what these texts say: 16 hexadecimal digits, the same at any time and on any host.
+std::string record_name_of(std::initializer_list<std::string> texts);
 
 struct RecordLimits {
   std::size_t most_records = 0;

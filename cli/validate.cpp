@@ -23,6 +23,7 @@
 #include "libprofile/record/shared_settings.hpp"
 #include "report/series/validation_figures.hpp"
 #include "report/series/validation.hpp"
+#include "report/words.hpp"
 
 namespace halcyon::cli {
 namespace {

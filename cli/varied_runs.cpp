@@ -12,6 +12,7 @@
 #include "cli/quantity.hpp"
 #include "cli/rank_options.hpp"
 #include "report/json.hpp"
+#include "report/words.hpp"
 
 namespace halcyon::cli {
 namespace {

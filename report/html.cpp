@@ -115,6 +115,7 @@ std::string facts_section(const RunOnPage& run) {
     facts += fact("background", fmt::format("{:.1f} % before, {:.1f} % after", background->before_percent,
                                             background->after_percent));
   }
+  if (profile.suspension) facts += fact("suspended", words(suspension_words(profile)), "wide");
   if (analysis.known_runs) facts += fact("known runs", known_runs_words(profile), "wide");
   if (const std::string probes = probes_words(analysis); !probes.empty()) facts += fact("machine", probes, "wide");
   if (analysis.injected_percent) {

@@ -211,6 +211,8 @@ const std::vector<RunField>& run_fields() {
        [](Run run) { return ordered_json(run.analysis.groups); }},
       {"run_time_seconds", "run_time_seconds", "time from MPI_Init to MPI_Finalize, mean over ranks",
        [](Run run) { return ordered_json(run.analysis.run_time_seconds); }},
+      {"suspended_seconds", "suspended_seconds", "time in which the program was suspended, not in the run time",
+       [](Run run) { return ordered_json(run.profile.suspension ? run.profile.suspension->seconds : 0.0); }},
       {"undisturbed_time_seconds", "undisturbed_time_seconds", "estimated undisturbed run time",
        [](Run run) { return ordered_json(run.analysis.undisturbed_time_seconds()); }},
       {"undisturbed_interval_seconds", "", "90 % interval of the undisturbed run time, low and high",
@@ -294,6 +296,8 @@ ordered_json info_json(const std::string& file, const Profile& profile) {
   json["start_time"] = profile.start_time;
   json["exit_state"] = profile.exit_state;
   json["run_time_seconds"] = profile.run_time_seconds;
+  json["suspended_seconds"] = profile.suspension ? profile.suspension->seconds : 0.0;
+  json["suspensions"] = profile.suspension ? profile.suspension->times : 0;
   json["segments"] = profile.segments;
   json["boundary"] = boundary_of(profile);
   json["boundaries"] = boundaries_json(profile);

@@ -2,60 +2,34 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <utility>
-#include <vector>
+
+#include "report/exposition.hpp"
 
 namespace halcyon {
 namespace {
 
 using nlohmann::ordered_json;
-using Labels = std::vector<std::pair<std::string_view, std::string>>;
 
-// The units that OpenMetrics requires at the end of a name.
-constexpr std::array<std::string_view, 3> units{"seconds", "ratio", "hertz"};
-
-std::string escaped_label(const std::string& text) {
-  std::string result;
-  for (const char c : valid_utf8(text)) {
-    if (c == '\\' || c == '"') result += '\\';
-    result += c == '\n' ? std::string("\\n") : std::string(1, c);
-  }
-  return result;
-}
-
-class Exposition {
+// Every sample names the run.
+class RunExposition {
  public:
-  explicit Exposition(const AnalyzedFile& run) : common_{{"file", run.name}, {"command", run.profile.command}} {}
+  explicit RunExposition(const AnalyzedFile& run) : common_{{"file", run.name}, {"command", run.profile.command}} {}
 
-  /// Starts a metric; the samples that follow belong to it.
-  void begin(std::string_view metric, std::string_view description) {
-    metric_ = "halcyon_" + std::string(metric);
-    text_ += fmt::format("# TYPE {} gauge\n", metric_);
-    for (const std::string_view unit : units) {
-      if (metric_.ends_with("_" + std::string(unit))) text_ += fmt::format("# UNIT {} {}\n", metric_, unit);
-    }
-    text_ += fmt::format("# HELP {} {}\n", metric_, description);
-  }
+  void begin(std::string_view metric, std::string_view description) { exposition_.begin(metric, description); }
   void sample(double value, const Labels& labels = {}) {
-    std::string all;
-    for (const Labels& some : {common_, labels}) {
-      for (const auto& [name, content] : some) {
-        all += fmt::format("{}{}=\"{}\"", all.empty() ? "" : ",", name, escaped_label(content));
-      }
-    }
-    text_ += fmt::format("{}{{{}}} {}\n", metric_, all, value);
+    Labels all = common_;
+    all.insert(all.end(), labels.begin(), labels.end());
+    exposition_.sample(value, all);
   }
-  std::string end() { return text_ + "# EOF\n"; }
+  std::string end() { return exposition_.end(); }
 
  private:
   Labels common_;
-  std::string metric_;
-  std::string text_;
+  Exposition exposition_;
 };
 
 double ratio(double percent) { return percent / 100.0; }
@@ -73,7 +47,7 @@ std::optional<double> seconds_since_1970(const std::string& time) {
 std::string openmetrics(const AnalyzedFile& run) {
   const MethodResult& result = run.analysis.result();
   const Labels method{{"method", std::string(result.name)}};
-  Exposition exposition(run);
+  RunExposition exposition(run);
 
   exposition.begin("verdict", "1 for the verdict on the run, 0 for the other verdicts");
   for (const Verdict verdict : {Verdict::green, Verdict::yellow, Verdict::red, Verdict::unknown}) {

@@ -114,6 +114,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   const std::string where = hosts.size() == 1 ? hosts.front() : plural(hosts.size(), "host");
   text += wrapped("ranks", fmt::format("{} on {}, {}", profile.ranks, where, profile.mpi));
   text += wrapped("started", profile.start_time);
+  if (profile.suspension) text += wrapped("suspended", suspension_words(profile));
   text += fmt::format("  {:<{}}{} ({:.0f} a second) in {} of {}\n", "segments", label_width, analysis.segments,
                       analysis.segment_rate_hz, plural(analysis.groups, "group"), plural(analysis.clusters, "cluster"));
   text +=
@@ -208,6 +209,7 @@ std::string info_text(const std::string& file, const Profile& profile) {
   line("ended", profile.exit_state);
   if (!profile.composed_of.empty()) line("composed of", fmt::format("{}", fmt::join(profile.composed_of, ", ")));
   line("run time", seconds(profile.run_time_seconds));
+  if (profile.suspension) line("suspended", suspension_words(profile));
   line("segments", std::to_string(profile.segments));
   line("boundaries", boundary_words(profile));
   line("counter", counter_words(profile.counter));

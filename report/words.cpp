@@ -53,6 +53,13 @@ std::string seconds(double value) {
   return fmt::format("{:.{}f} {}", value / unit.seconds, unit.digits, unit.name);
 }
 
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<long>(std::lround(seconds));
+  if (whole < 90) return fmt::format("{} s", whole);
+  if (whole < 5400) return fmt::format("{} min {} s", whole / 60, whole % 60);
+  return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
+}
+
 std::string plural(std::uint64_t count, std::string_view word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
@@ -126,6 +133,12 @@ std::string_view words_of(ExcessKind kind) {
     case ExcessKind::file_io: break;
   }
   return "file I/O";
+}
+
+std::string suspension_words(const Profile& profile) {
+  return fmt::format("{} by `halcyon regulate`, {} in all; not in the run time",
+                     profile.suspension->times == 1 ? "once" : fmt::format("{} times", profile.suspension->times),
+                     seconds(profile.suspension->seconds));
 }
 
 std::string known_runs_words(const Profile& profile) {

@@ -13,6 +13,8 @@ namespace halcyon {
 
 /// A time in the unit that suits its size.
 std::string seconds(double value);
+/// 45 s, 3 min 20 s, 2 h 5 min
+std::string duration_text(double seconds);
 
 /// "1 rank", "2 ranks".
 std::string plural(std::uint64_t count, std::string_view word);
@@ -50,6 +52,8 @@ std::string_view words_of(ExcessKind kind);
 /// What is worth telling of the phases of a run, a clause each.
 std::vector<std::string> phases_words(const Phases& phases);
 
+/// How long the program was suspended, and how often. The profile must have a suspension.
+std::string suspension_words(const Profile& profile);
 /// How the run compares with known runs. The profile must have them.
 std::string known_runs_words(const Profile& profile);
 /// The machine's speeds in percent of the best known; empty if none is known.

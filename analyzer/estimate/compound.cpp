@@ -177,7 +177,9 @@ void estimate_others(RunEstimate& run, const JudgedDurations& judged, const std:
   }
 }
 
-RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Detail detail) {
+}  // namespace
+
+RunEstimate estimate_compound(const JudgedDurations& judged, Detail detail, DurationLaws& laws) {
   const std::vector<double> seconds = judged.seconds_of_groups();
   const Selection selection = select(judged, seconds);
   RunEstimate run;
@@ -197,17 +199,15 @@ RunEstimate estimate_with(const JudgedDurations& judged, DurationLaws& laws, Det
   return run;
 }
 
-}  // namespace
-
 RunEstimate estimate_compound(const JudgedDurations& run, Detail detail) {
   DurationLaws laws;
-  return estimate_with(run, laws, detail);
+  return estimate_compound(run, detail, laws);
 }
 
 GroupEstimate estimate_group(Recorded durations, DurationLaws& laws) {
   JudgedDurations run;
   add_group(run, {.durations = durations});
-  return estimate_with(run, laws, Detail::groups).groups.front();
+  return estimate_compound(run, Detail::groups, laws).groups.front();
 }
 
 }  // namespace halcyon

@@ -11,8 +11,10 @@ namespace halcyon {
 /// The excess of a segment is what it takes beyond the baseline, scaled so that the excess of the group is the median
 /// of its posterior.
 RunEstimate estimate_compound(const JudgedDurations& run, Detail detail);
+/// The same with laws that are kept for the next estimate, since they are costly to make.
+RunEstimate estimate_compound(const JudgedDurations& run, Detail detail, DurationLaws& laws);
 
-/// The same for the durations of one group by themselves. Laws are costly to make, and several groups may use the same.
+/// The same for the durations of one group by themselves.
 GroupEstimate estimate_group(Recorded durations, DurationLaws& laws);
 
 }  // namespace halcyon

@@ -35,6 +35,8 @@ std::string attributes_table() {
   add(Attribute{"schema_version", "version of this format"}, std::int64_t{});
   const Profile profile;
   for_each_attribute(profile, add);
+  const Suspension suspension;
+  for_each_attribute_of_suspension(suspension, add);
   const KnownRuns known;
   for_each_attribute_of_known_runs(known, add);
   const KnownRuns::OfParts parts;

@@ -1,5 +1,7 @@
 #include "cli/launch/rank_environment.hpp"
 
+#include <cstdlib>
+
 namespace halcyon::cli {
 
 Environment rank_environment(const RankOptions& options) {
@@ -15,6 +17,9 @@ Environment rank_environment(const RankOptions& options) {
   add("HALCYON_SPILL", options.spill);
   add("HALCYON_BACKGROUND", options.background);
   add("HALCYON_PROBES", options.no_probes ? "off" : "");
+  // Who starts a run by the command may want to watch it.
+  const char* const live = std::getenv("HALCYON_LIVE");
+  add("HALCYON_LIVE", !options.live.empty() ? options.live : live != nullptr ? live : "on");
   std::string specs;
   for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
   add("INTM_SPEC", specs);

@@ -57,6 +57,23 @@ void for_each_run_fact(Facts& facts, Visit&& visit) {
         facts.boundary);
 }
 
+/// How long the program was suspended.
+template <class S, class Visit>
+void for_each_attribute_of_suspension(S& suspension, Visit&& visit) {
+  visit(Attribute{.name = "suspensions",
+                  .description = "how many times `halcyon regulate` suspended the program",
+                  .since = 4,
+                  .least = 1.0},
+        suspension.times);
+  visit(Attribute{.name = "suspended_seconds",
+                  .description = "how long the program was suspended in all, mean over ranks; in no segment, and not "
+                                 "in run_time_seconds",
+                  .since = 4,
+                  .most = most_seconds},
+        suspension.seconds);
+}
+inline constexpr std::string_view suspension_name = "suspensions";
+
 /// Comparison of the run with earlier runs of the same work; the next list compares its parts.
 template <class Known, class Visit>
 void for_each_attribute_of_known_runs(Known& known, Visit&& visit) {
@@ -137,7 +154,8 @@ void for_each_attribute(P& profile, Visit&& visit) {
   const auto seconds = [&](std::string_view name, std::string_view description, auto& value) {
     visit(Attribute{.name = name, .description = description, .most = most_seconds}, value);
   };
-  seconds("run_time_seconds", "from MPI_Init to MPI_Finalize, mean over ranks", profile.run_time_seconds);
+  seconds("run_time_seconds", "from MPI_Init to MPI_Finalize without suspended time, mean over ranks",
+          profile.run_time_seconds);
   seconds("boundary_cost_seconds", "what recording one boundary took", profile.boundary_cost_seconds);
   seconds("clock_resolution_seconds", "smallest time difference that the clock shows",
           profile.clock_resolution_seconds);
@@ -250,8 +268,8 @@ void for_each_rank_column(P& profile, Visit&& visit) {
           values);
   };
   rank("rank_host", "", "host of the rank", profile.rank_host, 1, Values::any, true);
-  rank("rank_run_time", "s", "time from MPI_Init to MPI_Finalize", profile.rank_run_time, 1, Values::seconds_or_unknown,
-       true);
+  rank("rank_run_time", "s", "time from MPI_Init to MPI_Finalize without suspended time", profile.rank_run_time, 1,
+       Values::seconds_or_unknown, true);
   const auto background = [&](const std::string& when, auto& times) {
     const bool needed = !profile.background_before.quantum.empty();
     rank("background_quantum_" + when, "s", "fixed work just " + when + " the run, 1 % quantile of its time",

@@ -68,6 +68,12 @@ struct KnownRuns {
   std::optional<OfParts> of_parts;  // none if earlier runs had another number of segments, or other work
 };
 
+/// The program had been suspended while it ran, at boundaries.
+struct Suspension {
+  double seconds = 0.0;  // in all, mean over ranks
+  std::uint64_t times = 0;
+};
+
 /// How many segments an operation ended.
 struct BoundaryCount {
   std::string operation;
@@ -99,7 +105,7 @@ struct Profile {
   std::string disagreement;            // empty, or how the ranks' boundaries differ; there are no segments then
   std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::uint64_t dropped_segments = 0;  // beyond the memory setting, per rank
-  double run_time_seconds = 0.0;       // MPI_Init to MPI_Finalize, mean over ranks
+  double run_time_seconds = 0.0;       // MPI_Init to MPI_Finalize without suspended time, mean over ranks
   double boundary_cost_seconds = 0.0;  // of recording one boundary, as the recorder measured it
   double clock_resolution_seconds = 0.0;
 
@@ -114,7 +120,8 @@ struct Profile {
   // (ranks) each, in the order of format/evidence.hpp; NaN if the kernel does not provide it; empty in older profiles
   std::array<std::vector<double>, evidence_count> evidence;
 
-  std::optional<KnownRuns> known_runs;  // none if no run of the same work was known
+  std::optional<Suspension> suspension;  // none if the program was not suspended
+  std::optional<KnownRuns> known_runs;   // none if no run of the same work was known
 
   // per segment
   std::uint64_t segments = 0;

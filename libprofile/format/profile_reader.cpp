@@ -192,6 +192,10 @@ void check_sets_of_columns(Reader& reader, const Profile& profile) {
   }
 }
 
+void read_suspension(Reader& reader, Profile& profile) {
+  if (reader.has_attribute(suspension_name)) for_each_attribute_of_suspension(profile.suspension.emplace(), reader);
+}
+
 void read_known_runs(Reader& reader, Profile& profile) {
   if (!reader.has_attribute(known_runs_name)) return;
   KnownRuns& known = profile.known_runs.emplace();
@@ -229,6 +233,7 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   }
   profile.schema_version = static_cast<int>(schema_version);
   for_each_attribute(profile, reader);
+  read_suspension(reader, profile);
   read_known_runs(reader, profile);
   if (reader.failure()) return *reader.failure();
   reader.size(over_segments, profile.segments);

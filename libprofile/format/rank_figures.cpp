@@ -61,6 +61,7 @@ RankFigures lost_rank() {
 void set_rank_figures(const std::vector<RankFigures>& figures, Profile& profile) {
   profile.ranks = static_cast<int>(figures.size());
   double known = 0.0;
+  Suspension suspension;
   for (const RankFigures& rank : figures) {
     profile.rank_host.emplace_back(rank.host.data());
     profile.rank_cpu.emplace_back(rank.cpu.data());
@@ -77,9 +78,13 @@ void set_rank_figures(const std::vector<RankFigures>& figures, Profile& profile)
       profile.clock_resolution_seconds = rank.clock_resolution;
     }
     profile.run_time_seconds += rank.run_time;
+    suspension.seconds += rank.suspended;
+    suspension.times = std::max(suspension.times, rank.suspensions);
     known += 1.0;
   }
   profile.run_time_seconds /= known;
+  suspension.seconds /= known;
+  if (suspension.times > 0) profile.suspension = suspension;
   set_background(figures, profile);
   for (std::size_t probe = 0; probe < probe_count; ++probe) set_probe(figures, probe, profile.probes[probe]);
 }

@@ -38,6 +38,8 @@ struct RankFigures {
   ProbeTimes probes_after{};
   std::array<std::uint64_t, feature_count> totals{};
   EvidenceValues evidence{};
+  double suspended = 0.0;  // time in which a regulator had suspended the program; not in run_time
+  std::uint64_t suspensions = 0;
 };
 
 /// Visits the figures in the order in which they are sent and stored: `visit(number or array of numbers)`.
@@ -63,6 +65,8 @@ constexpr void for_each_figure(Figures& figures, Visit&& visit) {
   }
   visit(figures.totals);
   visit(figures.evidence);
+  visit(figures.suspended);
+  visit(figures.suspensions);
 }
 inline constexpr std::size_t packed_figures_size =
     packed_size<RankFigures>([](auto& figures, auto visit) { for_each_figure(figures, visit); });

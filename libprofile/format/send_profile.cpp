@@ -38,6 +38,10 @@ class ToSink {
   Sink& sink_;
 };
 
+void send_suspension(const Profile& profile, Sink& sink) {
+  if (profile.suspension) for_each_attribute_of_suspension(*profile.suspension, ToSink(sink));
+}
+
 void send_known_runs(const Profile& profile, Sink& sink) {
   if (!profile.known_runs) return;
   for_each_attribute_of_known_runs(*profile.known_runs, ToSink(sink));
@@ -48,6 +52,7 @@ void send_known_runs(const Profile& profile, Sink& sink) {
 
 void send_run(const Profile& profile, Sink& sink) {
   for_each_attribute(profile, ToSink(sink));
+  send_suspension(profile, sink);
   send_known_runs(profile, sink);
   for_each_rank_column(profile, ToSink(sink));
   for_each_table(profile, ToSink(sink));

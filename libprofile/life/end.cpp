@@ -32,6 +32,7 @@ void end_recording() noexcept try {
   run.surroundings.measure_after(run.meters, run.run.settings);
   reduce_and_write(run);
   run.gate.note_saved();
+  run.live.leave();
   release_signals();
   run.meters.counter.stop();
 } catch (const std::exception& error) {

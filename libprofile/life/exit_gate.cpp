@@ -21,6 +21,7 @@ bool has_to_keep() { return is_the_recorded_process() && recorder->gate.has_unsa
 void leave(PartEnd end, LastLook look) {
   recorder->gate.leave([=] {
     if (look == LastLook::taken) recorder->surroundings.look();
+    recorder->live.leave();
     if (!recorder->spill(end)) return;
     const std::string& line = recorder->records.last_line();
     [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());

@@ -3,8 +3,11 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+
+#include "libprofile/interpose/nanoseconds.hpp"
 
 namespace halcyon {
 
@@ -17,6 +20,7 @@ std::atomic<bool> has_complained{false};
 void stop_in_forked_child() {
   recording.store(false);
   recorder->gate.note_saved();
+  recorder->live.forget();
 }
 
 }  // namespace
@@ -33,6 +37,16 @@ void Recorder::begin() {
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
+  if (!run.settings.live_record.empty()) {
+    live.join({.record = run.settings.live_record,
+               .job = run.settings.job,
+               .command = run.settings.command,
+               .nanoseconds_per_tick = meters.scale.nanoseconds_per_tick(),
+               .rank = run.rank,
+               .ranks = run.ranks});
+    constexpr double seconds_between_looks = 0.1;
+    live_interval_ = meters.ticks_of(seconds_between_looks);
+  }
   ThreadState& thread = current_thread();
   surroundings.begin();
   open_.open_first(thread, meters);
@@ -42,7 +56,11 @@ void Recorder::begin() {
 RankFigures Recorder::figures() const {
   RankFigures figures;
   surroundings.put_into(figures);
-  figures.run_time = meters.seconds_of(static_cast<double>(open_.elapsed().count));
+  figures.run_time = meters.seconds_of(static_cast<double>((open_.elapsed() - suspended_.time).count));
+  figures.suspended = meters.seconds_of(static_cast<double>(suspended_.time.count));
+  figures.suspensions = suspended_.times;
+  double& off_cpu = figures.evidence[index_of(Evidence::off_cpu)];
+  if (off_cpu > 0.0) off_cpu = std::max(0.0, off_cpu - figures.suspended);
   figures.boundary_cost = meters.seconds_of(static_cast<double>(boundary_cost_.count));
   figures.clock_resolution = meters.seconds_of(static_cast<double>(meters.clock_resolution.count));
   figures.nanoseconds_per_tick = meters.scale.nanoseconds_per_tick();
@@ -68,6 +86,10 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
   row.site = records.sites().number_of(site, boundary, python);
   records.segments().push(row);
   boundaries.note(boundary);
+  if (live.is_on()) {
+    live.add(row.measured, row.features, row.site, records.sites().sites()[row.site].text);
+    if (__builtin_expect(end > next_live_, 0)) publish(row, end);
+  }
   const Ticks cost = meters.clock.now() - began;
   if (boundary_cost_.count == 0 || boundary_cost_ > cost) boundary_cost_ = cost;
   if (__builtin_expect(end > next_spill_, 0)) {
@@ -77,6 +99,32 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
   }
   // Writing may take long, and belongs to no segment.
   if (__builtin_expect(records.writes() != writes, 0)) open_.restart(thread, meters);
+}
+
+void Recorder::publish(const SegmentRow& row, Ticks end) {
+  next_live_ = end;
+  next_live_ += live_interval_;
+  const double since_end = 1e9 * meters.seconds_of(static_cast<double>((meters.clock.now() - end).count));
+  live.publish({.last_end = nanoseconds_of(CLOCK_MONOTONIC) - static_cast<std::uint64_t>(since_end),
+                .last = row.measured,
+                .suspended_seconds = meters.seconds_of(static_cast<double>(suspended_.time.count)),
+                .suspensions = suspended_.times,
+                .last_place = row.site,
+                .counted = &open_.counted()});
+}
+
+void Recorder::stand_still(ThreadState& thread) {
+  const NotRecorded guard;
+  const Ticks began = meters.clock.now();
+  if (!live.stand_still()) return;
+  const Change change(gate, thread);
+  if (!recording.load()) return;
+  open_.restart(thread, meters);
+  // Several threads may have stood still at the same time.
+  const Ticks end = meters.clock.now();
+  suspended_.time += end - (began > suspended_.end ? began : suspended_.end);
+  ++suspended_.times;
+  suspended_.end = end;
 }
 
 // The first boundary is the earliest moment at which all facts for the part are known: an intM in front of the recorder

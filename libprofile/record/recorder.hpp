@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <string>
 
+#include "libprofile/live/writer.hpp"
 #include "libprofile/record/boundaries.hpp"
 #include "libprofile/record/change_gate.hpp"
 #include "libprofile/record/meters.hpp"
@@ -36,6 +37,7 @@ class Recorder {
   Python python;
   Surroundings surroundings;
   Records records;
+  live::Writer live;
   ChangeGate gate;
 
   /// Measures the machine, opens the first segment in the calling thread, which has returned from MPI_Init, and begins
@@ -46,6 +48,10 @@ class Recorder {
   /// thread has ended recording meanwhile.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
 
+  /// A regulator wants the program to stop here, after a boundary. The time until it goes on is in no segment. Called
+  /// without locks, and not within a Change: signals are answered at once.
+  void stand_still(ThreadState& thread);
+
   /// This rank's figures at the last boundary. Async-signal-safe.
   RankFigures figures() const;
 
@@ -53,12 +59,23 @@ class Recorder {
   bool spill(PartEnd end) { return records.spill(end, figures()); }
 
  private:
+  // Time in which a regulator had suspended the program.
+  struct Suspended {
+    Ticks time;
+    std::uint64_t times = 0;
+    Ticks end;  // of the last one
+  };
+
   void record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   void spill_by_the_clock();
+  void publish(const SegmentRow& row, Ticks end);
 
   OpenSegment open_;
   Ticks boundary_cost_;  // smallest time seen for recording a boundary
   Ticks next_spill_;     // 0 until the part has its place
+  Ticks next_live_;
+  Ticks live_interval_;
+  Suspended suspended_;
 };
 
 /// Null until MPI_Init is called; valid while `recording`.

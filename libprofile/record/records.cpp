@@ -24,10 +24,9 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts) {
   header.rank = static_cast<std::uint32_t>(run.rank);
   header.ranks = static_cast<std::uint32_t>(run.ranks);
   header.with_injection = segments_->with_injection() ? 1 : 0;
-  char number[20];
-  std::snprintf(number, sizeof number, "%016llx", static_cast<unsigned long long>(header.run));
+  const std::string number = name_of_run();
   char file[64];
-  std::snprintf(file, sizeof file, "%s.%06d.part", number, run.rank);
+  std::snprintf(file, sizeof file, "%s.%06d.part", number.c_str(), run.rank);
   // The run's number replaces the time, since ranks do not start in the same second.
   const std::string output = expand_output(run.settings.output, run.ranks, number);
   part_.place(parts_of(output), file, header, pack_facts(facts), most_in_tail);

@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <limits>
@@ -80,6 +81,19 @@ std::string job_id() {
   return "nojob";
 }
 
+// What the user knows the job by; empty without a batch system or a launcher that names it.
+std::string job_name() {
+  std::string name = job_id();
+  if (name == "nojob") {
+    for (const char* variable : {"PMIX_NAMESPACE", "PMI_JOBID"}) {
+      if (const char* value = value_of(variable)) return value;
+    }
+    return {};
+  }
+  if (const char* step = value_of("SLURM_STEP_ID")) name += std::string(".") + step;
+  return name;
+}
+
 }  // namespace
 
 std::string script_of(const std::string& program, const std::vector<std::string>& arguments) {
@@ -138,9 +152,15 @@ Settings settings_from_environment(std::string& complaint) {
     complaint = std::string("HALCYON_BACKGROUND=") + text +
                 " is not a number of seconds up to 60; the background is not measured";
   }
-  if (const char* text = value_of("HALCYON_PROBES"); text != nullptr && !parse_probes(text, settings.probes)) {
+  if (const char* text = value_of("HALCYON_PROBES"); text != nullptr && !parse_switch(text, settings.probes)) {
     complaint = std::string("HALCYON_PROBES=") + text + " is neither on nor off; the machine is probed";
   }
+  bool is_live = false;
+  if (const char* text = value_of("HALCYON_LIVE"); text != nullptr && !parse_switch(text, is_live)) {
+    complaint = std::string("HALCYON_LIVE=") + text + " is neither on nor off; there is no live record";
+  }
+  if (is_live) settings.live_record = name_of_run();
+  settings.job = job_name();
   return settings;
 }
 
@@ -150,6 +170,7 @@ void set_apart_from_parent(Settings& settings) {
   settings.output.insert(end, ".spawned");
   settings.command = own_command();
   settings.receipt.clear();
+  if (!settings.live_record.empty()) settings.live_record += ".spawned";
 }
 
 std::string timestamp_of(std::time_t time) {
@@ -174,6 +195,12 @@ std::uint64_t run_number() {
   }
   if (!is_told) add(std::to_string(getppid()));  // the launcher's process on this host
   return hash;
+}
+
+std::string name_of_run() {
+  char name[20];
+  std::snprintf(name, sizeof name, "%016llx", static_cast<unsigned long long>(run_number()));
+  return name;
 }
 
 std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp) {

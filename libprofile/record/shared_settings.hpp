@@ -96,10 +96,10 @@ inline bool parse_background(std::string_view text, double& seconds) {
   return true;
 }
 
-/// Reads the value of HALCYON_PROBES, which --no-probes sets to `off`; false for anything but `on` and `off`.
-inline bool parse_probes(std::string_view text, bool& probes) {
+/// Reads the value of HALCYON_PROBES and HALCYON_LIVE; false for anything but `on` and `off`.
+inline bool parse_switch(std::string_view text, bool& is_on) {
   if (text != "on" && text != "off") return false;
-  probes = text == "on";
+  is_on = text == "on";
   return true;
 }
 

@@ -231,6 +231,7 @@ class RecordedCall {
       const SharedStateLock lock;
       recorder->close_segment(*thread_, operation, site, exit_, wait);
     }
+    if (recorder->live.is_asked_to_stop()) recorder->stand_still(*thread_);
     const Ticks now = recorder->meters.clock.now();
     thread_->cpu.skip(now - thread_->last_exit);  // recording time is not computation
     thread_->last_exit = now;

@@ -73,6 +73,7 @@ Profile rich_profile() {
   profile.rank_cpu = {"Some CPU", "Some CPU"};
   profile.probes[index_of(Probe::l2)] = {{1e-9, 2e-9}, {1.5e-9, 2.5e-9}, {1e-9, 3e-9}, {2e-9, 4e-9}, {1e-9, 1e-9}};
   profile.known_runs = KnownRuns{3, 1.5, -0.5, 2.0, 30.0, KnownRuns::OfParts{2, 1.25, -0.25, 1.75}};
+  profile.suspension = Suspension{12.5, 3};
   profile.last_rank_off_cpu[3] = 0.25F;
   profile.calls_beyond_usual[2] = 0.125F;
   profile.evidence[index_of(Evidence::involuntary_switches)] = {7.0, 9.0};
@@ -115,6 +116,9 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->known_runs->of_parts->runs, 2u);
   EXPECT_EQ(read->known_runs->of_parts->beyond_seconds, 1.25);
   EXPECT_EQ(read->known_runs->of_parts->high_seconds, 1.75);
+  ASSERT_TRUE(read->suspension);
+  EXPECT_EQ(read->suspension->seconds, 12.5);
+  EXPECT_EQ(read->suspension->times, 3u);
   EXPECT_EQ(read->last_rank_off_cpu, written.last_rank_off_cpu);
   EXPECT_EQ(read->calls_beyond_usual, written.calls_beyond_usual);
   EXPECT_EQ(read->evidence[index_of(Evidence::involuntary_switches)], (std::vector<double>{7.0, 9.0}));

@@ -25,10 +25,4 @@ TEST(Progress, OfUnknownLengthSaysHowManyRunsThereWere) {
   EXPECT_EQ(said_at(progress, 6), "halcyon: run 7 (quiet), after 0 s\n");
 }
 
-TEST(Progress, SaysSecondsMinutesOrHours) {
-  EXPECT_EQ(duration_text(45.2), "45 s");
-  EXPECT_EQ(duration_text(200.0), "3 min 20 s");
-  EXPECT_EQ(duration_text(7500.0), "2 h 5 min");
-}
-
 }  // namespace

@@ -35,6 +35,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "clusters",
                                                      "groups",
                                                      "run_time_seconds",
+                                                     "suspended_seconds",
                                                      "undisturbed_time_seconds",
                                                      "undisturbed_interval_seconds",
                                                      "coverage_percent",
@@ -307,10 +308,10 @@ TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   Profile profile = uniform_profile(100, 1.0);
   profile.totals[index_of(Feature::bytes_sent)] = {5, 7};
   const auto json = info_json("run.h5", profile);
-  EXPECT_EQ(keys_of(json),
-            (std::vector<std::string>{"schema_version", "file", "command", "ranks", "hosts", "mpi", "counter", "clock",
-                                      "start_time", "exit_state", "run_time_seconds", "segments", "boundary",
-                                      "boundaries", "totals", "totals_per_rank"}));
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema_version", "file", "command", "ranks", "hosts", "mpi",
+                                                     "counter", "clock", "start_time", "exit_state", "run_time_seconds",
+                                                     "suspended_seconds", "suspensions", "segments", "boundary",
+                                                     "boundaries", "totals", "totals_per_rank"}));
   EXPECT_EQ(json["totals"]["bytes_sent"], 12);
   EXPECT_EQ(json["totals_per_rank"][1]["bytes_sent"], 7);
   auto keys = keys_of(json["totals"]);

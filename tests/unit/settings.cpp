@@ -7,7 +7,7 @@ namespace {
 using halcyon::BoundaryChoice;
 using halcyon::parse_background;
 using halcyon::parse_boundary;
-using halcyon::parse_probes;
+using halcyon::parse_switch;
 
 TEST(BackgroundSetting, IsADecimalNumberOfSeconds) {
   double seconds = -1.0;
@@ -29,11 +29,11 @@ TEST(BackgroundSetting, ThatIsNoneLeavesTheValueAlone) {
 
 TEST(ProbesSetting, IsOnOrOff) {
   bool probes = true;
-  EXPECT_TRUE(parse_probes("off", probes));
+  EXPECT_TRUE(parse_switch("off", probes));
   EXPECT_FALSE(probes);
-  EXPECT_TRUE(parse_probes("on", probes));
+  EXPECT_TRUE(parse_switch("on", probes));
   EXPECT_TRUE(probes);
-  for (const char* text : {"", "0", "no", "On"}) EXPECT_FALSE(parse_probes(text, probes)) << text;
+  for (const char* text : {"", "0", "no", "On"}) EXPECT_FALSE(parse_switch(text, probes)) << text;
   EXPECT_TRUE(probes);
 }
 

@@ -47,7 +47,7 @@ struct SegmentBlock {
 static_assert(std::is_trivially_copyable_v<SegmentBlock> && feature_count <= 64);
 
 /// The version of a part's layout, as visit_columns() and part_file.hpp define it. Goes up with each change of either.
-inline constexpr std::uint32_t part_version = 3;
+inline constexpr std::uint32_t part_version = 4;
 
 /// Calls `visit(bytes)` for each column of the first `count` segments of a block except the slots, in their order in a
 /// part.

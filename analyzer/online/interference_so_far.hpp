@@ -1,0 +1,62 @@
+// How much of a running program's time has come from outside so far, out of histograms of the durations of its
+// segments.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/estimate/duration_law.hpp"
+#include "analyzer/statistics/interval.hpp"
+
+namespace halcyon {
+
+/// How many segments took how long.
+struct DurationHistogram {
+  std::vector<double> edges;          // (bins + 1) s, ascending, above 0
+  std::vector<std::uint64_t> counts;  // (bins)
+  std::uint64_t below = 0;            // shorter than all bins
+  double below_seconds = 0.0;         // of all of these together
+  std::uint64_t above = 0;            // longer than all bins
+  double above_seconds = 0.0;
+
+  std::uint64_t segments() const;
+};
+
+/// Segments of one rank that should take the same time.
+struct KindOfSegments {
+  double seconds = 0.0;  // of all of them
+  DurationHistogram durations;
+};
+
+/// So many segments of a kind are needed to judge it, as for a group of a whole run.
+inline constexpr std::uint64_t least_judged_segments = 5;
+
+struct KindSoFar {
+  bool is_judged = false;
+  double baseline = 0.0;        // s, undisturbed duration of a segment
+  double excess_seconds = 0.0;  // of all its segments
+};
+
+struct InterferenceSoFar {
+  double percent = 0.0;
+  Interval interval_percent;      // 90 %
+  double coverage_percent = 0.0;  // of the recorded time in kinds that are judged
+  std::vector<KindSoFar> kinds;   // (kinds)
+};
+
+/// Of one rank, by the method `compound`, as the report of the whole run: its laws are fitted to the durations, spread
+/// evenly within their bins. The interval is wider by half of a bin to either side, since no baseline is known better.
+/// With few segments it is wide by itself. What lies in kinds that are not judged is taken to be disturbed by the same
+/// share. `recorded_seconds`: of all segments, also those of kinds that have no histogram. None where no kind is
+/// judged.
+std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegments> kinds, double recorded_seconds,
+                                                     DurationLaws& laws);
+
+/// Of the run. All ranks end their segments together, so each of them tells the same, and the middle one counts. Ends
+/// of intervals are the middle ones, too: ranks do not know more together than each by itself. None without ranks.
+std::optional<InterferenceSoFar> middle_of_ranks(std::span<const InterferenceSoFar> ranks);
+
+}  // namespace halcyon

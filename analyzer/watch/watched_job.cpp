@@ -1,0 +1,223 @@
+#include "analyzer/watch/watched_job.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "analyzer/statistics/sorting.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr double least_sample_seconds = 0.9;  // of a rate: shorter ones scatter
+constexpr double history_seconds = 300.0;     // of rates
+// An estimate takes a tenth of a second for some kinds of segments, and what is known so far changes ever more slowly.
+constexpr double least_between_estimates = 5.0;   // s
+constexpr double share_between_estimates = 0.05;  // of the time so far
+constexpr std::size_t most_judged_ranks = 3;      // each of them tells the same
+constexpr double slow_share = 0.075;              // of a look: from here on the verdict would not be green
+constexpr double waits_seconds = 60.0;            // over which ranks are compared
+constexpr double noticeable_wait = 0.02;          // of the time, by which a slow rank waits less than the others
+constexpr std::size_t most_slowest = 4;           // more ranks than that are not a few
+constexpr double least_standstill = 5.0;          // s
+constexpr double standstill_of_segments = 10.0;   // longest usual segments
+constexpr double least_stopped = 1.0;             // s without a boundary, where a rank is stopped or dead
+
+double seconds_of(std::uint64_t nanoseconds) { return 1e-9 * static_cast<double>(nanoseconds); }
+double seconds_between(std::uint64_t from, std::uint64_t to) { return to > from ? seconds_of(to - from) : 0.0; }
+
+std::map<std::uint32_t, live::Totals> totals_of(const live::JobNow& now) {
+  std::map<std::uint32_t, live::Totals> totals;
+  for (const live::RankNow& rank : now.here) totals.emplace(rank.rank, rank.totals);
+  return totals;
+}
+
+DurationHistogram histogram_of(const live::KindNow& kind) {
+  DurationHistogram histogram{.below = kind.below,
+                              .below_seconds = kind.below_seconds,
+                              .above = kind.above,
+                              .above_seconds = kind.above_seconds};
+  for (std::uint32_t bin = 0; bin < live::bin_count; ++bin) {
+    histogram.edges.push_back(1e-9 * live::lower_end_of(kind.first_bin + bin));
+    histogram.counts.push_back(kind.bins[bin]);
+  }
+  histogram.edges.push_back(1e-9 * live::lower_end_of(kind.first_bin + live::bin_count));
+  return histogram;
+}
+
+// Those that were not mixed with others for want of a place.
+std::vector<live::KindNow> pure_kinds(const live::RankNow& rank) {
+  std::vector<live::KindNow> kinds = rank.kinds;
+  if (kinds.size() == live::most_kinds) kinds.pop_back();
+  return kinds;
+}
+
+double longest_usual_segment(const live::JobNow& now) {
+  double longest = 0.0;
+  for (const live::RankNow& rank : now.here) {
+    for (const live::KindNow& kind : rank.kinds) {
+      if (kind.segments > 0) longest = std::max(longest, kind.seconds / static_cast<double>(kind.segments));
+    }
+  }
+  return longest;
+}
+
+}  // namespace
+
+WatchedJob::WatchedJob() : laws_(std::make_unique<DurationLaws>()), test_({.spends_alpha = true}) {}
+
+void WatchedJob::look(const live::JobNow& now, StoppedRanks stopped) {
+  view_.job = now.job;
+  view_.command = now.command;
+  view_.hosts = {now.host};
+  view_.ranks = now.ranks;
+  view_.elapsed_seconds = seconds_between(now.start_monotonic, now.read_monotonic);
+  view_.stopped_ranks = std::move(stopped);
+  view_.dead_ranks.clear();
+  const live::RankNow* last = nullptr;
+  for (const live::RankNow& rank : now.here) {
+    if (!rank.is_alive && rank.state != live::State::ended) view_.dead_ranks.push_back(rank.rank);
+    const bool has_ended_one = rank.totals.segments > 0;
+    if (has_ended_one && (last == nullptr || rank.totals.last_end > last->totals.last_end)) last = &rank;
+  }
+  if (last != nullptr) {
+    view_.last_boundary_seconds_ago = seconds_between(last->totals.last_end, now.read_monotonic);
+    view_.last_place = last->last_place;
+  }
+  look_at_interference(now);
+  look_at_rate(now);
+  look_at_slowest(now);
+  view_.state = state_of(now);
+  if (view_.state == JobState::stands_still && view_.progress_rate) view_.progress_rate = 0.0;
+}
+
+void WatchedJob::look_at_interference(const live::JobNow& now) {
+  const double between = std::max(least_between_estimates, share_between_estimates * view_.elapsed_seconds);
+  if (last_estimate_ && view_.elapsed_seconds - *last_estimate_ < between) return;
+  std::vector<InterferenceSoFar> ranks;
+  std::vector<double> factors;
+  const std::size_t step = now.here.size() / most_judged_ranks + 1;
+  for (std::size_t i = 0; i < now.here.size(); i += step) {
+    const std::vector<live::KindNow> kinds = pure_kinds(now.here[i]);
+    std::vector<KindOfSegments> histograms;
+    for (const live::KindNow& kind : kinds) histograms.push_back({kind.seconds, histogram_of(kind)});
+    const auto so_far = interference_so_far(histograms, now.here[i].totals.seconds, *laws_);
+    if (!so_far) continue;
+    ranks.push_back(*so_far);
+    double undisturbed = 0.0;
+    double usual = 0.0;
+    for (std::size_t k = 0; k < kinds.size(); ++k) {
+      if (!so_far->kinds[k].is_judged) continue;
+      const auto segments = static_cast<double>(kinds[k].segments);
+      undisturbed += segments * so_far->kinds[k].baseline;
+      usual += segments * kinds[k].usual_seconds;
+    }
+    if (usual > 0.0) factors.push_back(undisturbed / usual);
+  }
+  if (ranks.empty()) return;
+  last_estimate_ = view_.elapsed_seconds;
+  view_.interference = middle_of_ranks(ranks);
+  if (!factors.empty()) undisturbed_of_usual_ = median_in_place(factors);
+}
+
+void WatchedJob::look_at_rate(const live::JobNow& now) {
+  if (at_last_rate_.empty()) {
+    at_last_rate_ = totals_of(now);
+    return;
+  }
+  std::vector<double> seconds;
+  std::vector<double> rates;
+  for (const live::RankNow& rank : now.here) {
+    const auto before = at_last_rate_.find(rank.rank);
+    if (before == at_last_rate_.end() || rank.totals.segments <= before->second.segments) continue;
+    if (before->second.segments == 0) continue;  // what came before the first boundary is not known
+    const double passed = seconds_between(before->second.last_end, rank.totals.last_end) -
+                          (rank.totals.suspended_seconds - before->second.suspended_seconds);
+    const double done = rank.totals.usual_seconds - before->second.usual_seconds;
+    if (!(passed > 0.0) || done < 0.0) continue;
+    seconds.push_back(passed);
+    rates.push_back(done / passed);
+  }
+  if (rate_.rate()) view_.progress_rate = *rate_.rate() * undisturbed_of_usual_;
+  if (seconds.empty()) {
+    const bool all_have_begun = std::all_of(now.here.begin(), now.here.end(),
+                                            [](const live::RankNow& rank) { return rank.totals.segments > 0; });
+    const bool none_had = std::all_of(at_last_rate_.begin(), at_last_rate_.end(),
+                                      [](const auto& before) { return before.second.segments == 0; });
+    if (all_have_begun && none_had) at_last_rate_ = totals_of(now);
+    return;
+  }
+  const double passed = median_in_place(seconds);
+  if (passed < least_sample_seconds) return;
+  const double rate = median_in_place(rates);  // usual seconds per second
+  at_last_rate_ = totals_of(now);
+  rate_.add({.seconds = passed, .units = rate * passed});
+  view_.progress_rate = *rate_.rate() * undisturbed_of_usual_;
+  view_.history.push_back({view_.elapsed_seconds, rate * undisturbed_of_usual_});
+  std::erase_if(view_.history,
+                [this](const RateAt& at) { return at.seconds < view_.elapsed_seconds - history_seconds; });
+  if (!view_.interference) return;
+  switch (test_.add(rate * undisturbed_of_usual_ < 1.0 - slow_share)) {
+    case Judgment::poor: view_.is_slower_than_usual = true; break;
+    case Judgment::good: view_.is_slower_than_usual = false; break;
+    case Judgment::undecided: break;
+  }
+}
+
+void WatchedJob::look_at_slowest(const live::JobNow& now) {
+  while (waits_.size() > 1 && waits_[1].at <= view_.elapsed_seconds - waits_seconds) waits_.pop_front();
+  const std::map<std::uint32_t, live::Totals> none;
+  const std::map<std::uint32_t, live::Totals>& before = waits_.empty() ? none : waits_.front().totals;
+  constexpr auto boundary = static_cast<std::size_t>(live::Part::boundary);
+  struct Share {
+    std::uint32_t rank;
+    double waited;
+  };
+  std::vector<Share> shares;
+  std::vector<double> waited;
+  for (const live::RankNow& rank : now.here) {
+    const auto at = before.find(rank.rank);
+    const live::Totals since = at == before.end() ? live::Totals{} : at->second;
+    const double seconds = rank.totals.seconds - since.seconds;
+    if (!(seconds > 0.0)) continue;
+    shares.push_back({rank.rank, (rank.totals.parts[boundary] - since.parts[boundary]) / seconds});
+    waited.push_back(shares.back().waited);
+  }
+  // A minute ago is compared with now; looks in between only have to be near enough to that.
+  constexpr double seconds_between = 5.0;
+  if (waits_.empty() || view_.elapsed_seconds - waits_.back().at >= seconds_between) {
+    waits_.push_back({view_.elapsed_seconds, totals_of(now)});
+  }
+  if (waited.empty()) return;
+  const double middle = median_in_place(waited);
+  view_.waiting_percent = 100.0 * middle;
+  std::erase_if(shares, [middle](const Share& share) { return share.waited > middle - noticeable_wait; });
+  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.waited < b.waited; });
+  view_.slowest_ranks.clear();
+  view_.slowest_hosts.clear();
+  if (shares.empty() || shares.size() > most_slowest) return;
+  for (const Share& share : shares) view_.slowest_ranks.push_back(share.rank);
+  view_.slowest_hosts = {now.host};
+}
+
+JobState WatchedJob::state_of(const live::JobNow& now) const {
+  if (now.here.empty()) return JobState::starting;
+  if (!now.is_alive()) return JobState::ended;
+  const auto in_state = [&now](live::State state) {
+    return std::all_of(now.here.begin(), now.here.end(),
+                       [state](const live::RankNow& rank) { return rank.state == state; });
+  };
+  if (in_state(live::State::ended)) return JobState::ended;
+  const bool is_suspended = std::any_of(now.here.begin(), now.here.end(),
+                                        [](const live::RankNow& rank) { return rank.state == live::State::suspended; });
+  if (is_suspended) return JobState::suspended;
+  const double quiet_for = view_.last_boundary_seconds_ago.value_or(view_.elapsed_seconds);
+  const bool cannot_go_on = !view_.stopped_ranks.empty() || !view_.dead_ranks.empty();
+  if (cannot_go_on && quiet_for >= least_stopped) return JobState::stands_still;
+  if (!view_.last_boundary_seconds_ago) return JobState::starting;
+  const double limit = std::max(least_standstill, standstill_of_segments * longest_usual_segment(now));
+  return quiet_for >= limit ? JobState::stands_still : JobState::running;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,87 @@
+// A running job, look by look: what its live record tells, and what has changed since the looks before.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/estimate/duration_law.hpp"
+#include "analyzer/online/interference_so_far.hpp"
+#include "analyzer/online/phase_rate.hpp"
+#include "analyzer/online/sign_test.hpp"
+#include "libprofile/live/snapshot.hpp"
+
+namespace halcyon {
+
+enum class JobState : std::uint8_t { starting, running, stands_still, suspended, ended };
+inline constexpr std::array<std::string_view, 5> job_state_names{"starting", "running", "stands-still", "suspended",
+                                                                 "ended"};
+
+/// Progress between two looks.
+struct RateAt {
+  double seconds = 0.0;  // since the job began
+  double rate = 0.0;     // undisturbed seconds per second
+};
+
+/// What is known of a job at a look.
+struct JobView {
+  std::string job;
+  std::string command;
+  std::vector<std::string> hosts;
+  std::uint32_t ranks = 0;  // of the whole job
+  double elapsed_seconds = 0.0;
+  JobState state = JobState::starting;
+  /// Undisturbed seconds done per second, since the rate last changed: 1 is the usual rate. None before there were two
+  /// looks with a segment between them.
+  std::optional<double> progress_rate;
+  std::vector<RateAt> history;                    // of the last minutes
+  bool is_slower_than_usual = false;              // by the sign test
+  std::optional<InterferenceSoFar> interference;  // none before segments repeat
+  /// Those for which the others wait, the slowest first; empty where no few of them hold the others up.
+  std::vector<std::uint32_t> slowest_ranks;
+  std::vector<std::string> slowest_hosts;
+  double waiting_percent = 0.0;  // of its time that the middle rank waits in boundaries
+  std::optional<double> last_boundary_seconds_ago;
+  std::string last_place;                    // boundary@module+offset
+  std::vector<std::uint32_t> stopped_ranks;  // by a signal
+  std::vector<std::uint32_t> dead_ranks;     // without having ended
+};
+
+/// What the system says of a rank's process.
+using StoppedRanks = std::vector<std::uint32_t>;
+
+class WatchedJob {
+ public:
+  WatchedJob();
+
+  /// `stopped`: ranks whose processes a signal has stopped.
+  void look(const live::JobNow& now, StoppedRanks stopped);
+  const JobView& view() const { return view_; }
+
+ private:
+  void look_at_rate(const live::JobNow& now);
+  void look_at_interference(const live::JobNow& now);
+  void look_at_slowest(const live::JobNow& now);
+  JobState state_of(const live::JobNow& now) const;
+
+  JobView view_;
+  std::unique_ptr<DurationLaws> laws_;
+  std::optional<double> last_estimate_;                 // elapsed seconds
+  double undisturbed_of_usual_ = 1.0;                   // undisturbed seconds of a usual second
+  std::map<std::uint32_t, live::Totals> at_last_rate_;  // by rank
+  PhaseRate rate_;
+  SignTest test_;
+  struct Waits {
+    double at = 0.0;  // elapsed seconds
+    std::map<std::uint32_t, live::Totals> totals;
+  };
+  std::deque<Waits> waits_;  // at looks of the last minute
+};
+
+}  // namespace halcyon

@@ -1,0 +1,24 @@
+// Something that this command does while the program that it has started runs.
+#pragma once
+
+#include <functional>
+#include <thread>
+
+namespace halcyon::cli {
+
+/// Called in a thread of its own. Returns soon after it is asked to stop.
+using Beside = std::function<void(const std::stop_token&)>;
+
+/// Runs it while it lives. Signals to this process go to the main thread, which passes them to the program.
+class ThreadBeside {
+ public:
+  explicit ThreadBeside(const Beside& beside);
+
+ private:
+  std::jthread thread_;
+};
+
+/// Waits so long, or until the thread is asked to stop. Returns whether it is to go on.
+bool waited(const std::stop_token& stop, double seconds);
+
+}  // namespace halcyon::cli

@@ -1,0 +1,35 @@
+// The progress rates that `halcyon regulate` has learned of a program, kept from one run to the next.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/online/target_rates.hpp"
+#include "cli/state_directory.hpp"
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+/// What the rates are of.
+struct RegulatedProgram {
+  std::string command;
+  int ranks = 0;
+  std::vector<std::string> metrics;
+};
+
+class KeptTargets {
+ public:
+  static Outcome<KeptTargets> open();
+
+  /// Nothing if there is none. A failure says what is wrong with the record.
+  Outcome<std::optional<Calibration>> of(const RegulatedProgram& program) const;
+  Status keep(const RegulatedProgram& program, const Calibration& calibration) const;
+
+ private:
+  explicit KeptTargets(RecordStore store) : store_(std::move(store)) {}
+
+  RecordStore store_;
+};
+
+}  // namespace halcyon::cli

@@ -1,0 +1,24 @@
+// One recorded run from the command line, from its checks to the closing lines of its report.
+#pragma once
+
+#include <string>
+
+#include "cli/beside.hpp"
+#include "cli/command.hpp"
+#include "cli/launch/launchers.hpp"
+
+namespace halcyon::cli {
+
+struct RunOptions {
+  RankOptions ranks;
+  std::string html;
+  bool no_baseline = false;
+  bool is_dry = false;
+};
+void add_run_options(const Command& command, RunOptions& options);
+
+/// Records the run, with `beside` while it runs, and prints its verdict. Returns the exit status of this command: that
+/// of the program, or a failure of our own.
+int run_and_report(const RunOptions& options, const Words& launch, const Beside& beside = {});
+
+}  // namespace halcyon::cli

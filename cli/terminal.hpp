@@ -1,0 +1,57 @@
+// A terminal that shows a screen and gives keys. It is as it was before once the object is gone, whatever ends the
+// command.
+#pragma once
+
+#include <signal.h>
+#include <termios.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace halcyon::cli {
+
+enum class Key : std::uint8_t { none, quit, up, down, sort, delay, help };
+
+struct TerminalEvent {
+  Key key = Key::none;
+  bool is_resized = false;
+  int asked_to_end = 0;  // the signal
+};
+
+/// While it lives, signals that would end or stop this process come as events, and it has the second screen of the
+/// terminal.
+class Terminal {
+ public:
+  Terminal(int input, int output);
+  ~Terminal();
+  Terminal(const Terminal&) = delete;
+  Terminal& operator=(const Terminal&) = delete;
+
+  struct Size {
+    std::size_t columns = 80;
+    std::size_t rows = 24;
+  };
+  Size size() const;
+
+  /// Replaces what is shown.
+  void show(const std::vector<std::string>& lines) const;
+  /// The next event; none of them after so many seconds.
+  TerminalEvent wait(double seconds);
+
+ private:
+  void enter();
+  void leave() const;
+  Key read_key();
+  void stop();
+
+  int input_;
+  int output_;
+  int signals_ = -1;
+  sigset_t mask_before_{};
+  termios before_{};
+  std::string pressed_;  // not yet interpreted
+};
+
+}  // namespace halcyon::cli

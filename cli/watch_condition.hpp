@@ -1,0 +1,15 @@
+// Conditions of `halcyon watch` as the user writes them.
+#pragma once
+
+#include <string>
+
+#include "analyzer/watch/condition.hpp"
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+/// Reads `NAME > VALUE` or `NAME < VALUE`, and `for TIME` behind it: `interference > 30% for 60s`. A failure names the
+/// column of the text that is wrong, from 1 on.
+Outcome<Condition> parse_condition(const std::string& text);
+
+}  // namespace halcyon::cli

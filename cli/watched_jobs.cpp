@@ -1,0 +1,88 @@
+#include "cli/watched_jobs.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "cli/launch/process_facts.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+bool has(const std::vector<std::string>& all, const std::string& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+StoppedRanks stopped_ranks(const live::JobNow& now) {
+  StoppedRanks stopped;
+  for (const live::RankNow& rank : now.here) {
+    if (!rank.is_alive) continue;
+    const std::optional<ProcessFacts> facts = facts_of(rank.process);
+    if (facts && (facts->state == 'T' || facts->state == 't')) stopped.push_back(rank.rank);
+  }
+  return stopped;
+}
+
+}  // namespace
+
+bool WatchedJobs::is_wanted(const live::JobNow& now) const {
+  if (!which_.job.empty()) {
+    return now.job == which_.job || std::filesystem::path(now.file).filename() == which_.job || now.file == which_.job;
+  }
+  if (which_.process == 0) return true;
+  return std::any_of(now.here.begin(), now.here.end(),
+                     [this](const live::RankNow& rank) { return descends_from(rank.process, which_.process); });
+}
+
+void WatchedJobs::complain(const std::string& about) {
+  if (has(told_, about)) return;
+  told_.push_back(about);
+  complaints_.push_back(about);
+}
+
+void WatchedJobs::find(const std::string& path) {
+  const bool is_known = std::any_of(records_.begin(), records_.end(),
+                                    [&path](const Record& record) { return record.reader.path() == path; });
+  if (is_known) return;
+  Outcome<live::Reader> reader = live::Reader::open(path);
+  if (!reader) return complain(path + ": " + reader.failure().message);
+  const Outcome<live::JobNow> now = reader->read();
+  if (!now) return complain(now.failure().message);
+  if (!is_wanted(*now)) return;
+  records_.push_back({.reader = std::move(*reader), .job = std::make_unique<WatchedJob>()});
+}
+
+Status WatchedJobs::look() {
+  const bool had_one = !records_.empty();
+  std::erase_if(records_, [](const Record& record) { return record.has_ended; });
+  const Outcome<std::vector<std::string>> found = live::find_records();
+  if (!found) return found.failure();
+  if (!(which_.is_one() && had_one)) {
+    for (const std::string& path : *found) find(path);
+  }
+  if (which_.is_one() && !records_.empty()) complaints_.clear();  // of records that nobody asked for
+  views_.clear();
+  ranks_.clear();
+  for (Record& record : records_) {
+    Outcome<live::JobNow> now = record.reader.read();
+    if (!now) {
+      if (which_.is_one()) return now.failure();
+      complain(now.failure().message);
+      record.has_ended = true;
+      continue;
+    }
+    record.now = std::move(*now);
+    record.job->look(record.now, stopped_ranks(record.now));
+    views_.push_back(record.job->view());
+    record.has_ended = views_.back().state == JobState::ended;
+    std::vector<pid_t>& ranks = ranks_.emplace_back();
+    for (const live::RankNow& rank : record.now.here) {
+      if (rank.is_alive) ranks.push_back(rank.process);
+    }
+  }
+  return Done{};
+}
+
+std::vector<pid_t> WatchedJobs::ranks_of(std::size_t view) const { return ranks_[view]; }
+
+}  // namespace halcyon::cli

@@ -1,0 +1,150 @@
+#include "libprofile/live/place.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "libprofile/live/layout.hpp"
+
+namespace halcyon::live {
+namespace {
+
+// Calls the kernel directly: in a rank, intM must not take these for the application's.
+int open_at(int directory, const char* path, int flags, mode_t mode = 0) {
+  return static_cast<int>(syscall(SYS_openat, directory, path, flags | O_CLOEXEC, mode));
+}
+void close_directly(int file) { syscall(SYS_close, file); }
+bool read_all(int file, void* data, std::size_t bytes, std::size_t offset) {
+  return syscall(SYS_pread64, file, data, bytes, offset) == static_cast<long>(bytes);
+}
+
+bool is_private(const struct stat& state) { return state.st_uid == geteuid() && (state.st_mode & 077) == 0; }
+
+Failure cannot_open(const std::string& path) { return Failure{"cannot open " + path + ": " + std::strerror(errno)}; }
+Failure not_private(const std::string& path) {
+  return Failure{path + " is not used: it belongs to another user, or others can read or write it"};
+}
+
+}  // namespace
+
+std::string directory_of_records(const std::string& root) {
+  return root + "/halcyon-" + std::to_string(static_cast<unsigned>(geteuid()));
+}
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close_directly(number_);
+}
+
+Descriptor open_silently(const char* path) {
+  return Descriptor(open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+}
+
+Outcome<Descriptor> open_directory(const std::string& path, bool makes) {
+  if (makes && mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Failure{"cannot create " + path + ": " + std::strerror(errno)};
+  }
+  Descriptor directory = open_silently(path.c_str());
+  if (!directory) return cannot_open(path);
+  struct stat state {};
+  if (fstat(directory.number(), &state) != 0 || !is_private(state)) return not_private(path);
+  return directory;
+}
+
+Outcome<Descriptor> open_record(const Descriptor& directory, const std::string& name, int flags) {
+  // Without O_NONBLOCK, a pipe of this name would be waited for.
+  Descriptor record(open_at(directory.number(), name.c_str(), flags | O_NOFOLLOW | O_NONBLOCK, 0600));
+  if (!record) return cannot_open(name);
+  struct stat state {};
+  if (fstat(record.number(), &state) != 0 || !is_private(state)) return not_private(name);
+  if (!S_ISREG(state.st_mode)) return Failure{name + " is not a live record: it is not a file"};
+  return record;
+}
+
+DirectoryLock::DirectoryLock(int directory) : directory_(directory) {
+  constexpr int most_tries = 1000;
+  const timespec millisecond{0, 1'000'000};
+  for (int i = 0; i < most_tries; ++i) {
+    is_held_ = flock(directory_, LOCK_EX | LOCK_NB) == 0;
+    if (is_held_ || (errno != EWOULDBLOCK && errno != EINTR)) return;
+    nanosleep(&millisecond, nullptr);
+  }
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (is_held_) flock(directory_, LOCK_UN);
+}
+
+std::uint64_t start_time_of(pid_t process) {
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/stat", process);
+  const Descriptor file(open_at(AT_FDCWD, path, O_RDONLY));
+  if (!file) return 0;
+  char text[1024];
+  const long got = syscall(SYS_read, file.number(), text, sizeof text - 1);
+  if (got <= 0) return 0;
+  text[got] = '\0';
+  // The name of the program, in parentheses, may have blanks and parentheses in it.
+  const char* field = std::strrchr(text, ')');
+  if (field == nullptr || field[1] == '\0') return 0;
+  field += 2;  // the third: the state
+  if (*field == 'Z' || *field == 'X') return 0;
+  constexpr int start_time = 22;
+  for (int number = 3; number < start_time; ++number) {
+    field = std::strchr(field, ' ');
+    if (field == nullptr) return 0;
+    ++field;
+  }
+  return std::strtoull(field, nullptr, 10);
+}
+
+Life life_of(const Descriptor& record) {
+  alignas(Header) std::byte beginning[sizeof(Header)];
+  struct stat state {};
+  const auto& header = *reinterpret_cast<const Header*>(beginning);
+  const bool is_read = read_all(record.number(), beginning, sizeof beginning, 0);
+  // The magic comes last: whoever created the record died before it was complete.
+  if (fstat(record.number(), &state) == 0 && (state.st_size == 0 || (is_read && header.magic == decltype(magic){}))) {
+    return Life::dead;
+  }
+  if (!is_read) return Life::unknown;
+  if (header.magic != magic || header.version != layout_version || header.slot_bytes != slot_bytes) {
+    return Life::unknown;
+  }
+  const std::uint32_t slots = header.slots.load();
+  for (std::uint32_t i = 0; i < slots && i < most_slots; ++i) {
+    alignas(Slot) std::byte of_process[offsetof(Slot, boundaries)];
+    if (!read_all(record.number(), of_process, sizeof of_process, offset_of_slot(i))) return Life::unknown;
+    const auto& slot = *reinterpret_cast<const Slot*>(of_process);
+    if (is_alive(slot.process, slot.process_start_time)) return Life::alive;
+  }
+  return Life::dead;
+}
+
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  if (DIR* entries = opendir(directory.c_str()); entries != nullptr) {
+    while (const dirent* entry = readdir(entries)) {
+      if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+    }
+    closedir(entries);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+bool remove_if_dead(const Descriptor& directory, const std::string& name) {
+  const Outcome<Descriptor> record = open_record(directory, name, O_RDONLY);
+  return record && life_of(*record) == Life::dead && unlinkat(directory.number(), name.c_str(), 0) == 0;
+}
+
+}  // namespace halcyon::live

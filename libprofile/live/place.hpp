@@ -1,0 +1,85 @@
+// Where live records lie, and who may touch them: one directory for each user, in shared memory. Both the ranks and
+// the readers go through here.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::live {
+
+/// Of the system; tests have their own.
+inline constexpr const char* shared_memory = "/dev/shm";
+
+/// The directory of the records of this process's user.
+std::string directory_of_records(const std::string& root = shared_memory);
+
+/// A file descriptor that is closed at the end.
+class Descriptor {
+ public:
+  explicit Descriptor(int number = -1) : number_(number) {}
+  ~Descriptor();
+  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+
+  int number() const { return number_; }
+  explicit operator bool() const { return number_ >= 0; }
+
+ private:
+  int number_;
+};
+
+/// Opens the directory, which must be this user's and closed to all others. `makes`: creates it if it is missing.
+Outcome<Descriptor> open_directory(const std::string& path, bool makes);
+
+/// The same directory, once it has been checked. Async-signal-safe.
+Descriptor open_silently(const char* path);
+
+/// Opens a record. It must be a regular file of this user that is closed to all others; a link is not followed.
+/// `flags`: of open(2).
+Outcome<Descriptor> open_record(const Descriptor& directory, const std::string& name, int flags);
+
+/// Held while records are created, joined, left or removed, by whichever process does so. Waits a second at most.
+/// Async-signal-safe.
+class DirectoryLock {
+ public:
+  explicit DirectoryLock(int directory);
+  ~DirectoryLock();
+  DirectoryLock(const DirectoryLock&) = delete;
+  DirectoryLock& operator=(const DirectoryLock&) = delete;
+
+  bool is_held() const { return is_held_; }
+
+ private:
+  int directory_;
+  bool is_held_ = false;
+};
+
+/// When a process started, as in /proc/PID/stat; 0 if there is no such process, or only its exit status is left of it.
+std::uint64_t start_time_of(pid_t process);
+
+/// Whether the process that once had this number and start time is still there.
+inline bool is_alive(pid_t process, std::uint64_t start_time) {
+  return start_time != 0 && start_time_of(process) == start_time;
+}
+
+/// A record without a living rank was left by a job that was killed. A file that is no record of this layout is
+/// unknown: it may belong to another version of Halcyon.
+enum class Life { alive, dead, unknown };
+Life life_of(const Descriptor& record);
+
+/// Names of the files in the directory, in their order.
+std::vector<std::string> names_in(const std::string& directory);
+
+/// Removes a dead record. True if it did. The caller holds the lock of the directory.
+bool remove_if_dead(const Descriptor& directory, const std::string& name);
+
+}  // namespace halcyon::live

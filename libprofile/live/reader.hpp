@@ -1,0 +1,35 @@
+// Reads live records. Their bytes are copied by read(2), not mapped: a file that shrinks under the reader is then an
+// error, not the end of the reader.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "libprofile/format/outcome.hpp"
+#include "libprofile/live/place.hpp"
+#include "libprofile/live/snapshot.hpp"
+
+namespace halcyon::live {
+
+/// One record, open for reading.
+class Reader {
+ public:
+  static Outcome<Reader> open(const std::string& path);
+
+  /// The record as it is now. Ranks may join between two calls. Fails if the record contradicts itself.
+  Outcome<JobNow> read() const;
+
+  const std::string& path() const { return path_; }
+
+ private:
+  Reader(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
+
+  std::string path_;
+  Descriptor file_;
+};
+
+/// Paths of this user's records on this host, in the order of their names. Removes those whose processes are all gone.
+/// No record, or no directory, is an empty list; a directory that others can write is a failure.
+Outcome<std::vector<std::string>> find_records(const std::string& root = shared_memory);
+
+}  // namespace halcyon::live

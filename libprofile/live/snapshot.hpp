@@ -1,0 +1,62 @@
+// What a live record held when it was read: plain values, checked. Analyses of a running job are functions over these.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "libprofile/live/layout.hpp"
+
+namespace halcyon::live {
+
+/// Segments of one rank that did alike.
+struct KindNow {
+  std::uint64_t key = 0;
+  std::string place;  // where they end: boundary@module+offset; empty if there are too many places
+  std::uint64_t segments = 0;
+  double seconds = 0.0;
+  double squared_seconds = 0.0;  // s²
+  double usual_seconds = 0.0;    // of one segment: the lower quartile so far
+  // How many segments took so long. bins[i] counts durations from lower_end_of(first_bin + i) ns to that of the next.
+  std::uint32_t first_bin = 0;
+  std::array<std::uint32_t, bin_count> bins{};
+  std::uint64_t below = 0;  // shorter than all bins
+  double below_seconds = 0.0;
+  std::uint64_t above = 0;  // longer than all bins
+  double above_seconds = 0.0;
+};
+
+struct RankNow {
+  std::uint32_t rank = 0;
+  std::int32_t process = 0;
+  bool is_alive = false;  // its process is there, and no zombie
+  State state = State::running;
+  std::uint64_t boundaries = 0;  // passed, as of now
+  Totals totals{};               // as of the last time that the rank published, at most 100 ms before its last boundary
+  std::string last_place;        // where the last segment in the totals ended
+  std::vector<KindNow> kinds;    // the last of most_kinds holds all that had no place of their own
+};
+
+/// The ranks of a job on one host.
+struct JobNow {
+  std::string file;
+  std::string job;  // the launcher's name for it; may be empty
+  std::string host;
+  std::string command;
+  std::uint32_t ranks = 0;  // of the whole job, on all hosts
+  std::int32_t launcher = 0;
+  std::uint64_t start_time = 0;       // CLOCK_REALTIME, ns
+  std::uint64_t start_monotonic = 0;  // CLOCK_MONOTONIC, ns
+  std::uint64_t read_monotonic = 0;   // when it was read: the time since Totals::last_end tells what stands still
+  std::vector<RankNow> here;          // in the order in which they attached
+
+  bool is_alive() const {
+    for (const RankNow& rank : here) {
+      if (rank.is_alive) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace halcyon::live

@@ -1,0 +1,200 @@
+#include "report/live.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/exposition.hpp"
+#include "report/json.hpp"
+#include "report/layout.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr double sparkline_seconds = 300.0;
+constexpr std::size_t sparkline_columns = 30;
+
+std::string_view name_of(JobState state) { return job_state_names[static_cast<std::size_t>(state)]; }
+
+std::string ranks_words(const std::vector<std::uint32_t>& ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fmt::join(ranks, ", "));
+}
+
+std::string verb(const std::vector<std::uint32_t>& ranks, std::string_view one, std::string_view several) {
+  return fmt::format("{} {}", ranks_words(ranks), ranks.size() == 1 ? one : several);
+}
+
+std::string state_words(const JobView& job) {
+  const std::string after = duration_text(job.elapsed_seconds);
+  std::string words;
+  switch (job.state) {
+    case JobState::starting: words = fmt::format("no boundary yet, after {}", after); break;
+    case JobState::running: words = fmt::format("running for {}", after); break;
+    case JobState::stands_still:
+      words = fmt::format("stands still for {}",
+                          duration_text(job.last_boundary_seconds_ago.value_or(job.elapsed_seconds)));
+      break;
+    case JobState::suspended: words = fmt::format("suspended, after {}", after); break;
+    case JobState::ended: words = fmt::format("ended after {}", after); break;
+  }
+  if (!job.stopped_ranks.empty()) words += ", " + verb(job.stopped_ranks, "is", "are") + " stopped by a signal";
+  if (!job.dead_ranks.empty() && job.state != JobState::ended) {
+    words += ", " + verb(job.dead_ranks, "has", "have") + " died";
+  }
+  return words + ", " + plural(job.ranks, "rank");
+}
+
+std::string slowest_words(const JobView& job) {
+  return fmt::format("{} on {}: the others wait {:.0f} % of their time", fmt::join(job.slowest_ranks, ", "),
+                     fmt::join(job.slowest_hosts, ", "), job.waiting_percent);
+}
+
+// What the job is called where nothing told its name.
+std::string title_of(const JobView& job) {
+  return fmt::format("{} on {}", job.job.empty() ? "job without a name" : "job " + job.job, fmt::join(job.hosts, ", "));
+}
+
+ordered_json or_null(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
+
+}  // namespace
+
+std::string rate_words(const JobView& job) {
+  return job.progress_rate ? fmt::format("{:.0f} %", 100.0 * *job.progress_rate) : "-";
+}
+
+std::string interference_words(const JobView& job) {
+  if (!job.interference) return "-";
+  return fmt::format("{:.1f} % ({:.1f} to {:.1f})", job.interference->percent, job.interference->interval_percent.low,
+                     job.interference->interval_percent.high);
+}
+
+std::string sparkline(const std::vector<RateAt>& history, double now_seconds, std::size_t columns) {
+  constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr double usual_block = 6.0;  // the last but one
+  std::vector<double> sums(columns, 0.0);
+  std::vector<int> counts(columns, 0);
+  for (const RateAt& at : history) {
+    const double age = (now_seconds - at.seconds) / sparkline_seconds * static_cast<double>(columns);
+    if (age < 0.0 || age >= static_cast<double>(columns)) continue;
+    const std::size_t column = columns - 1 - static_cast<std::size_t>(age);
+    sums[column] += at.rate;
+    ++counts[column];
+  }
+  std::string line;
+  for (std::size_t column = 0; column < columns; ++column) {
+    if (counts[column] == 0) {
+      line += ' ';
+      continue;
+    }
+    const double block = std::clamp(std::round(usual_block * sums[column] / counts[column]), 0.0, 7.0);
+    line += blocks[static_cast<std::size_t>(block)];
+  }
+  return line;
+}
+
+std::string job_text(const JobView& job) {
+  std::string text = filled("", 2, title_of(job) + (job.command.empty() ? "" : ": " + job.command));
+  text += wrapped("state", state_words(job));
+  if (job.progress_rate) {
+    std::string line = sparkline(job.history, job.elapsed_seconds, sparkline_columns);
+    line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
+    text += wrapped("rate now", fmt::format("{} of the usual{}{}", rate_words(job),
+                                            job.is_slower_than_usual ? ", slower than usual" : "",
+                                            job.history.size() > 1 ? "  " + line : ""));
+  }
+  if (job.interference) {
+    text += wrapped("interference",
+                    fmt::format("{:.1f} % so far (90 % interval {:.1f} to {:.1f}), from {:.0f} % of the time",
+                                job.interference->percent, job.interference->interval_percent.low,
+                                job.interference->interval_percent.high, job.interference->coverage_percent));
+  } else {
+    text += wrapped("interference", "not known yet: too few segments repeat");
+  }
+  if (!job.slowest_ranks.empty()) text += wrapped("slowest ranks", slowest_words(job));
+  if (job.last_boundary_seconds_ago) {
+    text += wrapped("last boundary", fmt::format("{} ago{}{}", seconds(*job.last_boundary_seconds_ago),
+                                                 job.last_place.empty() ? "" : ", ", job.last_place));
+  }
+  return text;
+}
+
+std::string jobs_text(const std::vector<JobView>& jobs) {
+  std::string text;
+  for (const JobView& job : jobs) text += (text.empty() ? "" : "\n") + job_text(job);
+  return text;
+}
+
+std::string job_words(const JobView& job) {
+  return fmt::format("{}; rate {}, interference {}", state_words(job), rate_words(job), interference_words(job));
+}
+
+std::string job_line(const JobView& job) { return title_of(job) + ": " + job_words(job); }
+
+ordered_json jobs_json(const std::vector<JobView>& jobs) {
+  ordered_json list = ordered_json::array();
+  for (const JobView& job : jobs) {
+    list.push_back(
+        {{"job", job.job},
+         {"command", job.command},
+         {"ranks", job.ranks},
+         {"hosts", job.hosts},
+         {"elapsed_seconds", job.elapsed_seconds},
+         {"progress_rate", or_null(job.progress_rate)},
+         {"slower_than_usual", job.is_slower_than_usual},
+         {"interference_percent", job.interference ? ordered_json(job.interference->percent) : ordered_json()},
+         {"interference_interval_percent",
+          job.interference ? interval_json(job.interference->interval_percent) : ordered_json()},
+         {"coverage_percent", job.interference ? job.interference->coverage_percent : 0.0},
+         {"slowest_ranks", job.slowest_ranks},
+         {"slowest_hosts", job.slowest_hosts},
+         {"last_boundary", job.last_place},
+         {"last_boundary_seconds_ago", or_null(job.last_boundary_seconds_ago)},
+         {"stopped_ranks", job.stopped_ranks},
+         {"dead_ranks", job.dead_ranks},
+         {"state", name_of(job.state)}});
+  }
+  return list;
+}
+
+std::string jobs_openmetrics(const std::vector<JobView>& jobs) {
+  Exposition exposition;
+  using Value = std::optional<double> (*)(const JobView& job);
+  const auto add = [&](std::string_view metric, std::string_view description, Value value) {
+    exposition.begin(metric, description);
+    for (const JobView& job : jobs) {
+      if (const std::optional<double> known = value(job)) {
+        exposition.sample(
+            *known,
+            {{"job", job.job}, {"host", fmt::format("{}", fmt::join(job.hosts, ","))}, {"command", job.command}});
+      }
+    }
+  };
+  add("job_ranks", "ranks of a running job", [](const JobView& job) { return std::optional<double>(job.ranks); });
+  add("job_elapsed_seconds", "time since the job began",
+      [](const JobView& job) { return std::optional(job.elapsed_seconds); });
+  add("job_progress_ratio", "undisturbed seconds done per second",
+      [](const JobView& job) { return job.progress_rate; });
+  add("job_interference_ratio", "share of the time so far that came from outside", [](const JobView& job) {
+    return job.interference ? std::optional(0.01 * job.interference->percent) : std::nullopt;
+  });
+  add("job_interference_low_ratio", "lower end of its 90 % interval", [](const JobView& job) {
+    return job.interference ? std::optional(0.01 * job.interference->interval_percent.low) : std::nullopt;
+  });
+  add("job_interference_high_ratio", "upper end of its 90 % interval", [](const JobView& job) {
+    return job.interference ? std::optional(0.01 * job.interference->interval_percent.high) : std::nullopt;
+  });
+  add("job_last_boundary_seconds", "time since the last boundary",
+      [](const JobView& job) { return job.last_boundary_seconds_ago; });
+  add("job_stands_still", "1 if the job stands still, else 0",
+      [](const JobView& job) { return std::optional(job.state == JobState::stands_still ? 1.0 : 0.0); });
+  return exposition.end();
+}
+
+}  // namespace halcyon

@@ -1,0 +1,121 @@
+#include "report/live_screen.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <sstream>
+
+#include "libprofile/format/outcome.hpp"
+#include "report/layout.hpp"
+#include "report/live.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+namespace {
+
+// So many columns: cut, or filled up with blanks.
+std::string fitted(const std::string& text, std::size_t columns) {
+  std::string result;
+  std::size_t used = 0;
+  for (const char c : one_line(text)) {
+    const bool begins_character = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;
+    if (begins_character && used++ == columns) break;
+    result += c;
+  }
+  result.append(columns - std::min(columns, columns_of(result)), ' ');
+  return result;
+}
+
+std::string emphasised(const std::string& text, std::string_view style, Colour colour) {
+  return colour == Colour::never ? text : fmt::format("\x1b[{}m{}\x1b[0m", style, text);
+}
+
+constexpr std::string_view bold = "1";
+constexpr std::string_view reversed = "7";
+constexpr std::string_view red = "1;31";
+
+std::string row_of(const std::string& mark, const std::array<std::string, 7>& cells) {
+  constexpr std::array<std::size_t, 6> widths{12, 6, 12, 6, 22, 13};
+  std::string row = mark;
+  for (std::size_t i = 0; i < widths.size(); ++i) row += fitted(cells[i], widths[i] - 1) + ' ';
+  return row + cells.back();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+const std::vector<std::string> help{
+    "  q          quit",
+    "  up, down   choose a job; j and k do the same",
+    "  s          sort by job, rate, interference or elapsed time",
+    "  d          look less often: every 1, 2, 5, 10 s, and again every 1 s",
+    "  h, ?       this help",
+    "",
+    "  RATE          undisturbed seconds done per second, now; 100 % is usual",
+    "  INTERFERENCE  share of the time so far that came from outside, and its 90 % interval",
+};
+
+}  // namespace
+
+void sort_jobs(std::vector<JobView>& jobs, JobOrder order) {
+  const auto key = [order](const JobView& job) {
+    switch (order) {
+      case JobOrder::rate: return job.progress_rate.value_or(1e9);
+      case JobOrder::interference: return job.interference ? -job.interference->percent : 1e9;
+      case JobOrder::elapsed: return -job.elapsed_seconds;
+      case JobOrder::job: break;
+    }
+    return 0.0;
+  };
+  std::stable_sort(jobs.begin(), jobs.end(), [&key](const JobView& a, const JobView& b) {
+    return key(a) != key(b) ? key(a) < key(b) : a.job < b.job;
+  });
+}
+
+std::vector<std::string> live_screen(const std::vector<JobView>& jobs, const Screen& screen) {
+  std::vector<std::string> lines;
+  const std::string left =
+      fmt::format("halcyon watch  {}  {}, by {}, every {:g} s", screen.time, plural(jobs.size(), "job"),
+                  job_order_names[static_cast<std::size_t>(screen.order)], screen.delay_seconds);
+  const std::string right = "h help  q quit";
+  const std::size_t room = screen.columns > right.size() + 1 ? screen.columns - right.size() : 0;
+  lines.push_back(emphasised(fitted(fitted(left, room) + right, screen.columns), bold, screen.colour));
+
+  if (screen.shows_help) {
+    for (const std::string& line : help) lines.push_back(fitted(line, screen.columns));
+  } else if (jobs.empty()) {
+    lines.push_back(fitted("no job runs here with a live record", screen.columns));
+  } else {
+    constexpr std::size_t rows_of_details = 10;
+    const std::size_t most =
+        std::max<std::size_t>(1, screen.rows > rows_of_details ? screen.rows - rows_of_details : 1);
+    const std::size_t chosen = std::min(screen.chosen, jobs.size() - 1);
+    const std::size_t first = chosen >= most ? chosen - most + 1 : 0;
+    lines.push_back(emphasised(
+        fitted(row_of("  ", {"JOB", "RANKS", "ELAPSED", "RATE", "INTERFERENCE", "STATE", "COMMAND"}), screen.columns),
+        reversed, screen.colour));
+    for (std::size_t i = first; i < jobs.size() && i < first + most; ++i) {
+      const JobView& job = jobs[i];
+      const bool is_bad = job.state == JobState::stands_still || job.is_slower_than_usual;
+      const std::string row =
+          fitted(row_of(i == chosen ? "> " : "  ",
+                        {job.job.empty() ? "-" : job.job, std::to_string(job.ranks), duration_text(job.elapsed_seconds),
+                         rate_words(job), interference_words(job),
+                         std::string(job_state_names[static_cast<std::size_t>(job.state)]), job.command}),
+                 screen.columns);
+      lines.push_back(is_bad ? emphasised(row, red, screen.colour) : row);
+    }
+    lines.emplace_back();
+    for (const std::string& line : lines_of(job_text(jobs[chosen]))) lines.push_back(fitted(line, screen.columns));
+  }
+  const std::size_t rows = std::max<std::size_t>(screen.rows, 2);
+  lines.resize(std::min(lines.size(), screen.message.empty() ? rows : rows - 1));
+  if (!screen.message.empty()) lines.push_back(fitted(screen.message, screen.columns));
+  return lines;
+}
+
+}  // namespace halcyon

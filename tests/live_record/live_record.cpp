@@ -1,0 +1,84 @@
+// live_record list: prints what all live records of this user hold, as JSON.
+// live_record suspend FILE SECONDS: asks the ranks of a record to stand still for so long, promises nothing further,
+// and prints the boundary and the end of the promise (CLOCK_MONOTONIC, s).
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+
+#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/live/reader.hpp"
+#include "libprofile/live/regulator.hpp"
+
+namespace {
+
+using namespace halcyon;
+using nlohmann::ordered_json;
+
+ordered_json shown(const live::RankNow& rank) {
+  ordered_json kinds = ordered_json::array();
+  for (const live::KindNow& kind : rank.kinds) {
+    kinds.push_back({{"place", kind.place}, {"segments", kind.segments}, {"usual_seconds", kind.usual_seconds}});
+  }
+  constexpr const char* states[] = {"running", "suspended", "ended"};
+  return {{"rank", rank.rank},
+          {"process", rank.process},
+          {"is_alive", rank.is_alive},
+          {"state", states[static_cast<std::size_t>(rank.state)]},
+          {"boundaries", rank.boundaries},
+          {"segments", rank.totals.segments},
+          {"seconds", rank.totals.seconds},
+          {"usual_seconds", rank.totals.usual_seconds},
+          {"suspensions", rank.totals.suspensions},
+          {"last_place", rank.last_place},
+          {"kinds", kinds}};
+}
+
+ordered_json shown(const std::string& file) {
+  const Outcome<live::Reader> reader = live::Reader::open(file);
+  if (!reader) return {{"file", file}, {"failure", reader.failure().message}};
+  const Outcome<live::JobNow> job = reader->read();
+  if (!job) return {{"file", file}, {"failure", job.failure().message}};
+  ordered_json here = ordered_json::array();
+  for (const live::RankNow& rank : job->here) here.push_back(shown(rank));
+  return {
+      {"file", file}, {"command", job->command}, {"ranks", job->ranks}, {"launcher", job->launcher}, {"here", here}};
+}
+
+int list() {
+  const Outcome<std::vector<std::string>> files = live::find_records();
+  if (!files) return std::fprintf(stderr, "%s\n", files.failure().message.c_str()), 1;
+  ordered_json jobs = ordered_json::array();
+  for (const std::string& file : *files) jobs.push_back(shown(file));
+  std::puts(jobs.dump().c_str());
+  return 0;
+}
+
+int suspend(const std::string& file, double seconds) {
+  Outcome<live::Regulator> regulator = live::Regulator::open(file);
+  if (!regulator) return std::fprintf(stderr, "%s\n", regulator.failure().message.c_str()), 1;
+  std::uint64_t boundary = 0;
+  std::uint64_t until = 0;
+  std::uint64_t ahead = 2;
+  do {
+    const std::uint64_t before = regulator->passed();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const std::uint64_t passed = regulator->passed();
+    ahead += 10 * (passed - before);
+    boundary = passed + ahead;
+    until = nanoseconds_of(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(1e9 * seconds);
+  } while (!regulator->ask_to_stop(boundary, until));
+  std::printf("%llu %.9f\n", static_cast<unsigned long long>(boundary), 1e-9 * static_cast<double>(until));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "list") return list();
+  if (what == "suspend" && argc == 4) return suspend(argv[2], std::atof(argv[3]));
+  return 2;
+}

@@ -1,0 +1,294 @@
+"""`halcyon watch` shows running jobs: once, in a terminal and to other programs, and it ends a job if it is told to."""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from pathlib import Path
+
+import halcyon_test
+from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, clean_environment
+
+PROGRAM = PROGRAMS / "dies"
+RANKS = 2
+BEGIN_SCREEN, END_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
+PRIVATE_SHARED_MEMORY = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
+BAD_INPUT, STOPPED = 2, 3  # exit statuses
+
+
+def documented_keys():
+    """Those of docs/json.md."""
+    section = re.search(r"^## watch\n(.*?)(?=^## |\Z)", (SOURCE / "docs" / "json.md").read_text(), re.M | re.S)[1]
+    cells = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
+    return {name.removesuffix("[]") for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
+
+
+class Terminal:
+    """A command on a pseudo-terminal."""
+
+    def __init__(self, command, environment, directory):
+        self.own, theirs = pty.openpty()
+        self.resize(24, 100)
+        self.before = termios.tcgetattr(self.own)
+        self.shown = ""
+        self.process = subprocess.Popen([str(word) for word in command], stdin=theirs, stdout=theirs, stderr=theirs,
+                                        cwd=directory, env=environment, start_new_session=True)
+        os.close(theirs)
+
+    def resize(self, rows, columns):
+        fcntl.ioctl(self.own, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def press(self, keys):
+        self.shown = ""
+        os.write(self.own, keys.encode())
+
+    def wait_for(self, text):
+        end = time.monotonic() + TIME_LIMIT
+        while text not in self.shown:
+            if time.monotonic() > end:
+                raise AssertionError(f"{text!r} is not in {self.shown!r}")
+            if not select.select([self.own], [], [], 1.0)[0]:
+                continue
+            try:
+                self.shown += os.read(self.own, 65536).decode(errors="replace")
+            except OSError as error:  # the other side is closed
+                raise AssertionError(f"{text!r} is not in {self.shown!r}") from error
+
+    def end(self):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.own)
+
+
+class WatchesARun(halcyon_test.Behaviour):
+
+    def setUp(self):
+        super().setUp()
+        self.stop = self.directory / "stop"
+        self.environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state), "TERM": "xterm"}
+
+    def start(self, *options):
+        """Starts a run that ends when self.stop exists."""
+        command = [HALCYON, "run", "-o", self.directory / "run.h5", *options, "--", *MPI.launch(RANKS), PROGRAM, self.stop,
+                   "finalize"]
+        process = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=self.environment, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        self.stop.touch()
+        for rank in self.processes_of_ranks():
+            os.kill(rank, signal.SIGCONT)
+        errors = process.communicate(timeout=TIME_LIMIT)[1]
+        return process.returncode, errors
+
+    def processes_of_ranks(self):
+        ranks = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = path.read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if words[:2] == [str(PROGRAM).encode(), str(self.stop).encode()]:
+                ranks.append(int(path.parent.name))
+        return ranks
+
+    def look(self, process):
+        """The job of the process, or None."""
+        looked = self.halcyon("watch", "--pid", process.pid, "--once", "--json", "-")
+        if looked.status == BAD_INPUT:
+            self.assertIn("no ranks with a live record", looked.errors)
+            return None
+        self.assertEqual((looked.status, looked.errors), (0, ""), looked)
+        jobs = json.loads(looked.output)
+        self.assertEqual(len(jobs), 1, jobs)
+        return jobs[0]
+
+    def wait_for(self, process, is_so):
+        """The first look for which `is_so`, while the program runs."""
+        job, end = None, time.monotonic() + TIME_LIMIT
+        while time.monotonic() < end:
+            self.assertIsNone(process.poll(), "the program has ended")
+            job = self.look(process)
+            if job is not None and is_so(job):
+                return job
+        raise AssertionError(f"it never came: {job}")
+
+    def wait_until_it_is_judged(self, process):
+        return self.wait_for(process, lambda job: job["progress_rate"] is not None and
+                             job["interference_percent"] is not None)
+
+    # What is shown
+
+    def test_a_snapshot_has_what_is_known(self):
+        process = self.start()
+        job = self.wait_until_it_is_judged(process)
+        self.assertEqual(set(job), documented_keys())
+        self.assertEqual((job["ranks"], job["state"]), (RANKS, "running"))
+        self.assertEqual(len(job["hosts"]), 1)
+        self.assertIn(str(PROGRAM), job["command"])
+        self.assertGreater(job["progress_rate"], 0.0)
+        low, high = job["interference_interval_percent"]
+        self.assertLessEqual(low, job["interference_percent"])
+        self.assertLessEqual(job["interference_percent"], high)
+        self.assertRegex(job["last_boundary"], r"^(barrier|bcast)@dies\+0x")
+        text = self.halcyon("watch", "--pid", process.pid, "--once")
+        for label in ("state", "rate now", "interference", "last boundary"):
+            self.assertIn(label, text.output)
+        by_name = self.halcyon("watch", job["job"], "--once")
+        self.assertEqual(by_name.status, 0, by_name)
+        self.assertEqual(self.end(process)[0], 0)
+
+    def test_a_rank_that_is_stopped_is_named(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        stopped = self.processes_of_ranks()[0]
+        os.kill(stopped, signal.SIGSTOP)
+        job = self.wait_for(process, lambda job: job["state"] == "stands-still")
+        self.assertEqual(len(job["stopped_ranks"]), 1, job)
+        self.assertGreater(job["last_boundary_seconds_ago"], 0.0)
+        text = self.halcyon("watch", "--pid", process.pid, "--once").output
+        self.assertIn("stands still", text)
+        self.assertIn(f"rank {job['stopped_ranks'][0]} is stopped by a signal", " ".join(text.split()))
+        os.kill(stopped, signal.SIGCONT)
+        self.wait_for(process, lambda job: job["state"] == "running" and job["stopped_ranks"] == [])
+
+    def test_figures_for_monitoring_are_replaced_at_each_look(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        metrics = self.directory / "halcyon.prom"
+        looked = self.halcyon("watch", "--pid", process.pid, "--once", "--openmetrics", metrics)
+        self.assertEqual(looked.status, 0, looked)
+        lines = metrics.read_text().splitlines()
+        self.assertEqual(lines[-1], "# EOF")
+        self.assertTrue(any(line.startswith("halcyon_job_interference_ratio{") for line in lines), lines)
+        self.assertEqual(sorted(self.directory.glob("halcyon.prom*")), [metrics])
+
+    def test_run_tells_the_same_while_its_program_runs(self):
+        process = self.start("--watch")
+        told = process.stderr.readline()
+        self.assertRegex(told, r"^halcyon: .*; rate .*, interference ")
+        status, errors = self.end(process)
+        self.assertEqual(status, 0, errors)
+
+    def test_it_ends_with_the_job(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        watch = subprocess.Popen([str(HALCYON), "watch", "--pid", str(process.pid)], env=self.environment, text=True,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        first = watch.stderr.readline()
+        self.assertIn("running", first)
+        self.end(process)
+        errors = watch.communicate(timeout=TIME_LIMIT)[1]
+        self.assertEqual(watch.returncode, 0, errors)
+        self.assertIn("ended after", errors)
+
+    # Conditions
+
+    def test_a_condition_is_told_once(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        watch = subprocess.Popen([str(HALCYON), "watch", "--pid", str(process.pid), "--warn-if", "standstill < 1h"],
+                                 env=self.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+        self.assertIn("standstill < 3600 s: standstill", watch.stderr.readline())
+        self.assertIn("running", watch.stderr.readline())
+        self.end(process)
+        self.assertNotIn("standstill <", watch.communicate(timeout=TIME_LIMIT)[1])
+
+    def test_a_job_is_ended_if_its_condition_says_so(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        for rank in self.processes_of_ranks():  # also ranks that cannot answer
+            os.kill(rank, signal.SIGSTOP)
+        watched = self.halcyon("watch", "--pid", process.pid, "--stop-if", "standstill > 2s")
+        self.assertEqual(watched.status, STOPPED, watched)
+        self.assertIn("standstill > 2 s", watched.errors)
+        self.assertIn("the job was ended", watched.errors)
+        self.assertEqual(self.processes_of_ranks(), [])
+        process.wait(timeout=TIME_LIMIT)
+
+    # In a terminal
+
+    def on_terminal(self, *words):
+        terminal = Terminal([HALCYON, "watch", *words], self.environment, self.directory)
+        self.addCleanup(terminal.end)
+        terminal.wait_for(BEGIN_SCREEN)
+        return terminal
+
+    def test_keys_change_the_view(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        terminal = self.on_terminal("--pid", str(process.pid))
+        terminal.wait_for("INTERFERENCE")
+        terminal.wait_for("> ")
+        for keys, text in (("h", "this help"), ("h", "RANKS"), ("s", "by rate"), ("s", "by interference"),
+                           ("d", "every 2 s"), ("j\x1b[A\x1b[B", "RANKS")):
+            terminal.press(keys)
+            terminal.wait_for(text)
+        terminal.shown = ""
+        terminal.resize(24, 140)
+        terminal.wait_for("COMMAND" + " " * 40)
+        terminal.press("q")
+        terminal.wait_for(END_SCREEN)
+        self.assertEqual(terminal.process.wait(timeout=TIME_LIMIT), 0)
+        self.assertEqual(termios.tcgetattr(terminal.own), terminal.before)
+
+    def test_a_signal_leaves_the_terminal_as_it_was(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            terminal = self.on_terminal("--pid", str(process.pid))
+            terminal.wait_for("INTERFERENCE")
+            terminal.process.send_signal(number)
+            terminal.wait_for(END_SCREEN)
+            self.assertEqual(terminal.process.wait(timeout=TIME_LIMIT), -number)
+            self.assertEqual(termios.tcgetattr(terminal.own), terminal.before)
+
+    def test_the_view_ends_with_the_job(self):
+        process = self.start()
+        self.wait_until_it_is_judged(process)
+        terminal = self.on_terminal("--pid", str(process.pid))
+        terminal.wait_for("INTERFERENCE")
+        self.stop.touch()
+        terminal.wait_for(END_SCREEN)
+        terminal.wait_for("ended after")
+        self.assertEqual(terminal.process.wait(timeout=TIME_LIMIT), 0)
+
+    # What cannot be watched
+
+    def test_what_is_wrong_is_told_in_one_line(self):
+        own = str(os.getpid())
+        self.check_refused(self.halcyon("watch", "no-such-job"), "no-such-job", "halcyon watch --all")
+        self.check_refused(self.halcyon("watch", "--pid", own), own)
+        self.check_refused(self.halcyon("watch", "--warn-if", "speed > 3%"), "--warn-if", "column 1", "speed")
+        self.check_refused(self.halcyon("watch", "--stop-if", "rate > 3% for ever"), "--stop-if", "column 15", "ever")
+        self.check_refused(self.halcyon("watch", "--json", "-"), "--once")
+        self.check_refused(self.halcyon("watch", "--all", "job"), "--all")
+        self.check_refused(self.halcyon("watch", "--openmetrics", "no/directory"), "no/directory")
+
+    def test_garbage_in_place_of_a_record_is_told_in_one_line(self):
+        records = f"/dev/shm/halcyon-{os.getuid()}"
+        def watch(write, *words):
+            looked = self.run_command([*PRIVATE_SHARED_MEMORY, "sh", "-c",
+                                       f'mkdir -m 700 {records} && umask 077 && {write} && exec "$@"', "sh", HALCYON,
+                                       "watch", *words])
+            if "unshare" in looked.errors or "mount" in looked.errors:
+                self.skipTest(looked.errors)
+            return looked
+        self.check_refused(watch("true"), "no job of yours", "halcyon run")
+        self.check_refused(watch(f"echo garbage > {records}/one"), f"{records}/one", "is not a live record")
+        self.check_refused(watch(f"yes | head -c 100000 > {records}/one"), f"{records}/one")
+        self.check_refused(watch(f"ln -s /etc/passwd {records}/one"), f"{records}/one")
+        self.check_refused(watch(f"chmod 777 {records}"), records)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
