@@ -75,7 +75,7 @@ class LiveRecord : public testing::Test {
     out.write(reinterpret_cast<const char*>(&value), sizeof value);
   }
   void kill_rank(std::size_t slot) const {
-    overwrite(offset_of_slot(slot) + offsetof(Slot, process_start_time), std::uint64_t{1});
+    overwrite(offset_of_slot(slot) + offsetof(Slot, owner.start_time), std::uint64_t{1});
   }
 
   std::string root_;
@@ -216,8 +216,8 @@ TEST_F(LiveRecord, ThatIsDamagedIsRefusedInOneSentence) {
   damaged([&] { overwrite(offsetof(Header, version), layout_version + 1); }, "of version 2");
   damaged([&] { overwrite(offsetof(Header, slots), 3u); }, "header contradicts itself");
   damaged([&] { overwrite(offsetof(Header, slot_bytes), 4096u); }, "header contradicts itself");
-  damaged([&] { overwrite(slot + offsetof(Slot, rank), 9u); }, "contradicts itself");
-  damaged([&] { overwrite(slot + offsetof(Slot, process), -1); }, "contradicts itself");
+  damaged([&] { overwrite(slot + offsetof(Slot, owner.rank), 9u); }, "contradicts itself");
+  damaged([&] { overwrite(slot + offsetof(Slot, owner.process), -1); }, "contradicts itself");
   damaged([&] { overwrite(slot + offsetof(Slot, state), 3u); }, "contradicts itself");
   const std::size_t totals = slot + offsetof(Slot, totals) + sizeof(Totals);  // those of the first time
   damaged([&] { overwrite(totals + offsetof(Totals, seconds), std::nan("")); }, "contradicts itself");
