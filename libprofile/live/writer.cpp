@@ -109,13 +109,16 @@ bool Writer::claim_slot(const Descriptor& file, const Introduction& who) {
   const bool is_this_job = header->ranks == static_cast<std::uint32_t>(who.ranks) && header->user == geteuid();
   munmap(header, header_bytes);
   const std::size_t offset = offset_of_slot(number);
-  if (!is_this_job || number >= std::min(header_ranks, most_slots) || !make_room(file, offset, slot_bytes))
+  // Without it (no /proc), readers would take this rank for dead.
+  const std::uint64_t start_time = start_time_of(getpid());
+  if (!is_this_job || start_time == 0 || number >= std::min(header_ranks, most_slots) ||
+      !make_room(file, offset, slot_bytes))
     return false;
   header = map(file, offset + slot_bytes);
   if (header == nullptr) return false;
   madvise(header, offset + slot_bytes, MADV_DONTFORK);
   slot_ = reinterpret_cast<Slot*>(reinterpret_cast<std::byte*>(header) + offset);
-  slot_->owner = {getpid(), static_cast<std::uint32_t>(who.rank), start_time_of(getpid())};
+  slot_->owner = {getpid(), static_cast<std::uint32_t>(who.rank), start_time};
   header->ranks_here.fetch_add(1);
   header->slots.store(number + 1, std::memory_order_release);
   header_ = header;
