@@ -36,8 +36,8 @@ class Kinds {
     std::uint64_t published = 0;  // segments whose usual time is in usual_seconds_
     double duration = 0.0;        // ns
     double squared_duration = 0.0;
-    // The usual duration is the lower quartile so far: undisturbed if three quarters of all segments are disturbed, and
-    // still near the middle of undisturbed ones. It is followed by the number of the bin that it lies in.
+    // The usual duration is the lower quartile so far. It is undisturbed unless three quarters of all segments are
+    // disturbed, and lies near the middle of the undisturbed ones. Only the bin that it lies in is known.
     std::uint64_t counted = 0;          // segments in the bins, and below and above them
     std::uint32_t first_bin = 0;        // as in the record
     std::uint32_t usual_bin = 0;        // index into the bins

@@ -105,15 +105,14 @@ bool Writer::claim_slot(const Descriptor& file, const Introduction& who) {
   Header* header = map(file, header_bytes);
   if (header == nullptr) return false;
   const std::uint32_t number = header->slots.load();
-  const std::uint32_t header_ranks = header->ranks;
-  const bool is_this_job = header->ranks == static_cast<std::uint32_t>(who.ranks) && header->user == geteuid();
+  const auto ranks = static_cast<std::uint32_t>(who.ranks);
+  const bool is_this_job = header->ranks == ranks && header->user == geteuid();
   munmap(header, header_bytes);
-  const std::size_t offset = offset_of_slot(number);
-  // Without it (no /proc), readers would take this rank for dead.
+  // Without a start time (no /proc), readers would take this rank for dead.
   const std::uint64_t start_time = start_time_of(getpid());
-  if (!is_this_job || start_time == 0 || number >= std::min(header_ranks, most_slots) ||
-      !make_room(file, offset, slot_bytes))
-    return false;
+  if (!is_this_job || number >= std::min(ranks, most_slots) || start_time == 0) return false;
+  const std::size_t offset = offset_of_slot(number);
+  if (!make_room(file, offset, slot_bytes)) return false;
   header = map(file, offset + slot_bytes);
   if (header == nullptr) return false;
   madvise(header, offset + slot_bytes, MADV_DONTFORK);
