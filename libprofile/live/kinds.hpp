@@ -52,11 +52,15 @@ class Kinds {
   };
   struct LastAtPlace {
     std::array<double, feature_count - 1> features{};  // all but the work
-    std::uint32_t kind = most_kinds;                   // none yet
+    std::uint64_t size_of_work = 0;
+    std::uint32_t kind = most_kinds;  // none yet
   };
 
   std::uint32_t kind_of(std::uint32_t place, const std::array<double, feature_count>& features);
   std::uint32_t find(std::uint64_t key);
+  std::uint32_t make_way(std::uint64_t key);
+  void add_to_rest(const Sums& sums);
+  static void begin(Kind& kind, Sums& sums, double duration, std::uint32_t place);
   static void count(Kind& kind, Sums& sums, double duration, std::uint32_t weight);
   static std::uint32_t count_outside(Kind& kind, Sums& sums, double duration, std::uint32_t weight);
   static void move_bins(Kind& kind, Sums& sums, std::uint32_t first_bin);
