@@ -32,18 +32,24 @@ constexpr auto multipliers = [] {
   return numbers;
 }();
 
-// Counts must be the same; volumes within an octave, since they drift from step to step in real programs. The work does
-// not count: without a hardware counter it is a time. The products do not depend on each other, so that the processor
-// works on several at once.
+// Work counts as the same within a factor of four, since without a hardware counter it is a time, which a disturbance
+// may lengthen. Little work, some 100 us, all counts as the same.
+std::uint64_t size_of_work(double work) {
+  constexpr std::uint64_t little = std::bit_cast<std::uint64_t>(0x1p18) >> 53;  // ticks, or events of the counter
+  return std::max(std::bit_cast<std::uint64_t>(work) >> 53, little);
+}
+
+// Counts must be the same; volumes within an octave, since they drift from step to step in real programs. The products
+// do not depend on each other, so that the processor works on several at once.
 std::uint64_t key_of(std::uint32_t place, const std::array<double, feature_count>& values) {
   constexpr unsigned mantissa_bits = 52;
-  std::uint64_t key = (place + 1) * multipliers[feature_count];
+  std::uint64_t key = (place + 1) * multipliers[feature_count] + size_of_work(values[0]) * multipliers[0];
   for (std::size_t i = 0; i < feature_count; ++i) {
     if (features[i].kind == FeatureKind::work) continue;
     const auto bits = std::bit_cast<std::uint64_t>(values[i]);
     key += multipliers[i] * (features[i].kind == FeatureKind::volume ? bits >> mantissa_bits : bits);
   }
-  key = (key ^ key >> 32) * multipliers[0];
+  key = (key ^ key >> 32) * multipliers[1];
   key ^= key >> 29;
   return key != 0 ? key : 1;
 }
@@ -54,6 +60,7 @@ static_assert(bin_of(1.0) > bins_below_first);
 std::uint64_t quartile_of(std::uint64_t counted) { return (counted - 1) / 4; }
 
 constexpr std::uint32_t rest = most_kinds - 1;
+constexpr std::uint32_t rest_place = most_places - 1;
 constexpr std::uint64_t key_of_rest = ~std::uint64_t{0};
 
 }  // namespace
@@ -65,15 +72,10 @@ void Kinds::add(const EndedSegment& segment, const std::array<double, feature_co
   const double duration = std::max(segment.duration, 1.0);
   const bool is_first = sums.segments == 0;
   const auto weight = static_cast<double>(segment.weight);
+  begin(kind, sums, duration, number == rest ? rest_place : segment.place);
   sums.segments += segment.weight;
   sums.duration += weight * duration;
   sums.squared_duration += weight * duration * duration;
-  if (is_first) {
-    sums.first_bin = bin_of(duration) - bins_below_first;
-    set(kind.first_bin, sums.first_bin);
-    set(kind.place, number == rest ? static_cast<std::uint32_t>(most_places - 1) : segment.place);
-    sums.usual_bin = bins_below_first;
-  }
   count(kind, sums, duration, segment.weight);
   if (is_first) kind.key.store(sums.key, std::memory_order_release);
   if (__builtin_expect(duration > sums.noticeable, 0) && number != rest) {
@@ -86,12 +88,14 @@ void Kinds::add(const EndedSegment& segment, const std::array<double, feature_co
 std::uint32_t Kinds::kind_of(std::uint32_t place, const std::array<double, feature_count>& features) {
   LastAtPlace& last = last_[place];
   // The one before at this place was mostly of the same kind.
-  std::uint64_t differences = 0;
+  const std::uint64_t size = size_of_work(features[0]);
+  std::uint64_t differences = size ^ last.size_of_work;
   for (std::size_t i = 1; i < feature_count; ++i) {
     differences |= std::bit_cast<std::uint64_t>(features[i]) ^ std::bit_cast<std::uint64_t>(last.features[i - 1]);
   }
   if (last.kind < most_kinds && differences == 0) return last.kind;
   std::memcpy(last.features.data(), &features[1], sizeof last.features);
+  last.size_of_work = size;
   last.kind = find(key_of(place, features));
   return last.kind;
 }
@@ -104,7 +108,53 @@ std::uint32_t Kinds::find(std::uint64_t key) {
     if (sums.key == key) return (hash + i) % rest;
   }
   sums_[rest].key = key_of_rest;
-  return rest;
+  return make_way(key);
+}
+
+// Programs do many things once, when they start: such kinds give way to later ones.
+std::uint32_t Kinds::make_way(std::uint64_t key) {
+  constexpr std::uint64_t few = 8;
+  const auto fewer = [](const Sums& a, const Sums& b) { return a.segments < b.segments; };
+  const auto rarest = std::min_element(sums_.begin(), sums_.begin() + rest, fewer);
+  if (rarest->segments > few) return rest;
+  const auto number = static_cast<std::uint32_t>(rarest - sums_.begin());
+  Kind& kind = shared_[number];
+  kind.key.store(0, std::memory_order_relaxed);
+  add_to_rest(*rarest);
+  for (auto& bin : kind.bins) set(bin, 0);
+  for (auto* count : {&kind.segments, &kind.below, &kind.above}) set(*count, 0);
+  for (auto* seconds : {&kind.seconds, &kind.squared_seconds, &kind.below_seconds, &kind.above_seconds}) {
+    set(*seconds, 0.0);
+  }
+  for (LastAtPlace& last : last_) {
+    if (last.kind == number) last.kind = most_kinds;
+  }
+  *rarest = {};
+  rarest->key = key;
+  return number;
+}
+
+void Kinds::add_to_rest(const Sums& sums) {
+  if (sums.segments == 0) return;
+  Sums& all = sums_[rest];
+  const double mean = sums.duration / static_cast<double>(sums.segments);
+  usual_seconds_ += 1e-9 * sums.usual * static_cast<double>(sums.segments - sums.published);
+  all.published += sums.segments;
+  begin(shared_[rest], all, mean, rest_place);
+  all.segments += sums.segments;
+  all.duration += sums.duration;
+  all.squared_duration += sums.squared_duration;
+  count(shared_[rest], all, mean, static_cast<std::uint32_t>(sums.segments));
+  shared_[rest].key.store(key_of_rest, std::memory_order_release);
+}
+
+// The first segment of a kind sets its bins.
+void Kinds::begin(Kind& kind, Sums& sums, double duration, std::uint32_t place) {
+  if (sums.segments > 0) return;
+  sums.first_bin = bin_of(duration) - bins_below_first;
+  set(kind.first_bin, sums.first_bin);
+  set(kind.place, place);
+  sums.usual_bin = bins_below_first;
 }
 
 void Kinds::count(Kind& kind, Sums& sums, double duration, std::uint32_t weight) {

@@ -36,8 +36,8 @@ class Kinds {
     std::uint64_t published = 0;  // segments whose usual time is in usual_seconds_
     double duration = 0.0;        // ns
     double squared_duration = 0.0;
-    // The usual duration is the lower quartile so far: undisturbed if three quarters of all segments are disturbed, and
-    // still near the middle of undisturbed ones. It is followed by the number of the bin that it lies in.
+    // The usual duration is the lower quartile so far. It is undisturbed unless three quarters of all segments are
+    // disturbed, and lies near the middle of the undisturbed ones. Only the bin that it lies in is known.
     std::uint64_t counted = 0;          // segments in the bins, and below and above them
     std::uint32_t first_bin = 0;        // as in the record
     std::uint32_t usual_bin = 0;        // index into the bins
@@ -52,11 +52,15 @@ class Kinds {
   };
   struct LastAtPlace {
     std::array<double, feature_count - 1> features{};  // all but the work
-    std::uint32_t kind = most_kinds;                   // none yet
+    std::uint64_t size_of_work = 0;
+    std::uint32_t kind = most_kinds;  // none yet
   };
 
   std::uint32_t kind_of(std::uint32_t place, const std::array<double, feature_count>& features);
   std::uint32_t find(std::uint64_t key);
+  std::uint32_t make_way(std::uint64_t key);
+  void add_to_rest(const Sums& sums);
+  static void begin(Kind& kind, Sums& sums, double duration, std::uint32_t place);
   static void count(Kind& kind, Sums& sums, double duration, std::uint32_t weight);
   static std::uint32_t count_outside(Kind& kind, Sums& sums, double duration, std::uint32_t weight);
   static void move_bins(Kind& kind, Sums& sums, std::uint32_t first_bin);

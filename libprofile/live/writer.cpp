@@ -105,19 +105,19 @@ bool Writer::claim_slot(const Descriptor& file, const Introduction& who) {
   Header* header = map(file, header_bytes);
   if (header == nullptr) return false;
   const std::uint32_t number = header->slots.load();
-  const std::uint32_t header_ranks = header->ranks;
-  const bool is_this_job = header->ranks == static_cast<std::uint32_t>(who.ranks) && header->user == geteuid();
+  const auto ranks = static_cast<std::uint32_t>(who.ranks);
+  const bool is_this_job = header->ranks == ranks && header->user == geteuid();
   munmap(header, header_bytes);
+  // Without a start time (no /proc), readers would take this rank for dead.
+  const std::uint64_t start_time = start_time_of(getpid());
+  if (!is_this_job || number >= std::min(ranks, most_slots) || start_time == 0) return false;
   const std::size_t offset = offset_of_slot(number);
-  if (!is_this_job || number >= std::min(header_ranks, most_slots) || !make_room(file, offset, slot_bytes))
-    return false;
+  if (!make_room(file, offset, slot_bytes)) return false;
   header = map(file, offset + slot_bytes);
   if (header == nullptr) return false;
   madvise(header, offset + slot_bytes, MADV_DONTFORK);
   slot_ = reinterpret_cast<Slot*>(reinterpret_cast<std::byte*>(header) + offset);
-  slot_->process = getpid();
-  slot_->process_start_time = start_time_of(getpid());
-  slot_->rank = static_cast<std::uint32_t>(who.rank);
+  slot_->owner = {getpid(), static_cast<std::uint32_t>(who.rank), start_time};
   header->ranks_here.fetch_add(1);
   header->slots.store(number + 1, std::memory_order_release);
   header_ = header;

@@ -304,6 +304,16 @@ TEST(Layout, BreaksBetweenWordsButNotBeforeAUnit) {
             "  label             " + words + words + "\n                    c\n");
 }
 
+TEST(Suspension, IsToldByInfoAndReport) {
+  Profile profile = uniform_profile(100, 1.0);
+  EXPECT_EQ(info_text("run.h5", profile).find("suspended"), std::string::npos);
+  EXPECT_EQ(info_json("run.h5", profile)["suspended_seconds"], 0.0);
+  profile.suspension = Suspension{12.5, 3};
+  EXPECT_NE(info_text("run.h5", profile).find("3 times by `halcyon regulate`, 12.50 s in all"), std::string::npos);
+  EXPECT_EQ(info_json("run.h5", profile)["suspensions"], 3);
+  EXPECT_EQ(report_json("run.h5", profile, analyze(profile, "paper"))["suspended_seconds"], 12.5);
+}
+
 TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   Profile profile = uniform_profile(100, 1.0);
   profile.totals[index_of(Feature::bytes_sent)] = {5, 7};
