@@ -90,6 +90,23 @@ def cost_of_calls(directory):
     return rows
 
 
+def cost_of_live(directory):
+    """What the live record adds to recorded calls, in runs with and without it by turns."""
+    rows = []
+    for what, kind, count, budget in (("a recorded point-to-point call", "send", 10_000_000, "≤ 1 ns"),
+                                      ("a recorded boundary", "segments", 1_000_000, "≤ 10 ns")):
+        say(f"live record: {what}")
+        took = {"off": [], "on": []}
+        for _ in range(REPEATS):
+            for live, ns in took.items():
+                ns.append(calls(directory, kind, count, HALCYON_COUNTER="cpu", HALCYON_LIVE=live)["ns"])
+        added = [on - off for off, on in zip(took["off"], took["on"])]
+        low, high = interval_of_median(added)
+        rows.append(row(f"added by the live record to {what}", f"{statistics.median(took['off']):.0f} ns",
+                        f"**{statistics.median(added):.1f} ns** ({low:.1f} to {high:.1f})", budget))
+    return rows
+
+
 def beside(directory, libraries):
     """What the libraries of other tools add to the same calls, in runs that alternate with ours."""
     halcyon = {"HALCYON_OUTPUT": directory / "beside.h5", "HALCYON_BOUNDARY_RANKS": 1, "HALCYON_COUNTER": "cpu"}
@@ -225,7 +242,7 @@ def main():
     others = [word.partition("=")[::2] for word in options.beside]
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
-        table = cost_of_calls(directory) + dilation(directory, pairs) + memory(directory) + finalize(directory)
+        table = cost_of_calls(directory) + cost_of_live(directory) + dilation(directory, pairs) + memory(directory) + finalize(directory)
         by_size, report_row = reports(directory)
         page = [
             "# What it costs", "",

@@ -2,10 +2,14 @@
 // and input that is hard.
 #include <benchmark/benchmark.h>
 
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <random>
 #include <vector>
 
+#include "libprofile/live/writer.hpp"
 #include "libprofile/record/clock.hpp"
 #include "libprofile/record/cpu_account.hpp"
 #include "libprofile/record/store/segment_store.hpp"
@@ -100,6 +104,28 @@ void usual_times(benchmark::State& state) {
   }
 }
 BENCHMARK(usual_times)->Arg(1)->Arg(16)->Arg(256);
+
+// Segments of a given number of kinds. Short ones are sorted one in eight.
+void live_record(benchmark::State& state, double nanoseconds) {
+  char root[] = "/dev/shm/halcyon-bench-XXXXXX";
+  if (mkdtemp(root) == nullptr) return state.SkipWithError("no shared memory");
+  live::Writer writer;
+  writer.join({.record = "bench", .ranks = 1}, root);
+  std::filesystem::remove_all(root);
+  if (!writer.is_on()) return state.SkipWithError("no live record");
+  const auto kinds = static_cast<std::size_t>(state.range(0));
+  std::vector<std::array<double, feature_count>> features(kinds);
+  for (std::size_t kind = 0; kind < kinds; ++kind) features[kind][index_of(Feature::reads)] = static_cast<double>(kind);
+  Measured<double> measured{};
+  std::size_t i = 0;
+  for (auto _ : state) {
+    measured[index_of(Measure::duration)] = nanoseconds + static_cast<double>(i % 64);
+    writer.add(measured, features[i++ % kinds], 0, "");
+    benchmark::DoNotOptimize(writer.is_asked_to_stop());
+  }
+}
+BENCHMARK_CAPTURE(live_record, short_segments, 1e3)->Arg(1)->Arg(16)->Arg(64);
+BENCHMARK_CAPTURE(live_record, long_segments, 1e6)->Arg(1)->Arg(16)->Arg(64);
 
 void nearest_program_bin(benchmark::State& state) {
   std::vector<double> bins;

@@ -122,12 +122,16 @@ static_assert(offsetof(Kind, bins) == 80);
 inline constexpr std::size_t most_kinds = 32;   // further ones share the last
 inline constexpr std::size_t most_places = 32;  // further ones share the last, whose text is empty
 
+/// The rank that a slot belongs to. Written when it is claimed.
+struct Owner {
+  std::int32_t process;
+  std::uint32_t rank;        // in the whole job
+  std::uint64_t start_time;  // of the process, as in /proc/PID/stat, to tell it from a later one of this number
+};
+
 /// One rank.
 struct Slot {
-  // Written when the slot is claimed.
-  std::int32_t process;
-  std::uint32_t rank;                // in the whole job
-  std::uint64_t process_start_time;  // as in /proc/PID/stat, to tell it from a later process of this number
+  Owner owner;
 
   // Written at each boundary, or rarely.
   alignas(64) Shared<std::uint64_t> boundaries;  // passed

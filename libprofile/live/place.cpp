@@ -122,10 +122,9 @@ Life life_of(const Descriptor& record) {
   }
   const std::uint32_t slots = header.slots.load();
   for (std::uint32_t i = 0; i < slots && i < most_slots; ++i) {
-    alignas(Slot) std::byte of_process[offsetof(Slot, boundaries)];
-    if (!read_all(record.number(), of_process, sizeof of_process, offset_of_slot(i))) return Life::unknown;
-    const auto& slot = *reinterpret_cast<const Slot*>(of_process);
-    if (is_alive(slot.process, slot.process_start_time)) return Life::alive;
+    Owner owner{};
+    if (!read_all(record.number(), &owner, sizeof owner, offset_of_slot(i))) return Life::unknown;
+    if (is_alive(owner.process, owner.start_time)) return Life::alive;
   }
   return Life::dead;
 }

@@ -94,13 +94,13 @@ bool copy_slot(int file, std::size_t offset, Slot& slot) {
 // None if its values contradict each other.
 std::optional<RankNow> rank_of(const Slot& slot, std::uint32_t ranks) {
   const std::uint32_t state = slot.state.load();
-  RankNow now{.rank = slot.rank,
-              .process = slot.process,
-              .is_alive = slot.process > 0 && is_alive(slot.process, slot.process_start_time),
+  RankNow now{.rank = slot.owner.rank,
+              .process = slot.owner.process,
+              .is_alive = slot.owner.process > 0 && is_alive(slot.owner.process, slot.owner.start_time),
               .state = static_cast<State>(state),
               .boundaries = slot.boundaries.load(),
               .totals = slot.totals[slot.newest.load() % 2]};
-  if (slot.process <= 0 || slot.rank >= ranks || state > static_cast<std::uint32_t>(State::ended) ||
+  if (slot.owner.process <= 0 || slot.owner.rank >= ranks || state > static_cast<std::uint32_t>(State::ended) ||
       !are_possible(now.totals)) {
     return std::nullopt;
   }

@@ -115,9 +115,7 @@ bool Writer::claim_slot(const Descriptor& file, const Introduction& who) {
   if (header == nullptr) return false;
   madvise(header, offset + slot_bytes, MADV_DONTFORK);
   slot_ = reinterpret_cast<Slot*>(reinterpret_cast<std::byte*>(header) + offset);
-  slot_->process = getpid();
-  slot_->process_start_time = start_time_of(getpid());
-  slot_->rank = static_cast<std::uint32_t>(who.rank);
+  slot_->owner = {getpid(), static_cast<std::uint32_t>(who.rank), start_time_of(getpid())};
   header->ranks_here.fetch_add(1);
   header->slots.store(number + 1, std::memory_order_release);
   header_ = header;

@@ -94,8 +94,8 @@ class Writer {
   // What comes after the times is of intM.
   static constexpr std::size_t sum_count = index_of(Measure::file_io) + 1;
   // Of segments shorter than this, one in each eight is sorted by kind, and counts eight times: which one is random. So
-  // what sorting costs, some 15 ns, is a small part of any segment.
-  static constexpr double short_seconds = 20e-6;
+  // what sorting costs, 20 to 60 ns, is less than a thousandth of a long segment, and a few ns of a short one.
+  static constexpr double short_seconds = 100e-6;
   static constexpr std::uint32_t sampled_one_in = 8;
 
   std::uint64_t passed() const { return slot_->boundaries.load(std::memory_order_relaxed); }

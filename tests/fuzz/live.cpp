@@ -16,6 +16,12 @@ namespace {
 using namespace halcyon;
 namespace fs = std::filesystem;
 
+// The directory of the records in fuzz::scratch(); it goes with the process.
+struct Directory {
+  std::string path = live::directory_of_records(fuzz::scratch());
+  ~Directory() { fs::remove_all(path); }
+};
+
 // The record of two ranks, one of which has left it.
 std::string good_record() {
   const std::string& root = fuzz::scratch();
@@ -38,8 +44,8 @@ std::string good_record() {
 }
 
 void look_at(const std::string& content) {
-  const std::string directory = live::directory_of_records(fuzz::scratch());
-  const std::string file = directory + "/record";
+  static const Directory directory;
+  const std::string file = directory.path + "/record";
   std::ofstream(file, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
   chmod(file.c_str(), 0600);
   if (const Outcome<live::Reader> reader = live::Reader::open(file)) {

@@ -64,7 +64,7 @@ class UnderSanitizer:
         """Runs it; the sanitizer has nothing to say."""
         preload = [self.build / "lib" / f"lib{library}.so" for library in libraries] + [self.runtime]
         settings = {"LD_PRELOAD": ":".join(map(str, preload)), "HALCYON_OUTPUT": self.directory / "run.h5",
-                    **self.options, **environment}
+                    "HALCYON_LIVE": "on", **self.options, **environment}
         finished = self.mpirun(ranks, command, preload=False, **settings)
         self.assertNotRegex(finished.errors, REPORT, self.with_lines(finished.errors))
         self.assertEqual(finished.status, status, finished)
@@ -115,7 +115,7 @@ class Threads(UnderSanitizer, halcyon_test.Behaviour):
     # ignore_noninstrumented_modules: MPI keeps order by means that the sanitizer does not see.
     options = {"TSAN_OPTIONS": "symbolize=0 ignore_noninstrumented_modules=1"}
     # What has a second thread; the damaged parts are thousands, and come by in the other sanitizer's run.
-    units = {"unit_recorder": "Part.*-Part.ThatIsDamaged*"}
+    units = {"unit_recorder": "Part.*-Part.ThatIsDamaged*", "unit_live": "*"}
 
 
 class AddressesAndUndefinedBehaviour(UnderSanitizer, halcyon_test.Behaviour):
@@ -125,7 +125,7 @@ class AddressesAndUndefinedBehaviour(UnderSanitizer, halcyon_test.Behaviour):
     # detect_leaks: MPI and the programs leave much to the end of the process.
     # verify_asan_link_order: it is behind the libraries.
     options = {"ASAN_OPTIONS": "symbolize=0 detect_leaks=0 verify_asan_link_order=0", "UBSAN_OPTIONS": "symbolize=0"}
-    units = dict.fromkeys(("unit_recorder", "unit_format", "unit_intm"), "*")
+    units = dict.fromkeys(("unit_recorder", "unit_live", "unit_format", "unit_intm"), "*")
 
     def test_a_cancelled_thread(self):  # whose way out, past its interceptors, the thread sanitizer does not follow
         self.preloaded(1, HOSTILE, "cancelled")
