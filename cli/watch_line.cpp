@@ -17,7 +17,7 @@ namespace halcyon::cli {
 namespace {
 
 constexpr std::chrono::seconds between_looks{1};
-constexpr int looks_between_lines = 10;
+constexpr std::chrono::seconds between_lines{10};
 
 // Signals are for the main thread, which passes them to the program.
 class SignalsForOthers {
@@ -37,17 +37,20 @@ class SignalsForOthers {
 
 void show(const std::stop_token& stop) {
   const bool on_terminal = isatty(STDERR_FILENO) != 0;
+  give_way();
   WatchedJobs jobs({.process = getpid()});
   std::mutex mutex;
   std::condition_variable_any stops;
   std::unique_lock lock(mutex);
-  for (int looks = 1; !stops.wait_for(lock, stop, between_looks, [&stop] { return stop.stop_requested(); }); ++looks) {
+  auto last_line = std::chrono::steady_clock::now();
+  while (!stops.wait_for(lock, stop, between_looks, [&stop] { return stop.stop_requested(); })) {
     if (!jobs.look() || jobs.views().empty()) continue;
     const std::string words = job_words(jobs.views().front());
     if (on_terminal) {
       show_step(words);
-    } else if (looks % looks_between_lines == 0) {
+    } else if (std::chrono::steady_clock::now() - last_line >= between_lines) {
       tell(words);
+      last_line = std::chrono::steady_clock::now();
     }
   }
   show_step("");
