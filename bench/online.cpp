@@ -13,6 +13,8 @@
 #include "analyzer/online/service_rate.hpp"
 #include "analyzer/online/sign_test.hpp"
 #include "analyzer/statistics/quantile.hpp"
+#include "analyzer/watch/watched_job.hpp"
+#include "tests/truth/running_job.hpp"
 
 namespace {
 
@@ -217,14 +219,54 @@ void false_alarms(std::size_t runs) {
   }
 }
 
+// What `halcyon watch` says of quiet runs: one look a second, segments of 0.1 s, and a speed that wanders by itself.
+void quiet_runs(std::size_t runs, double hours) {
+  fmt::print(
+      "\n| jitter of a segment | wandering speed | called slower than usual | interference at the end | interval "
+      "ever above 7.5 % |\n|---|---|---|---|---|\n");
+  for (const double jitter : {0.005, 0.05}) {
+    for (const double drift : {0.0, 0.02}) {
+      std::size_t called = 0;
+      std::size_t above = 0;
+      std::vector<double> percent;
+      for (std::size_t run = 0; run < runs; ++run) {
+        truth::RunningJob job(1, 0.1);
+        job.random.seed(run + 1);
+        job.jitter = jitter;
+        job.drift = drift;
+        WatchedJob watched;
+        bool is_called = false;
+        bool is_above = false;
+        for (int look = 0; look < static_cast<int>(3600.0 * hours); ++look) {
+          job.run(1.0);
+          watched.look(job.now, {});
+          is_called = is_called || watched.view().is_slower_than_usual;
+          is_above =
+              is_above || (watched.view().interference && watched.view().interference->interval_percent.low > 7.5);
+        }
+        called += is_called ? 1 : 0;
+        above += is_above ? 1 : 0;
+        percent.push_back(watched.view().interference->percent);
+      }
+      fmt::print("| {:.1f} % | {:.1f} % | {} of {} | {:.1f} % | {} of {} |\n", 100.0 * jitter, 100.0 * drift, called,
+                 runs, quantile(percent, 0.5), above, runs);
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App program{"Prints how near the estimates of a running program come, on simulated queues and runs"};
   std::size_t runs = 100;
   program.add_option("--runs", runs, "Of each row. Default: 100");
+  double hours = 24.0;
+  std::size_t quiet = 20;
+  program.add_option("--quiet-runs", quiet, "Quiet runs of each row. Default: 20");
+  program.add_option("--hours", hours, "That they last. Default: 24");
   CLI11_PARSE(program, argc, argv);
   one_phase(runs);
   two_phases(runs);
   false_alarms(runs);
+  quiet_runs(quiet, hours);
 }

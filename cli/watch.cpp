@@ -255,6 +255,7 @@ int watch(const WatchOptions& options) {
     if (const auto objection = objection_to_place(file)) return fail(*objection);
   }
 
+  give_way();
   Watch watch({.job = options.job, .process = options.process}, *warn_if, *stop_if, options.openmetrics);
   if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
   if (watch.views().empty() && !options.all) {

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+
 #include "cli/beside.hpp"
 #include "cli/commands.hpp"
 #include "cli/progress.hpp"
@@ -12,16 +14,19 @@ namespace halcyon::cli {
 
 void show_watch_line(const std::stop_token& stop) {
   constexpr double between_looks = 1.0;  // s
-  constexpr int looks_between_lines = 10;
+  constexpr std::chrono::seconds between_lines{10};
   const bool on_terminal = isatty(STDERR_FILENO) != 0;
+  give_way();
   WatchedJobs jobs({.process = getpid()});
-  for (int looks = 1; waited(stop, between_looks); ++looks) {
+  auto last_line = std::chrono::steady_clock::now();
+  while (waited(stop, between_looks)) {
     if (!jobs.look() || jobs.views().empty()) continue;
     const std::string words = job_words(jobs.views().front());
     if (on_terminal) {
       show_step(words);
-    } else if (looks % looks_between_lines == 0) {
+    } else if (std::chrono::steady_clock::now() - last_line >= between_lines) {
       tell(words);
+      last_line = std::chrono::steady_clock::now();
     }
   }
   show_step("");

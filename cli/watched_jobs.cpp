@@ -1,5 +1,7 @@
 #include "cli/watched_jobs.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -24,6 +26,11 @@ StoppedRanks stopped_ranks(const live::JobNow& now) {
 }
 
 }  // namespace
+
+void give_way() {
+  constexpr int low = 5;  // a third of the usual share of a CPU: at the lowest, keys would wait where ranks spin
+  setpriority(PRIO_PROCESS, 0, low);  // on Linux, that of the thread
+}
 
 bool WatchedJobs::is_wanted(const live::JobNow& now) const {
   if (!which_.job.empty()) {

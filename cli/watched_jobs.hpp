@@ -22,6 +22,9 @@ struct WhichJobs {
   bool is_one() const { return !job.empty() || process != 0; }
 };
 
+/// Gives the calling thread a low priority: who watches should not disturb.
+void give_way();
+
 class WatchedJobs {
  public:
   explicit WatchedJobs(WhichJobs which) : which_(std::move(which)) {}

@@ -12,9 +12,9 @@ namespace {
 
 constexpr double least_sample_seconds = 0.9;  // of a rate: shorter ones scatter
 constexpr double history_seconds = 300.0;     // of rates
-// An estimate takes a tenth of a second for some kinds of segments, and what is known so far changes ever more slowly.
-constexpr double least_between_estimates = 5.0;   // s
-constexpr double share_between_estimates = 0.05;  // of the time so far
+// An estimate takes some tenths of a second of CPU time, and what is known so far changes ever more slowly.
+constexpr double least_between_estimates = 10.0;  // s
+constexpr double share_between_estimates = 0.1;   // of the time so far
 constexpr std::size_t most_judged_ranks = 3;      // each of them tells the same
 constexpr double slow_share = 0.075;              // of a look: from here on the verdict would not be green
 constexpr double waits_seconds = 60.0;            // over which ranks are compared

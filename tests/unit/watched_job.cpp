@@ -7,58 +7,14 @@
 #include <utility>
 
 #include "analyzer/watch/condition.hpp"
+#include "tests/truth/running_job.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
+using truth::RunningJob;
 
-/// A job whose ranks synchronise every 10 ms when nothing disturbs them.
-struct SimulatedJob {
-  live::JobNow now;
-  std::mt19937_64 random{1};
-  double usual = 0.01;
-
-  explicit SimulatedJob(std::uint32_t ranks) {
-    now.job = "42";
-    now.host = "node7";
-    now.command = "./app";
-    now.ranks = ranks;
-    now.start_monotonic = 100 * second;
-    now.read_monotonic = now.start_monotonic;
-    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
-      live::RankNow& here = now.here.emplace_back();
-      here.rank = rank;
-      here.is_alive = true;
-      here.last_place = "allreduce@app+0x10";
-      here.kinds.push_back({.key = 1, .usual_seconds = usual, .first_bin = live::bin_of(1e9 * usual) - 64});
-    }
-  }
-  // Runs for so long; each segment takes `slower` times as long as usual. The first rank never waits, the others wait
-  // for `waits` of the time.
-  void run(double seconds, double slower = 1.0, double waits = 0.0) {
-    std::normal_distribution<double> own(1.0, 0.01);
-    for (double left = seconds; left > 0.0;) {
-      const double took = usual * slower * own(random);
-      left -= took;
-      now.read_monotonic += static_cast<std::uint64_t>(1e9 * took);
-      for (live::RankNow& rank : now.here) {
-        live::KindNow& kind = rank.kinds.front();
-        ++kind.segments;
-        kind.seconds += took;
-        ++kind.bins[live::bin_of(1e9 * took) - kind.first_bin];
-        ++rank.totals.segments;
-        rank.totals.seconds += took;
-        rank.totals.usual_seconds += usual;
-        rank.totals.last_end = now.read_monotonic;
-        if (rank.rank > 0) rank.totals.parts[static_cast<std::size_t>(live::Part::boundary)] += waits * took;
-      }
-    }
-  }
-  void pass(double seconds) { now.read_monotonic += static_cast<std::uint64_t>(1e9 * seconds); }
-};
-
-const JobView& view_after(WatchedJob& watched, SimulatedJob& job, int seconds, double slower = 1.0) {
+const JobView& view_after(WatchedJob& watched, RunningJob& job, int seconds, double slower = 1.0) {
   for (int i = 0; i < seconds; ++i) {
     job.run(1.0, slower);
     watched.look(job.now, {});
@@ -67,7 +23,7 @@ const JobView& view_after(WatchedJob& watched, SimulatedJob& job, int seconds, d
 }
 
 TEST(WatchedJob, ThatIsQuietRunsAtItsUsualRate) {
-  SimulatedJob job(4);
+  RunningJob job(4);
   WatchedJob watched;
   watched.look(job.now, {});
   EXPECT_EQ(watched.view().state, JobState::starting);
@@ -83,7 +39,7 @@ TEST(WatchedJob, ThatIsQuietRunsAtItsUsualRate) {
 }
 
 TEST(WatchedJob, ThatIsSlowedDownIsSeenToBe) {
-  SimulatedJob job(4);
+  RunningJob job(4);
   WatchedJob watched;
   view_after(watched, job, 60);
   const JobView& slow = view_after(watched, job, 60, 2.0);
@@ -96,7 +52,7 @@ TEST(WatchedJob, ThatIsSlowedDownIsSeenToBe) {
 }
 
 TEST(WatchedJob, IsJudgedAtTheFirstLookIfItHasRunForLong) {
-  SimulatedJob job(2);
+  RunningJob job(2);
   job.run(60.0);
   WatchedJob watched;
   watched.look(job.now, {});
@@ -105,7 +61,7 @@ TEST(WatchedJob, IsJudgedAtTheFirstLookIfItHasRunForLong) {
 }
 
 TEST(WatchedJob, StandsStillWhereNoBoundaryIsPassed) {
-  SimulatedJob job(2);
+  RunningJob job(2);
   job.run(10.0);
   WatchedJob watched;
   watched.look(job.now, {});
@@ -119,7 +75,7 @@ TEST(WatchedJob, StandsStillWhereNoBoundaryIsPassed) {
 }
 
 TEST(WatchedJob, StandsStillSoonIfARankIsStoppedOrDead) {
-  SimulatedJob job(2);
+  RunningJob job(2);
   job.run(10.0);
   WatchedJob watched;
   watched.look(job.now, {});
@@ -134,9 +90,7 @@ TEST(WatchedJob, StandsStillSoonIfARankIsStoppedOrDead) {
 }
 
 TEST(WatchedJob, DoesNotTakeLongSegmentsForAStandstill) {
-  SimulatedJob job(2);
-  job.usual = 3.0;
-  for (live::RankNow& rank : job.now.here) rank.kinds.front().first_bin = live::bin_of(3e9) - 64;
+  RunningJob job(2, 3.0);
   job.run(30.0);
   WatchedJob watched;
   job.pass(12.0);
@@ -145,7 +99,7 @@ TEST(WatchedJob, DoesNotTakeLongSegmentsForAStandstill) {
 }
 
 TEST(WatchedJob, EndsWithItsRanks) {
-  SimulatedJob job(2);
+  RunningJob job(2);
   job.run(1.0);
   WatchedJob watched;
   for (live::RankNow& rank : job.now.here) rank.state = live::State::ended;
@@ -154,7 +108,7 @@ TEST(WatchedJob, EndsWithItsRanks) {
 }
 
 TEST(WatchedJob, NamesTheRankForWhichTheOthersWait) {
-  SimulatedJob job(4);
+  RunningJob job(4);
   job.run(10.0, 1.0, 0.3);
   WatchedJob watched;
   watched.look(job.now, {});
@@ -169,7 +123,7 @@ TEST(WatchedJob, NamesTheRankForWhichTheOthersWait) {
 }
 
 TEST(WatchedJob, LeavesOutSuspendedTime) {
-  SimulatedJob job(2);
+  RunningJob job(2);
   job.run(30.0);
   WatchedJob watched;
   view_after(watched, job, 20);
@@ -188,7 +142,7 @@ TEST(WatchedJob, ShowsPossibleFiguresWhateverTheRecordHolds) {
   };
   const auto any_seconds = [&random] { return std::exp2(static_cast<double>(random() % 140) - 100.0); };
   for (int i = 0; i < 100; ++i) {
-    SimulatedJob job(3);
+    RunningJob job(3);
     WatchedJob watched;
     for (int look = 0; look < 3; ++look) {
       job.run(2.0);
@@ -212,7 +166,7 @@ TEST(WatchedJob, ShowsPossibleFiguresWhateverTheRecordHolds) {
       }
       watched.look(job.now, {});
       // A run of the simulation must find its place in the histogram again.
-      for (live::RankNow& rank : job.now.here) rank.kinds.front().first_bin = live::bin_of(1e9 * job.usual) - 64;
+      for (live::RankNow& rank : job.now.here) rank.kinds.front().first_bin = job.first_bin();
       const JobView& view = watched.view();
       EXPECT_TRUE(!view.progress_rate || std::isfinite(*view.progress_rate));
       if (!view.interference) continue;
