@@ -106,7 +106,7 @@ void tell_end(const RegulationEnd& end, const RegulationRequest& request) {
                      plural(request.settings.bootstrap_testpoints, "testpoint")));
     return;
   }
-  tell(end.suspensions == 0 ? "never suspended: its progress was good"
+  tell(end.suspensions == 0 ? "never suspended"
                             : fmt::format("suspended {}, {:.3g} s in all",
                                           end.suspensions == 1 ? "once" : fmt::format("{} times", end.suspensions),
                                           end.suspended_seconds));

@@ -62,9 +62,13 @@ class FindsTheLimit(halcyon_test.Behaviour):
         self.assertEqual(result["beyond"]["load"], 7)
 
     def test_the_keys_of_the_result_are_stable(self):
-        result, finished = self.found("rate < 5", *READ, "--export-json", "result.json", vary="N=1..3")
+        result, finished = self.found("rate < 5", *READ, "--export-json", "result.json", "--html", "page.html",
+                                      vary="N=1..3")
         self.assertEqual(json.loads((self.directory / "result.json").read_text()), result, finished)
         self.assertEqual(list(result), SEARCH_KEYS)
+        page = (self.directory / "page.html").read_text()
+        self.assertEqual(page.count("<svg"), 2)
+        self.assertIn("rate &lt; 5", page)
         for load in (*result["loads"], result["answer"]):
             self.assertEqual(list(load), LOAD_KEYS)
         for run in result["runs"]:
@@ -147,8 +151,9 @@ class FindsTheLimit(halcyon_test.Behaviour):
 
     def test_map_predicts_points_that_it_did_not_run(self):
         finished = self.halcyon("map", "-o", "out", "--vary", "N=1,2,3,4,5", "--vary", "M=0,1,2,3", *READ,
-                                "--runs", "1", "--", *LAUNCH, STEPS, "{N}", "{M}")
+                                "--runs", "1", "--html", "page.html", "--", *LAUNCH, STEPS, "{N}", "{M}")
         self.assertEqual(finished.status, 0, finished)
+        self.assertEqual((self.directory / "page.html").read_text().count("<svg"), 1)
         result = json.loads((self.directory / "out" / "map.json").read_text())
         self.assertEqual(list(result), MAP_KEYS)
         self.assertEqual((len(result["points"]), len(result["runs"])), (20, 8))

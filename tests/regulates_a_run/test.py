@@ -65,7 +65,7 @@ class RegulatesARun(halcyon_test.Behaviour):
         self.wait_for(lambda rank: rank["seconds"] > 2.0)  # more than five testpoints
         status, errors = self.end(process)
         self.assertEqual(status, 0, errors)
-        self.assertIn("never suspended: its progress was good", errors)
+        self.assertIn("never suspended", errors)
         self.assertNotIn("suspensions", Profile(self.directory / "run.h5").attributes)
 
     def test_a_program_whose_progress_is_poor_is_suspended_and_its_profile_says_so(self):
@@ -103,7 +103,7 @@ class RegulatesARun(halcyon_test.Behaviour):
         self.suspended()
         process.send_signal(signal.SIGTERM)
         errors = process.communicate(timeout=TIME_LIMIT)[1]
-        self.assertNotEqual(process.returncode, 0, errors)
+        self.assertIn("until the run ended (signal 15)", errors)  # Hydra's status would be 0
         self.assertEqual(self.ranks(), [])
 
     def test_a_program_goes_on_by_itself_if_the_command_is_killed(self):
