@@ -17,6 +17,7 @@ struct RegulateOptions {
   RunOptions run;
   std::string target = "auto";
   std::vector<std::string> metrics;
+  std::string tolerance = "7.5%";  // where a report is no longer green
   std::string alpha = "0.05";
   std::string beta = "0.2";
   bool spends_alpha = false;
@@ -53,6 +54,7 @@ Outcome<RegulationRequest> request_of(const RegulateOptions& options) {
   constexpr Bounds chances{1e-6, 0.499};
   constexpr Bounds pauses{0.05, 86400.0};
   double share = 0.0;
+  double tolerance = 0.0;
   for (const Status& taken :
        {take(settings.test.alpha, "--alpha", options.alpha, number_in(options.alpha), chances, "a chance"),
         take(settings.test.beta, "--beta", options.beta, number_in(options.beta), chances, "a chance"),
@@ -62,11 +64,13 @@ Outcome<RegulationRequest> request_of(const RegulateOptions& options) {
              seconds_in(options.first_suspension), pauses, "a time in s"),
         take(settings.most_suspension_seconds, "--most-suspension", options.most_suspension,
              seconds_in(options.most_suspension), pauses, "a time in s"),
+        take(tolerance, "--tolerance", options.tolerance, percent_in(options.tolerance), {0.0, 100.0}, "a percentage"),
         take(share, "--probation-share", options.probation_share, percent_in(options.probation_share), {1.0, 100.0},
              "a percentage")}) {
     if (!taken) return taken.failure();
   }
   settings.probation_share = 0.01 * share;
+  settings.tolerance = 0.01 * tolerance;
   if (!options.probation.empty()) {
     const Status taken = take(settings.probation_seconds, "--probation", options.probation,
                               seconds_in(options.probation), pauses, "a time in s");
@@ -151,6 +155,8 @@ void add_regulate(const Command& program) {
       .placeholder("TIME");
   command.option("--most-suspension", options->most_suspension, "The longest suspension. Default: 300s")
       .placeholder("TIME");
+  command.option("--tolerance", options->tolerance, "Progress may take so much longer than its target. Default: 7.5%")
+      .placeholder("PERCENT");
   command.option("--alpha", options->alpha, "Chance that good progress is judged poor. Default: 0.05").placeholder("P");
   command.option("--beta", options->beta, "Chance that poor progress is judged good. Default: 0.2").placeholder("P");
   command.flag("--spend-alpha", options->spends_alpha, "All looks together err by --alpha, and not each one by itself");

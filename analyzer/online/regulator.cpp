@@ -24,7 +24,7 @@ std::optional<Regulation> Regulator::testpoint(double now, const ProgressOfMetri
   const double seconds = now - last_;
   if (!(seconds > 0.0) || seconds < settings_.testpoint_seconds || !(progress.array() > 0.0).any()) return std::nullopt;
   runs(now, totals);
-  const bool is_below_target = seconds > targets_.target_seconds(progress);
+  const bool is_below_target = seconds > (1.0 + settings_.tolerance) * targets_.target_seconds(progress);
   targets_.add(progress, seconds);
 
   if (phase_ == RegulatorPhase::bootstrap) {

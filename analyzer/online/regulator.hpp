@@ -16,6 +16,9 @@ struct RegulatorSettings {
   CalibrationSettings calibration;
   /// Testpoints are made at least once per few hundred milliseconds (section 4.1).
   double testpoint_seconds = 0.3;
+  /// Progress counts as below its target if it took this share longer. The paper has none: half of all testpoints are
+  /// then below a target that is a mean, and a machine whose speed wanders suspends a program that nothing disturbs.
+  double tolerance = 0.0;
   /// The first suspension after good progress; each further one takes twice as long. The share of equation 3 holds if
   /// it is as long as a testpoint.
   double first_suspension_seconds = 0.3;
