@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/known_before.hpp"
+#include "cli/kept/known_before.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/words.hpp"

@@ -53,7 +53,8 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
 }
 
 bool starts_a_program(std::string_view subcommand) {
-  constexpr std::array<std::string_view, 8> all{"run", "regulate", "repeat", "exec", "validate", "search", "map", "disturb"};
+  constexpr std::array<std::string_view, 8> all{"run",      "regulate", "repeat", "exec",
+                                                "validate", "search",   "map",    "disturb"};
   return std::find(all.begin(), all.end(), subcommand) != all.end();
 }
 

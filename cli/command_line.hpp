@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 
 namespace halcyon::cli {
 

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/progress.hpp"
+#include "cli/console/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "report/comparison.hpp"
 #include "report/source_places.hpp"

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/progress.hpp"
+#include "cli/console/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "report/composition.hpp"

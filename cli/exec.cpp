@@ -5,7 +5,7 @@
 #include "cli/commands.hpp"
 #include "cli/launch/mpi_family.hpp"
 #include "cli/launch/program.hpp"
-#include "cli/rank_options.hpp"
+#include "cli/launch/rank_options.hpp"
 
 namespace halcyon::cli {
 

@@ -7,7 +7,7 @@
 
 #include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
-#include "cli/progress.hpp"
+#include "cli/console/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "report/csv.hpp"
 #include "report/openmetrics.hpp"

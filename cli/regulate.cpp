@@ -5,8 +5,8 @@
 #include <memory>
 
 #include "cli/commands.hpp"
-#include "cli/quantity.hpp"
-#include "cli/regulation.hpp"
+#include "cli/console/quantity.hpp"
+#include "cli/running/regulation.hpp"
 #include "cli/run_and_report.hpp"
 #include "report/words.hpp"
 

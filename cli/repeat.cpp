@@ -6,10 +6,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/quantity.hpp"
-#include "cli/rank_options.hpp"
-#include "cli/repeat_request.hpp"
-#include "cli/repeated_runs.hpp"
+#include "cli/console/quantity.hpp"
+#include "cli/launch/rank_options.hpp"
+#include "cli/series/repeat_request.hpp"
+#include "cli/series/repeated_runs.hpp"
 #include "report/json.hpp"
 #include "report/series/repetition_page.hpp"
 #include "report/words.hpp"

@@ -3,7 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/run_and_report.hpp"
-#include "cli/watch_line.hpp"
+#include "cli/running/watch_line.hpp"
 
 namespace halcyon::cli {
 

@@ -9,10 +9,10 @@
 #include <random>
 
 #include "cli/commands.hpp"
-#include "cli/judged_file.hpp"
+#include "cli/kept/judged_file.hpp"
 #include "cli/launch/recorded_run.hpp"
-#include "cli/progress.hpp"
-#include "cli/rank_options.hpp"
+#include "cli/console/progress.hpp"
+#include "cli/launch/rank_options.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"

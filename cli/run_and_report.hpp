@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "cli/beside.hpp"
-#include "cli/command.hpp"
+#include "cli/running/beside.hpp"
+#include "cli/console/command.hpp"
 #include "cli/launch/launchers.hpp"
 
 namespace halcyon::cli {

@@ -1,4 +1,4 @@
-#include "cli/watch_condition.hpp"
+#include "cli/running/watch_condition.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/watched_jobs.hpp"
+#include "cli/running/watched_jobs.hpp"
 
 #include <sys/resource.h>
 

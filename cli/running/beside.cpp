@@ -1,4 +1,4 @@
-#include "cli/beside.hpp"
+#include "cli/running/beside.hpp"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "cli/terminal.hpp"
+#include "cli/console/terminal.hpp"
 
 #include <poll.h>
 #include <sys/ioctl.h>

@@ -1,4 +1,4 @@
-#include "cli/kept_targets.hpp"
+#include "cli/kept/kept_targets.hpp"
 
 #include <fmt/format.h>
 

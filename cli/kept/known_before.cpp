@@ -1,4 +1,4 @@
-#include "cli/known_before.hpp"
+#include "cli/kept/known_before.hpp"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include "analyzer/known/known_displacement.hpp"
 #include "analyzer/machine/probes.hpp"
-#include "cli/commands.hpp"
+#include "cli/console/output.hpp"
 #include "report/json.hpp"
 
 namespace halcyon::cli {

@@ -13,8 +13,8 @@
 
 #include "analyzer/search/surface.hpp"
 #include "analyzer/statistics/interval.hpp"
-#include "cli/command.hpp"
-#include "cli/judged_file.hpp"
+#include "cli/console/command.hpp"
+#include "cli/kept/judged_file.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/run_series.hpp"
 #include "libprofile/format/outcome.hpp"

@@ -1,4 +1,4 @@
-#include "cli/progress.hpp"
+#include "cli/console/progress.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "cli/commands.hpp"
+#include "cli/console/output.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {

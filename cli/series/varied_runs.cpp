@@ -1,4 +1,4 @@
-#include "cli/varied_runs.hpp"
+#include "cli/series/varied_runs.hpp"
 
 #include <fmt/format.h>
 
@@ -7,10 +7,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/commands.hpp"
-#include "cli/progress.hpp"
-#include "cli/quantity.hpp"
-#include "cli/rank_options.hpp"
+#include "cli/console/output.hpp"
+#include "cli/console/common_options.hpp"
+#include "cli/console/progress.hpp"
+#include "cli/console/quantity.hpp"
+#include "cli/launch/rank_options.hpp"
 #include "report/json.hpp"
 #include "report/words.hpp"
 

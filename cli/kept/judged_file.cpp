@@ -1,4 +1,4 @@
-#include "cli/judged_file.hpp"
+#include "cli/kept/judged_file.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "analyzer/judge/analysis.hpp"
-#include "cli/known_before.hpp"
+#include "cli/kept/known_before.hpp"
 
 namespace halcyon::cli {
 

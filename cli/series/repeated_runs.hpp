@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/judged_file.hpp"
+#include "cli/kept/judged_file.hpp"
 #include "cli/launch/run_series.hpp"
-#include "cli/repeat_request.hpp"
+#include "cli/series/repeat_request.hpp"
 #include "report/series/repetition.hpp"
 
 namespace halcyon::cli {

@@ -1,7 +1,7 @@
 // The options of the command line that concern ranks.
 #pragma once
 
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 #include "cli/launch/rank_environment.hpp"
 
 namespace halcyon::cli {

@@ -1,4 +1,4 @@
-#include "cli/rank_options.hpp"
+#include "cli/launch/rank_options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "cli/quantity.hpp"
+#include "cli/console/quantity.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/online/target_rates.hpp"
-#include "cli/state_directory.hpp"
+#include "cli/kept/state_directory.hpp"
 #include "libprofile/format/outcome.hpp"
 
 namespace halcyon::cli {

@@ -1,4 +1,4 @@
-#include "cli/regulation.hpp"
+#include "cli/running/regulation.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -7,9 +7,9 @@
 #include <cmath>
 #include <ctime>
 
-#include "cli/beside.hpp"
+#include "cli/running/beside.hpp"
 #include "cli/launch/process_facts.hpp"
-#include "cli/progress.hpp"
+#include "cli/console/progress.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/regulator.hpp"
 

@@ -1,4 +1,4 @@
-#include "cli/repeated_runs.hpp"
+#include "cli/series/repeated_runs.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -9,9 +9,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "cli/commands.hpp"
-#include "cli/progress.hpp"
-#include "cli/varied_runs.hpp"
+#include "cli/console/output.hpp"
+#include "cli/console/progress.hpp"
+#include "cli/series/varied_runs.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/online/regulator.hpp"
-#include "cli/kept_targets.hpp"
+#include "cli/kept/kept_targets.hpp"
 #include "libprofile/live/snapshot.hpp"
 
 namespace halcyon::cli {

@@ -1,4 +1,4 @@
-#include "cli/watch_condition.hpp"
+#include "cli/running/watch_condition.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/quantity.hpp"
+#include "cli/console/quantity.hpp"
 
 namespace halcyon::cli {
 namespace {

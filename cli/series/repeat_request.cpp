@@ -1,11 +1,11 @@
-#include "cli/repeat_request.hpp"
+#include "cli/series/repeat_request.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "cli/quantity.hpp"
-#include "cli/varied_runs.hpp"
+#include "cli/console/quantity.hpp"
+#include "cli/series/varied_runs.hpp"
 
 namespace halcyon::cli {
 namespace {

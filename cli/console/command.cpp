@@ -1,4 +1,4 @@
-#include "cli/command.hpp"
+#include "cli/console/command.hpp"
 
 #include <CLI/CLI.hpp>
 

@@ -1,4 +1,4 @@
-#include "cli/known_records.hpp"
+#include "cli/kept/known_records.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "cli/state_directory.hpp"
+#include "cli/kept/state_directory.hpp"
 #include "report/json.hpp"
 
 namespace halcyon::cli {

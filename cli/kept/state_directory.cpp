@@ -1,4 +1,4 @@
-#include "cli/state_directory.hpp"
+#include "cli/kept/state_directory.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

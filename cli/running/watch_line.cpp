@@ -1,13 +1,13 @@
-#include "cli/watch_line.hpp"
+#include "cli/running/watch_line.hpp"
 
 #include <unistd.h>
 
 #include <chrono>
 
-#include "cli/beside.hpp"
-#include "cli/commands.hpp"
-#include "cli/progress.hpp"
-#include "cli/watched_jobs.hpp"
+#include "cli/running/beside.hpp"
+#include "cli/console/output.hpp"
+#include "cli/console/progress.hpp"
+#include "cli/running/watched_jobs.hpp"
 #include "report/live.hpp"
 
 namespace halcyon::cli {

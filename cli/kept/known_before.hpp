@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/groups/grouping.hpp"
-#include "cli/known_records.hpp"
-#include "cli/state_directory.hpp"
+#include "cli/kept/known_records.hpp"
+#include "cli/kept/state_directory.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon::cli {

@@ -1,0 +1,30 @@
+#include "cli/console/common_options.hpp"
+
+#include "analyzer/estimate/estimators.hpp"
+
+namespace halcyon::cli {
+
+void add_json_option(const Command& command, std::string& where) {
+  command.option("--json", where, "Write JSON to FILE, or with '-' to standard output instead of the text")
+      .placeholder("FILE|-");
+}
+
+void add_method_option(const Command& command, std::string& method) {
+  std::vector<std::string> names;
+  for (const Method& each : methods) names.emplace_back(each.name);
+  command.option("--method", method, "Method for the verdict; halcyon help report explains the methods")
+      .one_of(names)
+      .with_default();
+}
+
+void add_html_option(const Command& command, std::string& file) {
+  command.option("--html", file, "Write the report with figures to FILE, as one page that needs no network")
+      .placeholder("FILE");
+}
+
+void add_no_baseline_flag(const Command& command, bool& no_baseline) {
+  command.flag("--no-baseline", no_baseline,
+               "Do not compare with earlier runs of this work, and do not keep what runs now");
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,51 @@
+// What the command prints and writes: exit statuses, the one place that prints an error, results and files.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "libprofile/format/outcome.hpp"
+#include "report/text.hpp"
+
+namespace halcyon::cli {
+
+/// `run` and `exec` otherwise return the program's status.
+enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4, too_noisy = 5 };
+
+/// Prints a line on standard error, and ignores failure: a closed terminal must not end the command.
+inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", one_line(message).c_str()); }
+inline int fail(const std::string& message) {
+  tell(message);
+  return bad_usage_or_file;
+}
+
+/// The last lines of a program's output, on standard error.
+void show_end_of(const std::string& log);
+
+/// Colour on a terminal only, and not if NO_COLOR is set (https://no-color.org).
+inline Colour colour_for(int file) {
+  const char* forbidden = std::getenv("NO_COLOR");
+  return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
+}
+
+/// Why a file cannot be written there; nothing if it can.
+std::optional<std::string> objection_to_place(const std::string& path);
+/// Why a profile cannot be written there; nothing if it can.
+std::optional<std::string> objection_to_writing(const std::string& path);
+
+/// Writes or replaces a file.
+Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
+Status write_file(const std::string& file, const std::string& text);
+/// The same in one step: who reads the file sees the old text or the new one.
+Status replace_file(const std::string& file, const std::string& text);
+Status print_text(const std::string& text);
+/// Prints the text, or the JSON instead if `json` is "-". Otherwise writes the JSON to the file `json`, if it is named.
+Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
+
+}  // namespace halcyon::cli
