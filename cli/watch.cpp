@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <ctime>
 #include <memory>
@@ -17,6 +16,7 @@
 #include "cli/console/terminal.hpp"
 #include "cli/running/watch_condition.hpp"
 #include "cli/running/watched_jobs.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 #include "report/json.hpp"
 #include "report/live.hpp"
 #include "report/live_screen.hpp"
@@ -38,10 +38,6 @@ struct WatchOptions {
   std::vector<std::string> warn_if;
   std::vector<std::string> stop_if;
 };
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -69,17 +65,19 @@ class Watch {
         stop_if_(std::move(stop_if)),
         openmetrics_(std::move(openmetrics)) {}
 
-  /// Looks once more. Lines to be told are in `told`.
+  /// Looks once more, and keeps the lines that are to be told.
   Status look() {
     if (Status looked = jobs_.look(); !looked) return looked;
-    for (const std::string& complaint : jobs_.complaints()) told.push_back(complaint);
+    for (const std::string& complaint : jobs_.complaints()) told_.push_back(complaint);
     for (std::size_t i = 0; i < views().size(); ++i) look_at_conditions(i);
     return openmetrics_.empty() ? Status(Done{}) : replace_file(openmetrics_, jobs_openmetrics(views()));
   }
 
   const std::vector<JobView>& views() const { return jobs_.views(); }
   bool has_stopped_a_job() const { return has_stopped_; }
-  std::vector<std::string> told;
+  /// The last line that is to be told; none if it is empty.
+  std::string last_told() const { return told_.empty() ? std::string() : told_.back(); }
+  std::vector<std::string> take_told() { return std::exchange(told_, {}); }
 
  private:
   struct Conditions {
@@ -106,13 +104,13 @@ class Watch {
       return fmt::format("job {}: {}: {}", job.job, text_of(condition), value_text(condition.watched, job));
     };
     for (ConditionWatch& watch : conditions.warn) {
-      if (watch.look(job)) told.push_back(what(watch.condition()));
+      if (watch.look(job)) told_.push_back(what(watch.condition()));
     }
     for (ConditionWatch& watch : conditions.stop) {
       if (!watch.look(job)) continue;
       has_stopped_ = true;
       const bool has_ended = end_job(jobs_.ranks_of(index));
-      told.push_back(what(watch.condition()) + (has_ended ? "; the job was ended" : "; the job could not be ended"));
+      told_.push_back(what(watch.condition()) + (has_ended ? "; the job was ended" : "; the job could not be ended"));
     }
   }
 
@@ -122,10 +120,11 @@ class Watch {
   std::string openmetrics_;
   std::vector<Conditions> conditions_;
   bool has_stopped_ = false;
+  std::vector<std::string> told_;
 };
 
 void tell_all(Watch& watch) {
-  for (const std::string& line : std::exchange(watch.told, {})) tell(line);
+  for (const std::string& line : watch.take_told()) tell(line);
 }
 
 int no_such_job(const WatchOptions& options) {
@@ -164,9 +163,9 @@ int watch_in_lines(Watch& watch, const WatchOptions& options) {
   for (;;) {
     tell_all(watch);
     const bool ends = is_over(watch, options) || watch.has_stopped_a_job();
-    if (now_seconds() >= next_line || ends) {
+    if (monotonic_seconds() >= next_line || ends) {
       for (const JobView& job : watch.views()) tell(job_line(job));
-      next_line = now_seconds() + seconds_between_lines;
+      next_line = monotonic_seconds() + seconds_between_lines;
     }
     if (ends) break;
     poll(nullptr, 0, static_cast<int>(1e3 * delays.front()));
@@ -225,17 +224,17 @@ EndOfView watch_on_terminal(Watch& watch, const WatchOptions& options) {
   Shown shown;
   shown.screen.colour = colour_for(STDOUT_FILENO);
   std::vector<JobView> jobs = watch.views();
-  double next_look = now_seconds() + delays.front();
+  double next_look = monotonic_seconds() + delays.front();
   for (;;) {
-    if (!watch.told.empty()) shown.screen.message = watch.told.back();
+    shown.screen.message = watch.last_told();
     shown.show(terminal, jobs);
     if (is_over(watch, options) || watch.has_stopped_a_job()) return {};
-    const TerminalEvent event = terminal.wait(std::max(0.0, next_look - now_seconds()));
+    const TerminalEvent event = terminal.wait(std::max(0.0, next_look - monotonic_seconds()));
     if (event.asked_to_end != 0) return {.signal = event.asked_to_end};
     if (event.key == Key::quit) return {};
     shown.press(event.key, jobs);
-    if (now_seconds() < next_look) continue;
-    next_look = now_seconds() + delays[shown.delay];
+    if (monotonic_seconds() < next_look) continue;
+    next_look = monotonic_seconds() + delays[shown.delay];
     if (const Status looked = watch.look(); !looked) return {.failure = looked.failure().message};
     jobs = watch.views();
   }
@@ -259,9 +258,9 @@ int watch(const WatchOptions& options) {
   Watch watch({.job = options.job, .process = options.process}, *warn_if, *stop_if, options.openmetrics);
   if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
   if (watch.views().empty() && !options.all) {
-    const bool is_told = !watch.told.empty();
-    tell_all(watch);
-    return is_told ? int{bad_usage_or_file} : no_such_job(options);
+    const std::vector<std::string> told = watch.take_told();
+    for (const std::string& line : told) tell(line);
+    return told.empty() ? no_such_job(options) : int{bad_usage_or_file};
   }
   if (options.once) return watch_once(watch, options);
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return watch_in_lines(watch, options);

@@ -14,7 +14,7 @@
 #include "intm/draws.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/spokesman.hpp"
 

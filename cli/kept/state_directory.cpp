@@ -36,7 +36,7 @@ Failure because_of(const std::string& what, const std::string& path, int error) 
 // A file that others own or can write to cannot be trusted.
 Status check_is_private(const Descriptor& file, const std::string& path) {
   struct stat state {};
-  if (fstat(file.get(), &state) != 0) return because_of("look at", path, errno);
+  if (fstat(file.number(), &state) != 0) return because_of("look at", path, errno);
   if (state.st_uid != geteuid()) return Failure{path + " belongs to another user"};
   if ((state.st_mode & writable_by_others) != 0) {
     return Failure{path + " is writable by others: run chmod go-w on it, or remove it"};
@@ -86,15 +86,6 @@ Outcome<std::string> state_directory() {
   return Failure{"neither XDG_STATE_HOME nor HOME names a directory"};
 }
 
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close(number_);
-}
-Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
 Outcome<RecordStore> RecordStore::open(const std::string& kind, RecordLimits limits, Use use) {
   const Outcome<std::string> state = state_directory();
   if (!state) return state.failure();
@@ -111,10 +102,10 @@ Outcome<RecordStore> RecordStore::open(const std::string& kind, RecordLimits lim
       if (missing()) return RecordStore(Descriptor(), path.string(), limits);
       return because_of("open", path.parent_path().string(), errno);
     }
-    if (use == Use::writes && mkdirat(directory.get(), name.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+    if (use == Use::writes && mkdirat(directory.number(), name.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
       return because_of("make", path.string(), errno);
     }
-    Descriptor inner(openat(directory.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    Descriptor inner(openat(directory.number(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!inner) {
       if (missing()) return RecordStore(Descriptor(), path.string(), limits);
       return because_of("open", path.string(), errno);
@@ -128,7 +119,7 @@ Outcome<RecordStore> RecordStore::open(const std::string& kind, RecordLimits lim
 std::vector<RecordStore::Entry> RecordStore::entries() const {
   std::vector<Entry> found;
   // Opens the directory again, since readdir moves the position of an open directory.
-  const int number = directory_ ? openat(directory_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+  const int number = directory_ ? openat(directory_.number(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
   DIR* const directory = number >= 0 ? fdopendir(number) : nullptr;
   if (directory == nullptr) return found;
   // We never store more than the limit; the loop ends even if someone else filled the directory.
@@ -137,7 +128,7 @@ std::vector<RecordStore::Entry> RecordStore::entries() const {
     if (entry == nullptr) break;
     struct stat state {};
     if (!is_name_of_record(entry->d_name)) continue;
-    if (fstatat(directory_.get(), entry->d_name, &state, AT_SYMLINK_NOFOLLOW) != 0) continue;
+    if (fstatat(directory_.number(), entry->d_name, &state, AT_SYMLINK_NOFOLLOW) != 0) continue;
     found.push_back({entry->d_name, state.st_mtim.tv_sec * nanoseconds_of_a_second + state.st_mtim.tv_nsec});
   }
   closedir(directory);
@@ -151,25 +142,25 @@ Outcome<std::optional<std::string>> RecordStore::read(const std::string& name) c
   if (!directory_) return Found();
   const std::string path = path_ + "/" + name;
   // O_NONBLOCK: opening a pipe must not wait for a writer.
-  const Descriptor file(openat(directory_.get(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  const Descriptor file(openat(directory_.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno == ENOENT) return Found();
   if (!file) return because_of("open", path, errno);
   if (const Status checked = check_is_private(file, path); !checked) return checked.failure();
   struct stat state {};
-  if (fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode)) return Failure{path + " is not a file"};
+  if (fstat(file.number(), &state) != 0 || !S_ISREG(state.st_mode)) return Failure{path + " is not a file"};
   if (state.st_size > static_cast<off_t>(limits_.most_bytes)) return Failure{path + " is larger than any record"};
   std::string text(static_cast<std::size_t>(state.st_size), '\0');
-  if (!read_fully(file.get(), text.data(), text.size())) return because_of("read", path, errno);
+  if (!read_fully(file.number(), text.data(), text.size())) return because_of("read", path, errno);
   return Found(std::move(text));
 }
 
 Outcome<Descriptor> RecordStore::lock() const {
   const std::string path = path_ + "/" + name_of_lock;
-  Descriptor file(openat(directory_.get(), name_of_lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+  Descriptor file(openat(directory_.number(), name_of_lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                          S_IRUSR | S_IWUSR));
   if (!file) return because_of("open", path, errno);
   const auto began = std::chrono::steady_clock::now();
-  while (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+  while (flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK && errno != EINTR) return because_of("lock", path, errno);
     if (std::chrono::steady_clock::now() - began > longest_wait_for_lock) return because_of("lock", path, EWOULDBLOCK);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -183,14 +174,14 @@ Status RecordStore::write(const std::string& name, const std::string& text) cons
   remove(name_of_new);  // left by a command that was killed: nobody else writes while we hold the lock
   {
     const Descriptor file(
-        openat(directory_.get(), name_of_new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
-    if (!file || !write_fully(file.get(), text.data(), text.size()) || fsync(file.get()) != 0) {
+        openat(directory_.number(), name_of_new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, S_IRUSR | S_IWUSR));
+    if (!file || !write_fully(file.number(), text.data(), text.size()) || fsync(file.number()) != 0) {
       const int error = errno;
       remove(name_of_new);
       return because_of("write", path, error);
     }
   }
-  if (renameat(directory_.get(), name_of_new, directory_.get(), name.c_str()) != 0) {
+  if (renameat(directory_.number(), name_of_new, directory_.number(), name.c_str()) != 0) {
     return because_of("write", path, errno);
   }
   const std::vector<Entry> all = entries();
@@ -199,9 +190,9 @@ Status RecordStore::write(const std::string& name, const std::string& text) cons
 }
 
 void RecordStore::touch(const std::string& name) const {
-  utimensat(directory_.get(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
+  utimensat(directory_.number(), name.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);
 }
 
-bool RecordStore::remove(const std::string& name) const { return unlinkat(directory_.get(), name.c_str(), 0) == 0; }
+bool RecordStore::remove(const std::string& name) const { return unlinkat(directory_.number(), name.c_str(), 0) == 0; }
 
 }  // namespace halcyon::cli

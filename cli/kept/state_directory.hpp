@@ -10,28 +10,12 @@
 #include <vector>
 
 #include "libprofile/format/outcome.hpp"
+#include "libprofile/system/descriptor.hpp"
 
 namespace halcyon::cli {
 
 /// $XDG_STATE_HOME/halcyon, else ~/.local/state/halcyon (XDG Base Directory Specification 0.8).
 Outcome<std::string> state_directory();
-
-/// A file or directory that closes itself.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  explicit operator bool() const { return number_ >= 0; }
-  int get() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// A name for the record of what these texts say: 16 hexadecimal digits, the same at any time and on any host.
 std::string record_name_of(std::initializer_list<std::string> texts);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/launch/process_facts.hpp"
+#include "libprofile/system/process_facts.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -28,7 +28,7 @@ bool is_launcher(std::string_view name) {
 // A process that has ended, but that nobody has waited for, is a zombie.
 bool runs(pid_t process) {
   const std::optional<ProcessFacts> facts = facts_of(process);
-  return facts && facts->state != 'Z' && facts->state != 'X';
+  return facts && !facts->has_ended();
 }
 
 bool have_ended(const std::vector<pid_t>& processes, double within_seconds) {
@@ -54,7 +54,8 @@ RunningLauncher launcher_above(pid_t process) {
     process = facts->parent;
     facts = facts_of(process);
     if (!facts || kill(process, 0) != 0) break;
-    if (is_launcher(facts->name)) launcher = {process, is_hydra(facts->name) ? SIGINT : SIGTERM};
+    const std::string_view name = facts->name.data();
+    if (is_launcher(name)) launcher = {process, is_hydra(name) ? SIGINT : SIGTERM};
   }
   return launcher;
 }

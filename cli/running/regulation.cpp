@@ -5,29 +5,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 
 #include "cli/running/beside.hpp"
-#include "cli/launch/process_facts.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/running/watched_jobs.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/regulator.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon::cli {
 namespace {
 
 constexpr double nanosecond = 1e-9;
-constexpr double between_looks = 0.05;        // s
+constexpr double between_looks = 0.1;         // s; the ranks publish no more often
 constexpr double lease = 3.0;                 // s; the ranks go on so long after the last renewal
 constexpr double between_renewals = 1.0;      // s
 constexpr double longest_way_to_stop = 10.0;  // s, or so many times the mean segment
 constexpr double segments_to_stop = 5.0;
-
-double monotonic_seconds() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<double>(now.tv_sec) + nanosecond * static_cast<double>(now.tv_nsec);
-}
 
 std::uint64_t end_of_lease() { return static_cast<std::uint64_t>((monotonic_seconds() + lease) / nanosecond); }
 
@@ -41,9 +35,8 @@ std::optional<live::Reader> job_of_this_process(const std::stop_token& stop) {
     for (const std::string& path : *paths) {
       Outcome<live::Reader> reader = live::Reader::open(path);
       if (!reader) continue;
-      const Outcome<live::JobNow> now = reader->read();
-      if (!now || now->here.empty() || !descends_from(now->here.front().process, getpid())) continue;
-      return std::move(*reader);
+      const Outcome<live::JobNow> now = reader->read_totals();
+      if (now && belongs_to(*now, getpid())) return std::move(*reader);
     }
   }
   return std::nullopt;
@@ -85,7 +78,7 @@ class RegulatedJob {
   RegulatedJob(const RegulatedJob&) = delete;
   RegulatedJob& operator=(const RegulatedJob&) = delete;
 
-  Outcome<live::JobNow> look() const { return reader_.read(); }
+  Outcome<live::JobNow> look() const { return reader_.read_totals(); }
 
   /// Returns for how long they stood still; nothing if they did not come to it.
   std::optional<double> suspend(double seconds) {
@@ -203,11 +196,12 @@ std::string_view name_of(ProgressMetric metric) {
 }
 
 RegulationEnd regulate_job(const RegulationRequest& request, const std::stop_token& stop) {
+  give_way();
   RegulationEnd end;
   std::optional<live::Reader> reader = job_of_this_process(stop);
   if (!reader) return end;
-  Outcome<live::JobNow> now = reader->read();
-  while (waited(stop, between_looks) && (!now || !has_all_ranks(*now))) now = reader->read();
+  Outcome<live::JobNow> now = reader->read_totals();
+  while (waited(stop, between_looks) && (!now || !has_all_ranks(*now))) now = reader->read_totals();
   if (!now || !has_all_ranks(*now)) return end;
   end.found_job = true;
   Outcome<live::Regulator> ranks = live::Regulator::open(reader->path());

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "cli/launch/process_facts.hpp"
+#include "libprofile/system/process_facts.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -32,13 +32,16 @@ void give_way() {
   setpriority(PRIO_PROCESS, 0, low);  // on Linux, that of the thread
 }
 
+bool belongs_to(const live::JobNow& job, pid_t process) {
+  return std::any_of(job.here.begin(), job.here.end(),
+                     [process](const live::RankNow& rank) { return descends_from(rank.process, process); });
+}
+
 bool WatchedJobs::is_wanted(const live::JobNow& now) const {
   if (!which_.job.empty()) {
     return now.job == which_.job || std::filesystem::path(now.file).filename() == which_.job || now.file == which_.job;
   }
-  if (which_.process == 0) return true;
-  return std::any_of(now.here.begin(), now.here.end(),
-                     [this](const live::RankNow& rank) { return descends_from(rank.process, which_.process); });
+  return which_.process == 0 || belongs_to(now, which_.process);
 }
 
 void WatchedJobs::complain(const std::string& about) {

@@ -25,6 +25,9 @@ struct WhichJobs {
 /// Gives the calling thread a low priority: who watches should not disturb.
 void give_way();
 
+/// Whether one of its ranks is this process or descends from it.
+bool belongs_to(const live::JobNow& job, pid_t process);
+
 class WatchedJobs {
  public:
   explicit WatchedJobs(WhichJobs which) : which_(std::move(which)) {}

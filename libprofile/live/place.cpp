@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <optional>
 
 #include "libprofile/live/layout.hpp"
+#include "libprofile/system/process_facts.hpp"
 
 namespace halcyon::live {
 namespace {
@@ -22,10 +22,6 @@ namespace {
 // Calls the kernel directly: in a rank, intM must not take these for the application's.
 int open_at(int directory, const char* path, int flags, mode_t mode = 0) {
   return static_cast<int>(syscall(SYS_openat, directory, path, flags | O_CLOEXEC, mode));
-}
-void close_directly(int file) { syscall(SYS_close, file); }
-bool read_all(int file, void* data, std::size_t bytes, std::size_t offset) {
-  return syscall(SYS_pread64, file, data, bytes, offset) == static_cast<long>(bytes);
 }
 
 bool is_private(const struct stat& state) { return state.st_uid == geteuid() && (state.st_mode & 077) == 0; }
@@ -39,10 +35,6 @@ Failure not_private(const std::string& path) {
 
 std::string directory_of_records(const std::string& root) {
   return root + "/halcyon-" + std::to_string(static_cast<unsigned>(geteuid()));
-}
-
-Descriptor::~Descriptor() {
-  if (number_ >= 0) close_directly(number_);
 }
 
 Descriptor open_silently(const char* path) {
@@ -84,34 +76,16 @@ DirectoryLock::~DirectoryLock() {
   if (is_held_) flock(directory_, LOCK_UN);
 }
 
-std::uint64_t start_time_of(pid_t process) {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", process);
-  const Descriptor file(open_at(AT_FDCWD, path, O_RDONLY));
-  if (!file) return 0;
-  char text[1024];
-  const long got = syscall(SYS_read, file.number(), text, sizeof text - 1);
-  if (got <= 0) return 0;
-  text[got] = '\0';
-  // The name of the program, in parentheses, may have blanks and parentheses in it.
-  const char* field = std::strrchr(text, ')');
-  if (field == nullptr || field[1] == '\0') return 0;
-  field += 2;  // the third: the state
-  if (*field == 'Z' || *field == 'X') return 0;
-  constexpr int start_time = 22;
-  for (int number = 3; number < start_time; ++number) {
-    field = std::strchr(field, ' ');
-    if (field == nullptr) return 0;
-    ++field;
-  }
-  return std::strtoull(field, nullptr, 10);
+bool is_alive(pid_t process, std::uint64_t start_time) {
+  const std::optional<ProcessFacts> facts = facts_of(process);
+  return facts && !facts->has_ended() && facts->start_time == start_time;
 }
 
 Life life_of(const Descriptor& record) {
   alignas(Header) std::byte beginning[sizeof(Header)];
   struct stat state {};
   const auto& header = *reinterpret_cast<const Header*>(beginning);
-  const bool is_read = read_all(record.number(), beginning, sizeof beginning, 0);
+  const bool is_read = read_at(record.number(), 0, beginning, sizeof beginning);
   // The magic comes last: whoever created the record died before it was complete.
   if (fstat(record.number(), &state) == 0 && (state.st_size == 0 || (is_read && header.magic == decltype(magic){}))) {
     return Life::dead;
@@ -123,7 +97,7 @@ Life life_of(const Descriptor& record) {
   const std::uint32_t slots = header.slots.load();
   for (std::uint32_t i = 0; i < slots && i < most_slots; ++i) {
     Owner owner{};
-    if (!read_all(record.number(), &owner, sizeof owner, offset_of_slot(i))) return Life::unknown;
+    if (!read_at(record.number(), offset_of_slot(i), &owner, sizeof owner)) return Life::unknown;
     if (is_alive(owner.process, owner.start_time)) return Life::alive;
   }
   return Life::dead;

@@ -6,10 +6,10 @@
 
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "libprofile/format/outcome.hpp"
+#include "libprofile/system/descriptor.hpp"
 
 namespace halcyon::live {
 
@@ -18,24 +18,6 @@ inline constexpr const char* shared_memory = "/dev/shm";
 
 /// The directory of the records of this process's user.
 std::string directory_of_records(const std::string& root = shared_memory);
-
-/// A file descriptor that is closed at the end.
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor();
-  Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(number_, other.number_);
-    return *this;
-  }
-
-  int number() const { return number_; }
-  explicit operator bool() const { return number_ >= 0; }
-
- private:
-  int number_;
-};
 
 /// Opens the directory, which must be this user's and closed to all others. `makes`: creates it if it is missing.
 Outcome<Descriptor> open_directory(const std::string& path, bool makes);
@@ -63,13 +45,8 @@ class DirectoryLock {
   bool is_held_ = false;
 };
 
-/// When a process started, as in /proc/PID/stat; 0 if there is no such process, or only its exit status is left of it.
-std::uint64_t start_time_of(pid_t process);
-
 /// Whether the process that once had this number and start time is still there.
-inline bool is_alive(pid_t process, std::uint64_t start_time) {
-  return start_time != 0 && start_time_of(process) == start_time;
-}
+bool is_alive(pid_t process, std::uint64_t start_time);
 
 /// A record without a living rank was left by a job that was killed. A file that is no record of this layout is
 /// unknown: it may belong to another version of Halcyon.

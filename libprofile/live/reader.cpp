@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <memory>
 #include <optional>
+
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon::live {
 namespace {
@@ -17,25 +17,6 @@ namespace {
 // No real run exceeds it; sums over ranks stay finite.
 constexpr double most_seconds = 1e12;
 constexpr double most_squared_seconds = most_seconds * most_seconds;
-
-bool read_at(int file, std::size_t offset, void* data, std::size_t bytes) {
-  auto* at = static_cast<char*>(data);
-  while (bytes > 0) {
-    const ssize_t got = pread(file, at, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<std::size_t>(got);
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
-std::uint64_t monotonic_now() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
-}
 
 template <std::size_t N>
 std::string text_of(const std::array<char, N>& text) {
@@ -73,8 +54,9 @@ std::optional<KindNow> kind_of(const Kind& kind, const Slot& slot) {
   return is_possible ? std::optional(std::move(now)) : std::nullopt;
 }
 
-// Copies a slot while its rank may write it. False if the file is cut off, or the rank never stands still.
-bool copy_slot(int file, std::size_t offset, Slot& slot) {
+// Copies the first bytes of a slot while its rank may write it. False if the file is cut off, or the rank never stands
+// still.
+bool copy_slot(int file, std::size_t offset, std::size_t bytes, Slot& slot) {
   constexpr int most_tries = 100;
   for (int i = 0; i < most_tries; ++i) {
     std::uint64_t before = 0;
@@ -82,7 +64,7 @@ bool copy_slot(int file, std::size_t offset, Slot& slot) {
     const std::size_t newest = offset + offsetof(Slot, newest);
     if (!read_at(file, newest, &before, sizeof before)) return false;
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (!read_at(file, offset, static_cast<void*>(&slot), sizeof slot)) return false;
+    if (!read_at(file, offset, static_cast<void*>(&slot), bytes)) return false;
     std::atomic_thread_fence(std::memory_order_acquire);
     if (!read_at(file, newest, &after, sizeof after)) return false;
     if (before == after) return true;
@@ -125,7 +107,7 @@ Outcome<Reader> Reader::open(const std::string& path) {
   return Reader(path, std::move(*file));
 }
 
-Outcome<JobNow> Reader::read() const {
+Outcome<JobNow> Reader::read(Depth depth) const {
   const auto refuse = [this](const std::string& why) { return Failure{path_ + " " + why}; };
   const auto beginning = std::make_unique<Header>();
   const Header& header = *beginning;
@@ -155,11 +137,12 @@ Outcome<JobNow> Reader::read() const {
              .launcher = header.launcher,
              .start_time = header.start_time,
              .start_monotonic = header.start_monotonic,
-             .read_monotonic = monotonic_now()};
-  const auto slot = std::make_unique<Slot>();
+             .read_monotonic = nanoseconds_of(CLOCK_MONOTONIC)};
+  const auto slot = std::make_unique<Slot>();  // without kinds
+  const std::size_t bytes = depth == Depth::totals ? offsetof(Slot, kinds) : sizeof(Slot);
   for (std::uint32_t i = 0; i < slots; ++i) {
     const std::string which = "its rank number " + std::to_string(i);
-    if (!copy_slot(file_.number(), offset_of_slot(i), *slot))
+    if (!copy_slot(file_.number(), offset_of_slot(i), bytes, *slot))
       return refuse("cannot be read: " + which + " is cut off or changes all the time");
     std::optional<RankNow> rank = rank_of(*slot, header.ranks);
     if (!rank) return refuse("is corrupted: " + which + " contradicts itself");

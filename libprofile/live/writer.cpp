@@ -13,7 +13,8 @@
 #include <cstring>
 #include <ctime>
 
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/process_facts.hpp"
 #include "libprofile/interpose/signal_blocked.hpp"
 
 namespace halcyon::live {
@@ -109,15 +110,15 @@ bool Writer::claim_slot(const Descriptor& file, const Introduction& who) {
   const bool is_this_job = header->ranks == ranks && header->user == geteuid();
   munmap(header, header_bytes);
   // Without a start time (no /proc), readers would take this rank for dead.
-  const std::uint64_t start_time = start_time_of(getpid());
-  if (!is_this_job || number >= std::min(ranks, most_slots) || start_time == 0) return false;
+  const std::optional<ProcessFacts> own = facts_of(getpid());
+  if (!is_this_job || number >= std::min(ranks, most_slots) || !own) return false;
   const std::size_t offset = offset_of_slot(number);
   if (!make_room(file, offset, slot_bytes)) return false;
   header = map(file, offset + slot_bytes);
   if (header == nullptr) return false;
   madvise(header, offset + slot_bytes, MADV_DONTFORK);
   slot_ = reinterpret_cast<Slot*>(reinterpret_cast<std::byte*>(header) + offset);
-  slot_->owner = {getpid(), static_cast<std::uint32_t>(who.rank), start_time};
+  slot_->owner = {getpid(), static_cast<std::uint32_t>(who.rank), own->start_time};
   header->ranks_here.fetch_add(1);
   header->slots.store(number + 1, std::memory_order_release);
   header_ = header;

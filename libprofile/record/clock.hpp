@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cerrno>
 
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <limits>
 
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "libprofile/format/stream.hpp"
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/merge/merged_run.hpp"
 #include "libprofile/record/receipt.hpp"
 #include "libprofile/record/recorder.hpp"

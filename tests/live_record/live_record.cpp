@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/regulator.hpp"
 

@@ -23,9 +23,9 @@ class RegulatesARun(halcyon_test.Behaviour):
         super().setUp()
         self.stop = self.directory / "stop"
 
-    def start(self, *options):
+    def start(self, *options, of_launcher=()):
         words = [HALCYON, "regulate", "-o", "run.h5", "--no-baseline", *options, "--",
-                 *MPI.launch(RANKS, *MPI.yield_when_idle), PROGRAM, self.stop, "finalize"]
+                 *MPI.launch(RANKS, *MPI.yield_when_idle, *of_launcher), PROGRAM, self.stop, "finalize"]
         process = subprocess.Popen([str(word) for word in words], cwd=self.directory, text=True,
                                    env={**clean_environment(), "XDG_STATE_HOME": str(self.state)},
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -99,7 +99,7 @@ class RegulatesARun(halcyon_test.Behaviour):
         self.assertIn(str(PROGRAM), record["command"])
 
     def test_a_suspended_program_ends_at_a_signal(self):
-        process = self.start("--target", NEVER_REACHED, *LONG)
+        process = self.start("--target", NEVER_REACHED, *LONG, of_launcher=MPI.slow_to_kill)
         self.suspended()
         process.send_signal(signal.SIGTERM)
         errors = process.communicate(timeout=TIME_LIMIT)[1]

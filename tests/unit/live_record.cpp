@@ -11,7 +11,8 @@
 #include <fstream>
 #include <thread>
 
-#include "libprofile/interpose/nanoseconds.hpp"
+#include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/process_facts.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/regulator.hpp"
 #include "libprofile/live/writer.hpp"
@@ -287,9 +288,9 @@ TEST_F(LiveRecord, IsRemovedWhereItsCreatorDiedBeforeItWasComplete) {
 }
 
 TEST_F(LiveRecord, TellsAProcessFromALaterOneOfItsNumber) {
-  EXPECT_TRUE(is_alive(getpid(), start_time_of(getpid())));
-  EXPECT_FALSE(is_alive(getpid(), start_time_of(getpid()) + 1));
-  EXPECT_EQ(start_time_of(1 << 30), 0u);
+  EXPECT_TRUE(is_alive(getpid(), facts_of(getpid())->start_time));
+  EXPECT_FALSE(is_alive(getpid(), facts_of(getpid())->start_time + 1));
+  EXPECT_FALSE(is_alive(1 << 30, 0));
 }
 
 // -- kinds of segments

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "libprofile/interpose/signal_blocked.hpp"
+#include "libprofile/system/descriptor.hpp"
 
 namespace halcyon {
 namespace {
@@ -134,26 +135,13 @@ bool PartFile::write_tail(std::byte* tail, std::size_t bytes) {
   return true;
 }
 
-bool PartFile::read_at(std::uint64_t offset, void* data, std::size_t bytes) const {
-  char* at = static_cast<char*>(data);
-  while (bytes > 0) {
-    const ssize_t got = pread(file_, at, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    offset += static_cast<std::uint64_t>(got);
-    bytes -= static_cast<std::size_t>(got);
-  }
-  return true;
-}
-
 OwnedBlock PartFile::read_block(std::size_t index) const {
   OwnedBlock block = empty_block();
   if (block == nullptr) throw std::bad_alloc();
   std::uint64_t at = header_.blocks_at + index * header_.block_stride;
   bool is_whole = is_still_ours();
   visit_closed_block(*block, header_.with_injection != 0, [&](std::span<std::byte> bytes) {
-    is_whole = is_whole && read_at(at, bytes.data(), bytes.size());
+    is_whole = is_whole && read_at(file_, at, bytes.data(), bytes.size());
     at += bytes.size();
   });
   if (!is_whole) throw std::runtime_error("segments that were spilled cannot be read back from " + path_);
@@ -170,7 +158,7 @@ void PartFile::open_for_reading(const std::string& path, PartFile& part) {
   part.device_ = state.st_dev;
   part.inode_ = state.st_ino;
   std::vector<std::byte> beginning(part_beginning_size);
-  const bool is_long_enough = part.read_at(0, beginning.data(), beginning.size());
+  const bool is_long_enough = read_at(part.file_, 0, beginning.data(), beginning.size());
   Unpacker in(beginning);
   // Older versions had their number, a digit, at the end of the magic.
   if (!is_long_enough || std::memcmp(beginning.data(), part_magic.data(), part_magic.size() - 1) != 0) {
@@ -200,13 +188,13 @@ std::vector<std::byte> PartFile::read_tail() const {
   for (std::uint64_t place = 0; place < 2; ++place) {
     const std::uint64_t at = header_.tails_at + place * most_in_tail_;
     std::vector<std::byte> beginning(tail_header_size);
-    if (!read_at(at, beginning.data(), beginning.size())) continue;
+    if (!read_at(file_, at, beginning.data(), beginning.size())) continue;
     TailHeader header;
     Unpacker in(beginning);
     for_each_number_of_tail_header(header, [&in](auto& number) { in.get(number); });
     if (header.sequence <= sequence || header.bytes > most_in_tail_ - tail_header_size) continue;
     std::vector<std::byte> tail(header.bytes);
-    if (!read_at(at + tail_header_size, tail.data(), tail.size()) ||
+    if (!read_at(file_, at + tail_header_size, tail.data(), tail.size()) ||
         checksum_of(tail.data(), tail.size()) != header.checksum) {
       continue;
     }
@@ -218,7 +206,7 @@ std::vector<std::byte> PartFile::read_tail() const {
 
 std::vector<std::byte> PartFile::read_facts() const {
   std::vector<std::byte> facts(header_.facts_bytes);
-  if (!read_at(part_beginning_size, facts.data(), facts.size())) facts.clear();
+  if (!read_at(file_, part_beginning_size, facts.data(), facts.size())) facts.clear();
   return facts;
 }
 

@@ -110,7 +110,6 @@ class PartFile {
   using Pieces = std::array<iovec, most_pieces_of_block>;
   bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
   bool write_all(std::uint64_t offset, Pieces& pieces, std::size_t count);
-  bool read_at(std::uint64_t offset, void* data, std::size_t bytes) const;
 
   std::string directory_;
   std::string path_;

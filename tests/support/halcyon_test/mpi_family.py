@@ -24,6 +24,7 @@ class MpiFamily:
     ways_to_export: Callable[[str, str], list[list[str]]]  # each sets a variable of all ranks
     pass_on: Callable[[str], list[str]]  # the ranks get the launcher's own variable of this name
     yield_when_idle: tuple[str, ...]  # ranks that wait leave the processor to others
+    slow_to_kill: tuple[str, ...]  # after SIGTERM, the ranks have five seconds until SIGKILL
 
     # Exit statuses of the launcher
     status_of_signal: Callable[[int], int]  # where this signal ended a rank
@@ -53,6 +54,7 @@ OPEN_MPI = MpiFamily(
     ways_to_export=lambda name, value: [["-x", f"{name}={value}"]],
     pass_on=lambda name: ["-x", name],
     yield_when_idle=("--mca", "mpi_yield_when_idle", "1"),
+    slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),  # by default one
     status_of_signal=lambda number: 128 + number,
     statuses_of_exit=lambda status: {status},
     rank_variable="PMIX_RANK",
@@ -70,6 +72,7 @@ MPICH = MpiFamily(
     ways_to_export=lambda name, value: [["-genv", name, value], ["-genv", f"{name}={value}"], ["-env", name, value]],
     pass_on=lambda name: [],  # Hydra passes on all
     yield_when_idle=(),
+    slow_to_kill=(),
     status_of_signal=lambda number: number,
     # Hydra kills the ranks that wait, and returns all statuses that it saw, joined bit by bit.
     statuses_of_exit=lambda status: {status, signal.SIGKILL, status | signal.SIGKILL},

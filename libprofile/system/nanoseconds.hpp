@@ -1,4 +1,4 @@
-// Reads a system clock as a number of nanoseconds.
+// Reads a clock of the system.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,8 @@ inline std::uint64_t nanoseconds_of(clockid_t clock) {
   clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+/// Seconds of a clock that never goes back.
+inline double monotonic_seconds() { return 1e-9 * static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC)); }
 
 }  // namespace halcyon

@@ -1,0 +1,27 @@
+// What the system tells of a process.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace halcyon {
+
+struct ProcessFacts {
+  std::array<char, 64> name{};  // as in /proc/PID/comm
+  char state = ' ';             // as in /proc/PID/stat: T if a signal has stopped it, Z if only its status is left
+  pid_t parent = 0;
+  std::uint64_t start_time = 0;  // in clock ticks since the system started: tells it from a later one of its number
+
+  bool has_ended() const { return state == 'Z' || state == 'X'; }
+};
+
+/// Nothing if there is no such process. Async-signal-safe.
+std::optional<ProcessFacts> facts_of(pid_t process);
+
+/// Whether `ancestor` is `process` or one of those that it descends from.
+bool descends_from(pid_t process, pid_t ancestor);
+
+}  // namespace halcyon
