@@ -3,7 +3,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/run_and_report.hpp"
-#include "cli/running/watch_line.hpp"
+#include "cli/running/view_beside.hpp"
 
 namespace halcyon::cli {
 
@@ -13,7 +13,7 @@ void add_run(const Command& program) {
   auto is_watched = std::make_shared<bool>(false);
   add_run_options(command, *options);
   command.flag("--watch", *is_watched,
-               "Say on standard error how fast the program is while it runs, as halcyon watch does");
+               "Show on standard error what halcyon watch shows, while the program runs");
   command.notes(
       "Put the launch command after '--'.\n"
       "Exit status: the program's; 2 if nothing could be measured.\n"
@@ -23,7 +23,7 @@ void add_run(const Command& program) {
       "  halcyon run -o noisy.h5 --inject class=all,prob=0.0003,mean=50ms,sd=5ms -- mpirun -np 2 ./app");
   command.starts([options, is_watched](const Words& launch) {
     if (launch.empty()) return fail("no launch command given: halcyon run [OPTIONS] -- mpirun -np 4 ./app");
-    return run_and_report(*options, launch, *is_watched ? Beside(show_watch_line) : Beside());
+    return run_and_report(*options, launch, *is_watched ? Beside(show_view_beside) : Beside());
   });
 }
 

@@ -205,7 +205,7 @@ struct Shown {
     const auto at = std::find_if(jobs.begin(), jobs.end(), [this](const JobView& job) { return job.job == chosen; });
     screen.chosen = at == jobs.end() ? 0 : static_cast<std::size_t>(at - jobs.begin());
     if (!jobs.empty()) chosen = jobs[screen.chosen].job;
-    const Terminal::Size size = terminal.size();
+    const TerminalSize size = terminal.size();
     screen.columns = size.columns;
     screen.rows = size.rows;
     screen.delay_seconds = delays[delay];

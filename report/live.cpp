@@ -117,6 +117,10 @@ std::string job_text(const JobView& job) {
   } else {
     text += wrapped("interference", "not known yet: too few segments repeat");
   }
+  if (job.left_seconds && job.state != JobState::ended) {
+    text += wrapped("left", fmt::format("{} at the usual rate, known from {}", duration_text(*job.left_seconds),
+                                        plural(job.known_runs, "earlier run")));
+  }
   if (!job.slowest_ranks.empty()) text += wrapped("slowest ranks", slowest_words(job));
   if (job.last_boundary_seconds_ago) {
     text += wrapped("last boundary", fmt::format("{} ago{}{}", seconds(*job.last_boundary_seconds_ago),
@@ -152,6 +156,7 @@ ordered_json jobs_json(const std::vector<JobView>& jobs) {
          {"interference_interval_percent",
           job.interference ? interval_json(job.interference->interval_percent) : ordered_json()},
          {"coverage_percent", job.interference ? job.interference->coverage_percent : 0.0},
+         {"left_seconds", or_null(job.left_seconds)},
          {"slowest_ranks", job.slowest_ranks},
          {"slowest_hosts", job.slowest_hosts},
          {"last_boundary", job.last_place},
@@ -190,6 +195,8 @@ std::string jobs_openmetrics(const std::vector<JobView>& jobs) {
   add("job_interference_high_ratio", "upper end of its 90 % interval", [](const JobView& job) {
     return job.interference ? std::optional(0.01 * job.interference->interval_percent.high) : std::nullopt;
   });
+  add("job_left_seconds", "what earlier runs took at their best for the segments that are left",
+      [](const JobView& job) { return job.left_seconds; });
   add("job_last_boundary_seconds", "time since the last boundary",
       [](const JobView& job) { return job.last_boundary_seconds_ago; });
   add("job_stands_still", "1 if the job stands still, else 0",

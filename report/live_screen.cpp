@@ -41,13 +41,6 @@ std::string row_of(const std::string& mark, const std::array<std::string, 7>& ce
   return row + cells.back();
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
 const std::vector<std::string> help{
     "  q          quit",
     "  up, down   choose a job; j and k do the same",
@@ -74,6 +67,13 @@ void sort_jobs(std::vector<JobView>& jobs, JobOrder order) {
   std::stable_sort(jobs.begin(), jobs.end(), [&key](const JobView& a, const JobView& b) {
     return key(a) != key(b) ? key(a) < key(b) : a.job < b.job;
   });
+}
+
+std::vector<std::string> job_lines(const JobView& job, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::istringstream in(job_text(job));
+  for (std::string line; std::getline(in, line);) lines.push_back(fitted(line, columns));
+  return lines;
 }
 
 std::vector<std::string> live_screen(const std::vector<JobView>& jobs, const Screen& screen) {
@@ -110,7 +110,7 @@ std::vector<std::string> live_screen(const std::vector<JobView>& jobs, const Scr
       lines.push_back(is_bad ? emphasised(row, red, screen.colour) : row);
     }
     lines.emplace_back();
-    for (const std::string& line : lines_of(job_text(jobs[chosen]))) lines.push_back(fitted(line, screen.columns));
+    for (std::string& line : job_lines(jobs[chosen], screen.columns)) lines.push_back(std::move(line));
   }
   const std::size_t rows = std::max<std::size_t>(screen.rows, 2);
   lines.resize(std::min(lines.size(), screen.message.empty() ? rows : rows - 1));

@@ -31,6 +31,9 @@ struct Screen {
   Colour colour = Colour::never;
 };
 
+/// What is known of a job, in lines of so many columns, without line ends.
+std::vector<std::string> job_lines(const JobView& job, std::size_t columns);
+
 /// Lines that fit the screen, without line ends; at most as many as it has rows.
 std::vector<std::string> live_screen(const std::vector<JobView>& jobs, const Screen& screen);
 

@@ -68,6 +68,17 @@ std::optional<KnownParts> parts_of(const Profile& profile) {
 
 void add_run(KnownParts& known, const Profile& profile) { add_times(known, seconds_of_parts(profile)); }
 
+std::optional<double> best_seconds_after(const KnownParts& known, std::uint64_t segments) {
+  if (segments > known.segments) return std::nullopt;
+  const double done =
+      static_cast<double>(known_part_count) * static_cast<double>(segments) / static_cast<double>(known.segments);
+  double seconds = 0.0;
+  for (std::size_t i = 0; i < known_part_count; ++i) {
+    seconds += known.parts[i].best * std::clamp(static_cast<double>(i + 1) - done, 0.0, 1.0);
+  }
+  return seconds;
+}
+
 std::optional<KnownRuns::OfParts> beyond_parts(const Profile& profile, const std::optional<KnownParts>& known) {
   if (!known || known->segments != profile.segments) return std::nullopt;
   const std::vector<double> seconds = seconds_of_parts(profile);

@@ -32,6 +32,9 @@ std::optional<KnownParts> parts_of(const Profile& profile);
 /// Adds a run of as many segments.
 void add_run(KnownParts& known, const Profile& profile);
 
+/// The best known time of all segments after the first so many, in s. None if the known runs had fewer segments.
+std::optional<double> best_seconds_after(const KnownParts& known, std::uint64_t segments);
+
 /// The time of a run beyond the best known time of each part, its own included. The best of several times is below
 /// their mean by chance, and that is subtracted. The interval reaches as far as that chance, and as far as chance moves
 /// a sum. None of a run of another number of segments.

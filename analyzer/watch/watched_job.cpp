@@ -65,7 +65,8 @@ double longest_usual_segment(const live::JobNow& now) {
 
 }  // namespace
 
-WatchedJob::WatchedJob() : laws_(std::make_unique<DurationLaws>()), test_({.spends_alpha = true}) {}
+WatchedJob::WatchedJob(std::optional<KnownParts> known)
+    : known_(std::move(known)), laws_(std::make_unique<DurationLaws>()), test_({.spends_alpha = true}) {}
 
 void WatchedJob::look(const live::JobNow& now, StoppedRanks stopped) {
   view_.job = now.job;
@@ -87,6 +88,7 @@ void WatchedJob::look(const live::JobNow& now, StoppedRanks stopped) {
   }
   look_at_interference(now);
   look_at_rate(now);
+  look_at_rest(now);
   look_at_slowest(now);
   view_.state = state_of(now);
   if (view_.state == JobState::stands_still && view_.progress_rate) view_.progress_rate = 0.0;
@@ -163,6 +165,15 @@ void WatchedJob::look_at_rate(const live::JobNow& now) {
     case Judgment::good: view_.is_slower_than_usual = false; break;
     case Judgment::undecided: break;
   }
+}
+
+void WatchedJob::look_at_rest(const live::JobNow& now) {
+  view_.left_seconds.reset();
+  if (!known_ || now.here.empty()) return;
+  std::uint64_t done = now.here.front().totals.segments;
+  for (const live::RankNow& rank : now.here) done = std::min(done, rank.totals.segments);
+  view_.left_seconds = best_seconds_after(*known_, done);
+  view_.known_runs = known_->runs;
 }
 
 void WatchedJob::look_at_slowest(const live::JobNow& now) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "analyzer/estimate/duration_law.hpp"
+#include "analyzer/known/known_parts.hpp"
 #include "analyzer/online/interference_so_far.hpp"
 #include "analyzer/online/phase_rate.hpp"
 #include "analyzer/online/sign_test.hpp"
@@ -47,6 +48,9 @@ struct JobView {
   std::vector<std::uint32_t> slowest_ranks;
   std::vector<std::string> slowest_hosts;
   double waiting_percent = 0.0;  // of its time that the middle rank waits in boundaries
+  /// What earlier runs took for the segments that are left, at their best. None if none is known.
+  std::optional<double> left_seconds;
+  std::uint64_t known_runs = 0;  // that this rests on
   std::optional<double> last_boundary_seconds_ago;
   std::string last_place;                    // boundary@module+offset
   std::vector<std::uint32_t> stopped_ranks;  // by a signal
@@ -58,7 +62,8 @@ using StoppedRanks = std::vector<std::uint32_t>;
 
 class WatchedJob {
  public:
-  WatchedJob();
+  /// `known`: of earlier runs of the same command on as many ranks.
+  explicit WatchedJob(std::optional<KnownParts> known = std::nullopt);
 
   /// `stopped`: ranks whose processes a signal has stopped.
   void look(const live::JobNow& now, StoppedRanks stopped);
@@ -67,10 +72,12 @@ class WatchedJob {
  private:
   void look_at_rate(const live::JobNow& now);
   void look_at_interference(const live::JobNow& now);
+  void look_at_rest(const live::JobNow& now);
   void look_at_slowest(const live::JobNow& now);
   JobState state_of(const live::JobNow& now) const;
 
   JobView view_;
+  std::optional<KnownParts> known_;
   std::unique_ptr<DurationLaws> laws_;
   std::optional<double> last_estimate_;                 // elapsed seconds
   double undisturbed_of_usual_ = 1.0;                   // undisturbed seconds of a usual second

@@ -26,16 +26,22 @@ sigset_t handled_signals() {
   return signals;
 }
 
-void put(int file, std::string_view text) {
+}  // namespace
+
+TerminalSize size_of_terminal(int file) {
+  winsize size{};
+  if (ioctl(file, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
+  return {size.ws_col, size.ws_row};
+}
+
+void put(int terminal, std::string_view text) {
   while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
+    const ssize_t written = write(terminal, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // a closed terminal must not end the command
+    if (written <= 0) return;
     text.remove_prefix(static_cast<std::size_t>(written));
   }
 }
-
-}  // namespace
 
 Terminal::Terminal(int input, int output) : input_(input), output_(output) {
   const sigset_t signals = handled_signals();
@@ -69,12 +75,6 @@ void Terminal::stop() {
   leave();
   kill(getpid(), SIGSTOP);
   enter();
-}
-
-Terminal::Size Terminal::size() const {
-  winsize size{};
-  if (ioctl(output_, TIOCGWINSZ, &size) != 0 || size.ws_col == 0 || size.ws_row == 0) return {};
-  return {size.ws_col, size.ws_row};
 }
 
 void Terminal::show(const std::vector<std::string>& lines) const {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace halcyon::cli {
@@ -20,6 +21,15 @@ struct TerminalEvent {
   int asked_to_end = 0;  // the signal
 };
 
+struct TerminalSize {
+  std::size_t columns = 80;
+  std::size_t rows = 24;
+};
+/// 80 columns and 24 rows if the terminal does not say.
+TerminalSize size_of_terminal(int file);
+/// Writes to a terminal. Ignores failure: a closed terminal must not end the command.
+void put(int terminal, std::string_view text);
+
 /// While it lives, signals that would end or stop this process come as events, and it has the second screen of the
 /// terminal.
 class Terminal {
@@ -29,11 +39,7 @@ class Terminal {
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  struct Size {
-    std::size_t columns = 80;
-    std::size_t rows = 24;
-  };
-  Size size() const;
+  TerminalSize size() const { return size_of_terminal(output_); }
 
   /// Replaces what is shown.
   void show(const std::vector<std::string>& lines) const;

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/kept/known_before.hpp"
 #include "libprofile/system/process_facts.hpp"
 
 namespace halcyon::cli {
@@ -23,6 +24,21 @@ StoppedRanks stopped_ranks(const live::JobNow& now) {
     if (facts && (facts->state == 'T' || facts->state == 't')) stopped.push_back(rank.rank);
   }
   return stopped;
+}
+
+// The last known work of this command that has not fewer segments.
+std::optional<KnownParts> known_parts_of(const live::JobNow& job) {
+  const Outcome<KnownBefore> known = KnownBefore::open(RecordStore::Use::reads);
+  if (!known) return std::nullopt;
+  std::uint64_t done = 0;
+  for (const live::RankNow& rank : job.here) done = std::max(done, rank.totals.segments);
+  for (const KnownBefore::NamedWork& work : known->works()) {
+    const Circumstances& circumstances = work.work.circumstances;
+    const bool is_same = static_cast<std::uint32_t>(circumstances.ranks) == job.ranks &&
+                         circumstances.command.substr(0, live::most_command - 1) == job.command;
+    if (is_same && work.work.parts && work.work.parts->segments >= done) return work.work.parts;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -59,7 +75,7 @@ void WatchedJobs::find(const std::string& path) {
   const Outcome<live::JobNow> now = reader->read();
   if (!now) return complain(now.failure().message);
   if (!is_wanted(*now)) return;
-  records_.push_back({.reader = std::move(*reader), .job = std::make_unique<WatchedJob>()});
+  records_.push_back({.reader = std::move(*reader), .job = std::make_unique<WatchedJob>(known_parts_of(*now))});
 }
 
 Status WatchedJobs::look() {

@@ -247,6 +247,16 @@ TEST(KnownParts, AreEachOfTheRunThatWasLeastDisturbedThere) {
   EXPECT_NEAR(percent(slow, beyond_parts(slow, known).beyond_seconds), 20.0, 2.0);
 }
 
+TEST(KnownParts, TellWhatIsLeftOfARun) {
+  KnownParts known{.segments = 200, .runs = 2, .parts = std::vector<KnownPart>(known_part_count, {1.0, 1.5})};
+  known.parts.back().best = 3.0;
+  EXPECT_DOUBLE_EQ(*best_seconds_after(known, 0), 102.0);
+  EXPECT_DOUBLE_EQ(*best_seconds_after(known, 101), 51.5);
+  EXPECT_DOUBLE_EQ(*best_seconds_after(known, 199), 1.5);
+  EXPECT_DOUBLE_EQ(*best_seconds_after(known, 200), 0.0);
+  EXPECT_FALSE(best_seconds_after(known, 201));
+}
+
 TEST(KnownParts, OfAnotherNumberOfSegmentsTellNothing) {
   EXPECT_FALSE(displacement(run_of(1.0, 402), known_of(run_of(1.0)))->of_parts);
   const KnownWork known = with(known_of(run_of(1.0)), run_of(1.0, 402));  // changed since

@@ -48,6 +48,15 @@ TEST(LiveView, TellsAJobInWords) {
   EXPECT_NE(text.find("allreduce@app+0x10"), std::string::npos) << text;
 }
 
+TEST(LiveView, SaysWhatIsLeftWhereEarlierRunsAreKnown) {
+  JobView job = job_of("42", 3.0, 0.9);
+  EXPECT_EQ(job_text(job).find("left"), std::string::npos);
+  job.left_seconds = 130.0;
+  job.known_runs = 2;
+  EXPECT_NE(job_text(job).find("2 min 10 s at the usual rate, known from 2 earlier runs"), std::string::npos)
+      << job_text(job);
+}
+
 TEST(LiveView, SaysWhatStandsStill) {
   JobView job = job_of("42", 3.0, 0.0);
   job.state = JobState::stands_still;

@@ -38,6 +38,18 @@ TEST(WatchedJob, ThatIsQuietRunsAtItsUsualRate) {
   EXPECT_GT(view.history.size(), 50U);
 }
 
+TEST(WatchedJob, HasAsMuchLeftAsEarlierRunsTook) {
+  RunningJob job(4);
+  WatchedJob unknown;
+  EXPECT_FALSE(view_after(unknown, job, 10).left_seconds);
+  const std::uint64_t done = job.now.here.front().totals.segments;
+  const KnownParts known{.segments = 4 * done, .runs = 3, .parts = std::vector<KnownPart>(100, {0.4, 0.4})};
+  WatchedJob watched(known);
+  watched.look(job.now, {});
+  EXPECT_NEAR(*watched.view().left_seconds, 30.0, 0.1);
+  EXPECT_EQ(watched.view().known_runs, 3u);
+}
+
 TEST(WatchedJob, ThatIsSlowedDownIsSeenToBe) {
   RunningJob job(4);
   WatchedJob watched;

@@ -178,6 +178,22 @@ class WatchesARun(halcyon_test.Behaviour):
         status, errors = self.end(process)
         self.assertEqual(status, 0, errors)
 
+    def test_run_shows_it_at_the_bottom_of_a_terminal_and_leaves_that_whole(self):
+        terminal = Terminal([HALCYON, "run", "--watch", "-o", "run.h5", "--no-baseline", "--",
+                             *MPI.launch(RANKS, *MPI.yield_when_idle), PROGRAM, self.stop, "finalize"],
+                            self.environment, self.directory)
+        self.addCleanup(terminal.end)
+        terminal.wait_for("interference")
+        self.assertRegex(terminal.shown, "\x1b\\[1;[0-9]+r")  # these rows scroll
+        terminal.resize(10, 100)  # no room for more than a line
+        terminal.shown = ""
+        terminal.wait_for("; rate ")
+        terminal.resize(40, 120)
+        terminal.wait_for("last boundary")
+        self.stop.touch()
+        terminal.wait_for("\x1b[r")
+        terminal.wait_for("details: halcyon report run.h5")
+
     def test_it_ends_with_the_job(self):
         process = self.start()
         self.wait_until_it_is_judged(process)

@@ -1,0 +1,34 @@
+// Lines that stay at the bottom of a terminal while a program writes above them.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace halcyon::cli {
+
+/// The program's output scrolls in the rows above. The terminal is whole again once the object is gone.
+class BottomLines {
+ public:
+  /// `output`: a terminal.
+  explicit BottomLines(int output) : output_(output) {}
+  ~BottomLines() { clear(); }
+  BottomLines(const BottomLines&) = delete;
+  BottomLines& operator=(const BottomLines&) = delete;
+
+  /// How many lines there is room for, so that the program keeps most of the rows.
+  std::size_t room() const;
+  /// Replaces what is shown; each line is as wide as the terminal at most.
+  void show(const std::vector<std::string>& lines);
+  /// Gives all rows back to the program.
+  void clear();
+
+ private:
+  void reserve(std::size_t count);
+
+  int output_;
+  std::size_t rows_ = 0;   // of the terminal, when the lines were reserved
+  std::size_t count_ = 0;  // of reserved lines
+};
+
+}  // namespace halcyon::cli
