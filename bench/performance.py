@@ -7,6 +7,7 @@ Takes some 25 minutes on an otherwise idle machine. Recorded and unrecorded runs
 fails. The page's section on figures above their budget is written by hand and is kept.
 """
 import argparse
+import contextlib
 import json
 import re
 import statistics
@@ -91,20 +92,32 @@ def cost_of_calls(directory):
 
 
 def cost_of_live(directory):
-    """What the live record adds to recorded calls, in runs with and without it by turns."""
+    """What the live record adds to recorded calls, alone and with a watcher, in runs without and with them by turns."""
     rows = []
     for what, kind, count, budget in (("a recorded point-to-point call", "send", 10_000_000, "≤ 1 ns"),
                                       ("a recorded boundary", "segments", 1_000_000, "≤ 10 ns")):
         say(f"live record: {what}")
-        took = {"off": [], "on": []}
+        off, on, watched = [], [], []
         for _ in range(REPEATS):
-            for live, ns in took.items():
-                ns.append(calls(directory, kind, count, HALCYON_COUNTER="cpu", HALCYON_LIVE=live)["ns"])
-        added = [on - off for off, on in zip(took["off"], took["on"])]
-        low, high = interval_of_median(added)
-        rows.append(row(f"added by the live record to {what}", f"{statistics.median(took['off']):.0f} ns",
-                        f"**{statistics.median(added):.1f} ns** ({low:.1f} to {high:.1f})", budget))
+            off.append(calls(directory, kind, count, HALCYON_COUNTER="cpu", HALCYON_LIVE="off")["ns"])
+            on.append(calls(directory, kind, count, HALCYON_COUNTER="cpu", HALCYON_LIVE="on")["ns"])
+            with watcher():
+                watched.append(calls(directory, kind, count, HALCYON_COUNTER="cpu", HALCYON_LIVE="on")["ns"])
+        for by, ns in (("the live record", on), ("the live record, while `halcyon watch` looks at it", watched)):
+            added = [with_it - without for without, with_it in zip(off, ns)]
+            low, high = interval_of_median(added)
+            rows.append(row(f"added by {by} to {what}", f"{statistics.median(off):.0f} ns",
+                            f"**{statistics.median(added):.1f} ns** ({low:.1f} to {high:.1f})", budget))
     return rows
+
+
+@contextlib.contextmanager
+def watcher():
+    with subprocess.Popen([HALCYON, "watch", "--all"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as watching:
+        try:
+            yield
+        finally:
+            watching.terminate()
 
 
 def beside(directory, libraries):

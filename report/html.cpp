@@ -139,7 +139,7 @@ std::string share_table(std::string_view caption, const std::string& rows, std::
   return fmt::format("<table class=\"{}\"><caption>{}</caption>\n<tbody>{}</tbody></table>\n", classes, caption, rows);
 }
 
-// The first `most` shares, which the attribution sorts by size, a row each; the others together in one row.
+// The first `most` shares, which the breakdown sorts by size, a row each; the others together in one row.
 template <class Share, class Name>
 std::string share_rows(const std::vector<Share>& shares, std::size_t most, double total, std::string_view noun,
                        Name name) {
@@ -156,58 +156,57 @@ std::string share_rows(const std::vector<Share>& shares, std::size_t most, doubl
 }
 
 // "A: ": the name that tables and figures give to a group that lost much; empty for the other groups.
-std::string letter_of(const Attribution& attribution, std::uint32_t group) {
-  const auto place = std::find_if(attribution.groups.begin(), attribution.groups.end(),
+std::string letter_of(const Breakdown& breakdown, std::uint32_t group) {
+  const auto place = std::find_if(breakdown.groups.begin(), breakdown.groups.end(),
                                   [group](const GroupShare& share) { return share.group == group; });
-  if (place == attribution.groups.end()) return "";
-  return std::string(1, static_cast<char>('A' + (place - attribution.groups.begin()))) + ": ";
+  if (place == breakdown.groups.end()) return "";
+  return std::string(1, static_cast<char>('A' + (place - breakdown.groups.begin()))) + ": ";
 }
 
 std::string lost_section(const RunOnPage& run) {
-  const Attribution& attribution = run.analysis.attribution;
+  const Breakdown& breakdown = run.analysis.breakdown;
   const MethodResult& result = run.analysis.result();
   if (result.verdict == Verdict::unknown) return "";
-  const double total = attribution.seconds;
+  const double total = breakdown.seconds;
   if (!is_worth_telling(run.analysis)) {
     return section("Where time was lost", "",
                    "<p>Less than 1 % of the run time was lost, which is no more than jitter.</p>\n");
   }
   std::string kinds;
-  for (const ExcessKind kind : largest_first(attribution.kinds)) {
-    kinds += share_row(std::string(words_of(kind)), attribution.kinds[static_cast<std::size_t>(kind)], total);
+  for (const ExcessKind kind : largest_first(breakdown.kinds)) {
+    kinds += share_row(std::string(words_of(kind)), breakdown.kinds[static_cast<std::size_t>(kind)], total);
   }
   std::string tables = share_table("by kind of operation", kinds);
-  tables +=
-      share_table("by the rank that held the others up",
-                  share_rows(attribution.ranks, most_ranks_shown, total, "other rank", [&](const RankShare& share) {
-                    return fmt::format("rank {} on {}", share.rank, run.profile.rank_host[share.rank]);
-                  }));
-  if (attribution.hosts.size() > 1) {
-    tables += share_table("by that rank's host", share_rows(attribution.hosts, most_hosts_shown, total, "other host",
+  tables += share_table("by the rank that held the others up",
+                        share_rows(breakdown.ranks, most_ranks_shown, total, "other rank", [&](const RankShare& share) {
+                          return fmt::format("rank {} on {}", share.rank, run.profile.rank_host[share.rank]);
+                        }));
+  if (breakdown.hosts.size() > 1) {
+    tables += share_table("by that rank's host", share_rows(breakdown.hosts, most_hosts_shown, total, "other host",
                                                             [](const HostShare& share) { return share.host; }));
   }
   std::string groups;
-  std::uint64_t others = attribution.other_groups;
-  double others_seconds = attribution.other_groups_seconds;
-  for (const GroupShare& group : attribution.groups) {
+  std::uint64_t others = breakdown.other_groups;
+  double others_seconds = breakdown.other_groups_seconds;
+  for (const GroupShare& group : breakdown.groups) {
     if (group.seconds < least_share_on_page * total && !groups.empty()) {
       ++others;
       others_seconds += group.seconds;
       continue;
     }
-    const std::string name = letter_of(attribution, group.group);
+    const std::string name = letter_of(breakdown, group.group);
     groups += share_row(words(fmt::format("{}{}, normally {}, ending at {}", name, plural(group.segments, "segment"),
                                           seconds(group.baseline_seconds), site_words(run.profile, group.site))),
                         group.seconds, total);
   }
   if (others > 0) groups += share_row(plural(others, "other group"), others_seconds, total);
-  const std::string evidence = evidence_words(run.profile, attribution);
+  const std::string evidence = evidence_words(run.profile, breakdown);
   const std::string of_hosts = host_evidence_words(run.profile);
   return section("Where time was lost",
                  fmt::format("{} in all. Of the run time: {}.", seconds(total), parts_words(result)),
                  "<div class=\"tables\">" + tables + "</div>\n" +
                      share_table("by group of like segments", groups, "shares groups") +
-                     figure("wide", lost_figure(attribution), "Time lost in each twentieth of the run.") +
+                     figure("wide", lost_figure(breakdown), "Time lost in each twentieth of the run.") +
                      (evidence.empty() ? "" : "<p>The operating system counted: " + words(evidence) + ".</p>\n") +
                      (of_hosts.empty() ? "" : "<p>On the whole hosts: " + words(of_hosts) + ".</p>\n"));
 }
@@ -282,7 +281,7 @@ std::string timeline_section(const RunOnPage& run) {
 }
 
 std::string lateness_section(const RunOnPage& run) {
-  if (run.analysis.result().verdict == Verdict::unknown || run.analysis.attribution.seconds <= 0.0) return "";
+  if (run.analysis.result().verdict == Verdict::unknown || run.analysis.breakdown.seconds <= 0.0) return "";
   return section("Who held the others up, and when",
                  "Ranks leave a boundary together, so a segment is equally long on all of them. Darker means more time "
                  "lost waiting for this rank.",
@@ -300,7 +299,7 @@ std::string histograms_section(const RunOnPage& run) {
         "half", group_figure(group),
         fmt::format(
             "<b>{}{} ending at <code>{}</code>.</b> Baseline {}{}; {} longer than the threshold of {}; lost {}.",
-            is_judged ? letter_of(run.analysis.attribution, group.judged.group) : "", plural(group.segments, "segment"),
+            is_judged ? letter_of(run.analysis.breakdown, group.judged.group) : "", plural(group.segments, "segment"),
             words(site_words(run.profile, group.site)), seconds(group.judged.baseline_seconds),
             group.disturbed == group.segments ? " (estimated: no segment was that short)" : "", group.disturbed,
             seconds(group.judged.threshold_seconds), seconds(group.excess_seconds)));

@@ -49,28 +49,28 @@ ordered_json kinds_json(const SecondsByKind& kinds) {
 }
 
 // All times are in seconds; kinds, ranks, hosts, windows and groups each add up to `excess_seconds`.
-ordered_json breakdown_json(const Profile& profile, const Attribution& attribution) {
+ordered_json breakdown_json(const Profile& profile, const Breakdown& breakdown) {
   ordered_json json;
-  json["excess_seconds"] = attribution.seconds;
-  json["kinds"] = kinds_json(attribution.kinds);
+  json["excess_seconds"] = breakdown.seconds;
+  json["kinds"] = kinds_json(breakdown.kinds);
   json["ranks"] = ordered_json::array();
-  for (const RankShare& share : attribution.ranks) {
+  for (const RankShare& share : breakdown.ranks) {
     json["ranks"].push_back({{"rank", share.rank},
                              {"host", profile.rank_host[share.rank]},
                              {"seconds", share.seconds},
                              {"kinds", kinds_json(share.kinds)}});
   }
   json["hosts"] = ordered_json::array();
-  for (const HostShare& share : attribution.hosts) {
+  for (const HostShare& share : breakdown.hosts) {
     json["hosts"].push_back({{"host", share.host}, {"seconds", share.seconds}});
   }
   json["windows"] = ordered_json::array();
   for (std::size_t i = 0; i < window_count; ++i) {
     json["windows"].push_back(
-        {{"from_seconds", static_cast<double>(i) * attribution.window_seconds}, {"seconds", attribution.windows[i]}});
+        {{"from_seconds", static_cast<double>(i) * breakdown.window_seconds}, {"seconds", breakdown.windows[i]}});
   }
   json["groups"] = ordered_json::array();
-  for (const GroupShare& group : attribution.groups) {
+  for (const GroupShare& group : breakdown.groups) {
     const auto place = profile.places.find(group.site);
     const bool is_known = place != profile.places.end();
     const bool has_source = is_known && !place->second.source.empty();
@@ -81,12 +81,11 @@ ordered_json breakdown_json(const Profile& profile, const Attribution& attributi
                               {"baseline_seconds", group.baseline_seconds},
                               {"seconds", group.seconds}});
   }
-  if (attribution.other_groups > 0) {
-    json["groups"].push_back(
-        {{"other_groups", attribution.other_groups}, {"seconds", attribution.other_groups_seconds}});
+  if (breakdown.other_groups > 0) {
+    json["groups"].push_back({{"other_groups", breakdown.other_groups}, {"seconds", breakdown.other_groups_seconds}});
   }
   json["evidence"] = {
-      {"off_cpu_seconds", attribution.off_cpu_seconds ? ordered_json(*attribution.off_cpu_seconds) : ordered_json()},
+      {"off_cpu_seconds", breakdown.off_cpu_seconds ? ordered_json(*breakdown.off_cpu_seconds) : ordered_json()},
       {"ranks", evidence_json(profile, false)},
       {"hosts", evidence_json(profile, true)}};
   return json;
@@ -262,7 +261,7 @@ const std::vector<RunField>& run_fields() {
       {"breakdown", "", "where the excess went",
        [](Run run) {
          const bool is_known = run.analysis.result().verdict != Verdict::unknown;
-         return is_known ? breakdown_json(run.profile, run.analysis.attribution) : ordered_json();
+         return is_known ? breakdown_json(run.profile, run.analysis.breakdown) : ordered_json();
        },
        Shape::nested},
       {"phases", "", "start-up, stable part and end, and changes of level",

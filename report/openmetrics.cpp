@@ -73,7 +73,7 @@ std::string openmetrics(const AnalyzedFile& run) {
   if (result.verdict != Verdict::unknown) {
     exposition.begin("excess_seconds", "time that came from outside, by the kind of operation that lost it");
     for (std::size_t kind = 0; kind < excess_kind_count; ++kind) {
-      exposition.sample(run.analysis.attribution.kinds[kind], {{"kind", std::string(excess_kind_names[kind])}});
+      exposition.sample(run.analysis.breakdown.kinds[kind], {{"kind", std::string(excess_kind_names[kind])}});
     }
   }
   if (const std::optional<double> start = seconds_since_1970(run.profile.start_time)) {

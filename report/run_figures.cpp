@@ -278,11 +278,11 @@ std::string timeline_figure(const Overview& overview, const std::vector<ShadedPa
   return picture(along_width, bottom + 26.0, timeline_label, content);
 }
 
-std::string lost_figure(const Attribution& attribution) {
+std::string lost_figure(const Breakdown& breakdown) {
   constexpr double bottom = 90.0;
-  const double most = *std::max_element(attribution.windows.begin(), attribution.windows.end());
+  const double most = *std::max_element(breakdown.windows.begin(), breakdown.windows.end());
   if (!(most > 0.0)) return "";
-  const double run_seconds = attribution.window_seconds * static_cast<double>(window_count);
+  const double run_seconds = breakdown.window_seconds * static_cast<double>(window_count);
   const Scale x{0.0, run_seconds, along_left, along_right};
   const Scale y{0.0, nice_end(most), bottom, 10.0};
   std::string content;
@@ -291,9 +291,9 @@ std::string lost_figure(const Attribution& attribution) {
     content += text(along_left - 6, y(value) + 4, "soft end", short_seconds(value, unit_of_axis(y.to_value)));
   }
   for (std::size_t window = 0; window < window_count; ++window) {
-    const double from = x(attribution.window_seconds * static_cast<double>(window));
-    const double high = y(std::max(0.0, attribution.windows[window]));
-    content += rectangle(from + 1, high, x(attribution.window_seconds) - along_left - 2, bottom - high, "disturbed");
+    const double from = x(breakdown.window_seconds * static_cast<double>(window));
+    const double high = y(std::max(0.0, breakdown.windows[window]));
+    content += rectangle(from + 1, high, x(breakdown.window_seconds) - along_left - 2, bottom - high, "disturbed");
   }
   content += time_axis(x, run_seconds, bottom);
   return picture(along_width, bottom + 26.0, "Time lost in each twentieth of the run", content);

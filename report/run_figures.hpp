@@ -13,7 +13,7 @@ namespace halcyon {
 std::string light_figure(const MethodResult& result);
 
 /// Time lost in each part of the run.
-std::string lost_figure(const Attribution& attribution);
+std::string lost_figure(const Breakdown& breakdown);
 
 /// A part of the run that is shaded in the timeline. Kinds are `startup`, of what is not stable, `slower` and `faster`.
 struct ShadedPart {

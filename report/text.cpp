@@ -91,7 +91,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     const auto wrapped_if_any = [](std::string_view label, const std::string& content) {
       return content.empty() ? std::string() : wrapped(label, content);
     };
-    text += wrapped_if_any("evidence", evidence_words(profile, Attribution{}));
+    text += wrapped_if_any("evidence", evidence_words(profile, Breakdown{}));
     text += wrapped_if_any("whole host", host_evidence_words(profile));
   } else {
     text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));

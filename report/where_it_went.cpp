@@ -35,22 +35,22 @@ class Shares {
   std::string text_;
 };
 
-std::string by_kind(const Attribution& attribution) {
-  Shares shares(attribution.seconds);
-  for (const ExcessKind kind : largest_first(attribution.kinds)) {
-    shares.add(std::string(words_of(kind)), attribution.kinds[static_cast<std::size_t>(kind)]);
+std::string by_kind(const Breakdown& breakdown) {
+  Shares shares(breakdown.seconds);
+  for (const ExcessKind kind : largest_first(breakdown.kinds)) {
+    shares.add(std::string(words_of(kind)), breakdown.kinds[static_cast<std::size_t>(kind)]);
   }
   return shares.text();
 }
 
-std::string by_rank(const Profile& profile, const Attribution& attribution) {
-  Shares shares(attribution.seconds);
+std::string by_rank(const Profile& profile, const Breakdown& breakdown) {
+  Shares shares(breakdown.seconds);
   // The name of one more rank takes no more room than "1 other rank".
-  const std::size_t all = attribution.ranks.size();
+  const std::size_t all = breakdown.ranks.size();
   const std::size_t told = all <= most_ranks_told + 1 ? all : most_ranks_told;
   double others = 0.0;
   for (std::size_t i = 0; i < all; ++i) {
-    const RankShare& share = attribution.ranks[i];
+    const RankShare& share = breakdown.ranks[i];
     if (i < told) {
       shares.add(fmt::format("rank {} on {}", share.rank, profile.rank_host[share.rank]), share.seconds);
     } else {
@@ -61,28 +61,28 @@ std::string by_rank(const Profile& profile, const Attribution& attribution) {
   return shares.text();
 }
 
-std::string by_host(const Attribution& attribution) {
-  Shares shares(attribution.seconds);
-  for (std::size_t i = 0; i < std::min(attribution.hosts.size(), most_hosts_told); ++i) {
-    shares.add(attribution.hosts[i].host, attribution.hosts[i].seconds);
+std::string by_host(const Breakdown& breakdown) {
+  Shares shares(breakdown.seconds);
+  for (std::size_t i = 0; i < std::min(breakdown.hosts.size(), most_hosts_told); ++i) {
+    shares.add(breakdown.hosts[i].host, breakdown.hosts[i].seconds);
   }
   return shares.text();
 }
 
 // One bar per window, as high as its excess.
-std::string over_time(const Attribution& attribution) {
+std::string over_time(const Breakdown& breakdown) {
   constexpr std::array<std::string_view, 8> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  const double most = *std::max_element(attribution.windows.begin(), attribution.windows.end());
+  const double most = *std::max_element(breakdown.windows.begin(), breakdown.windows.end());
   std::string line;
-  for (const double window : attribution.windows) {
+  for (const double window : breakdown.windows) {
     const double height = most > 0.0 ? std::clamp(window / most, 0.0, 1.0) : 0.0;
     line += blocks[static_cast<std::size_t>(std::lround(height * static_cast<double>(blocks.size() - 1)))];
   }
-  return fmt::format("{}  a bar per {}, highest {}", line, seconds(attribution.window_seconds), seconds(most));
+  return fmt::format("{}  a bar per {}, highest {}", line, seconds(breakdown.window_seconds), seconds(most));
 }
 
 // The groups with the largest excess first: share, number of segments and normal duration, in columns.
-std::string by_group(const Profile& profile, const Attribution& attribution) {
+std::string by_group(const Profile& profile, const Breakdown& breakdown) {
   struct Columns {
     std::string percent;
     std::string count;
@@ -92,11 +92,11 @@ std::string by_group(const Profile& profile, const Attribution& attribution) {
   std::vector<Columns> rows;
   std::size_t count_width = 0;
   std::size_t duration_width = 0;
-  for (const GroupShare& group : attribution.groups) {
+  for (const GroupShare& group : breakdown.groups) {
     if (rows.size() == most_groups_shown) break;
-    if (!rows.empty() && group.seconds < least_share_in_text * attribution.seconds) break;
-    rows.push_back({fmt::format("{:.0f} %", 100.0 * group.seconds / attribution.seconds),
-                    std::to_string(group.segments), seconds(group.baseline_seconds), site_words(profile, group.site)});
+    if (!rows.empty() && group.seconds < least_share_in_text * breakdown.seconds) break;
+    rows.push_back({fmt::format("{:.0f} %", 100.0 * group.seconds / breakdown.seconds), std::to_string(group.segments),
+                    seconds(group.baseline_seconds), site_words(profile, group.site)});
     count_width = std::max(count_width, rows.back().count.size());
     duration_width = std::max(duration_width, columns_of(rows.back().duration));
   }
@@ -113,7 +113,7 @@ std::string by_group(const Profile& profile, const Attribution& attribution) {
 }  // namespace
 
 bool is_worth_telling(const Analysis& analysis) {
-  return analysis.result().interference_percent >= least_told_percent && analysis.attribution.seconds > 0.0;
+  return analysis.result().interference_percent >= least_told_percent && analysis.breakdown.seconds > 0.0;
 }
 
 std::array<ExcessKind, excess_kind_count> largest_first(const SecondsByKind& seconds) {
@@ -126,15 +126,15 @@ std::array<ExcessKind, excess_kind_count> largest_first(const SecondsByKind& sec
 }
 
 std::string where_it_went_text(const Profile& profile, const Analysis& analysis) {
-  const Attribution& attribution = analysis.attribution;
+  const Breakdown& breakdown = analysis.breakdown;
   if (analysis.result().verdict == Verdict::unknown || !is_worth_telling(analysis)) return {};
-  std::string text = wrapped("where it went", seconds(attribution.seconds));
-  text += wrapped("  by kind", by_kind(attribution));
-  text += wrapped("  held up by", by_rank(profile, attribution));
-  if (profile.hosts().size() > 1) text += wrapped("  by host", by_host(attribution));
-  text += wrapped("  over time", over_time(attribution));
-  text += by_group(profile, attribution);
-  const std::string evidence = evidence_words(profile, attribution);
+  std::string text = wrapped("where it went", seconds(breakdown.seconds));
+  text += wrapped("  by kind", by_kind(breakdown));
+  text += wrapped("  held up by", by_rank(profile, breakdown));
+  if (profile.hosts().size() > 1) text += wrapped("  by host", by_host(breakdown));
+  text += wrapped("  over time", over_time(breakdown));
+  text += by_group(profile, breakdown);
+  const std::string evidence = evidence_words(profile, breakdown);
   if (!evidence.empty()) text += wrapped("  evidence", evidence);
   const std::string of_hosts = host_evidence_words(profile);
   if (!of_hosts.empty()) text += wrapped("  whole host", of_hosts);

@@ -227,11 +227,11 @@ std::vector<std::string> phases_words(const Phases& phases) {
   return clauses;
 }
 
-std::string evidence_words(const Profile& profile, const Attribution& attribution) {
+std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   Clauses clauses;
-  if (attribution.off_cpu_seconds) {
+  if (breakdown.off_cpu_seconds) {
     clauses.add(fmt::format("the rank that held the others up was not running for {:.0f} % of the lost time",
-                            100.0 * *attribution.off_cpu_seconds / attribution.seconds));
+                            100.0 * *breakdown.off_cpu_seconds / breakdown.seconds));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {
     if (const double all = sum_of_known(profile.evidence[index_of(evidence)]); all > 0.0) {

@@ -64,7 +64,7 @@ std::string probes_words(const Analysis& analysis);
 std::string spent_words(const SecondsByKind& spent);
 
 /// What the operating system counted of the run. Leaves out what it does not count or what did not happen.
-std::string evidence_words(const Profile& profile, const Attribution& attribution);
+std::string evidence_words(const Profile& profile, const Breakdown& breakdown);
 /// The same for everything that ran on its hosts.
 std::string host_evidence_words(const Profile& profile);
 

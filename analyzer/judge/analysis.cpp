@@ -179,7 +179,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     analysis.methods.push_back(result);
   }
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
-  analysis.attribution = attribute(profile, grouping, analysis.excess);
+  analysis.breakdown = attribute(profile, grouping, analysis.excess);
   analysis.spent = time_spent(profile);
   analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
   if (!analysis.reason_for_unknown && analysis.result().verdict == Verdict::unknown) {

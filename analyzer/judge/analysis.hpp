@@ -9,7 +9,7 @@
 
 #include "analyzer/estimate/estimators.hpp"
 #include "analyzer/groups/grouping.hpp"
-#include "analyzer/judge/attribution.hpp"
+#include "analyzer/judge/breakdown.hpp"
 #include "analyzer/judge/cause.hpp"
 #include "analyzer/judge/verdict.hpp"
 #include "analyzer/judge/warnings.hpp"
@@ -53,7 +53,7 @@ struct Analysis {
   std::vector<MethodResult> methods;          // in the order of estimators.hpp
   std::size_t chosen = 0;                     // the method that speaks for the run
   std::vector<float> excess;                  // (segments) s by that method, may be negative; 0 where it is not judged
-  Attribution attribution;                    // of that excess
+  Breakdown breakdown;                        // of that excess
   SecondsByKind spent{};                      // by the ranks that held the others up, in all segments
   double slow_percent = 0.0;                  // of the run time, by slow changes; not in the excess
   std::optional<Warning> reason_for_unknown;  // why there is no verdict

@@ -101,11 +101,11 @@ double seconds_of_hosts(const Profile& profile, Evidence which) {
 }
 
 // Adds what the kernel says of the ranks' waits. `shares.off_cpu` must be known.
-void add_known_waits(const Profile& profile, const Attribution& attribution, Shares& shares) {
-  const double all = attribution.seconds;
+void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares& shares) {
+  const double all = breakdown.seconds;
   double waited = 0.0;
   double blocked = 0.0;
-  for (const RankShare& rank : attribution.ranks) {
+  for (const RankShare& rank : breakdown.ranks) {
     const double wait = known_or_zero(evidence_of(profile, Evidence::cpu_wait), rank.rank);
     waited += std::clamp(rank.seconds, 0.0, wait);
     blocked += std::max(0.0, rank.off_cpu_seconds - wait);
@@ -113,19 +113,19 @@ void add_known_waits(const Profile& profile, const Attribution& attribution, Sha
   // Where the other threads of a rank wait, the rank waits in its computation.
   const double others = sum(evidence_of(profile, Evidence::cpu_wait_of_others));
   if (shares.off_cpu >= least_share_off_cpu) shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
-  const double computing = attribution.kinds[static_cast<std::size_t>(ExcessKind::computation)];
+  const double computing = breakdown.kinds[static_cast<std::size_t>(ExcessKind::computation)];
   if (others > 0.0 && waited < computing) {
     shares.waiting_for_cpu = std::max(shares.waiting_for_cpu, std::min(others, computing) / all);
   }
   shares.blocked = blocked / all;
 }
 
-Shares shares_of(const Profile& profile, const Attribution& attribution) {
+Shares shares_of(const Profile& profile, const Breakdown& breakdown) {
   Shares shares;
-  const double all = attribution.seconds;
-  shares.off_cpu = attribution.off_cpu_seconds.value_or(0.0) / all;
+  const double all = breakdown.seconds;
+  shares.off_cpu = breakdown.off_cpu_seconds.value_or(0.0) / all;
   if (are_known(evidence_of(profile, Evidence::cpu_wait))) {
-    add_known_waits(profile, attribution, shares);
+    add_known_waits(profile, breakdown, shares);
   } else if (sum(evidence_of(profile, Evidence::involuntary_switches)) * longest_preemption_seconds >=
              shares.off_cpu * all) {
     shares.waiting_for_cpu = shares.off_cpu;
@@ -136,27 +136,27 @@ Shares shares_of(const Profile& profile, const Attribution& attribution) {
       seconds_of_hosts(profile, Evidence::memory_pressure) >= least_share_of_memory_pressure * all) {
     shares.paging = faults * seconds_of_major_fault / all;
   }
-  for (std::size_t i = 0; i < excess_kind_count; ++i) shares.kinds[i] = attribution.kinds[i] / all;
+  for (std::size_t i = 0; i < excess_kind_count; ++i) shares.kinds[i] = breakdown.kinds[i] / all;
   return shares;
 }
 
-const HostShare* host_alone(const Profile& profile, const Attribution& attribution) {
-  const HostShare& worst = attribution.hosts.front();
-  return profile.hosts().size() > 1 && worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
+const HostShare* host_alone(const Profile& profile, const Breakdown& breakdown) {
+  const HostShare& worst = breakdown.hosts.front();
+  return profile.hosts().size() > 1 && worst.seconds >= least_share_of_one * breakdown.seconds ? &worst : nullptr;
 }
 
-const RankShare* rank_alone(const Attribution& attribution) {
-  const RankShare& worst = attribution.ranks.front();
-  return worst.seconds >= least_share_of_one * attribution.seconds ? &worst : nullptr;
+const RankShare* rank_alone(const Breakdown& breakdown) {
+  const RankShare& worst = breakdown.ranks.front();
+  return worst.seconds >= least_share_of_one * breakdown.seconds ? &worst : nullptr;
 }
 
 // The ranks that the excess is of, to be put behind a preposition.
-std::string where(const Profile& profile, const Attribution& attribution) {
+std::string where(const Profile& profile, const Breakdown& breakdown) {
   const std::vector<std::string> hosts = profile.hosts();
-  if (const RankShare* rank = rank_alone(attribution)) {
+  if (const RankShare* rank = rank_alone(breakdown)) {
     return fmt::format("rank {} on {}", rank->rank, profile.rank_host[rank->rank]);
   }
-  if (const HostShare* host = host_alone(profile, attribution)) return "the ranks on " + host->host;
+  if (const HostShare* host = host_alone(profile, breakdown)) return "the ranks on " + host->host;
   return hosts.size() == 1 ? "the ranks on " + hosts.front() : "the ranks";
 }
 
@@ -182,13 +182,13 @@ double share_of_more_work(const Profile& profile, const Grouping& grouping, cons
       explained += std::clamp(more * group.baseline_seconds, 0.0, std::max(excess, 0.0));
     }
   }
-  return explained / analysis.attribution.seconds;
+  return explained / analysis.breakdown.seconds;
 }
 
 // A disturbed run, with what its causes are told from.
 struct DisturbedRun {
   const Profile& profile;
-  const Attribution& attribution;
+  const Breakdown& breakdown;
   Shares shares;
   TimePattern pattern;
   std::string of_whom;
@@ -254,14 +254,14 @@ Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, co
   if (is_cause(share_of_more_work(run.profile, grouping, analysis))) {
     return run.cause("own-variation", "the program's own variation: the longer segments did more work");
   }
-  if (const HostShare* host = host_alone(run.profile, run.attribution)) {
+  if (const HostShare* host = host_alone(run.profile, run.breakdown)) {
     return run.cause("slow-host", fmt::format("one slow host: {} of the lost time was in the computation of {}",
-                                              percent(host->seconds / run.attribution.seconds), run.of_whom));
+                                              percent(host->seconds / run.breakdown.seconds), run.of_whom));
   }
-  const RankShare* rank = rank_alone(run.attribution);
+  const RankShare* rank = rank_alone(run.breakdown);
   if (rank != nullptr && run.profile.ranks >= fewest_ranks_to_single_one_out) {
     return run.cause("slow-rank", fmt::format("one slow rank: {} of the lost time was in the computation of {}",
-                                              percent(rank->seconds / run.attribution.seconds), run.of_whom));
+                                              percent(rank->seconds / run.breakdown.seconds), run.of_whom));
   }
   const std::optional<Background> background = background_of(run.profile);
   const bool is_slow =
@@ -281,16 +281,16 @@ std::span<const CauseInfo> cause_infos() { return infos; }
 
 std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
   const MethodResult& result = analysis.result();
-  const Attribution& attribution = analysis.attribution;
-  if ((result.verdict != Verdict::yellow && result.verdict != Verdict::red) || !(attribution.seconds > 0.0) ||
-      attribution.ranks.empty()) {
+  const Breakdown& breakdown = analysis.breakdown;
+  if ((result.verdict != Verdict::yellow && result.verdict != Verdict::red) || !(breakdown.seconds > 0.0) ||
+      breakdown.ranks.empty()) {
     return std::nullopt;
   }
   const DisturbedRun run{.profile = profile,
-                         .attribution = attribution,
-                         .shares = shares_of(profile, attribution),
+                         .breakdown = breakdown,
+                         .shares = shares_of(profile, breakdown),
                          .pattern = time_pattern(profile, grouping, analysis),
-                         .of_whom = where(profile, attribution)};
+                         .of_whom = where(profile, breakdown)};
   const double delays =
       result.interference_percent > 0.0 ? 1.0 - result.speed_percent / result.interference_percent : 1.0;
   if (std::optional<Cause> cause = cause_by_the_system(run, delays)) return cause;

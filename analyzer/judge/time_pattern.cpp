@@ -173,10 +173,10 @@ TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const
   constexpr double most_of_it = 0.8;
   constexpr std::size_t few_windows = window_count / 4;
   constexpr std::size_t many_windows = 3 * window_count / 5;  // evenly spread, it needs four fifths
-  std::array<double, window_count> windows = analysis.attribution.windows;
+  std::array<double, window_count> windows = analysis.breakdown.windows;
   for (double& window : windows) window = std::max(window, 0.0);
   const double needed = most_of_it * std::accumulate(windows.begin(), windows.end(), 0.0);
-  const double length = analysis.attribution.window_seconds;
+  const double length = analysis.breakdown.window_seconds;
   const auto stretch_within = [&](std::size_t fewest, std::size_t most) -> std::optional<TimePattern> {
     for (std::size_t count = fewest; count <= most; ++count) {
       for (std::size_t first = 0; first + count <= window_count; ++first) {

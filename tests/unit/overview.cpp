@@ -80,7 +80,7 @@ TEST(Overview, TellsDisturbedSegmentsFromOthersByTheThresholdOfTheirGroup) {
 TEST(Overview, HasAllOfTheExcessOnTheMapOfRanksAndTime) {
   const Summarized run = disturbed_run();
   EXPECT_EQ(run.overview.lateness.rows, 4U);
-  EXPECT_NEAR(sum(run.overview.lateness.seconds), run.analysis.attribution.seconds, 1e-9);
+  EXPECT_NEAR(sum(run.overview.lateness.seconds), run.analysis.breakdown.seconds, 1e-9);
 }
 
 TEST(Overview, LetsNeighbouringRanksShareARowWhereThereAreMany) {

@@ -1,4 +1,4 @@
-#include "analyzer/judge/attribution.hpp"
+#include "analyzer/judge/breakdown.hpp"
 
 #include <gtest/gtest.h>
 
@@ -37,11 +37,11 @@ std::vector<float> excess_of(const Profile& profile, double baseline = 0.010) {
   return excess;
 }
 
-Attribution attribute(const Profile& profile, const std::vector<float>& excess) {
+Breakdown attribute(const Profile& profile, const std::vector<float>& excess) {
   return halcyon::attribute(profile, group_segments(profile), excess);
 }
 
-double of(const Attribution& attribution, ExcessKind kind) { return attribution.kinds[static_cast<std::size_t>(kind)]; }
+double of(const Breakdown& breakdown, ExcessKind kind) { return breakdown.kinds[static_cast<std::size_t>(kind)]; }
 
 template <class Shares>
 double sum_of(const Shares& shares) {
@@ -50,20 +50,20 @@ double sum_of(const Shares& shares) {
   return sum;
 }
 
-void expect_to_add_up(const Attribution& attribution, double seconds) {
+void expect_to_add_up(const Breakdown& breakdown, double seconds) {
   const double tolerance = 1e-12 + 1e-12 * std::abs(seconds);
-  EXPECT_NEAR(attribution.seconds, seconds, tolerance);
-  EXPECT_NEAR(std::accumulate(attribution.kinds.begin(), attribution.kinds.end(), 0.0), seconds, tolerance);
-  EXPECT_NEAR(sum_of(attribution.ranks), seconds, tolerance);
-  EXPECT_NEAR(sum_of(attribution.hosts), seconds, tolerance);
-  EXPECT_NEAR(std::accumulate(attribution.windows.begin(), attribution.windows.end(), 0.0), seconds, tolerance);
-  EXPECT_NEAR(sum_of(attribution.groups) + attribution.other_groups_seconds, seconds, tolerance);
-  for (const RankShare& rank : attribution.ranks) {
+  EXPECT_NEAR(breakdown.seconds, seconds, tolerance);
+  EXPECT_NEAR(std::accumulate(breakdown.kinds.begin(), breakdown.kinds.end(), 0.0), seconds, tolerance);
+  EXPECT_NEAR(sum_of(breakdown.ranks), seconds, tolerance);
+  EXPECT_NEAR(sum_of(breakdown.hosts), seconds, tolerance);
+  EXPECT_NEAR(std::accumulate(breakdown.windows.begin(), breakdown.windows.end(), 0.0), seconds, tolerance);
+  EXPECT_NEAR(sum_of(breakdown.groups) + breakdown.other_groups_seconds, seconds, tolerance);
+  for (const RankShare& rank : breakdown.ranks) {
     EXPECT_NEAR(std::accumulate(rank.kinds.begin(), rank.kinds.end(), 0.0), rank.seconds, tolerance);
   }
 }
 
-TEST(Attribution, GoesToTheKindTheRankAndTheHostThatWereDelayed) {
+TEST(Breakdown, GoesToTheKindTheRankAndTheHostThatWereDelayed) {
   const std::vector<std::pair<std::optional<TimeKind>, ExcessKind>> kinds{
       {std::nullopt, ExcessKind::computation},
       {TimeKind::point_to_point, ExcessKind::point_to_point},
@@ -74,18 +74,18 @@ TEST(Attribution, GoesToTheKindTheRankAndTheHostThatWereDelayed) {
     for (const std::uint32_t rank : {0u, 1u}) {
       Profile profile = plain_profile();
       for (std::size_t i = 5; i < 100; i += 10) delay(profile, i, 0.020F, rank, time);
-      const Attribution attribution = attribute(profile, excess_of(profile));
-      EXPECT_NEAR(of(attribution, kind), 0.200, 1e-6);
-      ASSERT_FALSE(attribution.ranks.empty());
-      EXPECT_EQ(attribution.ranks.front().rank, rank);
-      EXPECT_NEAR(attribution.ranks.front().kinds[static_cast<std::size_t>(kind)], 0.200, 1e-6);
-      EXPECT_EQ(attribution.hosts.front().host, rank == 0 ? "left" : "right");
-      expect_to_add_up(attribution, attribution.seconds);
+      const Breakdown breakdown = attribute(profile, excess_of(profile));
+      EXPECT_NEAR(of(breakdown, kind), 0.200, 1e-6);
+      ASSERT_FALSE(breakdown.ranks.empty());
+      EXPECT_EQ(breakdown.ranks.front().rank, rank);
+      EXPECT_NEAR(breakdown.ranks.front().kinds[static_cast<std::size_t>(kind)], 0.200, 1e-6);
+      EXPECT_EQ(breakdown.hosts.front().host, rank == 0 ? "left" : "right");
+      expect_to_add_up(breakdown, breakdown.seconds);
     }
   }
 }
 
-TEST(Attribution, AddsUpForAnyExcessEvenANegativeOne) {
+TEST(Breakdown, AddsUpForAnyExcessEvenANegativeOne) {
   Profile profile = plain_profile(2000);
   std::mt19937 engine(3);
   std::normal_distribution<float> jitter(0.0F, 0.001F);
@@ -98,30 +98,30 @@ TEST(Attribution, AddsUpForAnyExcessEvenANegativeOne) {
     column(profile, Feature::writes).index.push_back(static_cast<std::uint16_t>(i / 50));  // 40 groups
   }
   const std::vector<float> excess = excess_of(profile);
-  const Attribution attribution = attribute(profile, excess);
-  EXPECT_EQ(attribution.groups.size(), most_groups_told);
-  EXPECT_EQ(attribution.other_groups, 30u);
-  expect_to_add_up(attribution, std::accumulate(excess.begin(), excess.end(), 0.0));
+  const Breakdown breakdown = attribute(profile, excess);
+  EXPECT_EQ(breakdown.groups.size(), most_groups_told);
+  EXPECT_EQ(breakdown.other_groups, 30u);
+  expect_to_add_up(breakdown, std::accumulate(excess.begin(), excess.end(), 0.0));
 }
 
-TEST(Attribution, LetsJitterOfOneKindCancelWithinThatKind) {
+TEST(Breakdown, LetsJitterOfOneKindCancelWithinThatKind) {
   Profile profile = plain_profile();
   for (std::size_t i = 0; i < 100; ++i) delay(profile, i, i % 2 == 0 ? 0.0005F : -0.0005F, 0, TimeKind::collective);
-  const Attribution attribution = attribute(profile, excess_of(profile));
-  for (const double seconds : attribution.kinds) EXPECT_NEAR(seconds, 0.0, 1e-6);
+  const Breakdown breakdown = attribute(profile, excess_of(profile));
+  for (const double seconds : breakdown.kinds) EXPECT_NEAR(seconds, 0.0, 1e-6);
 }
 
-TEST(Attribution, DividesASegmentBetweenItsDelays) {
+TEST(Breakdown, DividesASegmentBetweenItsDelays) {
   Profile profile = plain_profile();
   delay(profile, 50, 0.030F, 1, TimeKind::point_to_point);
   delay(profile, 50, 0.010F, 1, TimeKind::file_io);
-  const Attribution attribution = attribute(profile, excess_of(profile));
-  EXPECT_NEAR(of(attribution, ExcessKind::point_to_point), 0.030, 1e-6);
-  EXPECT_NEAR(of(attribution, ExcessKind::file_io), 0.010, 1e-6);
+  const Breakdown breakdown = attribute(profile, excess_of(profile));
+  EXPECT_NEAR(of(breakdown, ExcessKind::point_to_point), 0.030, 1e-6);
+  EXPECT_NEAR(of(breakdown, ExcessKind::file_io), 0.010, 1e-6);
 }
 
 // The estimator knows from elsewhere that even the fastest segments are disturbed.
-TEST(Attribution, OfAGroupWithoutAnUndisturbedSegmentFollowsWhatDiffers) {
+TEST(Breakdown, OfAGroupWithoutAnUndisturbedSegmentFollowsWhatDiffers) {
   Profile profile = plain_profile();
   std::mt19937 engine(5);
   std::poisson_distribution<int> delays(6.0);
@@ -129,38 +129,38 @@ TEST(Attribution, OfAGroupWithoutAnUndisturbedSegmentFollowsWhatDiffers) {
     delay(profile, i, 0.005F * static_cast<float>(1 + delays(engine)), 1, TimeKind::point_to_point);
   }
   const std::vector<float> excess = excess_of(profile);
-  const Attribution attribution = attribute(profile, excess);
-  expect_to_add_up(attribution, std::accumulate(excess.begin(), excess.end(), 0.0));
-  EXPECT_GT(of(attribution, ExcessKind::point_to_point), 0.99 * attribution.seconds);
+  const Breakdown breakdown = attribute(profile, excess);
+  expect_to_add_up(breakdown, std::accumulate(excess.begin(), excess.end(), 0.0));
+  EXPECT_GT(of(breakdown, ExcessKind::point_to_point), 0.99 * breakdown.seconds);
 }
 
-TEST(Attribution, WithoutAnythingThatDiffersIsComputation) {
+TEST(Breakdown, WithoutAnythingThatDiffersIsComputation) {
   const Profile profile = plain_profile();
-  const Attribution attribution = attribute(profile, std::vector<float>(100, 0.001F));
-  EXPECT_NEAR(of(attribution, ExcessKind::computation), 0.100, 1e-8);
+  const Breakdown breakdown = attribute(profile, std::vector<float>(100, 0.001F));
+  EXPECT_NEAR(of(breakdown, ExcessKind::computation), 0.100, 1e-8);
 }
 
-TEST(Attribution, FallsIntoTheWindowsOfTimeInWhichItHappened) {
+TEST(Breakdown, FallsIntoTheWindowsOfTimeInWhichItHappened) {
   Profile profile = plain_profile(200);  // 2 s and what is added
   for (std::size_t i = 100; i < 110; ++i) delay(profile, i, 0.010F, 0, std::nullopt);
-  const Attribution attribution = attribute(profile, excess_of(profile));
-  EXPECT_NEAR(attribution.window_seconds, 0.105, 1e-6);
+  const Breakdown breakdown = attribute(profile, excess_of(profile));
+  EXPECT_NEAR(breakdown.window_seconds, 0.105, 1e-6);
   for (std::size_t window = 0; window < window_count; ++window) {
     const bool delayed = window >= 9 && window <= 11;  // 1.0 to 1.2 s
-    EXPECT_EQ(std::abs(attribution.windows[window]) > 1e-6, delayed) << window;
+    EXPECT_EQ(std::abs(breakdown.windows[window]) > 1e-6, delayed) << window;
   }
 }
 
-TEST(Attribution, SpreadsALongSegmentOverTheWindowsItLasts) {
+TEST(Breakdown, SpreadsALongSegmentOverTheWindowsItLasts) {
   Profile profile = plain_profile();  // 1 s
   delay(profile, 99, 1.0F, 0, std::nullopt);
-  const Attribution attribution = attribute(profile, excess_of(profile));
-  EXPECT_NEAR(attribution.windows[15], 0.1, 0.01);
-  EXPECT_NEAR(attribution.windows[19], 0.1, 0.01);
-  EXPECT_NEAR(attribution.windows[5], 0.0, 1e-6);
+  const Breakdown breakdown = attribute(profile, excess_of(profile));
+  EXPECT_NEAR(breakdown.windows[15], 0.1, 0.01);
+  EXPECT_NEAR(breakdown.windows[19], 0.1, 0.01);
+  EXPECT_NEAR(breakdown.windows[5], 0.0, 1e-6);
 }
 
-TEST(Attribution, SaysHowMuchOfItTheRankWasOffTheCpu) {
+TEST(Breakdown, SaysHowMuchOfItTheRankWasOffTheCpu) {
   Profile profile = plain_profile();
   delay(profile, 10, 0.020F, 1, TimeKind::point_to_point);
   delay(profile, 20, 0.020F, 1, TimeKind::point_to_point);
@@ -170,19 +170,19 @@ TEST(Attribution, SaysHowMuchOfItTheRankWasOffTheCpu) {
   EXPECT_FALSE(attribute(profile, excess_of(profile)).off_cpu_seconds);
 }
 
-TEST(Attribution, NamesTheGroupsWithTheMostOfIt) {
+TEST(Breakdown, NamesTheGroupsWithTheMostOfIt) {
   Profile profile = plain_profile();
   profile.sites = {"allreduce@app+0x10", "barrier@app+0x20"};
   profile.site.assign(100, 0);
   for (std::size_t i = 50; i < 100; ++i) profile.site[i] = 1;
   delay(profile, 10, 0.020F, 1, std::nullopt);
   delay(profile, 60, 0.050F, 1, std::nullopt);
-  const Attribution attribution = attribute(profile, excess_of(profile));
-  ASSERT_EQ(attribution.groups.size(), 2u);
-  EXPECT_EQ(attribution.groups[0].site, "barrier@app+0x20");
-  EXPECT_EQ(attribution.groups[0].segments, 50u);
-  EXPECT_NEAR(attribution.groups[0].seconds, 0.050, 1e-6);
-  EXPECT_NEAR(attribution.groups[0].baseline_seconds, 0.010, 1e-6);
+  const Breakdown breakdown = attribute(profile, excess_of(profile));
+  ASSERT_EQ(breakdown.groups.size(), 2u);
+  EXPECT_EQ(breakdown.groups[0].site, "barrier@app+0x20");
+  EXPECT_EQ(breakdown.groups[0].segments, 50u);
+  EXPECT_NEAR(breakdown.groups[0].seconds, 0.050, 1e-6);
+  EXPECT_NEAR(breakdown.groups[0].baseline_seconds, 0.010, 1e-6);
 }
 
 TEST(TimeSpent, IsThatOfTheRankThatHeldTheOthersUp) {
@@ -198,15 +198,15 @@ TEST(TimeSpent, IsThatOfTheRankThatHeldTheOthersUp) {
   EXPECT_NEAR(std::accumulate(before.begin(), before.end(), 0.0), 1.0, 1e-4);
 }
 
-TEST(Attribution, OfNoSegmentsIsNothing) { expect_to_add_up(attribute(uniform_profile(0, 1.0), {}), 0.0); }
+TEST(Breakdown, OfNoSegmentsIsNothing) { expect_to_add_up(attribute(uniform_profile(0, 1.0), {}), 0.0); }
 
-TEST(Attribution, OfAnAnalysisIsThatOfTheMethodThatSpeaks) {
+TEST(Breakdown, OfAnAnalysisIsThatOfTheMethodThatSpeaks) {
   Profile profile = plain_profile();
   for (std::size_t i = 0; i < 100; i += 10) delay(profile, i, 0.020F, 1, TimeKind::collective);
   for (const std::string_view method : {"paper", "mode"}) {
     const Analysis analysis = analyze(profile, method);
-    expect_to_add_up(analysis.attribution, analysis.result().excess_seconds);
-    EXPECT_NEAR(of(analysis.attribution, ExcessKind::collective), analysis.result().excess_seconds, 1e-6);
+    expect_to_add_up(analysis.breakdown, analysis.result().excess_seconds);
+    EXPECT_NEAR(of(analysis.breakdown, ExcessKind::collective), analysis.result().excess_seconds, 1e-6);
   }
 }
 

@@ -44,7 +44,7 @@ inline constexpr std::size_t window_count = 20;
 inline constexpr std::size_t most_groups_told = 10;
 
 /// The excess of a run, divided in five ways; each adds up to `seconds` but for rounding.
-struct Attribution {
+struct Breakdown {
   double seconds = 0.0;
   SecondsByKind kinds{};
   std::vector<RankShare> ranks;  // that held the others up; largest first
@@ -66,7 +66,7 @@ struct Attribution {
 /// or more, whose excess is nearest to zero. A segment's excess may be larger than its times are above the usual ones,
 /// for example where even the least disturbed segments are disturbed. The rest is then divided as in the whole group.
 /// `excess`: (segments).
-Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
+Breakdown attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
 
 /// How the rank that held the others up spent each segment, in s. Of the whole run, disturbed or not.
 SecondsByKind time_spent(const Profile& profile);

@@ -1,4 +1,4 @@
-#include "analyzer/judge/attribution.hpp"
+#include "analyzer/judge/breakdown.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -175,8 +175,8 @@ Windows divide_time(const Profile& profile, const std::vector<float>& excess) {
 
 }  // namespace
 
-Attribution attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess) {
-  Attribution attribution;
+Breakdown attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess) {
+  Breakdown breakdown;
   std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
   for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
   // In a thread of its own: it shares nothing with the rest.
@@ -184,40 +184,40 @@ Attribution attribute(const Profile& profile, const Grouping& grouping, const st
   std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
   divide_among_ranks(profile, grouping, groups, excess, by_rank);
   const Windows divided = windows.get();
-  attribution.windows = divided.seconds;
-  attribution.window_seconds = divided.length;
+  breakdown.windows = divided.seconds;
+  breakdown.window_seconds = divided.length;
   for (std::uint32_t number = 0; number < grouping.groups.count; ++number) {
     const GroupTimes& group = groups[number];
     if (!group.has_excess) continue;
     const std::span<const std::uint32_t> members = grouping.members(number);
-    attribution.seconds += group.seconds;
-    attribution.groups.push_back({.group = number,
-                                  .site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
-                                  .segments = members.size(),
-                                  .baseline_seconds = group.durations / static_cast<double>(members.size()),
-                                  .seconds = group.seconds});
+    breakdown.seconds += group.seconds;
+    breakdown.groups.push_back({.group = number,
+                                .site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
+                                .segments = members.size(),
+                                .baseline_seconds = group.durations / static_cast<double>(members.size()),
+                                .seconds = group.seconds});
   }
-  largest_first(attribution.groups);
-  for (std::size_t i = most_groups_told; i < attribution.groups.size(); ++i) {
-    ++attribution.other_groups;
-    attribution.other_groups_seconds += attribution.groups[i].seconds;
+  largest_first(breakdown.groups);
+  for (std::size_t i = most_groups_told; i < breakdown.groups.size(); ++i) {
+    ++breakdown.other_groups;
+    breakdown.other_groups_seconds += breakdown.groups[i].seconds;
   }
-  attribution.groups.resize(std::min(attribution.groups.size(), most_groups_told));
+  breakdown.groups.resize(std::min(breakdown.groups.size(), most_groups_told));
 
   std::map<std::string, double> by_host;
   double off_cpu_seconds = 0.0;
   for (const RankShare& rank : by_rank) {
     if (rank.kinds == SecondsByKind{}) continue;
-    for (std::size_t i = 0; i < excess_kind_count; ++i) attribution.kinds[i] += rank.kinds[i];
+    for (std::size_t i = 0; i < excess_kind_count; ++i) breakdown.kinds[i] += rank.kinds[i];
     by_host[profile.rank_host[rank.rank]] += rank.seconds;
     off_cpu_seconds += rank.off_cpu_seconds;
-    attribution.ranks.push_back(rank);
+    breakdown.ranks.push_back(rank);
   }
-  largest_first(attribution.ranks);
-  for (const auto& [host, seconds] : by_host) attribution.hosts.push_back({host, seconds});
-  largest_first(attribution.hosts);
-  if (!profile.last_rank_off_cpu.empty()) attribution.off_cpu_seconds = off_cpu_seconds;
-  return attribution;
+  largest_first(breakdown.ranks);
+  for (const auto& [host, seconds] : by_host) breakdown.hosts.push_back({host, seconds});
+  largest_first(breakdown.hosts);
+  if (!profile.last_rank_off_cpu.empty()) breakdown.off_cpu_seconds = off_cpu_seconds;
+  return breakdown;
 }
 
 SecondsByKind time_spent(const Profile& profile) {
