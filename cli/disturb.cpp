@@ -117,8 +117,7 @@ int disturb(const DisturbOptions& options, const Words& command) {
   disturbers.clear();
   if (signal != 0) {
     hosts.reset();
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
+    end_by(signal);
   }
   return status;
 }

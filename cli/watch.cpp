@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/launch/end_job.hpp"
+#include "cli/launch/signal_relay.hpp"
 #include "cli/console/quantity.hpp"
 #include "cli/console/terminal.hpp"
 #include "cli/running/watch_condition.hpp"
@@ -266,10 +266,7 @@ int watch(const WatchOptions& options) {
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return watch_in_lines(watch, options);
   const EndOfView end = watch_on_terminal(watch, options);
   tell_all(watch);
-  if (end.signal != 0) {
-    std::signal(end.signal, SIG_DFL);
-    std::raise(end.signal);
-  }
+  if (end.signal != 0) end_by(end.signal);
   if (!end.failure.empty()) return fail(end.failure);
   if (is_over(watch, options)) {
     for (const JobView& job : watch.views()) tell(job_line(job));

@@ -19,11 +19,7 @@ void pass_on(int signal) {
 
 void handle(int signal, siginfo_t* from, void*) {
   if (address_of_job == 0) {
-    if (asks_to_end(signal) && asked != 0) {  // who asks again does not want to wait
-      std::signal(signal, SIG_DFL);
-      raise(signal);
-      return;
-    }
+    if (asks_to_end(signal) && asked != 0) return end_by(signal);  // who asks again does not want to wait
     held = signal;
   }
   if (asks_to_end(signal)) asked = signal;
@@ -66,8 +62,10 @@ Outcome<JobEnd> SignalRelay::wait(Job& job, bool interrupts_first) {
 int SignalRelay::asked_to_end() const { return asked; }
 
 void SignalRelay::end_as_asked() const {
-  const int signal = asked_to_end();
-  if (signal == 0) return;
+  if (asked_to_end() != 0) end_by(asked_to_end());
+}
+
+void end_by(int signal) {
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }

@@ -31,4 +31,7 @@ class SignalRelay {
   std::array<struct sigaction, signals.size()> before_{};
 };
 
+/// Ends this process as the signal does where nothing handles it. Async-signal-safe.
+void end_by(int signal);
+
 }  // namespace halcyon::cli
