@@ -1,7 +1,7 @@
 // How many pairs of runs it takes to tell a slower program from a faster one, and how often the answer is wrong: a row
 // of a Markdown table. DIRECTORY_A and DIRECTORY_B hold profiles run-*.h5 of the two; runs with the same name were
 // neighbours. Each repetition begins at another pair, goes on from pair to pair, and from the last to the first, and
-// stops as `halcyon repeat --versus` does. All runs of a directory know each other, also those of other repetitions.
+// stops as `halcyon repeat --versus` does. As there, no run knows of another.
 //
 // usage: compared WITHIN_PERCENT REPETITIONS TRUE_RATIO DIRECTORY_A DIRECTORY_B
 #include <fmt/format.h>
@@ -50,8 +50,8 @@ int main(int argc, char** argv) {
   const double within_percent = std::strtod(argv[1], nullptr);
   const auto repetitions = static_cast<std::size_t>(std::strtoul(argv[2], nullptr, 10));
   const double truth = std::strtod(argv[3], nullptr);
-  const std::vector<RepeatedRun> a = judged_runs(profiles_in(argv[4]));
-  const std::vector<RepeatedRun> b = judged_runs(profiles_in(argv[5]));
+  const std::vector<RepeatedRun> a = judged_runs(profiles_in(argv[4]), Knowledge::none);
+  const std::vector<RepeatedRun> b = judged_runs(profiles_in(argv[5]), Knowledge::none);
   std::vector<RunPair> all;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) all.push_back({a[i], b[i]});
   if (all.size() < default_least_runs || repetitions == 0) {
@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
   std::map<VersusVerdict, std::size_t> verdicts;
   std::vector<std::size_t> pairs;
   std::vector<double> ratios;
+  std::vector<double> half_widths;  // percent
   std::size_t holds = 0;
   for (std::size_t i = 0; i < repetitions; ++i) {
     const Stopped stopped = repetition(all, i * all.size() / repetitions, rule, precision);
@@ -70,14 +71,16 @@ int main(int argc, char** argv) {
     ++verdicts[stopped.versus.verdict];
     pairs.push_back(stopped.pairs);
     ratios.push_back(ratio.ratio);
+    half_widths.push_back(ratio.half_width_percent().value_or(100.0));
     holds += ratio.interval && ratio.interval->low <= truth && truth <= ratio.interval->high ? 1 : 0;
   }
   std::sort(pairs.begin(), pairs.end());
   std::sort(ratios.begin(), ratios.end());
-  fmt::print("| {:.4f} | {} | {} to {} | {:.4f} | {:.4f} to {:.4f} | {} | {} | {} | {} | {:.0f} % |\n", truth,
-             pairs[repetitions / 2], pairs.front(), pairs.back(), ratios[repetitions / 2], ratios.front(),
-             ratios.back(), verdicts[VersusVerdict::slower], verdicts[VersusVerdict::same],
-             verdicts[VersusVerdict::faster], verdicts[VersusVerdict::unclear],
+  std::sort(half_widths.begin(), half_widths.end());
+  fmt::print("| {:.4f} | {} | {} to {} | {:.4f} | {:.4f} to {:.4f} | {:.1f} % | {} | {} | {} | {} | {:.0f} % |\n",
+             truth, pairs[repetitions / 2], pairs.front(), pairs.back(), ratios[repetitions / 2], ratios.front(),
+             ratios.back(), half_widths[repetitions / 2], verdicts[VersusVerdict::slower],
+             verdicts[VersusVerdict::same], verdicts[VersusVerdict::faster], verdicts[VersusVerdict::unclear],
              100.0 * static_cast<double>(holds) / static_cast<double>(repetitions));
   return 0;
 }

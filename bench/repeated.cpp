@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
       "| series | runs | red | measured mean | needs | mean of those not red | needs | undisturbed mean | needs | its "
       "floor | Pilot needs |\n|---|---|---|---|---|---|---|---|---|---|---|");
   for (int i = 2; i < argc; ++i) {
-    const std::vector<RepeatedRun> runs = judged_runs(profiles_in(argv[i]));
+    const std::vector<RepeatedRun> runs = judged_runs(profiles_in(argv[i]), Knowledge::of_all);
     const SeriesSummary summary =
         summarise(runs, {.precision = {.within_percent = within_percent, .confidence = confidence}});
     const auto red =

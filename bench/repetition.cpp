@@ -56,6 +56,7 @@ void print_shared_errors(std::size_t programs, std::uint64_t seed) {
 struct Scenario {
   std::string_view name;
   truth::SeriesLaw law;
+  double reach_of_b = 1.0;  // of a comparison: how much further B's intervals reach
 };
 
 // Changes of the usual law.
@@ -64,7 +65,7 @@ std::vector<Scenario> scenarios() {
   const auto add = [&all](std::string_view name, auto&& change) {
     truth::SeriesLaw law;
     change(law);
-    all.push_back({name, law});
+    all.push_back({.name = name, .law = law});
   };
   add("independent, no run disturbed", [](truth::SeriesLaw& law) { law.disturbed = 0.0; });
   add("independent, 10 % of the runs disturbed", [](truth::SeriesLaw& law) { law.disturbed = 0.1; });
@@ -255,18 +256,20 @@ struct VersusTally {
   std::size_t right = 0;
   std::size_t wrong = 0;  // faster or slower, and it is not; or same, and the programs differ by more than that
   std::size_t unclear = 0;
+  std::size_t held = 0;  // comparisons whose interval holds the true ratio
   std::vector<double> pairs;
 };
 
-void add_comparison(VersusTally& tally, const truth::SeriesLaw& law, double slower, std::uint64_t seed,
+void add_comparison(VersusTally& tally, const Scenario& scenario, double slower, std::uint64_t seed,
                     const Precision& precision) {
-  truth::SeriesSource source(law, seed);
+  truth::SeriesSource source(scenario.law, seed);
   std::vector<RunPair> pairs;
   const double width = versus_half_width_percent(precision.within_percent);
   while (true) {
     const bool is_b_first = b_leads(pairs.size());
-    const RepeatedRun first = source.next(is_b_first ? slower : 1.0);
-    const RepeatedRun second = source.next(is_b_first ? 1.0 : slower);
+    const auto next_of_b = [&] { return source.next_of_other(slower, scenario.reach_of_b); };
+    const RepeatedRun first = is_b_first ? next_of_b() : source.next();
+    const RepeatedRun second = is_b_first ? source.next() : next_of_b();
     pairs.push_back(is_b_first ? RunPair{second, first} : RunPair{first, second});
     if (!is_look(pairs.size(), default_least_runs)) continue;
     const Versus versus = compare_pairs(pairs, precision);
@@ -274,6 +277,7 @@ void add_comparison(VersusTally& tally, const truth::SeriesLaw& law, double slow
         outlook_of(known_so_far(versus.undisturbed), {.within_percent = width, .most_runs = most_runs}, {});
     if (!outlook.stopped_because) continue;
     tally.pairs.push_back(static_cast<double>(pairs.size()));
+    tally.held += holds(*versus.undisturbed.interval, slower) ? 1 : 0;
     constexpr double rounding = 1e-9;
     const bool is_same = 100.0 * std::abs(slower - 1.0) <= precision.within_percent + rounding;
     if (versus.verdict == VersusVerdict::unclear) {
@@ -289,15 +293,18 @@ void add_comparison(VersusTally& tally, const truth::SeriesLaw& law, double slow
 
 void print_versus(std::size_t series, std::uint64_t seed, const Precision& precision) {
   fmt::print(
-      "| runs | B takes longer by % | right % | wrong % | unclear % | pairs, median |\n|---|---|---|---|---|---|\n");
-  for (Scenario scenario : scenarios()) {
+      "| runs | B takes longer by % | right % | wrong % | unclear % | interval holds % | pairs, median |\n"
+      "|---|---|---|---|---|---|---|\n");
+  std::vector<Scenario> all = scenarios();
+  all.push_back({"independent, 30 %, B's intervals reach twice as far", {.disturbed = 0.3}, 2.0});
+  for (Scenario scenario : all) {
     scenario.law.has_shared_error = true;
     for (const double slower : {1.0, 1.01, 1.02, 1.05}) {
       VersusTally tally;
-      for (std::size_t i = 0; i < series; ++i) add_comparison(tally, scenario.law, slower, seed + i, precision);
-      fmt::print("| {} | {:.0f} | {:.1f} | {:.1f} | {:.1f} | {:.0f} |\n", scenario.name, 100.0 * (slower - 1.0),
-                 percent(tally.right, series), percent(tally.wrong, series), percent(tally.unclear, series),
-                 quantile(tally.pairs, 0.5));
+      for (std::size_t i = 0; i < series; ++i) add_comparison(tally, scenario, slower, seed + i, precision);
+      fmt::print("| {} | {:.0f} | {:.1f} | {:.1f} | {:.1f} | {:.1f} | {:.0f} |\n", scenario.name,
+                 100.0 * (slower - 1.0), percent(tally.right, series), percent(tally.wrong, series),
+                 percent(tally.unclear, series), percent(tally.held, series), quantile(tally.pairs, 0.5));
       std::fflush(stdout);
     }
   }

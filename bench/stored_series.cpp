@@ -35,6 +35,16 @@ RepeatedRun repeated_run(const Profile& profile, const Analysis& analysis) {
   return run;
 }
 
+std::optional<KnownWork> known_from(std::span<const std::string> files) {
+  std::optional<KnownWork> known;
+  for_each_profile(files, [&](const Profile& profile, const Grouping& grouping) {
+    const bool is_other_work = known && !displacement_from(profile, grouping, *known);
+    if (is_other_work || !is_learnt_from(profile, true)) return;
+    known = known ? with_run(std::move(*known), profile, grouping) : known_by(profile, grouping);
+  });
+  return known;
+}
+
 }  // namespace
 
 std::vector<std::string> profiles_in(const std::string& directory) {
@@ -47,13 +57,9 @@ std::vector<std::string> profiles_in(const std::string& directory) {
   return files;
 }
 
-std::vector<RepeatedRun> judged_runs(std::span<const std::string> files) {
+std::vector<RepeatedRun> judged_runs(std::span<const std::string> files, Knowledge knowledge) {
   std::optional<KnownWork> known;
-  for_each_profile(files, [&](const Profile& profile, const Grouping& grouping) {
-    const bool is_other_work = known && !displacement_from(profile, grouping, *known);
-    if (is_other_work || !is_learnt_from(profile, true)) return;
-    known = known ? with_run(std::move(*known), profile, grouping) : known_by(profile, grouping);
-  });
+  if (knowledge == Knowledge::of_all) known = known_from(files);
   std::vector<RepeatedRun> runs;
   for_each_profile(files, [&](Profile& profile, const Grouping& grouping) {
     profile.known_runs = known ? displacement_from(profile, grouping, *known) : std::nullopt;

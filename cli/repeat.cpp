@@ -85,7 +85,8 @@ int repeat(RepeatOptions options, Words launch) {
 
   RepeatedRuns runs{.series = std::move(*series)};
   std::string complaint;
-  if (!options.no_baseline) runs.known = open_known(complaint);
+  // What the best run of a program has wrong, all runs that know it share. It would not cancel against another program.
+  if (!options.no_baseline && !request->b) runs.known = open_known(complaint);
   if (!complaint.empty()) runs.complaints.push_back(complaint);
   Repetition& repetition = runs.repetition;
   repetition.command = quoted(launch);

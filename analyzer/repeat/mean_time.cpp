@@ -2,35 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 #include <vector>
 
 #include "analyzer/repeat/narrowing.hpp"
 #include "analyzer/repeat/random_effects.hpp"
+#include "analyzer/repeat/shared_error.hpp"
 #include "analyzer/statistics/moments.hpp"
 #include "analyzer/statistics/student.hpp"
 
 namespace halcyon {
 namespace {
-
-/// How far a run's own interval reaches to one side, and how much the run weighs.
-struct Reach {
-  double seconds = 0.0;
-  double weight = 0.0;
-};
-
-// The value with half of the weight on either side.
-double weighted_median(std::vector<Reach> reaches) {
-  std::sort(reaches.begin(), reaches.end(), [](const Reach& a, const Reach& b) { return a.seconds < b.seconds; });
-  double half = 0.0;
-  for (const Reach& reach : reaches) half += 0.5 * reach.weight;
-  double sum = 0.0;
-  for (const Reach& reach : reaches) {
-    sum += reach.weight;
-    if (sum >= half) return reach.seconds;
-  }
-  return reaches.back().seconds;
-}
 
 double half_width_with(const MeanTime& mean, double random_seconds) {
   return 0.5 *
@@ -88,21 +69,19 @@ MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precisio
   if (times.empty()) return mean;
   std::vector<double> values;
   std::vector<double> errors;
+  std::vector<double> errors_below;
+  std::vector<double> errors_above;
   for (const UncertainTime& time : times) {
     values.push_back(time.seconds);
     errors.push_back(time.larger_error());
+    errors_below.push_back(time.error_below);
+    errors_above.push_back(time.error_above);
   }
   const WeightedMean weighted = random_effects_mean(values, errors);
   mean.mean_seconds = weighted.mean;
-  std::vector<Reach> below;
-  std::vector<Reach> above;
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const double reach = precision.shared_error * normal_quantile_of_interval();
-    below.push_back({reach * times[i].error_below, weighted.own_weights[i]});
-    above.push_back({reach * times[i].error_above, weighted.own_weights[i]});
-  }
-  mean.floor_below_seconds = weighted_median(std::move(below));
-  mean.floor_above_seconds = weighted_median(std::move(above));
+  const SharedError shared = shared_error_of(errors_below, errors_above, weighted.own_weights);
+  mean.floor_below_seconds = precision.shared_error * shared.below;
+  mean.floor_above_seconds = precision.shared_error * shared.above;
   if (times.size() < 2) return mean;
   const double freedom = static_cast<double>(times.size() - 1);
   mean.dependence = dependence_of(weighted.standardized, precision.confidence);

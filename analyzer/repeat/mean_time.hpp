@@ -59,9 +59,8 @@ MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
 
 /// The mean of times that are known with different errors (random_effects.hpp); of a run's two errors the larger one
 /// counts. Correlation between the runs widens the interval. To either side, the error that all runs may share is added
-/// in quadrature: the median, over the runs, of how far their own intervals reach to that side, each run weighted by
-/// the inverse square of its error. These are the ends of 90 % intervals whatever the confidence: such an error is
-/// bounded, and does not scatter.
+/// in quadrature (shared_error.hpp), each run weighted by the inverse square of its error. It is that of 90 % intervals
+/// whatever the confidence: such an error is bounded, and does not scatter.
 MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
 
 }  // namespace halcyon

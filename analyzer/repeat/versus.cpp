@@ -1,35 +1,50 @@
 #include "analyzer/repeat/versus.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "analyzer/repeat/dependence.hpp"
 #include "analyzer/repeat/narrowing.hpp"
 #include "analyzer/repeat/random_effects.hpp"
+#include "analyzer/repeat/shared_error.hpp"
 #include "analyzer/statistics/student.hpp"
 
 namespace halcyon {
 namespace {
 
-/// The logarithms of times, each with its standard error.
+/// The logarithms of times, each with its standard errors: to either side, and the larger one.
 struct Logarithms {
   std::vector<double> values;
   std::vector<double> errors;
+  std::vector<double> errors_below;
+  std::vector<double> errors_above;
 
   void add(const UncertainTime& time) {
     values.push_back(std::log(time.seconds));
     errors.push_back(time.larger_error() / time.seconds);
+    errors_below.push_back(time.error_below / time.seconds);
+    errors_above.push_back(time.error_above / time.seconds);
   }
 };
+
+SharedError shared_error_of(const Logarithms& times) {
+  return halcyon::shared_error_of(times.errors_below, times.errors_above,
+                                  random_effects_mean(times.values, times.errors).own_weights);
+}
 
 struct Logarithmic {
   Logarithms a;
   Logarithms b;
 };
 
+double half_width_percent_of(double log_below, double log_above) {
+  return 50.0 * (std::exp(log_above) - std::exp(-log_below));
+}
+
 // By pairs.
-TimeRatio paired_ratio(const Logarithmic& times, double confidence) {
-  TimeRatio ratio{.pairs = times.a.values.size(), .confidence = confidence};
+TimeRatio paired_ratio(const Logarithmic& times, const Precision& precision) {
+  TimeRatio ratio{.pairs = times.a.values.size(), .confidence = precision.confidence};
   if (ratio.pairs == 0) return ratio;
   std::vector<double> values;
   std::vector<double> errors;
@@ -39,11 +54,16 @@ TimeRatio paired_ratio(const Logarithmic& times, double confidence) {
   }
   const WeightedMean mean = random_effects_mean(values, errors);
   ratio.ratio = std::exp(mean.mean);
+  const SharedError of_a = shared_error_of(times.a);
+  const SharedError of_b = shared_error_of(times.b);
+  ratio.log_floor_below = precision.shared_error * std::max({0.0, of_a.above - of_b.above, of_b.below - of_a.below});
+  ratio.log_floor_above = precision.shared_error * std::max({0.0, of_b.above - of_a.above, of_a.below - of_b.below});
   if (ratio.pairs < 2) return ratio;
-  const double quantile = student_quantile_of_interval(confidence, static_cast<double>(ratio.pairs - 1));
-  ratio.log_half_width =
-      quantile * mean.error * std::sqrt(dependence_of(mean.standardized, confidence).variance_factor);
-  ratio.interval = Interval{std::exp(mean.mean - ratio.log_half_width), std::exp(mean.mean + ratio.log_half_width)};
+  const double quantile = student_quantile_of_interval(precision.confidence, static_cast<double>(ratio.pairs - 1));
+  ratio.log_random =
+      quantile * mean.error * std::sqrt(dependence_of(mean.standardized, precision.confidence).variance_factor);
+  ratio.interval = Interval{std::exp(mean.mean - std::hypot(ratio.log_random, ratio.log_floor_below)),
+                            std::exp(mean.mean + std::hypot(ratio.log_random, ratio.log_floor_above))};
   return ratio;
 }
 
@@ -64,12 +84,13 @@ Interval welch_interval(const Logarithmic& times, double confidence) {
 }
 
 TimeRatio ratio_of(const Logarithmic& times, const Precision& precision) {
-  TimeRatio ratio = paired_ratio(times, precision.confidence);
+  TimeRatio ratio = paired_ratio(times, precision);
   if (ratio.pairs < 2) return ratio;
   ratio.welch = welch_interval(times, precision.confidence);
-  ratio.pairs_needed = least_runs_for([&](std::size_t pairs) {
-    return *ratio.half_width_percent_after(pairs) <= versus_half_width_percent(precision.within_percent);
-  });
+  const double half_width_percent = versus_half_width_percent(precision.within_percent);
+  if (ratio.floor_percent() >= half_width_percent) return ratio;
+  ratio.pairs_needed =
+      least_runs_for([&](std::size_t pairs) { return *ratio.half_width_percent_after(pairs) <= half_width_percent; });
   return ratio;
 }
 
@@ -108,14 +129,15 @@ Logarithmic measured_logarithms(std::span<const RunPair> pairs) {
 
 }  // namespace
 
-std::optional<double> TimeRatio::half_width_percent() const {
-  return interval ? std::optional(100.0 * std::sinh(log_half_width)) : std::nullopt;
-}
+std::optional<double> TimeRatio::half_width_percent() const { return half_width_percent_after(pairs); }
 
 std::optional<double> TimeRatio::half_width_percent_after(std::size_t all_pairs) const {
   if (!interval || all_pairs < 2) return std::nullopt;
-  return 100.0 * std::sinh(log_half_width * narrowing(pairs, all_pairs, confidence));
+  const double random = log_random * narrowing(pairs, all_pairs, confidence);
+  return half_width_percent_of(std::hypot(random, log_floor_below), std::hypot(random, log_floor_above));
 }
+
+double TimeRatio::floor_percent() const { return half_width_percent_of(log_floor_below, log_floor_above); }
 
 Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision) {
   Versus versus;
@@ -127,7 +149,10 @@ Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision)
 }
 
 KnownSoFar known_so_far(const TimeRatio& ratio) {
-  return {ratio.pairs, ratio.half_width_percent(), 0.0, ratio.pairs_needed,
+  // The floor is the difference of two medians. It is known once the pairs scatter less than that.
+  const double floor_percent = ratio.floor_percent();
+  const bool is_floor_known = half_width_percent_of(ratio.log_random, ratio.log_random) <= floor_percent;
+  return {ratio.pairs, ratio.half_width_percent(), is_floor_known ? floor_percent : 0.0, ratio.pairs_needed,
           [ratio](std::size_t all_pairs) { return ratio.half_width_percent_after(all_pairs); }};
 }
 
@@ -141,10 +166,12 @@ std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Pr
     Logarithmic drawn = times;
     for (std::size_t pair = 0; pair < drawn.a.values.size(); ++pair) {
       if (random() % 2 == 0) continue;
-      std::swap(drawn.a.values[pair], drawn.b.values[pair]);
-      std::swap(drawn.a.errors[pair], drawn.b.errors[pair]);
+      for (const auto of_runs :
+           {&Logarithms::values, &Logarithms::errors, &Logarithms::errors_below, &Logarithms::errors_above}) {
+        std::swap((drawn.a.*of_runs)[pair], (drawn.b.*of_runs)[pair]);
+      }
     }
-    const VersusVerdict verdict = verdict_of_ratio(paired_ratio(drawn, precision.confidence), precision.within_percent);
+    const VersusVerdict verdict = verdict_of_ratio(paired_ratio(drawn, precision), precision.within_percent);
     if (verdict == VersusVerdict::faster || verdict == VersusVerdict::slower) ++alarms;
   }
   return static_cast<double>(alarms) / static_cast<double>(repetitions);

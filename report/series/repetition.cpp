@@ -40,6 +40,17 @@ std::string ratio_words(const TimeRatio& ratio) {
 // The mean that the series is to know.
 const MeanTime& answer_of(const Repetition& series) { return series.summary.undisturbed; }
 
+// The half width at which a series stops.
+double enough_percent(const Repetition& series) {
+  const double within = series.precision.within_percent;
+  return series.other ? versus_half_width_percent(within) : within;
+}
+
+// What the half width will not fall below.
+double floor_percent(const Repetition& series) {
+  return series.other ? series.other->versus.undisturbed.floor_percent() : answer_of(series).floor_percent();
+}
+
 // -- what stands first
 
 std::string mean_answer(const Repetition& series) {
@@ -151,17 +162,26 @@ std::string_view work_caveat_words(WorkCaveat code) {
 }
 
 std::string stopped_words(const Repetition& series) {
-  const std::string width = fmt::format("±{}", percent_words(series.precision.within_percent));
+  const std::string width = fmt::format("±{}", percent_words(enough_percent(series)));
   switch (*series.outlook.stopped_because) {
-    case StoppedBecause::width: return "the interval is as narrow as asked for (" + width + ")";
+    case StoppedBecause::width:
+      return series.other ? "the interval is narrow enough (" + width + ") for a clear answer"
+                          : "the interval is as narrow as asked for (" + width + ")";
     case StoppedBecause::time: return "the time is up (--for)";
     case StoppedBecause::max_runs: return "all runs are made (--max-runs or --runs)";
     case StoppedBecause::floor:
-      return fmt::format("{} cannot be reached: the floor is {}, since the estimates of all runs may share an error",
-                         width, percent_words(answer_of(series).floor_percent()));
+      return fmt::format("{} cannot be reached: the floor is {}, since the estimates of all runs {}may share an error",
+                         width, percent_words(floor_percent(series)), series.other ? "of a program " : "");
     case StoppedBecause::interrupted: return "interrupted; go on with --resume " + series.directory;
   }
   return "";
+}
+
+std::string would_tell_words(const Repetition& series) {
+  const TimeRatio& ratio = series.other->versus.undisturbed;
+  if (ratio.pairs_needed) return plural(*ratio.pairs_needed, "pair") + " in all";
+  return fmt::format("more pairs alone do not: the floor is {}. Quieter runs lower it",
+                     percent_words(floor_percent(series)));
 }
 
 // -- every run
@@ -243,6 +263,8 @@ ordered_json other_json(const OtherProgram& other) {
   json["verdict"] = name_of(other.versus.verdict);
   json["pairs"] = other.versus.undisturbed.pairs;
   json["pairs_needed"] = known_or_null(other.versus.undisturbed.pairs_needed);
+  json["floor_percent"] =
+      other.versus.undisturbed.pairs > 0 ? ordered_json(other.versus.undisturbed.floor_percent()) : ordered_json();
   json["pairs_left_out"] = other.versus.pairs_left_out;
   json["measured"] = ratio_json(other.versus.measured);
   json["false_alarm_percent"] =
@@ -319,8 +341,8 @@ std::string repetition_text(const Repetition& series) {
       text += wrapped("unpaired", fmt::format("{:.4f} to {:.4f} (Welch)", versus.undisturbed.welch->low,
                                               versus.undisturbed.welch->high));
     }
-    if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.pairs_needed) {
-      text += wrapped("would tell", plural(*versus.undisturbed.pairs_needed, "pair") + " in all");
+    if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.interval) {
+      text += wrapped("would tell", would_tell_words(series));
     }
     if (other.false_alarm_share) {
       text +=
@@ -397,7 +419,7 @@ std::string outlook_words(const Repetition& series) {
       series.other ? series.other->versus.undisturbed.half_width_percent() : answer_of(series).half_width_percent();
   const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
   if (!outlook.is_reachable && outlook.reachable_percent) {
-    return so_far + fmt::format("±{} will not be reached, ±{} may be", percent_words(series.precision.within_percent),
+    return so_far + fmt::format("±{} will not be reached, ±{} may be", percent_words(enough_percent(series)),
                                 percent_words(*outlook.reachable_percent));
   }
   if (!outlook.expected_runs)

@@ -12,7 +12,7 @@ SeriesSource::SeriesSource(const SeriesLaw& law, std::uint64_t seed) : law_(law)
   is_disturbed_ = std::bernoulli_distribution(law.disturbed)(random_);
 }
 
-RepeatedRun SeriesSource::next(double slower) {
+RepeatedRun SeriesSource::next_of_other(double slower, double further_reach) {
   constexpr double runs_of_drift = 20.0;
   std::uniform_real_distribution<> uniform;
   if (runs_ > 0) {
@@ -32,7 +32,7 @@ RepeatedRun SeriesSource::next(double slower) {
 
   RepeatedRun run;
   run.measured_seconds = undisturbed_ + expected * lost;
-  const double reach = normal_quantile_of_interval() * law_.caution * error;
+  const double reach = further_reach * normal_quantile_of_interval() * law_.caution * error;
   const double estimate = undisturbed_ + shared_error_ * reach + error * normal();
   const double further = uniform(random_) < law_.one_sided ? 0.1 * uniform(random_) * expected : 0.0;
   run.undisturbed = {estimate, {estimate - reach - further, estimate + reach}};

@@ -32,8 +32,10 @@ struct SeriesLaw {
 class SeriesSource {
  public:
   SeriesSource(const SeriesLaw& law, std::uint64_t seed);
-  /// `slower`: times as long as the law says, for a program that is compared with another one.
-  RepeatedRun next(double slower = 1.0);
+  RepeatedRun next() { return next_of_other(1.0, 1.0); }
+  /// A run of another program, for comparisons: it takes `slower` times as long as the law says, and its interval and
+  /// the shared error reach `further_reach` times as far.
+  RepeatedRun next_of_other(double slower, double further_reach = 1.0);
   /// What the last run would have taken undisturbed.
   double undisturbed_seconds() const { return undisturbed_; }
 

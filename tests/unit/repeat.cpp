@@ -348,15 +348,19 @@ TEST(Stopping, IsByTheFloorOnceThatIsKnown) {
   EXPECT_EQ(outlook_of(below, rule, {}).stopped_because, StoppedBecause::floor);
 }
 
-std::vector<RunPair> pairs_with(double slower, std::size_t count, std::uint64_t seed) {
-  truth::SeriesSource source({.disturbed = 0.3}, seed);
+std::vector<RunPair> pairs_from(truth::SeriesSource source, std::size_t count, double slower, double reach_of_b) {
   std::vector<RunPair> pairs;
+  const auto next_of_b = [&] { return source.next_of_other(slower, reach_of_b); };
   for (std::size_t pair = 0; pair < count; ++pair) {
-    const RepeatedRun first = source.next(b_leads(pair) ? slower : 1.0);
-    const RepeatedRun second = source.next(b_leads(pair) ? 1.0 : slower);
+    const RepeatedRun first = b_leads(pair) ? next_of_b() : source.next();
+    const RepeatedRun second = b_leads(pair) ? source.next() : next_of_b();
     pairs.push_back(b_leads(pair) ? RunPair{second, first} : RunPair{first, second});
   }
   return pairs;
+}
+
+std::vector<RunPair> pairs_with(double slower, std::size_t count, std::uint64_t seed) {
+  return pairs_from({{.disturbed = 0.3}, seed}, count, slower, 1.0);
 }
 
 TEST(Versus, TellsWhichIsFaster) {
@@ -377,6 +381,22 @@ TEST(Versus, GivesTheRatioByPairsAndByWelch) {
   EXPECT_GT(versus.undisturbed.welch->high, 1.05);
   EXPECT_LT(*versus.undisturbed.half_width_percent(), *versus.measured.half_width_percent());
   EXPECT_LT(*versus.undisturbed.pairs_needed, *versus.measured.pairs_needed);
+}
+
+TEST(Versus, HasTheDifferenceOfBothReachesForAFloor) {
+  std::vector<RunPair> pairs = pairs_with(1.0, 20, 10);
+  for (RunPair& pair : pairs) {
+    pair.a.undisturbed->interval_seconds = {0.98 * pair.a.undisturbed->seconds, 1.01 * pair.a.undisturbed->seconds};
+    pair.b.undisturbed->interval_seconds = {0.97 * pair.b.undisturbed->seconds, 1.05 * pair.b.undisturbed->seconds};
+  }
+  const Versus versus = compare_pairs(pairs, {.within_percent = 2.0});
+  EXPECT_NEAR(versus.undisturbed.log_floor_below, 0.01, 1e-9);
+  EXPECT_NEAR(versus.undisturbed.log_floor_above, 0.04, 1e-9);
+  EXPECT_NEAR(versus.undisturbed.floor_percent(), 50.0 * (std::exp(0.04) - std::exp(-0.01)), 1e-6);
+  EXPECT_GT(*versus.undisturbed.half_width_percent_after(1'000'000), versus.undisturbed.floor_percent());
+  EXPECT_FALSE(versus.undisturbed.pairs_needed);
+  EXPECT_TRUE(compare_pairs(pairs, {.within_percent = 8.0}).undisturbed.pairs_needed);
+  EXPECT_EQ(versus.measured.floor_percent(), 0.0);
 }
 
 TEST(Versus, LeavesOutPairsWithARunThatFailed) {
@@ -464,14 +484,27 @@ TEST(Interval, HoldsTheTruthThoughAllRunsAreWrongAlike) {
   EXPECT_LT(share_held(law, {.within_percent = 0.4, .shared_error = 0.0}, 100), 0.85);
 }
 
-TEST(Versus, IsSeldomWrongWithAAgainstItself) {
+// How often A against itself is called faster or slower.
+double share_of_false_alarms(const truth::SeriesLaw& law, std::size_t pairs, double reach_of_b, double shared_error) {
+  const Precision precision{.within_percent = 0.01, .shared_error = shared_error};
   std::size_t wrong = 0;
   constexpr std::size_t comparisons = 200;
   for (std::size_t seed = 0; seed < comparisons; ++seed) {
-    const VersusVerdict verdict = compare_pairs(pairs_with(1.0, 7, seed), {.within_percent = 0.01}).verdict;
+    const VersusVerdict verdict = compare_pairs(pairs_from({law, seed}, pairs, 1.0, reach_of_b), precision).verdict;
     wrong += verdict == VersusVerdict::faster || verdict == VersusVerdict::slower ? 1 : 0;
   }
-  EXPECT_LE(wrong, comparisons / 20);
+  return static_cast<double>(wrong) / static_cast<double>(comparisons);
+}
+
+TEST(Versus, IsSeldomWrongWithAAgainstItself) {
+  EXPECT_LE(share_of_false_alarms({.disturbed = 0.3}, 7, 1.0, 1.0), 0.05);
+  EXPECT_LE(share_of_false_alarms({.disturbed = 0.3, .has_shared_error = true}, 7, 1.0, 1.0), 0.05);
+}
+
+TEST(Versus, IsSeldomWrongThoughTheSharedErrorsOfBothProgramsDiffer) {
+  const truth::SeriesLaw law{.disturbed = 0.3, .has_shared_error = true};
+  EXPECT_LE(share_of_false_alarms(law, 28, 2.0, 1.0), 0.05);
+  EXPECT_GT(share_of_false_alarms(law, 28, 2.0, 0.0), 0.1);
 }
 
 }  // namespace
