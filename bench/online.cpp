@@ -239,7 +239,7 @@ void quiet_runs(std::size_t runs, double hours) {
         bool is_above = false;
         for (int look = 0; look < static_cast<int>(3600.0 * hours); ++look) {
           job.run(1.0);
-          watched.look(job.now, {});
+          watched.look(job.now);
           is_called = is_called || watched.view().is_slower_than_usual;
           is_above =
               is_above || (watched.view().interference && watched.view().interference->interval_percent.low > 7.5);

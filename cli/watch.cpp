@@ -14,6 +14,7 @@
 #include "cli/launch/signal_relay.hpp"
 #include "cli/console/quantity.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/running/publishing.hpp"
 #include "cli/running/watch_condition.hpp"
 #include "cli/running/watched_jobs.hpp"
 #include "libprofile/system/nanoseconds.hpp"
@@ -32,6 +33,8 @@ struct WatchOptions {
   std::string job;
   int process = 0;
   bool all = false;
+  std::string publish;
+  std::string from;
   bool once = false;
   std::string json;
   std::string openmetrics;
@@ -59,8 +62,8 @@ Outcome<std::vector<Condition>> conditions_of(const std::string& option, const s
 /// The looks at the jobs, and what follows from them beside what is shown.
 class Watch {
  public:
-  Watch(WhichJobs which, std::vector<Condition> warn_if, std::vector<Condition> stop_if, std::string openmetrics)
-      : jobs_(std::move(which)),
+  Watch(WatchedJobs jobs, std::vector<Condition> warn_if, std::vector<Condition> stop_if, std::string openmetrics)
+      : jobs_(std::move(jobs)),
         warn_if_(std::move(warn_if)),
         stop_if_(std::move(stop_if)),
         openmetrics_(std::move(openmetrics)) {}
@@ -108,8 +111,14 @@ class Watch {
     }
     for (ConditionWatch& watch : conditions.stop) {
       if (!watch.look(job)) continue;
+      const std::vector<pid_t> ranks = jobs_.ranks_of(index);
+      if (ranks.empty()) {
+        told_.push_back(what(watch.condition()) + "; the job goes on, since none of its ranks runs on this host: use " +
+                        "--stop-if on one of " + hosts_words(job));
+        continue;
+      }
       has_stopped_ = true;
-      const bool has_ended = end_job(jobs_.ranks_of(index));
+      const bool has_ended = end_job(ranks);
       told_.push_back(what(watch.condition()) + (has_ended ? "; the job was ended" : "; the job could not be ended"));
     }
   }
@@ -128,6 +137,11 @@ void tell_all(Watch& watch) {
 }
 
 int no_such_job(const WatchOptions& options) {
+  if (!options.from.empty()) {
+    const std::string which = options.job.empty() ? "no running job" : "no running job '" + options.job + "'";
+    return fail(options.from + " has " + which + ": start halcyon watch --publish " + options.from +
+                " on each host of the job");
+  }
   const std::string remedy =
       options.job.empty() && options.process == 0
           ? "start it with: halcyon run -- mpirun -np 4 ./app"
@@ -240,22 +254,51 @@ EndOfView watch_on_terminal(Watch& watch, const WatchOptions& options) {
   }
 }
 
+// Which options make no sense together.
+std::optional<std::string> objection_to(const WatchOptions& options) {
+  if (options.all && (!options.job.empty() || options.process != 0)) {
+    return "--all watches every job: leave it out, or leave out the job";
+  }
+  if (!options.publish.empty() && !options.from.empty()) {
+    return "--publish is for the hosts of the job, --from for who watches them: leave out one of them";
+  }
+  const bool shows_something = options.once || !options.json.empty() || !options.openmetrics.empty() ||
+                               !options.warn_if.empty() || !options.stop_if.empty();
+  if (!options.publish.empty() && shows_something) {
+    return "--publish shows and judges nothing: give --once, --json, --openmetrics, --warn-if and --stop-if to "
+           "halcyon watch --from " +
+           options.publish;
+  }
+  if (!options.from.empty() && options.process != 0) {
+    return "--pid names a process of this host: with --from, name the job";
+  }
+  if (!options.json.empty() && !options.once) return "--json shows one snapshot: add --once";
+  return std::nullopt;
+}
+
+int publish(const WatchOptions& options) {
+  give_way();
+  const Status published =
+      publish_jobs({.job = options.job, .process = options.process}, options.publish, options.all, tell);
+  return published ? int{passed} : fail(published.failure().message);
+}
+
 int watch(const WatchOptions& options) {
+  if (const std::optional<std::string> objection = objection_to(options)) return fail(*objection);
+  if (!options.publish.empty()) return publish(options);
   const Outcome<std::vector<Condition>> warn_if = conditions_of("--warn-if", options.warn_if);
   if (!warn_if) return fail(warn_if.failure().message);
   const Outcome<std::vector<Condition>> stop_if = conditions_of("--stop-if", options.stop_if);
   if (!stop_if) return fail(stop_if.failure().message);
-  if (options.all && (!options.job.empty() || options.process != 0)) {
-    return fail("--all watches every job: leave it out, or leave out the job");
-  }
-  if (!options.json.empty() && !options.once) return fail("--json shows one snapshot: add --once");
   for (const std::string& file : {options.openmetrics, options.json == "-" ? std::string() : options.json}) {
     if (file.empty()) continue;
     if (const auto objection = objection_to_place(file)) return fail(*objection);
   }
 
   give_way();
-  Watch watch({.job = options.job, .process = options.process}, *warn_if, *stop_if, options.openmetrics);
+  const WhichJobs which{.job = options.job, .process = options.process};
+  Watch watch(options.from.empty() ? WatchedJobs(which) : WatchedJobs(which, options.from), *warn_if, *stop_if,
+              options.openmetrics);
   if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
   if (watch.views().empty() && !options.all) {
     const std::vector<std::string> told = watch.take_told();
@@ -284,6 +327,12 @@ void add_watch(const Command& program) {
       .placeholder("PID")
       .from_to(1, 1 << 22);
   command.flag("--all", options->all, "All jobs of yours on this host, also those that start later");
+  command
+      .option("--publish", options->publish,
+              "On each host of a job: write to DIR what its ranks there do, each second until they have ended")
+      .placeholder("DIR");
+  command.option("--from", options->from, "Show the jobs that --publish writes to DIR, with their ranks on all hosts")
+      .placeholder("DIR");
   command.flag("--once", options->once, "Print what is known after a second, and end");
   command.option("--json", options->json, "With --once: write JSON to FILE, or with '-' to standard output")
       .placeholder("FILE|-");
@@ -306,6 +355,7 @@ void add_watch(const Command& program) {
       "Exit status: 0 ended; 3 a job was ended by --stop-if; 2 no such job, or bad usage or file.\n"
       "Examples:\n"
       "  halcyon watch\n"
+      "  srun --overlap --ntasks-per-node=1 halcyon watch --publish live & halcyon watch --from live\n"
       "  halcyon watch --once --json -\n"
       "  halcyon watch --stop-if 'interference > 30% for 60s' --warn-if 'standstill > 120s'");
   command.does([options] { return watch(*options); });

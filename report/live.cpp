@@ -48,7 +48,22 @@ std::string state_words(const JobView& job) {
   if (!job.dead_ranks.empty() && job.state != JobState::ended) {
     words += ", " + verb(job.dead_ranks, "has", "have") + " died";
   }
+  if (job.ranks_read < job.ranks)
+    return fmt::format("{}, {} of {} read", words, job.ranks_read, plural(job.ranks, "rank"));
   return words + ", " + plural(job.ranks, "rank");
+}
+
+std::string stale_words(const JobView& job) {
+  constexpr std::size_t most = 4;
+  std::vector<std::string> words;
+  for (const StaleHost& host : job.stale_hosts) {
+    if (words.size() == most) {
+      words.push_back(fmt::format("{} more", job.stale_hosts.size() - most));
+      break;
+    }
+    words.push_back(fmt::format("{} for {}", host.name, duration_text(host.seconds)));
+  }
+  return fmt::format("{}: does halcyon watch --publish run there?", fmt::join(words, ", "));
 }
 
 std::string slowest_words(const JobView& job) {
@@ -58,12 +73,24 @@ std::string slowest_words(const JobView& job) {
 
 // What the job is called where nothing told its name.
 std::string title_of(const JobView& job) {
-  return fmt::format("{} on {}", job.job.empty() ? "job without a name" : "job " + job.job, fmt::join(job.hosts, ", "));
+  return fmt::format("{} on {}", job.job.empty() ? "job without a name" : "job " + job.job, hosts_words(job));
+}
+
+ordered_json stale_names(const JobView& job) {
+  ordered_json names = ordered_json::array();
+  for (const StaleHost& host : job.stale_hosts) names.push_back(host.name);
+  return names;
 }
 
 ordered_json or_null(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
 
 }  // namespace
+
+std::string hosts_words(const JobView& job) {
+  constexpr std::size_t most = 4;
+  if (job.hosts.size() > most) return plural(job.hosts.size(), "host");
+  return fmt::format("{}", fmt::join(job.hosts, ", "));
+}
 
 std::string rate_words(const JobView& job) {
   return job.progress_rate ? fmt::format("{:.0f} %", 100.0 * *job.progress_rate) : "-";
@@ -102,6 +129,7 @@ std::string sparkline(const std::vector<RateAt>& history, double now_seconds, st
 std::string job_text(const JobView& job) {
   std::string text = filled("", 2, title_of(job) + (job.command.empty() ? "" : ": " + job.command));
   text += wrapped("state", state_words(job));
+  if (!job.stale_hosts.empty()) text += wrapped("nothing heard of", stale_words(job));
   if (job.progress_rate) {
     std::string line = sparkline(job.history, job.elapsed_seconds, sparkline_columns);
     line.erase(0, std::min(line.find_first_not_of(' '), line.size()));
@@ -123,8 +151,9 @@ std::string job_text(const JobView& job) {
   }
   if (!job.slowest_ranks.empty()) text += wrapped("slowest ranks", slowest_words(job));
   if (job.last_boundary_seconds_ago) {
-    text += wrapped("last boundary", fmt::format("{} ago{}{}", seconds(*job.last_boundary_seconds_ago),
-                                                 job.last_place.empty() ? "" : ", ", job.last_place));
+    const std::string place = job.last_place.empty() ? "" : ", " + job.last_place;
+    const std::string who = job.last_rank ? fmt::format("; rank {} came last", *job.last_rank) : "";
+    text += wrapped("last boundary", seconds(*job.last_boundary_seconds_ago) + " ago" + place + who);
   }
   return text;
 }
@@ -136,7 +165,10 @@ std::string jobs_text(const std::vector<JobView>& jobs) {
 }
 
 std::string job_words(const JobView& job) {
-  return fmt::format("{}; rate {}, interference {}", state_words(job), rate_words(job), interference_words(job));
+  const std::string silent =
+      job.stale_hosts.empty() ? "" : fmt::format(", nothing heard of {}", plural(job.stale_hosts.size(), "host"));
+  return fmt::format("{}{}; rate {}, interference {}", state_words(job), silent, rate_words(job),
+                     interference_words(job));
 }
 
 std::string job_line(const JobView& job) { return title_of(job) + ": " + job_words(job); }
@@ -148,7 +180,9 @@ ordered_json jobs_json(const std::vector<JobView>& jobs) {
         {{"job", job.job},
          {"command", job.command},
          {"ranks", job.ranks},
+         {"ranks_read", job.ranks_read},
          {"hosts", job.hosts},
+         {"stale_hosts", stale_names(job)},
          {"elapsed_seconds", job.elapsed_seconds},
          {"progress_rate", or_null(job.progress_rate)},
          {"slower_than_usual", job.is_slower_than_usual},
@@ -161,6 +195,7 @@ ordered_json jobs_json(const std::vector<JobView>& jobs) {
          {"slowest_hosts", job.slowest_hosts},
          {"last_boundary", job.last_place},
          {"last_boundary_seconds_ago", or_null(job.last_boundary_seconds_ago)},
+         {"last_rank", job.last_rank ? ordered_json(*job.last_rank) : ordered_json()},
          {"stopped_ranks", job.stopped_ranks},
          {"dead_ranks", job.dead_ranks},
          {"state", name_of(job.state)}});
@@ -175,9 +210,7 @@ std::string jobs_openmetrics(const std::vector<JobView>& jobs) {
     exposition.begin(metric, description);
     for (const JobView& job : jobs) {
       if (const std::optional<double> known = value(job)) {
-        exposition.sample(
-            *known,
-            {{"job", job.job}, {"host", fmt::format("{}", fmt::join(job.hosts, ","))}, {"command", job.command}});
+        exposition.sample(*known, {{"job", job.job}, {"host", hosts_words(job)}, {"command", job.command}});
       }
     }
   };

@@ -18,6 +18,9 @@ std::string jobs_text(const std::vector<JobView>& jobs);
 std::string job_line(const JobView& job);
 std::string job_words(const JobView& job);
 
+/// "node1, node2"; "12 hosts" if they are many.
+std::string hosts_words(const JobView& job);
+
 /// What `halcyon watch --json` prints: a list of jobs.
 nlohmann::ordered_json jobs_json(const std::vector<JobView>& jobs);
 std::string jobs_openmetrics(const std::vector<JobView>& jobs);

@@ -53,6 +53,17 @@ std::vector<live::KindNow> pure_kinds(const live::RankNow& rank) {
   return kinds;
 }
 
+// The one that waited least in the last boundary, if all ranks tell of the same one.
+std::optional<std::uint32_t> last_rank_of(const live::JobNow& now) {
+  if (now.here.size() != now.ranks) return std::nullopt;
+  const live::RankNow* last = &now.here.front();
+  for (const live::RankNow& rank : now.here) {
+    if (rank.totals.segments != last->totals.segments) return std::nullopt;
+    if (rank.totals.last_wait < last->totals.last_wait) last = &rank;
+  }
+  return last->rank;
+}
+
 double longest_usual_segment(const live::JobNow& now) {
   double longest = 0.0;
   for (const live::RankNow& rank : now.here) {
@@ -68,23 +79,31 @@ double longest_usual_segment(const live::JobNow& now) {
 WatchedJob::WatchedJob(std::optional<KnownParts> known)
     : known_(std::move(known)), laws_(std::make_unique<DurationLaws>()), test_({.spends_alpha = true}) {}
 
-void WatchedJob::look(const live::JobNow& now, StoppedRanks stopped) {
+void WatchedJob::look(const live::JobNow& now) {
   view_.job = now.job;
   view_.command = now.command;
-  view_.hosts = {now.host};
   view_.ranks = now.ranks;
-  view_.elapsed_seconds = seconds_between(now.start_monotonic, now.read_monotonic);
-  view_.stopped_ranks = std::move(stopped);
+  look_at_hosts(now);
+  // What is known stays as it was while nothing is heard of any host.
+  if (now.here.empty() && !view_.stale_hosts.empty()) return;
+  view_.ranks_read = static_cast<std::uint32_t>(now.here.size());
+  view_.stopped_ranks.clear();
   view_.dead_ranks.clear();
   const live::RankNow* last = nullptr;
+  double least_ago = 0.0;
   for (const live::RankNow& rank : now.here) {
+    if (rank.is_stopped) view_.stopped_ranks.push_back(rank.rank);
     if (!rank.is_alive && rank.state != live::State::ended) view_.dead_ranks.push_back(rank.rank);
-    const bool has_ended_one = rank.totals.segments > 0;
-    if (has_ended_one && (last == nullptr || rank.totals.last_end > last->totals.last_end)) last = &rank;
+    if (rank.totals.segments == 0) continue;
+    const double ago = seconds_between(rank.totals.last_end, now.hosts[rank.host].read_monotonic);
+    if (last != nullptr && ago >= least_ago) continue;
+    last = &rank;
+    least_ago = ago;
   }
   if (last != nullptr) {
-    view_.last_boundary_seconds_ago = seconds_between(last->totals.last_end, now.read_monotonic);
+    view_.last_boundary_seconds_ago = least_ago;
     view_.last_place = last->last_place;
+    view_.last_rank = last_rank_of(now);
   }
   look_at_interference(now);
   look_at_rate(now);
@@ -92,6 +111,16 @@ void WatchedJob::look(const live::JobNow& now, StoppedRanks stopped) {
   look_at_slowest(now);
   view_.state = state_of(now);
   if (view_.state == JobState::stands_still && view_.progress_rate) view_.progress_rate = 0.0;
+}
+
+void WatchedJob::look_at_hosts(const live::JobNow& now) {
+  view_.hosts.clear();
+  view_.stale_hosts.clear();
+  for (const live::HostNow& host : now.hosts) {
+    view_.hosts.push_back(host.name);
+    if (host.stale_seconds) view_.stale_hosts.push_back({host.name, *host.stale_seconds});
+    view_.elapsed_seconds = std::max(view_.elapsed_seconds, seconds_between(host.start_monotonic, host.read_monotonic));
+  }
 }
 
 void WatchedJob::look_at_interference(const live::JobNow& now) {
@@ -183,6 +212,7 @@ void WatchedJob::look_at_slowest(const live::JobNow& now) {
   constexpr auto boundary = static_cast<std::size_t>(live::Part::boundary);
   struct Share {
     std::uint32_t rank;
+    std::size_t host;
     double waited;
   };
   std::vector<Share> shares;
@@ -192,7 +222,7 @@ void WatchedJob::look_at_slowest(const live::JobNow& now) {
     const live::Totals since = at == before.end() ? live::Totals{} : at->second;
     const double seconds = rank.totals.seconds - since.seconds;
     if (!(seconds > 0.0)) continue;
-    shares.push_back({rank.rank, (rank.totals.parts[boundary] - since.parts[boundary]) / seconds});
+    shares.push_back({rank.rank, rank.host, (rank.totals.parts[boundary] - since.parts[boundary]) / seconds});
     waited.push_back(shares.back().waited);
   }
   // A minute ago is compared with now; looks in between only have to be near enough to that.
@@ -208,18 +238,18 @@ void WatchedJob::look_at_slowest(const live::JobNow& now) {
   view_.slowest_ranks.clear();
   view_.slowest_hosts.clear();
   if (shares.empty() || shares.size() > most_slowest) return;
-  for (const Share& share : shares) view_.slowest_ranks.push_back(share.rank);
-  view_.slowest_hosts = {now.host};
+  for (const Share& share : shares) {
+    view_.slowest_ranks.push_back(share.rank);
+    const std::string& host = now.hosts[share.host].name;
+    const bool is_named =
+        std::find(view_.slowest_hosts.begin(), view_.slowest_hosts.end(), host) != view_.slowest_hosts.end();
+    if (!is_named) view_.slowest_hosts.push_back(host);
+  }
 }
 
 JobState WatchedJob::state_of(const live::JobNow& now) const {
   if (now.here.empty()) return JobState::starting;
-  if (!now.is_alive()) return JobState::ended;
-  const auto in_state = [&now](live::State state) {
-    return std::all_of(now.here.begin(), now.here.end(),
-                       [state](const live::RankNow& rank) { return rank.state == state; });
-  };
-  if (in_state(live::State::ended)) return JobState::ended;
+  if (now.has_ended()) return JobState::ended;
   const bool is_suspended = std::any_of(now.here.begin(), now.here.end(),
                                         [](const live::RankNow& rank) { return rank.state == live::State::suspended; });
   if (is_suspended) return JobState::suspended;

@@ -30,12 +30,20 @@ struct RateAt {
   double rate = 0.0;     // undisturbed seconds per second
 };
 
+/// A host of which nothing new is heard: what is known of its ranks is old, and left out.
+struct StaleHost {
+  std::string name;
+  double seconds = 0.0;
+};
+
 /// What is known of a job at a look.
 struct JobView {
   std::string job;
   std::string command;
   std::vector<std::string> hosts;
-  std::uint32_t ranks = 0;  // of the whole job
+  std::vector<StaleHost> stale_hosts;  // among them
+  std::uint32_t ranks = 0;             // of the whole job
+  std::uint32_t ranks_read = 0;        // of them
   double elapsed_seconds = 0.0;
   JobState state = JobState::starting;
   /// Undisturbed seconds done per second, since the rate last changed: 1 is the usual rate. None before there were two
@@ -52,24 +60,23 @@ struct JobView {
   std::optional<double> left_seconds;
   std::uint64_t known_runs = 0;  // that this rests on
   std::optional<double> last_boundary_seconds_ago;
-  std::string last_place;                    // boundary@module+offset
+  std::string last_place;  // boundary@module+offset
+  /// Of the whole job: who came last to that boundary. None if what the ranks have published ends at different ones.
+  std::optional<std::uint32_t> last_rank;
   std::vector<std::uint32_t> stopped_ranks;  // by a signal
   std::vector<std::uint32_t> dead_ranks;     // without having ended
 };
-
-/// What the system says of a rank's process.
-using StoppedRanks = std::vector<std::uint32_t>;
 
 class WatchedJob {
  public:
   /// `known`: of earlier runs of the same command on as many ranks.
   explicit WatchedJob(std::optional<KnownParts> known = std::nullopt);
 
-  /// `stopped`: ranks whose processes a signal has stopped.
-  void look(const live::JobNow& now, StoppedRanks stopped);
+  void look(const live::JobNow& now);
   const JobView& view() const { return view_; }
 
  private:
+  void look_at_hosts(const live::JobNow& now);
   void look_at_rate(const live::JobNow& now);
   void look_at_interference(const live::JobNow& now);
   void look_at_rest(const live::JobNow& now);

@@ -3,28 +3,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "cli/kept/known_before.hpp"
-#include "libprofile/system/process_facts.hpp"
+#include "libprofile/live/place.hpp"
 
 namespace halcyon::cli {
 namespace {
-
-bool has(const std::vector<std::string>& all, const std::string& one) {
-  return std::find(all.begin(), all.end(), one) != all.end();
-}
-
-StoppedRanks stopped_ranks(const live::JobNow& now) {
-  StoppedRanks stopped;
-  for (const live::RankNow& rank : now.here) {
-    if (!rank.is_alive) continue;
-    const std::optional<ProcessFacts> facts = facts_of(rank.process);
-    if (facts && (facts->state == 'T' || facts->state == 't')) stopped.push_back(rank.rank);
-  }
-  return stopped;
-}
 
 // The last known work of this command that has not fewer segments.
 std::optional<KnownParts> known_parts_of(const live::JobNow& job) {
@@ -48,67 +33,75 @@ void give_way() {
   setpriority(PRIO_PROCESS, 0, low);  // on Linux, that of the thread
 }
 
-bool belongs_to(const live::JobNow& job, pid_t process) {
-  return std::any_of(job.here.begin(), job.here.end(),
-                     [process](const live::RankNow& rank) { return descends_from(rank.process, process); });
-}
-
-bool WatchedJobs::is_wanted(const live::JobNow& now) const {
-  if (!which_.job.empty()) {
-    return now.job == which_.job || std::filesystem::path(now.file).filename() == which_.job || now.file == which_.job;
+Outcome<std::vector<live::JobNow>> WatchedJobs::jobs_here() {
+  if (Status found = here_.find(); !found) return found.failure();
+  std::vector<live::JobNow> jobs;
+  std::vector<std::string> unreadable;
+  for (const live::Reader& reader : here_.readers()) {
+    Outcome<live::JobNow> now = reader.read();
+    if (now) {
+      jobs.push_back(std::move(*now));
+      continue;
+    }
+    if (here_.which().is_one()) return now.failure();
+    here_.complaints().add(now.failure().message);
+    unreadable.push_back(reader.path());
   }
-  return which_.process == 0 || belongs_to(now, which_.process);
+  for (const live::JobNow& job : jobs) {
+    if (job.has_ended()) here_.close(job.file);
+  }
+  for (const std::string& path : unreadable) here_.close(path);
+  return jobs;
 }
 
-void WatchedJobs::complain(const std::string& about) {
-  if (has(told_, about)) return;
-  told_.push_back(about);
-  complaints_.push_back(about);
+Outcome<std::vector<live::JobNow>> WatchedJobs::jobs_published() {
+  Outcome<std::vector<live::JobNow>> jobs = published_->look();
+  if (!jobs) return jobs;
+  // The files of a job stay when it has ended.
+  std::erase_if(*jobs, [this](const live::JobNow& job) {
+    return !is_wanted(here_.which(), job) || (job.has_ended() && !is_watched(job.file));
+  });
+  return jobs;
 }
 
-void WatchedJobs::find(const std::string& path) {
-  const bool is_known = std::any_of(records_.begin(), records_.end(),
-                                    [&path](const Record& record) { return record.reader.path() == path; });
-  if (is_known) return;
-  Outcome<live::Reader> reader = live::Reader::open(path);
-  if (!reader) return complain(path + ": " + reader.failure().message);
-  const Outcome<live::JobNow> now = reader->read();
-  if (!now) return complain(now.failure().message);
-  if (!is_wanted(*now)) return;
-  records_.push_back({.reader = std::move(*reader), .job = std::make_unique<WatchedJob>(known_parts_of(*now))});
+bool WatchedJobs::is_watched(const std::string& file) const {
+  return std::any_of(watched_.begin(), watched_.end(),
+                     [&file](const Watched& watched) { return watched.now.file == file && !watched.now.has_ended(); });
 }
 
 Status WatchedJobs::look() {
-  const bool had_one = !records_.empty();
-  std::erase_if(records_, [](const Record& record) { return record.has_ended; });
-  const Outcome<std::vector<std::string>> found = live::find_records();
-  if (!found) return found.failure();
-  if (!(which_.is_one() && had_one)) {
-    for (const std::string& path : *found) find(path);
-  }
-  if (which_.is_one() && !records_.empty()) complaints_.clear();  // of records that nobody asked for
+  Outcome<std::vector<live::JobNow>> jobs = published_ ? jobs_published() : jobs_here();
+  if (!jobs) return jobs.failure();
+  std::erase_if(watched_, [](const Watched& watched) { return watched.now.has_ended(); });
+  std::vector<Watched> before = std::exchange(watched_, {});
   views_.clear();
-  ranks_.clear();
-  for (Record& record : records_) {
-    Outcome<live::JobNow> now = record.reader.read();
-    if (!now) {
-      if (which_.is_one()) return now.failure();
-      complain(now.failure().message);
-      record.has_ended = true;
-      continue;
-    }
-    record.now = std::move(*now);
-    record.job->look(record.now, stopped_ranks(record.now));
-    views_.push_back(record.job->view());
-    record.has_ended = views_.back().state == JobState::ended;
-    std::vector<pid_t>& ranks = ranks_.emplace_back();
-    for (const live::RankNow& rank : record.now.here) {
-      if (rank.is_alive) ranks.push_back(rank.process);
-    }
+  for (live::JobNow& now : *jobs) {
+    const auto known = std::find_if(before.begin(), before.end(),
+                                    [&now](const Watched& watched) { return watched.now.file == now.file; });
+    auto job = known == before.end() ? std::make_unique<WatchedJob>(known_parts_of(now)) : std::move(known->job);
+    job->look(now);
+    views_.push_back(job->view());
+    watched_.push_back({std::move(job), std::move(now)});
   }
   return Done{};
 }
 
-std::vector<pid_t> WatchedJobs::ranks_of(std::size_t view) const { return ranks_[view]; }
+std::vector<pid_t> WatchedJobs::ranks_of(std::size_t view) const {
+  std::vector<pid_t> ranks;
+  const auto add = [&ranks](const live::JobNow& now) {
+    for (const live::RankNow& rank : now.here) {
+      if (rank.is_alive) ranks.push_back(rank.process);
+    }
+  };
+  if (!published_) {
+    add(watched_[view].now);
+    return ranks;
+  }
+  // The numbers of processes in a file from elsewhere are not to be trusted: the record on this host tells them.
+  const Outcome<live::Reader> reader = live::Reader::open(live::directory_of_records() + "/" + watched_[view].now.file);
+  if (!reader) return ranks;
+  if (const Outcome<live::JobNow> now = reader->read_totals()) add(*now);
+  return ranks;
+}
 
 }  // namespace halcyon::cli

@@ -1,36 +1,29 @@
-// The running jobs of this host that a command watches.
+// The running jobs that a command watches: those of this host, or those that readers on several hosts have published.
 #pragma once
 
 #include <sys/types.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "analyzer/watch/watched_job.hpp"
+#include "cli/running/published_jobs.hpp"
+#include "cli/running/records_here.hpp"
 #include "libprofile/format/outcome.hpp"
-#include "libprofile/live/reader.hpp"
 
 namespace halcyon::cli {
-
-/// Which jobs are watched: the named one, the one of a process, or all of this user.
-struct WhichJobs {
-  std::string job;
-  pid_t process = 0;  // a rank, its launcher, or what has started that
-
-  bool is_one() const { return !job.empty() || process != 0; }
-};
 
 /// Gives the calling thread a low priority: who watches should not disturb.
 void give_way();
 
-/// Whether one of its ranks is this process or descends from it.
-bool belongs_to(const live::JobNow& job, pid_t process);
-
 class WatchedJobs {
  public:
-  explicit WatchedJobs(WhichJobs which) : which_(std::move(which)) {}
+  /// On this host.
+  explicit WatchedJobs(WhichJobs which) : here_(std::move(which)) {}
+  /// As published in the directory.
+  WatchedJobs(WhichJobs which, const std::string& directory)
+      : here_(std::move(which)), published_(std::make_unique<PublishedJobs>(directory)) {}
 
   /// Looks at the jobs once more. A job that has ended is in this look and in no later one. Fails where the one job
   /// cannot be read; of several, those that can be read are watched, and `complaints` says what is wrong with the
@@ -38,28 +31,24 @@ class WatchedJobs {
   Status look();
 
   const std::vector<JobView>& views() const { return views_; }
-  /// The living ranks' processes, by the index of a view.
+  /// The processes of the living ranks on this host, by the index of a view.
   std::vector<pid_t> ranks_of(std::size_t view) const;
   /// What is new to be told.
-  std::vector<std::string> complaints() { return std::exchange(complaints_, {}); }
+  std::vector<std::string> complaints() { return (published_ ? published_->complaints() : here_.complaints()).take(); }
 
  private:
-  struct Record {
-    live::Reader reader;
+  struct Watched {
     std::unique_ptr<WatchedJob> job;
     live::JobNow now;
-    bool has_ended = false;
   };
-  void find(const std::string& path);
-  void complain(const std::string& about);
-  bool is_wanted(const live::JobNow& now) const;
+  Outcome<std::vector<live::JobNow>> jobs_here();
+  Outcome<std::vector<live::JobNow>> jobs_published();
+  bool is_watched(const std::string& file) const;
 
-  WhichJobs which_;
-  std::vector<Record> records_;
-  std::vector<std::string> told_;  // complaints
-  std::vector<std::string> complaints_;
+  RecordsHere here_;
+  std::unique_ptr<PublishedJobs> published_;
+  std::vector<Watched> watched_;  // in the order of views_
   std::vector<JobView> views_;
-  std::vector<std::vector<pid_t>> ranks_;
 };
 
 }  // namespace halcyon::cli

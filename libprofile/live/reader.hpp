@@ -7,6 +7,7 @@
 
 #include "libprofile/format/outcome.hpp"
 #include "libprofile/live/place.hpp"
+#include "libprofile/live/publication.hpp"
 #include "libprofile/live/snapshot.hpp"
 
 namespace halcyon::live {
@@ -20,12 +21,14 @@ class Reader {
   Outcome<JobNow> read() const { return read(Depth::kinds); }
   /// The same without the kinds of segments: nine tenths of the bytes.
   Outcome<JobNow> read_totals() const { return read(Depth::totals); }
+  /// The same as read(), with a copy of the bytes for readers on other hosts.
+  Outcome<Publication> read_to_publish() const;
 
   const std::string& path() const { return path_; }
 
  private:
   enum class Depth : bool { totals, kinds };
-  Outcome<JobNow> read(Depth depth) const;
+  Outcome<JobNow> read(Depth depth, Publication* copy = nullptr) const;
   Reader(std::string path, Descriptor file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::string path_;

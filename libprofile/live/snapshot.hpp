@@ -1,8 +1,11 @@
 // What a live record held when it was read: plain values, checked. Analyses of a running job are functions over these.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,7 +33,9 @@ struct KindNow {
 struct RankNow {
   std::uint32_t rank = 0;
   std::int32_t process = 0;
-  bool is_alive = false;  // its process is there, and no zombie
+  bool is_alive = false;    // its process is there, and no zombie
+  bool is_stopped = false;  // by a signal
+  std::size_t host = 0;     // index into the job's hosts
   State state = State::running;
   std::uint64_t boundaries = 0;  // passed, as of now
   Totals totals{};               // as of the last time that the rank published, at most 100 ms before its last boundary
@@ -38,24 +43,34 @@ struct RankNow {
   std::vector<KindNow> kinds;    // the last of most_kinds holds all that had no place of their own
 };
 
-/// The ranks of a job on one host.
+/// A host on which a job's ranks were read. Its times are those of its own CLOCK_MONOTONIC, ns: those of two hosts
+/// have nothing to do with each other.
+struct HostNow {
+  std::string name;
+  std::uint64_t start_monotonic = 0;    // when its record was created
+  std::uint64_t read_monotonic = 0;     // when it was read: the time since Totals::last_end tells what stands still
+  std::optional<double> stale_seconds;  // nothing new was heard of it for so long, and its ranks are left out
+};
+
+/// A job, as far as it was read: its ranks on one host, or on several.
 struct JobNow {
   std::string file;
   std::string job;  // the launcher's name for it; may be empty
-  std::string host;
+  std::vector<HostNow> hosts;
   std::string command;
   std::uint32_t ranks = 0;  // of the whole job, on all hosts
   std::int32_t launcher = 0;
-  std::uint64_t start_time = 0;       // CLOCK_REALTIME, ns
-  std::uint64_t start_monotonic = 0;  // CLOCK_MONOTONIC, ns
-  std::uint64_t read_monotonic = 0;   // when it was read: the time since Totals::last_end tells what stands still
-  std::vector<RankNow> here;          // in the order in which they attached
+  std::uint64_t start_time = 0;  // CLOCK_REALTIME, ns
+  std::vector<RankNow> here;     // host by host, in the order in which they attached
 
   bool is_alive() const {
-    for (const RankNow& rank : here) {
-      if (rank.is_alive) return true;
-    }
-    return false;
+    return std::any_of(here.begin(), here.end(), [](const RankNow& rank) { return rank.is_alive; });
+  }
+  /// False before the first rank was read.
+  bool has_ended() const {
+    return !here.empty() && std::all_of(here.begin(), here.end(), [](const RankNow& rank) {
+      return rank.state == State::ended || !rank.is_alive;
+    });
   }
 };
 

@@ -2,7 +2,8 @@
 //   finalize | abort | exit | return | segv | signal:N | child:N (a forked child, then finalize) |
 //   quota:N (its files may have N bytes, then finalize) | writing (finalize, after telling its children the rank's
 //   process in DIES_PROCESS) | closes (all files above those of the MPI library, then finalize) | merging:N (a signal
-//   comes in MPI_Finalize, where the rank waits for the others, which never come)
+//   comes in MPI_Finalize, where the rank waits for the others, which never come) | deadlock (the rank waits for a
+//   message that nobody sends, after three boundaries to which it came last)
 // Where BARRIERS is a path, barriers are met until there is such a file or directory.
 #include <mpi.h>
 #include <signal.h>
@@ -39,6 +40,15 @@ static void signal_soon(int number) {
   timer_settime(timer, 0, &soon, NULL);
 }
 
+// Longer than the time between two looks of the recorder, so that readers of the run see each of them.
+static void come_late(int is_late) {
+  const struct timespec late = {.tv_nsec = 200000000};
+  for (int i = 0; i < 3; ++i) {
+    if (is_late) nanosleep(&late, NULL);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 // What a rank does alone, before it goes on with the others.
 static int goes_on(const char* how) {
   return strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 || strcmp(how, "closes") == 0;
@@ -62,6 +72,7 @@ int main(int argc, char** argv) {
     for (long i = 0; i < atol(argv[1]); ++i) segment(i);
   }
   const char* how = argv[2];
+  if (strcmp(how, "deadlock") == 0) come_late(atoi(argv[3]) == rank);
   if (argc < 4 || atoi(argv[3]) == rank) {
     if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 9);
     if (strcmp(how, "exit") == 0) exit(7);
@@ -73,6 +84,10 @@ int main(int argc, char** argv) {
       char process[20];
       snprintf(process, sizeof process, "%d", (int)getpid());
       setenv("DIES_PROCESS", process, 1);
+    }
+    if (strcmp(how, "deadlock") == 0) {
+      int message = 0;
+      MPI_Recv(&message, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     if (strcmp(how, "closes") == 0) {
       for (int file = 512; file < 1024; ++file) close(file);

@@ -22,11 +22,12 @@ struct RunningJob {
 
   explicit RunningJob(std::uint32_t ranks, double usual_seconds = 0.01) : usual(usual_seconds) {
     now.job = "42";
-    now.host = "node7";
+    live::HostNow& host = now.hosts.emplace_back();
+    host.name = "node7";
     now.command = "./app";
     now.ranks = ranks;
-    now.start_monotonic = 100 * second;
-    now.read_monotonic = now.start_monotonic;
+    host.start_monotonic = 100 * second;
+    host.read_monotonic = host.start_monotonic;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       live::RankNow& here = now.here.emplace_back();
       here.rank = rank;
@@ -56,7 +57,7 @@ struct RunningJob {
     }
   }
   /// Nothing happens for so long.
-  void pass(double seconds) { now.read_monotonic += static_cast<std::uint64_t>(1e9 * seconds); }
+  void pass(double seconds) { now.hosts.front().read_monotonic += static_cast<std::uint64_t>(1e9 * seconds); }
 
  private:
   void add_segment(live::RankNow& rank, double took, double waits) const {
@@ -67,7 +68,7 @@ struct RunningJob {
     ++rank.totals.segments;
     rank.totals.seconds += took;
     rank.totals.usual_seconds += kind.usual_seconds;
-    rank.totals.last_end = now.read_monotonic;
+    rank.totals.last_end = now.hosts.front().read_monotonic;
     rank.totals.parts[static_cast<std::size_t>(live::Part::boundary)] += waits * took;
   }
 

@@ -232,6 +232,135 @@ TEST_F(LiveRecord, ThatIsDamagedIsRefusedInOneSentence) {
       "contradicts itself");
 }
 
+class Published : public LiveRecord {
+ protected:
+  void SetUp() override {
+    LiveRecord::SetUp();
+    join(first_, 0, 3);
+    join(second_, 2, 3);
+    for (int i = 0; i < 8; ++i) {
+      first_.add(computing(1e6), with_sends(i % 2), 0, "barrier@app+0x10");
+      second_.add(computing(1e6), with_sends(1), 0, "barrier@app+0x10");
+    }
+    publish(first_);
+    publish(second_);
+  }
+  std::string place() const { return root_ + "/job"; }
+  void publish_all() const {
+    fs::create_directory(place());
+    const Outcome<Reader> reader = Reader::open(file());
+    const Outcome<Publication> publication = reader->read_to_publish();
+    ASSERT_TRUE(publication) << publication.failure().message;
+    const Status written = publication->write_to(place());
+    ASSERT_TRUE(written) << written.failure().message;
+  }
+  std::string name() const { return find_publications(place())->front(); }
+  void expect_not_taken(const std::string& why) const {
+    const Outcome<PublishedJob> job = read_publication(place(), name());
+    ASSERT_FALSE(job);
+    EXPECT_NE(job.failure().message.find(why), std::string::npos) << job.failure().message;
+    EXPECT_NE(job.failure().message.find(place()), std::string::npos) << job.failure().message;
+  }
+
+  Writer first_;
+  Writer second_;
+};
+
+TEST_F(Published, IsReadElsewhereAsItWasReadHere) {
+  publish_all();
+  const JobNow here = *read();
+  ASSERT_EQ(find_publications(place())->size(), 1u);
+  const Outcome<PublishedJob> published = read_publication(place(), name());
+  ASSERT_TRUE(published) << published.failure().message;
+  EXPECT_EQ(published->record, "run");
+  EXPECT_EQ(name(), "run." + here.hosts.front().name + ".live");
+  const JobNow& there = published->job;
+  EXPECT_EQ(there.job, here.job);
+  EXPECT_EQ(there.command, here.command);
+  EXPECT_EQ(there.ranks, 3u);
+  EXPECT_EQ(there.hosts.front().name, here.hosts.front().name);
+  EXPECT_EQ(there.hosts.front().start_monotonic, here.hosts.front().start_monotonic);
+  EXPECT_LE(there.hosts.front().read_monotonic, here.hosts.front().read_monotonic);
+  ASSERT_EQ(there.here.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const RankNow& rank = there.here[i];
+    EXPECT_EQ(rank.rank, here.here[i].rank);
+    EXPECT_TRUE(rank.is_alive);
+    EXPECT_EQ(rank.totals.last_end, here.here[i].totals.last_end);
+    EXPECT_EQ(rank.last_place, "barrier@app+0x10");
+    ASSERT_EQ(rank.kinds.size(), i == 0 ? 2u : 1u);
+    EXPECT_EQ(rank.kinds.back().key, here.here[i].kinds.back().key);
+    EXPECT_EQ(rank.kinds.back().bins, here.here[i].kinds.back().bins);
+  }
+}
+
+TEST_F(Published, IsReplacedAndSaysThatARankHasDied) {
+  publish_all();
+  const std::uint64_t before = read_publication(place(), name())->published_at;
+  kill_rank(0);
+  publish_all();
+  ASSERT_EQ(find_publications(place())->size(), 1u);
+  const PublishedJob now = *read_publication(place(), name());
+  EXPECT_GT(now.published_at, before);
+  EXPECT_FALSE(now.job.here[0].is_alive);
+  EXPECT_TRUE(now.job.here[1].is_alive);
+  struct stat state {};
+  ASSERT_EQ(stat((place() + "/" + name()).c_str(), &state), 0);
+  EXPECT_EQ(state.st_mode & 0777u, 0600u);
+}
+
+TEST_F(Published, ThatIsDamagedIsRefusedInOneSentence) {
+  const auto damaged = [&](auto damage, const std::string& why) {
+    publish_all();
+    damage(place() + "/" + name());
+    expect_not_taken(why);
+  };
+  const auto overwritten = [&](std::size_t offset, auto value, const std::string& why) {
+    damaged(
+        [&](const std::string& path) {
+          std::fstream out(path, std::ios::binary | std::ios::in | std::ios::out);
+          out.seekp(static_cast<std::streamoff>(offset));
+          out.write(reinterpret_cast<const char*>(&value), sizeof value);
+        },
+        why);
+  };
+  const std::size_t header = sizeof(PublicationHeader);
+  const std::size_t rank = header + sizeof(Header);
+  const std::size_t slot = rank + sizeof(PublishedRank);
+  for (const std::size_t size :
+       {header, rank, slot, slot + offsetof(Slot, kinds), slot + offsetof(Slot, kinds) + 100}) {
+    damaged([&](const std::string& path) { fs::resize_file(path, size); }, "is cut off");
+  }
+  damaged([](const std::string& path) { fs::resize_file(path, 0); }, "was not written by halcyon watch --publish");
+  overwritten(0, 'X', "was not written by halcyon watch --publish");
+  overwritten(offsetof(PublicationHeader, version), publication_version + 1, "has version 2");
+  overwritten(offsetof(PublicationHeader, header_bytes), 4096u, "header contradicts itself");
+  overwritten(header, 'X', "is not a live record");
+  overwritten(header + offsetof(Header, version), layout_version + 1, "of version 2");
+  overwritten(header + offsetof(Header, user), geteuid() + 1, "header contradicts itself");
+  overwritten(header + offsetof(Header, slots), 3u, "is cut off");
+  overwritten(rank + offsetof(PublishedRank, kinds), 33u, "too many kinds");
+  overwritten(slot + offsetof(Slot, owner.rank), 9u, "rank number 0 contradicts itself");
+  damaged([](const std::string& path) { fs::permissions(path, fs::perms::group_read, fs::perm_options::add); },
+          "others can read or write it");
+  damaged(
+      [this](const std::string& path) {
+        fs::rename(path, root_ + "/elsewhere");
+        fs::create_symlink(root_ + "/elsewhere", path);
+      },
+      "cannot open");
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  damaged([](const std::string& path) { ASSERT_EQ(chown(path.c_str(), 1, 1), 0); }, "belongs to another user");
+}
+
+TEST_F(Published, NeedsADirectory) {
+  EXPECT_FALSE(find_publications(place()));
+  const Outcome<Reader> reader = Reader::open(file());
+  const Status written = reader->read_to_publish()->write_to(place());
+  ASSERT_FALSE(written);
+  EXPECT_NE(written.failure().message.find(place()), std::string::npos);
+}
+
 TEST_F(LiveRecord, ThatOthersCanTouchIsNotRead) {
   Writer writer;
   join(writer);

@@ -18,6 +18,7 @@ JobView job_of(const std::string& name, double percent, double rate) {
   job.command = "./app --with many --words";
   job.hosts = {"node7"};
   job.ranks = 4;
+  job.ranks_read = 4;
   job.elapsed_seconds = 200.0;
   job.state = JobState::running;
   job.progress_rate = rate;
@@ -62,8 +63,24 @@ TEST(LiveView, SaysWhatStandsStill) {
   job.state = JobState::stands_still;
   job.last_boundary_seconds_ago = 12.0;
   job.stopped_ranks = {1};
+  job.last_rank = 3;
+  EXPECT_NE(job_text(job).find("12.00 s ago, allreduce@app+0x10; rank 3 came last"), std::string::npos)
+      << job_text(job);
   EXPECT_NE(job_text(job).find("stands still for 12 s, rank 1 is stopped by a signal"), std::string::npos)
       << job_text(job);
+}
+
+TEST(LiveView, SaysOfWhichHostsNothingIsHeard) {
+  JobView job = job_of("42", 3.0, 0.9);
+  job.hosts = {"node7", "node8"};
+  job.stale_hosts = {{"node8", 25.0}};
+  job.ranks_read = 2;
+  EXPECT_NE(job_text(job).find("nothing heard of  node8 for 25 s"), std::string::npos) << job_text(job);
+  EXPECT_NE(job_line(job).find("2 of 4 ranks read, nothing heard of 1 host;"), std::string::npos) << job_line(job);
+  EXPECT_EQ(jobs_json({job})[0]["stale_hosts"], nlohmann::ordered_json::array({"node8"}));
+  EXPECT_EQ(jobs_json({job})[0]["ranks_read"], 2);
+  job.hosts = {"1", "2", "3", "4", "5"};
+  EXPECT_NE(job_text(job).find("job 42 on 5 hosts"), std::string::npos) << job_text(job);
 }
 
 TEST(LiveView, HasTheKeysOfTheContract) {

@@ -13,12 +13,16 @@ import time
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, clean_environment
+from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, clean_environment, only_open_mpi
 
 PROGRAM = PROGRAMS / "dies"
 RANKS = 2
 BEGIN_SCREEN, END_SCREEN = "\x1b[?1049h", "\x1b[?1049l"
 PRIVATE_SHARED_MEMORY = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
+# A rank on a host of its own, as far as Halcyon can see; and a command on that of a process.
+OWN_HOST = ["unshare", "--mount", "--uts", "sh", "-c",
+            'hostname "node$OMPI_COMM_WORLD_RANK" && mount -t tmpfs none /dev/shm && exec "$@"', "sh"]
+ON_HOST_OF = ["nsenter", "--mount", "--uts", "--target"]
 BAD_INPUT, STOPPED = 2, 3  # exit statuses
 
 
@@ -73,10 +77,11 @@ class WatchesARun(halcyon_test.Behaviour):
         self.stop = self.directory / "stop"
         self.environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state), "TERM": "xterm"}
 
-    def start(self, *options):
-        """Starts a run that ends when self.stop exists."""
-        command = [HALCYON, "run", "-o", self.directory / "run.h5", *options, "--", *MPI.launch(RANKS), PROGRAM, self.stop,
-                   "finalize"]
+    def start(self, *options, launch=(), how=("finalize",)):
+        """Starts a run that ends, or whose ranks do what `how` says, when self.stop exists. `launch`: words between the
+        launcher and the program."""
+        command = [HALCYON, "run", "-o", self.directory / "run.h5", *options, "--", *MPI.launch(RANKS), *launch, PROGRAM,
+                   self.stop, *how]
         process = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=self.environment, text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         self.addCleanup(self.end, process)
@@ -88,6 +93,10 @@ class WatchesARun(halcyon_test.Behaviour):
             os.kill(rank, signal.SIGCONT)
         errors = process.communicate(timeout=TIME_LIMIT)[1]
         return process.returncode, errors
+
+    def kill_ranks(self):
+        for rank in self.processes_of_ranks():
+            os.kill(rank, signal.SIGKILL)
 
     def processes_of_ranks(self):
         ranks = []
@@ -160,6 +169,24 @@ class WatchesARun(halcyon_test.Behaviour):
         os.kill(stopped, signal.SIGCONT)
         self.wait_for(process, lambda job: job["state"] == "running" and job["stopped_ranks"] == [])
 
+    def test_a_deadlock_is_shown_told_and_ended(self):
+        process = self.start(how=("deadlock", 1))
+        self.addCleanup(self.kill_ranks)
+        self.assertNotEqual(self.wait_until_it_is_judged(process)["state"], "stands-still")
+        self.stop.touch()
+        job = self.wait_for(process, lambda job: job["state"] == "stands-still")
+        self.assertEqual((job["last_rank"], job["stopped_ranks"], job["dead_ranks"]), (1, [], []), job)
+        self.assertRegex(job["last_boundary"], r"^barrier@dies\+0x")
+        text = " ".join(self.halcyon("watch", "--pid", process.pid, "--once").output.split())
+        self.assertIn("stands still for", text)
+        self.assertIn(f"{job['last_boundary']}; rank 1 came last", text)
+        watched = self.halcyon("watch", "--pid", process.pid, "--warn-if", "standstill > 2s", "--stop-if",
+                               f"standstill > {job['last_boundary_seconds_ago'] + 5:.0f}s")
+        self.assertEqual(watched.status, STOPPED, watched)
+        self.assertEqual(watched.errors.count("standstill > 2 s: standstill"), 1, watched)
+        self.assertIn("the job was ended", watched.errors)
+        self.assertEqual(self.processes_of_ranks(), [])
+
     def test_figures_for_monitoring_are_replaced_at_each_look(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -231,6 +258,95 @@ class WatchesARun(halcyon_test.Behaviour):
         self.assertEqual(self.processes_of_ranks(), [])
         process.wait(timeout=TIME_LIMIT)
 
+    # On several hosts
+
+    def start_on_two_hosts(self):
+        if subprocess.run([*OWN_HOST, "true"], capture_output=True, check=False).returncode != 0:
+            self.skipTest("no mount and UTS name spaces")
+        process = self.start(launch=["--mca", "btl", "self,tcp", *OWN_HOST])
+        end = time.monotonic() + TIME_LIMIT
+        while len(self.processes_of_ranks()) < RANKS:
+            self.assertIsNone(process.poll(), "the program has ended")
+            self.assertLess(time.monotonic(), end)
+        return process
+
+    def publish(self, rank):
+        """A reader on the host of this process of a rank."""
+        command = [*ON_HOST_OF, rank, HALCYON, "watch", "--publish", self.directory / "live"]
+        publisher = subprocess.Popen([str(word) for word in command], text=True, env=self.environment,
+                                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(publisher.communicate)
+        self.addCleanup(publisher.kill)
+        return publisher
+
+    def wait_for_published(self, is_so, errors=""):
+        """The first look at what was published for which `is_so`."""
+        looked, end = None, time.monotonic() + TIME_LIMIT
+        while time.monotonic() < end:
+            looked = self.halcyon("watch", "--from", "live", "--once", "--json", "-")
+            if looked.status == 0:
+                [job] = json.loads(looked.output)
+                if is_so(job):
+                    self.assertIn(errors, looked.errors)
+                    return job
+        raise AssertionError(f"it never came: {looked}")
+
+    @only_open_mpi("MPICH needs the memory that its ranks share")
+    def test_ranks_on_several_hosts_are_one_job(self):
+        self.start_on_two_hosts()
+        self.check_refused(self.halcyon("watch", "--once"), "no job of yours")  # they run elsewhere
+        publishers = [self.publish(rank) for rank in self.processes_of_ranks()]
+        job = self.wait_for_published(lambda job: job["ranks_read"] == RANKS and job["progress_rate"] is not None)
+        self.assertEqual(set(job), documented_keys())
+        self.assertEqual((sorted(job["hosts"]), job["stale_hosts"]), (["node0", "node1"], []))
+        self.assertEqual((job["ranks"], job["state"], job["dead_ranks"]), (RANKS, "running", []))
+
+        # What does not belong there is told in one line.
+        garbage = self.directory / "live" / "garbage.live"
+        garbage.write_text("garbage")
+        garbage.chmod(0o600)
+        self.wait_for_published(lambda job: job["ranks_read"] == RANKS, f"{garbage.name} was not written by")
+        garbage.unlink()
+
+        # Nothing is concluded from a host of which nothing is heard.
+        publishers[0].kill()
+        job = self.wait_for_published(lambda job: job["stale_hosts"] != [])
+        self.assertEqual((job["ranks_read"], job["dead_ranks"], job["state"]), (RANKS - 1, [], "running"))
+        text = self.halcyon("watch", "--from", "live", "--once").output
+        self.assertIn(f"nothing heard of  {job['stale_hosts'][0]} for", text)
+        publishers[0] = self.publish(self.processes_of_ranks()[0])
+        self.wait_for_published(lambda job: job["stale_hosts"] == [])
+
+        # All end with the job.
+        watch = subprocess.Popen([str(HALCYON), "watch", "--from", "live"], cwd=self.directory, text=True,
+                                 env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE)
+        self.assertIn("running", watch.stderr.readline())
+        self.stop.touch()
+        self.assertIn("ended after", watch.communicate(timeout=TIME_LIMIT)[1])
+        self.assertEqual(watch.returncode, 0)
+        for publisher in publishers:
+            self.assertEqual((publisher.communicate(timeout=TIME_LIMIT)[1], publisher.returncode), ("", 0))
+        self.check_refused(self.halcyon("watch", "--from", "live"), "no running job", "--publish live")
+
+    @only_open_mpi("MPICH needs the memory that its ranks share")
+    def test_a_job_on_several_hosts_is_ended_from_one_of_them(self):
+        self.start_on_two_hosts()
+        ranks = self.processes_of_ranks()
+        for rank in ranks:
+            self.publish(rank)
+        self.wait_for_published(lambda job: job["ranks_read"] == RANKS)
+        stop = ["--from", self.directory / "live", "--stop-if", "standstill < 1h"]
+        elsewhere = self.halcyon("watch", *stop, "--once")
+        self.assertEqual(elsewhere.status, 0, elsewhere)
+        self.assertRegex(elsewhere.errors, "none of its ranks runs on this host: use --stop-if on one of node., node.")
+        self.assertEqual(len(elsewhere.errors.splitlines()), 1, elsewhere)
+        self.assertEqual(self.processes_of_ranks(), ranks)
+        there = self.run_command([*ON_HOST_OF, str(ranks[0]), HALCYON, "watch", *stop])
+        self.assertEqual(there.status, STOPPED, there)
+        self.assertIn("the job was ended", there.errors)
+        self.assertEqual(self.processes_of_ranks(), [])
+
     # In a terminal
 
     def on_terminal(self, *words):
@@ -289,6 +405,12 @@ class WatchesARun(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("watch", "--json", "-"), "--once")
         self.check_refused(self.halcyon("watch", "--all", "job"), "--all")
         self.check_refused(self.halcyon("watch", "--openmetrics", "no/directory"), "no/directory")
+        self.check_refused(self.halcyon("watch", "--from", "no-directory"), "no-directory", "cannot open")
+        self.check_refused(self.halcyon("watch", "--publish", "no/directory"), "no/directory", "cannot create")
+        self.check_refused(self.halcyon("watch", "--publish", "a", "--from", "b"), "--publish", "--from")
+        self.check_refused(self.halcyon("watch", "--publish", "a", "--once"), "--once", "halcyon watch --from a")
+        self.check_refused(self.halcyon("watch", "--from", ".", "--pid", own), "--pid", "name the job")
+        self.check_refused(self.halcyon("watch", "--from", "."), "no running job", "--publish .")
 
     def test_garbage_in_place_of_a_record_is_told_in_one_line(self):
         records = f"/dev/shm/halcyon-{os.getuid()}"

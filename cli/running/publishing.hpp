@@ -1,0 +1,17 @@
+// A reader of this host's live records for readers on other hosts.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/running/records_here.hpp"
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+/// Waits for the jobs, and replaces one file for each of them in the directory each second until they have ended.
+/// `goes_on`: also then it waits for further jobs.
+Status publish_jobs(const WhichJobs& which, const std::string& directory, bool goes_on,
+                    const std::function<void(const std::string& line)>& tell);
+
+}  // namespace halcyon::cli

@@ -1,0 +1,31 @@
+// Which values a live record may hold: the same for the record itself and for what a reader on another host has copied
+// of it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "libprofile/format/outcome.hpp"
+#include "libprofile/live/layout.hpp"
+#include "libprofile/live/snapshot.hpp"
+
+namespace halcyon::live {
+
+/// What the system says of a rank's process.
+struct Presence {
+  bool is_alive = false;
+  bool is_stopped = false;  // by a signal
+};
+/// As of now, on this host.
+Presence presence_of(const Owner& owner);
+
+/// The job as its header tells, without ranks and without a time of reading. `path` names the file in failures.
+Outcome<JobNow> job_of(const Header& header, const std::string& path);
+
+/// A rank of a job of so many ranks. None if its values contradict each other.
+std::optional<RankNow> rank_of(const Slot& slot, std::uint32_t ranks, const Presence& presence);
+
+/// A text of the record without what follows its NUL, and without control characters.
+std::string text_in(const char* begin, std::size_t most);
+
+}  // namespace halcyon::live
