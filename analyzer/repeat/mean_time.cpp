@@ -6,7 +6,6 @@
 
 #include "analyzer/repeat/narrowing.hpp"
 #include "analyzer/repeat/random_effects.hpp"
-#include "analyzer/repeat/shared_error.hpp"
 #include "analyzer/statistics/moments.hpp"
 #include "analyzer/statistics/student.hpp"
 
@@ -40,6 +39,12 @@ UncertainTime UncertainTime::of(double seconds, const Interval& interval, double
   return {seconds, std::max(0.0, seconds - interval.low) / errors, std::max(0.0, interval.high - seconds) / errors};
 }
 
+Estimates estimates_of(std::span<const UncertainTime> times) {
+  Estimates estimates;
+  for (const UncertainTime& time : times) estimates.add(time.seconds, time.error_below, time.error_above);
+  return estimates;
+}
+
 std::optional<double> MeanTime::half_width_percent() const {
   if (!interval_seconds) return std::nullopt;
   return percent_of_mean(*this, 0.5 * (interval_seconds->high - interval_seconds->low));
@@ -67,19 +72,10 @@ MeanTime mean_of(std::span<const double> seconds, const Precision& precision) {
 MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision) {
   MeanTime mean{.runs = times.size(), .confidence = precision.confidence};
   if (times.empty()) return mean;
-  std::vector<double> values;
-  std::vector<double> errors;
-  std::vector<double> errors_below;
-  std::vector<double> errors_above;
-  for (const UncertainTime& time : times) {
-    values.push_back(time.seconds);
-    errors.push_back(time.larger_error());
-    errors_below.push_back(time.error_below);
-    errors_above.push_back(time.error_above);
-  }
-  const WeightedMean weighted = random_effects_mean(values, errors);
+  const Estimates estimates = estimates_of(times);
+  const WeightedMean weighted = random_effects_mean(estimates.values, estimates.errors);
   mean.mean_seconds = weighted.mean;
-  const SharedError shared = shared_error_of(errors_below, errors_above, weighted.own_weights);
+  const SharedError shared = shared_error_of(estimates, weighted.own_weights);
   mean.floor_below_seconds = precision.shared_error * shared.below;
   mean.floor_above_seconds = precision.shared_error * shared.above;
   if (times.size() < 2) return mean;

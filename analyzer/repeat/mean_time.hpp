@@ -1,12 +1,12 @@
 // The mean of several runs' times, its interval, and how many runs it takes to know it as well as was asked for.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
 
 #include "analyzer/repeat/dependence.hpp"
+#include "analyzer/repeat/estimates.hpp"
 #include "analyzer/statistics/interval.hpp"
 
 namespace halcyon {
@@ -49,17 +49,18 @@ struct UncertainTime {
   double error_below = 0.0;  // s
   double error_above = 0.0;  // s
 
-  double larger_error() const { return std::max(error_below, error_above); }
   /// By a normal law on either side of the estimate.
   static UncertainTime of(double seconds, const Interval& interval, double confidence);
 };
+
+Estimates estimates_of(std::span<const UncertainTime> times);
 
 /// The plain mean with Student's interval. Correlation between the runs widens it (dependence.hpp).
 MeanTime mean_of(std::span<const double> seconds, const Precision& precision);
 
 /// The mean of times that are known with different errors (random_effects.hpp); of a run's two errors the larger one
 /// counts. Correlation between the runs widens the interval. To either side, the error that all runs may share is added
-/// in quadrature (shared_error.hpp), each run weighted by the inverse square of its error. It is that of 90 % intervals
+/// in quadrature (estimates.hpp), each run weighted by the inverse square of its error. It is that of 90 % intervals
 /// whatever the confidence: such an error is bounded, and does not scatter.
 MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precision);
 

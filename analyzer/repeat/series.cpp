@@ -77,16 +77,11 @@ std::optional<Contradiction> contradiction_in(const SeriesSummary& series, const
 // From the first run to the last, in percent of the mean, if that is significant.
 std::optional<double> drift_percent(std::span<const UncertainTime> times) {
   const auto count = static_cast<Eigen::Index>(times.size());
-  std::vector<double> values;
-  std::vector<double> errors;
-  for (const UncertainTime& time : times) {
-    values.push_back(time.seconds);
-    errors.push_back(time.larger_error());
-  }
-  const WeightedMean mean = random_effects_mean(values, errors);
-  const std::optional<Line> line =
-      fit_line(Eigen::ArrayXd::LinSpaced(count, 0.0, 1.0), Eigen::Map<const Eigen::ArrayXd>(values.data(), count),
-               Eigen::Map<const Eigen::ArrayXd>(mean.weights.data(), count));
+  const Estimates estimates = estimates_of(times);
+  const WeightedMean mean = random_effects_mean(estimates.values, estimates.errors);
+  const std::optional<Line> line = fit_line(Eigen::ArrayXd::LinSpaced(count, 0.0, 1.0),
+                                            Eigen::Map<const Eigen::ArrayXd>(estimates.values.data(), count),
+                                            Eigen::Map<const Eigen::ArrayXd>(mean.weights.data(), count));
   if (!line) return std::nullopt;
   const double quantile = student_quantile_of_interval(significance_confidence, static_cast<double>(line->freedom));
   if (std::abs(line->slope) <= quantile * line->slope_error) return std::nullopt;

@@ -7,35 +7,22 @@
 #include "analyzer/repeat/dependence.hpp"
 #include "analyzer/repeat/narrowing.hpp"
 #include "analyzer/repeat/random_effects.hpp"
-#include "analyzer/repeat/shared_error.hpp"
 #include "analyzer/statistics/student.hpp"
 
 namespace halcyon {
 namespace {
 
-/// The logarithms of times, each with its standard errors: to either side, and the larger one.
-struct Logarithms {
-  std::vector<double> values;
-  std::vector<double> errors;
-  std::vector<double> errors_below;
-  std::vector<double> errors_above;
+void add_logarithm(Estimates& logarithms, const UncertainTime& time) {
+  logarithms.add(std::log(time.seconds), time.error_below / time.seconds, time.error_above / time.seconds);
+}
 
-  void add(const UncertainTime& time) {
-    values.push_back(std::log(time.seconds));
-    errors.push_back(time.larger_error() / time.seconds);
-    errors_below.push_back(time.error_below / time.seconds);
-    errors_above.push_back(time.error_above / time.seconds);
-  }
-};
-
-SharedError shared_error_of(const Logarithms& times) {
-  return halcyon::shared_error_of(times.errors_below, times.errors_above,
-                                  random_effects_mean(times.values, times.errors).own_weights);
+SharedError shared_error_of(const Estimates& times) {
+  return halcyon::shared_error_of(times, random_effects_mean(times.values, times.errors).own_weights);
 }
 
 struct Logarithmic {
-  Logarithms a;
-  Logarithms b;
+  Estimates a;
+  Estimates b;
 };
 
 double half_width_percent_of(double log_below, double log_above) {
@@ -111,8 +98,8 @@ Logarithmic undisturbed_logarithms(std::span<const RunPair> pairs) {
   Logarithmic times;
   for (const RunPair& pair : pairs) {
     if (!counts(pair)) continue;
-    times.a.add(pair.a.undisturbed->uncertain());
-    times.b.add(pair.b.undisturbed->uncertain());
+    add_logarithm(times.a, pair.a.undisturbed->uncertain());
+    add_logarithm(times.b, pair.b.undisturbed->uncertain());
   }
   return times;
 }
@@ -121,8 +108,8 @@ Logarithmic measured_logarithms(std::span<const RunPair> pairs) {
   Logarithmic times;
   for (const RunPair& pair : pairs) {
     if (!counts(pair)) continue;
-    times.a.add({pair.a.measured_seconds});
-    times.b.add({pair.b.measured_seconds});
+    add_logarithm(times.a, {pair.a.measured_seconds});
+    add_logarithm(times.b, {pair.b.measured_seconds});
   }
   return times;
 }
@@ -167,7 +154,7 @@ std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Pr
     for (std::size_t pair = 0; pair < drawn.a.values.size(); ++pair) {
       if (random() % 2 == 0) continue;
       for (const auto of_runs :
-           {&Logarithms::values, &Logarithms::errors, &Logarithms::errors_below, &Logarithms::errors_above}) {
+           {&Estimates::values, &Estimates::errors, &Estimates::errors_below, &Estimates::errors_above}) {
         std::swap((drawn.a.*of_runs)[pair], (drawn.b.*of_runs)[pair]);
       }
     }

@@ -66,7 +66,7 @@ struct Versus {
 };
 
 /// The interval is that of the mean over pairs, and in quadrature what an error that all runs share leaves in the
-/// ratio. Such an error is the same share of the reach of all runs (shared_error.hpp), of A and of B. It cancels but
+/// ratio. Such an error is the same share of the reach of all runs (estimates.hpp), of A and of B. It cancels but
 /// for the difference of their reaches.
 ///
 /// Each run must be judged alone. Runs that are judged by what others of their program have made known share the errors

@@ -1,4 +1,4 @@
-#include "analyzer/repeat/shared_error.hpp"
+#include "analyzer/repeat/estimates.hpp"
 
 #include <algorithm>
 
@@ -31,10 +31,17 @@ double weighted_median(std::span<const double> values, std::span<const double> w
 
 }  // namespace
 
-SharedError shared_error_of(std::span<const double> errors_below, std::span<const double> errors_above,
-                            std::span<const double> weights) {
+void Estimates::add(double value, double error_below, double error_above) {
+  values.push_back(value);
+  errors_below.push_back(error_below);
+  errors_above.push_back(error_above);
+  errors.push_back(std::max(error_below, error_above));
+}
+
+SharedError shared_error_of(const Estimates& estimates, std::span<const double> weights) {
   const double reach = normal_quantile_of_interval();
-  return {reach * weighted_median(errors_below, weights), reach * weighted_median(errors_above, weights)};
+  return {reach * weighted_median(estimates.errors_below, weights),
+          reach * weighted_median(estimates.errors_above, weights)};
 }
 
 }  // namespace halcyon
