@@ -300,6 +300,11 @@ int watch(const WatchOptions& options) {
   Watch watch(options.from.empty() ? WatchedJobs(which) : WatchedJobs(which, options.from), *warn_if, *stop_if,
               options.openmetrics);
   if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
+  if (watch.views().empty() && !options.from.empty()) {
+    // Where clocks differ, only a second look tells what is replaced.
+    poll(nullptr, 0, static_cast<int>(1e3 * once_seconds));
+    if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
+  }
   if (watch.views().empty() && !options.all) {
     const std::vector<std::string> told = watch.take_told();
     for (const std::string& line : told) tell(line);

@@ -31,6 +31,12 @@ Outcome<std::vector<live::JobNow>> PublishedJobs::look() {
   for (const std::string& name : *names) read(name);
   std::vector<HostReading> readings;
   const double now = monotonic_seconds();
+  // A file may be missing in a list that is made while it is replaced.
+  constexpr double forgotten_after = 60.0;  // s
+  std::erase_if(files_, [&](const File& file) {
+    return now - file.replaced_at > forgotten_after &&
+           std::find(names->begin(), names->end(), file.name) == names->end();
+  });
   for (const File& file : files_) readings.push_back({file.last, now - file.replaced_at});
   MergedJobs jobs = merged(std::move(readings));
   for (const std::string& complaint : jobs.complaints) complaints_.add(complaint);

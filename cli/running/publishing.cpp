@@ -12,8 +12,9 @@ namespace {
 
 constexpr int milliseconds_between_files = 1000;
 
-// Publishes what is open. The jobs that have ended are closed then.
-Status publish_once(RecordsHere& records, const std::string& directory) {
+// Publishes what is open. The jobs that have ended are closed then. Fails if nothing was ever written: later, a file
+// system may be away for a while.
+Status publish_once(RecordsHere& records, const std::string& directory, bool& has_written) {
   std::vector<std::string> over;
   for (const live::Reader& reader : records.readers()) {
     const Outcome<live::Publication> publication = reader.read_to_publish();
@@ -23,7 +24,14 @@ Status publish_once(RecordsHere& records, const std::string& directory) {
       over.push_back(reader.path());
       continue;
     }
-    if (Status written = publication->write_to(directory); !written) return written;
+    if (const Status written = publication->write_to(directory); written) {
+      has_written = true;
+    } else if (has_written) {
+      records.complaints().add(written.failure().message);
+      continue;
+    } else {
+      return written;
+    }
     if (publication->job.has_ended()) over.push_back(reader.path());
   }
   for (const std::string& path : over) records.close(path);
@@ -38,11 +46,12 @@ Status publish_jobs(const WhichJobs& which, const std::string& directory, bool g
     return Failure{"cannot create " + directory + ": " + std::strerror(errno)};
   }
   RecordsHere records(which);
+  bool has_written = false;
   for (bool had_one = false;;) {
     if (Status found = records.find(); !found) return found;
     for (const std::string& line : records.complaints().take()) tell(line);
     had_one = had_one || !records.readers().empty();
-    if (Status published = publish_once(records, directory); !published) return published;
+    if (Status published = publish_once(records, directory, has_written); !published) return published;
     if (had_one && records.readers().empty() && !goes_on) return Done{};
     poll(nullptr, 0, milliseconds_between_files);
   }

@@ -57,9 +57,10 @@ Outcome<std::vector<live::JobNow>> WatchedJobs::jobs_here() {
 Outcome<std::vector<live::JobNow>> WatchedJobs::jobs_published() {
   Outcome<std::vector<live::JobNow>> jobs = published_->look();
   if (!jobs) return jobs;
-  // The files of a job stay when it has ended.
+  // The files of a job stay when it has ended, or when those who published them were killed.
   std::erase_if(*jobs, [this](const live::JobNow& job) {
-    return !is_wanted(here_.which(), job) || (job.has_ended() && !is_watched(job.file));
+    const bool is_left_over = job.has_ended() || job.here.empty();
+    return !is_wanted(here_.which(), job) || (is_left_over && !is_watched(job.file));
   });
   return jobs;
 }

@@ -1,14 +1,12 @@
-// Bytes as a live record: first as a whole file, then as changes of a record that a rank has written, since few
-// mutations would get past its header.
-#include <sys/stat.h>
-
+// Bytes as a live record, and as what a reader on another host has published of one: first as a whole file, then as
+// changes of a good file, since few mutations would get past its header.
+#include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 
+#include "libprofile/live/publication.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/regulator.hpp"
-#include "libprofile/live/writer.hpp"
+#include "tests/fuzz/live_files.hpp"
 #include "tests/fuzz/steering.hpp"
 
 namespace {
@@ -16,48 +14,24 @@ namespace {
 using namespace halcyon;
 namespace fs = std::filesystem;
 
-// The directory of the records in fuzz::scratch(); it goes with the process.
-struct Directory {
-  std::string path = live::directory_of_records(fuzz::scratch());
-  ~Directory() { fs::remove_all(path); }
-};
-
-// The record of two ranks, one of which has left it.
-std::string good_record() {
-  const std::string& root = fuzz::scratch();
-  live::Writer first;
-  live::Writer second;
-  first.join({.record = "good", .job = "1", .command = "./app", .rank = 0, .ranks = 2}, root);
-  second.join({.record = "good", .job = "1", .command = "./app", .rank = 1, .ranks = 2}, root);
-  Measured<double> measured{};
-  measured[index_of(Measure::duration)] = 1e6;
-  const std::array<std::uint64_t, feature_count> counted{};
-  for (live::Writer* rank : {&first, &second}) {
-    for (std::size_t place = 0; place < 3; ++place) rank->add(measured, {}, place, "barrier@app+0x10");
-    rank->publish({.last_end = 1, .last = measured, .counted = &counted});
+void check(const live::JobNow& job, std::size_t most_ranks) {
+  for (const std::string* text : {&job.job, &job.hosts.front().name, &job.command}) {
+    if (!text->empty()) fuzz::promise_one_line(*text);
   }
-  second.leave();
-  std::ifstream in(live::directory_of_records(root) + "/good", std::ios::binary);
-  std::string content(std::istreambuf_iterator<char>(in), {});
-  first.leave();
-  return content;
+  fuzz::promise(job.here.size() <= most_ranks, "no more ranks than the file has room for");
+  for (const live::RankNow& rank : job.here) {
+    fuzz::promise(rank.rank < job.ranks && std::isfinite(rank.totals.seconds), "possible values");
+    fuzz::promise(rank.kinds.size() <= live::most_kinds, "no more kinds than there are");
+  }
 }
 
 void look_at(const std::string& content) {
-  static const Directory directory;
+  static const fuzz::RecordDirectory directory;
   const std::string file = directory.path + "/record";
-  std::ofstream(file, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
-  chmod(file.c_str(), 0600);
+  fuzz::write_private(file, content);
   if (const Outcome<live::Reader> reader = live::Reader::open(file)) {
     if (const Outcome<live::JobNow> job = reader->read()) {
-      for (const std::string* text : {&job->job, &job->host, &job->command}) {
-        if (!text->empty()) fuzz::promise_one_line(*text);
-      }
-      fuzz::promise(job->here.size() <= content.size() / live::slot_bytes, "no more ranks than the file has room for");
-      for (const live::RankNow& rank : job->here) {
-        fuzz::promise(rank.rank < job->ranks && std::isfinite(rank.totals.seconds), "possible values");
-        fuzz::promise(rank.kinds.size() <= live::most_kinds, "no more kinds than there are");
-      }
+      check(*job, content.size() / live::slot_bytes);
       if (const Outcome<live::Regulator> regulator = live::Regulator::open(file)) regulator->passed();
     } else {
       fuzz::promise_one_line(job.failure().message);
@@ -68,19 +42,34 @@ void look_at(const std::string& content) {
   fs::remove(file);
 }
 
+void look_at_publication(const std::string& content) {
+  static const fuzz::PublicationDirectory directory;
+  fuzz::write_private(directory.path + "/" + directory.name, content);
+  if (const Outcome<live::PublishedJob> job = live::read_publication(directory.path, directory.name)) {
+    constexpr std::size_t least = sizeof(live::PublishedRank) + offsetof(live::Slot, kinds);
+    check(job->job, content.size() / least);
+    if (!job->record.empty()) fuzz::promise_one_line(job->record);
+  } else {
+    fuzz::promise_one_line(job.failure().message);
+  }
+}
+
+std::string changed(std::string good, const std::uint8_t* data, std::size_t size) {
+  for (fuzz::Steering steering(data, size); !steering.done();) {
+    fuzz::put_anything(good, steering.value<std::uint32_t>(), steering);
+  }
+  return good;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const std::string good = good_record();
-  look_at({reinterpret_cast<const char*>(data), size});
-  std::string changed = good;
-  for (fuzz::Steering steering(data, size); !steering.done();) {
-    const std::size_t at = steering.value<std::uint32_t>() % (changed.size() - sizeof(double));
-    const double real = steering.real();
-    const std::int64_t integer = steering.integer();
-    const bool is_real = steering.byte() % 2 == 0;
-    std::memcpy(&changed[at], is_real ? static_cast<const void*>(&real) : &integer, sizeof real);
-  }
-  look_at(changed);
+  static const std::string good = fuzz::good_record({0, 1}, 2, 3);
+  static const std::string good_publication = fuzz::good_publication(good);
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  look_at(bytes);
+  look_at(changed(good, data, size));
+  look_at_publication(bytes);
+  look_at_publication(changed(good_publication, data, size));
   return 0;
 }

@@ -81,6 +81,9 @@ class Fuzz(halcyon_test.Behaviour):
     def test_a_live_record_of_any_bytes_is_read_or_refused_in_one_line(self):
         self.check_target("live")
 
+    def test_a_running_job_of_any_values_is_shown_with_possible_figures(self):
+        self.check_target("watched")
+
     def test_a_profile_of_any_values_is_reported_or_refused_in_one_line(self):
         self.check_target("profile")
 
