@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes docs/report-{green,yellow,red}.png, -phone.png and report-top.png: HTML reports of real programs, quiet and
-disturbed.
+disturbed. With --series it writes docs/{search,map}-page.png in their place: the pages of `search` and `map` for the
+stencil of examples/.
 
 If a run does not get the wanted light, since the machine has its own disturbances, it is repeated with more or less
 injected. The command of each attempt is printed. Needs LAMMPS, and Debian's chromium, chromium-driver, python3-selenium
@@ -10,6 +11,7 @@ import argparse
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,6 +30,14 @@ TRIES = 8
 PICTURES = [("green", "melt", 0.0), ("yellow", "shear", 0.00006), ("red", "crack", 0.0003)]
 TOP = 1240  # pixels of the last picture that show the verdict and where the time went
 WIDTHS = {"": 1280, "-phone": 390}
+
+# One rank, so that the runs are of use on a machine with little to spare.
+STENCIL = ["--", "mpirun", "-np", "1", "./stencil"]
+SERIES = {
+    "search": ["--vary", "N=1000..40000", "--limit", "time < 4 s", "--accuracy", "75%", *STENCIL, "{N}", "64"],
+    "map": ["--runs", "1", "--vary", "sweeps=500,1000,2000,4000", "--vary", "side=24,32,48,64", *STENCIL, "{sweeps}",
+            "{side}"],
+}
 
 
 def program_named(name):
@@ -63,7 +73,8 @@ def photographed(page, picture, width):
     options.binary_location = "/usr/bin/chromium"
     browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
     try:
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        # Lower than any page, as the picture is as high as the page.
+        size = {"width": width, "height": 300, "deviceScaleFactor": 1, "mobile": width < 600}
         browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         browser.get(page.as_uri())
         size["height"] = browser.execute_script("return document.documentElement.scrollHeight")
@@ -79,11 +90,24 @@ def photographed(page, picture, width):
         browser.quit()
 
 
+def series_page(name, scratch):
+    shutil.copy(programs.BUILD / "examples" / "stencil", scratch)
+    subprocess.run([str(HALCYON), name, "--html", f"{name}.html", "-o", name, *SERIES[name]], cwd=scratch, check=True,
+                   env=programs.environment())
+    return scratch / f"{name}.html"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=programs.SOURCE / "docs", help="directory of the pictures")
-    output = parser.parse_args().output
+    parser.add_argument("--series", action="store_true", help="the pages of search and map")
+    arguments = parser.parse_args()
+    output = arguments.output
     with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as scratch:
+        if arguments.series:
+            for name in SERIES:
+                photographed(series_page(name, Path(scratch)), output / f"{name}-page.png", 1280)
+            return
         for light, name, probability in PICTURES:
             page = recorded(light, name, probability, Path(scratch) / name)
             for suffix, width in WIDTHS.items():

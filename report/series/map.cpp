@@ -57,9 +57,8 @@ std::string map_text(const MapResult& result) {
   for (const Point& point : grid) {
     for (const double level : point) text += fmt::format("{:>10}  ", value_text(level));
     const MeasuredPoint* const measured = measured_at(result, point);
-    // A dash takes three bytes, but one column.
     const std::string cell = measured != nullptr ? response_words(result.is_time, measured->mean()) : "–";
-    text += fmt::format("{:>{}}  {}\n", cell, 12 + cell.size() - columns_of(cell), predicted_words(result, point));
+    text += fmt::format("{:>12}  {}\n", cell, predicted_words(result, point));
   }
   text += "\n" + filled("", 0, sentence(result, grid.size()));
   if (const std::string words = without_verdict_words(result.runs); result.is_time && !words.empty()) {

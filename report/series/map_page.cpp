@@ -49,7 +49,13 @@ std::string curve_picture(const MapResult& result) {
                                  svg::escaped(result.factors.front().name), 100.0 * result.confidence));
 }
 
-// A field of the last two factors; `others` are the levels of those before.
+// What the shade of a point stands for. A surface of the logarithm is shaded by it, too: most of its points would be
+// equally pale otherwise.
+double depth_at(const Surface& surface, const Point& point) {
+  return surface.logarithmic ? std::log(surface.at(point)) : surface.at(point);
+}
+
+// A field of the last two factors; `others` are the levels of those before. `range`: of the depths of all points.
 std::string field_picture(const MapResult& result, const Point& others, const Interval& range) {
   constexpr double height = 34.0;  // of a cell
   constexpr double levels_of_shade = 6.0;
@@ -64,13 +70,14 @@ std::string field_picture(const MapResult& result, const Point& others, const In
       Point point = others;
       point.push_back(down.levels[row]);
       point.push_back(across.levels[column]);
-      const double value = result.surface->at(point);
-      const double share = range.high > range.low ? (value - range.low) / (range.high - range.low) : 0.0;
+      const double depth = depth_at(*result.surface, point);
+      const double share = range.high > range.low ? (depth - range.low) / (range.high - range.low) : 0.0;
       const int shade = 1 + static_cast<int>(std::min(levels_of_shade - 1.0, levels_of_shade * share));
       const double x = left + cell * static_cast<double>(column);
       content += svg::rectangle(x, y, cell - 2.0, height - 2.0, fmt::format("disturbed level{}", shade));
       if (measured_at(result, point) != nullptr) content += svg::circle(x + 10.0, y + 10.0, 4.0, "point");
-      content += svg::text(x + 0.5 * cell, y + 0.5 * height + 4, "middle", response_words(result.is_time, value));
+      content += svg::text(x + 0.5 * cell, y + 0.5 * height + 4, "middle",
+                           response_words(result.is_time, result.surface->at(point)));
     }
   }
   const double end = top + height * static_cast<double>(down.levels.size());
@@ -92,8 +99,8 @@ std::string field_picture(const MapResult& result, const Point& others, const In
 std::string fields(const MapResult& result) {
   Interval range{HUGE_VAL, -HUGE_VAL};
   for (const Point& point : grid_of(result.factors)) {
-    const double value = result.surface->at(point);
-    range = {std::min(range.low, value), std::max(range.high, value)};
+    const double depth = depth_at(*result.surface, point);
+    range = {std::min(range.low, depth), std::max(range.high, depth)};
   }
   const std::span<const Factor> others(result.factors.data(), result.factors.size() - 2);
   const std::vector<Point> combinations = grid_of(others);

@@ -34,10 +34,11 @@ class LoadAxis {
   svg::Scale scale_;
 };
 
-// The loads that have room for their value on the axis, from the left.
+// The loads that were tried, and the ends of the range, as far as there is room for their value on the axis, from the
+// left.
 std::string loads_on_axis(const LoadAxis& x, const SearchResult& result) {
   constexpr double room = 46.0;
-  std::vector<double> loads;
+  std::vector<double> loads{result.request.range.low, result.request.range.high};
   for (const TriedLoad& tried : result.state.tried) loads.push_back(tried.load);
   std::sort(loads.begin(), loads.end());
   std::string content;
