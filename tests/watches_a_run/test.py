@@ -26,6 +26,7 @@ OWN_HOST = ["unshare", "--mount", "--uts", "sh", "-c",
 ON_HOST_OF = ["nsenter", "--mount", "--uts", "--target"]
 PUBLISHED_AT, RECORD = 16, 32  # in a PublicationHeader
 BAD_INPUT, STOPPED = 2, 3  # exit statuses
+SAME_VIEW = "what is shown does not depend on the MPI library"
 
 
 def documented_keys():
@@ -157,6 +158,7 @@ class WatchesARun(halcyon_test.Behaviour):
         self.assertEqual(by_name.status, 0, by_name)
         self.assertEqual(self.end(process)[0], 0)
 
+    @only_open_mpi(SAME_VIEW)
     def test_a_rank_that_is_stopped_is_named(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -189,6 +191,7 @@ class WatchesARun(halcyon_test.Behaviour):
         self.assertIn("the job was ended", watched.errors)
         self.assertEqual(self.processes_of_ranks(), [])
 
+    @only_open_mpi(SAME_VIEW)
     def test_figures_for_monitoring_are_replaced_at_each_look(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -200,6 +203,7 @@ class WatchesARun(halcyon_test.Behaviour):
         self.assertTrue(any(line.startswith("halcyon_job_interference_ratio{") for line in lines), lines)
         self.assertEqual(sorted(self.directory.glob("halcyon.prom*")), [metrics])
 
+    @only_open_mpi(SAME_VIEW)
     def test_run_tells_the_same_while_its_program_runs(self):
         process = self.start("--watch")
         told = process.stderr.readline()
@@ -207,6 +211,7 @@ class WatchesARun(halcyon_test.Behaviour):
         status, errors = self.end(process)
         self.assertEqual(status, 0, errors)
 
+    @only_open_mpi(SAME_VIEW)
     def test_run_shows_it_at_the_bottom_of_a_terminal_and_leaves_that_whole(self):
         terminal = Terminal([HALCYON, "run", "--watch", "-o", "run.h5", "--no-baseline", "--",
                              *MPI.launch(RANKS, *MPI.yield_when_idle), PROGRAM, self.stop, "finalize"],
@@ -223,6 +228,7 @@ class WatchesARun(halcyon_test.Behaviour):
         terminal.wait_for("\x1b[r")
         terminal.wait_for("details: halcyon report run.h5")
 
+    @only_open_mpi(SAME_VIEW)
     def test_it_ends_with_the_job(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -237,6 +243,7 @@ class WatchesARun(halcyon_test.Behaviour):
 
     # Conditions
 
+    @only_open_mpi(SAME_VIEW)
     def test_a_condition_is_told_once(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -368,6 +375,7 @@ class WatchesARun(halcyon_test.Behaviour):
         terminal.wait_for(BEGIN_SCREEN)
         return terminal
 
+    @only_open_mpi(SAME_VIEW)
     def test_keys_change_the_view(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -386,6 +394,7 @@ class WatchesARun(halcyon_test.Behaviour):
         self.assertEqual(terminal.process.wait(timeout=TIME_LIMIT), 0)
         self.assertEqual(termios.tcgetattr(terminal.own), terminal.before)
 
+    @only_open_mpi(SAME_VIEW)
     def test_a_signal_leaves_the_terminal_as_it_was(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -397,6 +406,7 @@ class WatchesARun(halcyon_test.Behaviour):
             self.assertEqual(terminal.process.wait(timeout=TIME_LIMIT), -number)
             self.assertEqual(termios.tcgetattr(terminal.own), terminal.before)
 
+    @only_open_mpi(SAME_VIEW)
     def test_the_view_ends_with_the_job(self):
         process = self.start()
         self.wait_until_it_is_judged(process)
@@ -409,6 +419,7 @@ class WatchesARun(halcyon_test.Behaviour):
 
     # What cannot be watched
 
+    @only_open_mpi(SAME_VIEW)
     def test_what_is_wrong_is_told_in_one_line(self):
         own = str(os.getpid())
         self.check_refused(self.halcyon("watch", "no-such-job"), "no-such-job", "halcyon watch --all")
@@ -425,6 +436,7 @@ class WatchesARun(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("watch", "--from", ".", "--pid", own), "--pid", "name the job")
         self.check_refused(self.halcyon("watch", "--from", "."), "no running job", "--publish .")
 
+    @only_open_mpi(SAME_VIEW)
     def test_garbage_in_place_of_a_record_is_told_in_one_line(self):
         records = f"/dev/shm/halcyon-{os.getuid()}"
         def watch(write, *words):
