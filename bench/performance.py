@@ -106,7 +106,7 @@ def cost_of_live(directory):
         for by, ns in (("the live record", on), ("the live record, while `halcyon watch` looks at it", watched)):
             added = [with_it - without for without, with_it in zip(off, ns)]
             low, high = interval_of_median(added)
-            rows.append(row(f"added by {by} to {what}", f"{statistics.median(off):.0f} ns",
+            rows.append(row(f"added to {what} by {by}", f"{statistics.median(off):.0f} ns",
                             f"**{statistics.median(added):.1f} ns** ({low:.1f} to {high:.1f})", budget))
     return rows
 
