@@ -7,7 +7,6 @@
 
 #include "analyzer/estimate/compound.hpp"
 #include "analyzer/estimate/judged_durations.hpp"
-#include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -124,20 +123,6 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
   result.interval_percent.high = std::max(result.interval_percent.high, result.percent);
   result.coverage_percent = 100.0 * std::min(1.0, judged_seconds / std::max(judged_seconds, recorded_seconds));
   return result;
-}
-
-std::optional<InterferenceSoFar> middle_of_ranks(std::span<const InterferenceSoFar> ranks) {
-  if (ranks.empty()) return std::nullopt;
-  const auto middle = [ranks](auto&& of) {
-    std::vector<double> values;
-    for (const InterferenceSoFar& rank : ranks) values.push_back(of(rank));
-    return median_in_place(values);
-  };
-  return InterferenceSoFar{
-      .percent = middle([](const InterferenceSoFar& rank) { return rank.percent; }),
-      .interval_percent = {middle([](const InterferenceSoFar& rank) { return rank.interval_percent.low; }),
-                           middle([](const InterferenceSoFar& rank) { return rank.interval_percent.high; })},
-      .coverage_percent = middle([](const InterferenceSoFar& rank) { return rank.coverage_percent; })};
 }
 
 }  // namespace halcyon

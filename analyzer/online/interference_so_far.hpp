@@ -55,8 +55,4 @@ struct InterferenceSoFar {
 std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegments> kinds, double recorded_seconds,
                                                      DurationLaws& laws);
 
-/// Of the run. All ranks end their segments together, so each of them tells the same, and the middle one counts. Ends
-/// of intervals are the middle ones, too: ranks do not know more together than each by itself. None without ranks.
-std::optional<InterferenceSoFar> middle_of_ranks(std::span<const InterferenceSoFar> ranks);
-
 }  // namespace halcyon

@@ -12,10 +12,12 @@ namespace {
 
 constexpr double least_sample_seconds = 0.9;  // of a rate: shorter ones scatter
 constexpr double history_seconds = 300.0;     // of rates
-// An estimate takes some tenths of a second of CPU time, and what is known so far changes ever more slowly.
+// An estimate takes some tenths of a second of CPU time, which the ranks may miss, and what is known so far changes
+// ever more slowly.
+constexpr double share_between_estimates = 0.5;   // of the time so far
 constexpr double least_between_estimates = 10.0;  // s
-constexpr double share_between_estimates = 0.1;   // of the time so far
-constexpr std::size_t most_judged_ranks = 3;      // each of them tells the same
+constexpr double most_between_estimates = 60.0;   // s
+constexpr std::size_t most_asked_ranks = 3;       // until one has segments that repeat
 constexpr double slow_share = 0.075;              // of a look: from here on the verdict would not be green
 constexpr double waits_seconds = 60.0;            // over which ranks are compared
 constexpr double noticeable_wait = 0.02;          // of the time, by which a slow rank waits less than the others
@@ -123,33 +125,34 @@ void WatchedJob::look_at_hosts(const live::JobNow& now) {
   }
 }
 
+// All ranks end their segments together, so each of them tells the same.
 void WatchedJob::look_at_interference(const live::JobNow& now) {
-  const double between = std::max(least_between_estimates, share_between_estimates * view_.elapsed_seconds);
+  const double between =
+      std::clamp(share_between_estimates * view_.elapsed_seconds, least_between_estimates, most_between_estimates);
   if (last_estimate_ && view_.elapsed_seconds - *last_estimate_ < between) return;
-  std::vector<InterferenceSoFar> ranks;
-  std::vector<double> factors;
-  const std::size_t step = now.here.size() / most_judged_ranks + 1;
-  for (std::size_t i = 0; i < now.here.size(); i += step) {
-    const std::vector<live::KindNow> kinds = pure_kinds(now.here[i]);
-    std::vector<KindOfSegments> histograms;
-    for (const live::KindNow& kind : kinds) histograms.push_back({kind.seconds, histogram_of(kind)});
-    const auto so_far = interference_so_far(histograms, now.here[i].totals.seconds, *laws_);
-    if (!so_far) continue;
-    ranks.push_back(*so_far);
-    double undisturbed = 0.0;
-    double usual = 0.0;
-    for (std::size_t k = 0; k < kinds.size(); ++k) {
-      if (!so_far->kinds[k].is_judged) continue;
-      const auto segments = static_cast<double>(kinds[k].segments);
-      undisturbed += segments * so_far->kinds[k].baseline;
-      usual += segments * kinds[k].usual_seconds;
-    }
-    if (usual > 0.0) factors.push_back(undisturbed / usual);
+  for (std::size_t i = 0; i < now.here.size() && i < most_asked_ranks; ++i) {
+    if (judge(now.here[i])) return;
   }
-  if (ranks.empty()) return;
+}
+
+bool WatchedJob::judge(const live::RankNow& rank) {
+  const std::vector<live::KindNow> kinds = pure_kinds(rank);
+  std::vector<KindOfSegments> histograms;
+  for (const live::KindNow& kind : kinds) histograms.push_back({kind.seconds, histogram_of(kind)});
+  const auto so_far = interference_so_far(histograms, rank.totals.seconds, *laws_);
+  if (!so_far) return false;
   last_estimate_ = view_.elapsed_seconds;
-  view_.interference = middle_of_ranks(ranks);
-  if (!factors.empty()) undisturbed_of_usual_ = median_in_place(factors);
+  view_.interference = so_far;
+  double undisturbed = 0.0;
+  double usual = 0.0;
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    if (!so_far->kinds[k].is_judged) continue;
+    const auto segments = static_cast<double>(kinds[k].segments);
+    undisturbed += segments * so_far->kinds[k].baseline;
+    usual += segments * kinds[k].usual_seconds;
+  }
+  if (usual > 0.0) undisturbed_of_usual_ = undisturbed / usual;
+  return true;
 }
 
 void WatchedJob::look_at_rate(const live::JobNow& now) {

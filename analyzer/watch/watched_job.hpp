@@ -79,6 +79,7 @@ class WatchedJob {
   void look_at_hosts(const live::JobNow& now);
   void look_at_rate(const live::JobNow& now);
   void look_at_interference(const live::JobNow& now);
+  bool judge(const live::RankNow& rank);
   void look_at_rest(const live::JobNow& now);
   void look_at_slowest(const live::JobNow& now);
   JobState state_of(const live::JobNow& now) const;

@@ -145,18 +145,5 @@ TEST(InterferenceSoFar, OfManySegmentsIsThatOfFewerAlike) {
   EXPECT_NEAR(of_few->percent, of_many->percent, 1.5);
 }
 
-TEST(InterferenceSoFar, OfTheRunIsThatOfTheMiddleRank) {
-  const std::vector<InterferenceSoFar> ranks{
-      {.percent = 10.0, .interval_percent = {8.0, 12.0}, .coverage_percent = 90.0},
-      {.percent = 30.0, .interval_percent = {20.0, 40.0}, .coverage_percent = 95.0},
-      {.percent = 12.0, .interval_percent = {9.0, 15.0}, .coverage_percent = 99.0}};
-  const auto run = middle_of_ranks(ranks);
-  ASSERT_TRUE(run);
-  EXPECT_EQ(run->percent, 12.0);
-  EXPECT_EQ(run->interval_percent.low, 9.0);
-  EXPECT_EQ(run->interval_percent.high, 15.0);
-  EXPECT_FALSE(middle_of_ranks({}));
-}
-
 }  // namespace
 }  // namespace halcyon

@@ -54,7 +54,7 @@ TEST(WatchedJob, ThatIsSlowedDownIsSeenToBe) {
   RunningJob job(4);
   WatchedJob watched;
   view_after(watched, job, 60);
-  const JobView& slow = view_after(watched, job, 60, 2.0);
+  const JobView& slow = view_after(watched, job, 120, 2.0);
   EXPECT_NEAR(*slow.progress_rate, 0.5, 0.03);
   EXPECT_TRUE(slow.is_slower_than_usual);
   EXPECT_GT(slow.interference->percent, 20.0);
