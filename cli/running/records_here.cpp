@@ -6,11 +6,15 @@
 #include "libprofile/system/process_facts.hpp"
 
 namespace halcyon::cli {
+namespace {
 
+// Whether one of its ranks is this process or descends from it.
 bool belongs_to(const live::JobNow& job, pid_t process) {
   return std::any_of(job.here.begin(), job.here.end(),
                      [process](const live::RankNow& rank) { return descends_from(rank.process, process); });
 }
+
+}  // namespace
 
 bool is_wanted(const WhichJobs& which, const live::JobNow& job) {
   if (!which.job.empty()) {
@@ -25,7 +29,7 @@ void RecordsHere::open(const std::string& path) {
   if (is_open) return;
   Outcome<live::Reader> reader = live::Reader::open(path);
   if (!reader) return complaints_.add(path + ": " + reader.failure().message);
-  const Outcome<live::JobNow> now = reader->read();
+  const Outcome<live::JobNow> now = reader->read_totals();
   if (!now) return complaints_.add(now.failure().message);
   if (is_wanted(which_, *now) && !now->has_ended()) readers_.push_back(std::move(*reader));
 }

@@ -21,9 +21,6 @@ struct WhichJobs {
   bool is_one() const { return !job.empty() || process != 0; }
 };
 
-/// Whether one of its ranks is this process or descends from it.
-bool belongs_to(const live::JobNow& job, pid_t process);
-
 bool is_wanted(const WhichJobs& which, const live::JobNow& job);
 
 class RecordsHere {

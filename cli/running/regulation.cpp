@@ -29,15 +29,9 @@ bool has_all_ranks(const live::JobNow& job) { return job.here.size() == job.rank
 
 // The live record of the job that this process has started, as soon as there is one.
 std::optional<live::Reader> job_of_this_process(const std::stop_token& stop) {
+  RecordsHere records({.process = getpid()});
   while (waited(stop, between_looks)) {
-    const Outcome<std::vector<std::string>> paths = live::find_records();
-    if (!paths) continue;
-    for (const std::string& path : *paths) {
-      Outcome<live::Reader> reader = live::Reader::open(path);
-      if (!reader) continue;
-      const Outcome<live::JobNow> now = reader->read_totals();
-      if (now && belongs_to(*now, getpid())) return std::move(*reader);
-    }
+    if (records.find() && !records.readers().empty()) return std::move(records.readers().front());
   }
   return std::nullopt;
 }
