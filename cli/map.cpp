@@ -5,8 +5,8 @@
 
 #include "analyzer/search/surface.hpp"
 #include "cli/commands.hpp"
-#include "cli/launch/signal_relay.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/launch/signal_relay.hpp"
 #include "cli/series/varied_runs.hpp"
 #include "report/series/map.hpp"
 #include "report/series/map_page.hpp"

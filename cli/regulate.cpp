@@ -6,8 +6,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/console/quantity.hpp"
-#include "cli/running/regulation.hpp"
 #include "cli/run_and_report.hpp"
+#include "cli/running/regulation.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {

@@ -9,10 +9,10 @@
 #include <random>
 
 #include "cli/commands.hpp"
-#include "cli/kept/judged_file.hpp"
-#include "cli/launch/recorded_run.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/kept/judged_file.hpp"
 #include "cli/launch/rank_options.hpp"
+#include "cli/launch/recorded_run.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "cli/running/beside.hpp"
 #include "cli/console/command.hpp"
 #include "cli/launch/launchers.hpp"
+#include "cli/running/beside.hpp"
 
 namespace halcyon::cli {
 

@@ -7,8 +7,8 @@
 
 #include "analyzer/search/search.hpp"
 #include "cli/commands.hpp"
-#include "cli/launch/signal_relay.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/launch/signal_relay.hpp"
 #include "cli/series/varied_runs.hpp"
 #include "report/series/search.hpp"
 #include "report/series/search_page.hpp"

@@ -10,10 +10,10 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/launch/end_job.hpp"
-#include "cli/launch/signal_relay.hpp"
 #include "cli/console/quantity.hpp"
 #include "cli/console/terminal.hpp"
+#include "cli/launch/end_job.hpp"
+#include "cli/launch/signal_relay.hpp"
 #include "cli/running/publishing.hpp"
 #include "cli/running/watch_condition.hpp"
 #include "cli/running/watched_jobs.hpp"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/running/beside.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/running/beside.hpp"
 #include "cli/running/watched_jobs.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/regulator.hpp"

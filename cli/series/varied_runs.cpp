@@ -7,8 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "cli/console/output.hpp"
 #include "cli/console/common_options.hpp"
+#include "cli/console/output.hpp"
 #include "cli/console/progress.hpp"
 #include "cli/console/quantity.hpp"
 #include "cli/launch/rank_options.hpp"

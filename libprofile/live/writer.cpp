@@ -13,9 +13,9 @@
 #include <cstring>
 #include <ctime>
 
+#include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/process_facts.hpp"
-#include "libprofile/interpose/signal_blocked.hpp"
 
 namespace halcyon::live {
 namespace {
