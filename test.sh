@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 source cmake/install-packages.sh
 install_packages build test
+install_wheels build/wheels
 
 cmake --preset ci >/dev/null
 cmake --build --preset ci

@@ -3,7 +3,7 @@
 
 usage: bench/performance.py [--pairs N] [--beside NAME=LIBRARY ...]
 
-Takes some 25 minutes on an otherwise idle machine. Recorded and unrecorded runs alternate in one session. Never passes or
+Takes some 30 minutes on an otherwise idle machine. Recorded and unrecorded runs alternate in one session. Never passes or
 fails. The page's section on figures above their budget is written by hand and is kept.
 """
 import argparse
@@ -230,6 +230,36 @@ def reports(directory):
     return lines, [budget]
 
 
+def large_runs(directory):
+    """What is made of large runs: a report of many groups, the page of many ranks, a trace."""
+    def profile(*words):
+        path = directory / "large.h5"
+        path.unlink(missing_ok=True)
+        subprocess.run([BUILD / "bench" / "large_profile", words[0], path, *words[1:]], check=True)
+        return path
+
+    def megabytes(name):
+        return (directory / name).stat().st_size / 1e6
+
+    say("a report of many groups")
+    many_groups = profile("1000000", "1000")
+    took = [timed([HALCYON, "report", many_groups]) for _ in range(3)]
+    rows = [row("`halcyon report` on 1 M segments in 1000 groups", "–",
+                f"**{statistics.median(seconds for seconds, _ in took):.2f} s**", "≤ 1 s")]
+    say("a page of many ranks")
+    many_ranks = profile("10000000", "3", "100000")
+    seconds, kib = timed([HALCYON, "report", "--html", directory / "large.html", many_ranks])
+    rows.append(row("HTML of 10 M segments on 100 000 ranks", "–",
+                    f"**{megabytes('large.html'):.2f} MB**, {seconds:.1f} s, {kib / 1024:.0f} MiB", "≤ 3 MB"))
+    for groups_and_ranks, what in (((), "in 2 groups on one rank"), (("100", "1000"), "in 100 groups on 1000 ranks")):
+        say(f"a trace of 10 M segments {what}")
+        large = profile("10000000", *groups_and_ranks)
+        seconds, _ = timed([HALCYON, "export", "--perfetto", large, "-o", directory / "large.pftrace"])
+        rows.append(row(f"Perfetto trace of 10 M segments {what}", "–",
+                        f"**{megabytes('large.pftrace'):.0f} MB**, {seconds:.0f} s", "≤ 300 MB"))
+    return rows
+
+
 def pieces():
     """The tables of Google Benchmark, as it prints them."""
     blocks = []
@@ -262,7 +292,7 @@ def main():
             f"Made by `bench/performance.py` on {date.today()}: {machine()}, a virtual machine whose neighbours are not known.",
             "Recorded and unrecorded runs alternate within one session. A figure is the median; in brackets is its",
             "95 % interval, which assumes no distribution. Google Benchmark measures the pieces.", "",
-            "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, "",
+            "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, *large_runs(directory), "",
             *why_above_budget(), GROWTH, "", "One rank, and more and more segments, each with its own amount of work:", "",
             *growth_with_segments(directory), "",
             f"More and more ranks of 100 000 segments each, on {machine().split()[0]} processors:", "",

@@ -12,6 +12,7 @@
 #include "libprofile/live/writer.hpp"
 #include "libprofile/record/clock.hpp"
 #include "libprofile/record/cpu_account.hpp"
+#include "libprofile/record/parts/part_file.hpp"
 #include "libprofile/record/store/segment_store.hpp"
 #include "libprofile/record/usual_times.hpp"
 #include "libprofile/merge/program_bins.hpp"
@@ -126,6 +127,30 @@ void live_record(benchmark::State& state, double nanoseconds) {
 }
 BENCHMARK_CAPTURE(live_record, short_segments, 1e3)->Arg(1)->Arg(16)->Arg(64);
 BENCHMARK_CAPTURE(live_record, long_segments, 1e6)->Arg(1)->Arg(16)->Arg(64);
+
+// The checksum of a block of 4096 segments, as it lies in a part.
+void block_checksum(benchmark::State& state) {
+  const std::vector<std::byte> bytes(bytes_before_maps(false), std::byte{7});
+  for (auto _ : state) benchmark::DoNotOptimize(checksum_of(bytes.data(), bytes.size(), 1));
+  state.SetBytesProcessed(static_cast<std::int64_t>(state.iterations() * bytes.size()));
+}
+BENCHMARK(block_checksum);
+
+// Writing it, with its checksum, into shared memory.
+void block_written(benchmark::State& state) {
+  char directory[] = "/dev/shm/halcyon-bench-XXXXXX";
+  if (mkdtemp(directory) == nullptr) return state.SkipWithError("no shared memory");
+  {
+    PartHeader header;
+    header.ranks = 1;
+    PartFile part;
+    part.place(directory, "1", header, {}, 4096);
+    const OwnedBlock block = empty_block();
+    for (auto _ : state) benchmark::DoNotOptimize(part.write_block(0, *block));
+  }
+  std::filesystem::remove_all(directory);
+}
+BENCHMARK(block_written);
 
 void nearest_program_bin(benchmark::State& state) {
   std::vector<double> bins;

@@ -41,6 +41,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_map(program);
   add_watch(program);
   add_regulate(program);
+  add_doctor(program);
   add_disturb(program);
   add_report(program);
   add_info(program);
@@ -53,8 +54,8 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
 }
 
 bool starts_a_program(std::string_view subcommand) {
-  constexpr std::array<std::string_view, 8> all{"run",      "regulate", "repeat", "exec",
-                                                "validate", "search",   "map",    "disturb"};
+  constexpr std::array<std::string_view, 9> all{"run",    "regulate", "repeat",  "exec",  "validate",
+                                                "search", "map",      "disturb", "doctor"};
   return std::find(all.begin(), all.end(), subcommand) != all.end();
 }
 

@@ -18,15 +18,17 @@ extern const char* const disturber_help;
 
 /// The line that `recover` and `run` print for a recovered profile.
 std::string recovered_line(const Recovered& recovered);
-/// Recovers the one run whose parts are in the directory, and removes the parts when the profile is written. Nothing if
-/// that fails: `halcyon recover` says why when the user calls it.
-std::optional<Recovered> recover_run(const std::string& directory);
+/// Recovers the one run whose parts are in the directory, and removes the parts when the profile is written. They stay
+/// if ranks are missing that may have left theirs on other hosts. Nothing if recovering fails: `halcyon recover` says
+/// why when the user calls it.
+std::optional<Recovered> recover_run(const std::string& directory, bool has_other_hosts);
 
 /// Each adds its subcommand.
 void add_run(const Command& program);
 void add_repeat(const Command& program);
 void add_exec(const Command& program);
 void add_validate(const Command& program);
+void add_doctor(const Command& program);
 void add_disturb(const Command& program);
 void add_report(const Command& program);
 void add_info(const Command& program);

@@ -15,9 +15,9 @@ void add_exec(const Command& program) {
   add_rank_options(command, *options);
   command.notes(
       "Put the program after '--'.\n"
-      "The recorder is the one for the MPI library that the program is linked with. For a script, it is MPICH's if "
-      "the\n"
-      "launcher sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
+      "The recorder is the one for the MPI library that the program is linked with, or that mpi4py opens. For a "
+      "script,\n"
+      "it is MPICH's if the launcher sets PMI_RANK and neither OMPI_COMM_WORLD_RANK nor PMIX_RANK, else Open MPI's.\n"
       "Exit status: the program's; 2 if the program could not be started.\n"
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command.starts([options](const Words& words) {

@@ -79,7 +79,7 @@ void add_export(const Command& program) {
   const Command command = program.subcommand("export", "Write a profile and its verdict in the format of another tool");
   auto options = std::make_shared<ExportOptions>();
   const Command format = command.alternatives("Format");
-  format.flag("--perfetto", options->perfetto, "Trace for Perfetto or Chrome: segments, with disturbed ones marked");
+  format.flag("--perfetto", options->perfetto, "Trace for Perfetto: segments, with disturbed ones marked");
   format.flag("--openmetrics", options->openmetrics, "Figures of the run for monitoring, as OpenMetrics text");
   format.flag("--csv", options->csv, "Table with one row per segment");
   command.option("FILE", options->file, "Profile").required();
@@ -88,7 +88,7 @@ void add_export(const Command& program) {
   command.notes(
       "Give one of --perfetto, --openmetrics and --csv.\n"
       "Exit status: 0 written, 2 bad usage or file.\n"
-      "Example: halcyon export --perfetto run.h5 -o run.json    and open it at ui.perfetto.dev");
+      "Example: halcyon export --perfetto run.h5 -o run.pftrace    and open it at ui.perfetto.dev");
   command.does([options] { return export_file(*options); });
 }
 

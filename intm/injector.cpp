@@ -80,9 +80,9 @@ void say(const std::string& message) {
 void begin_injection() noexcept try {
   const char* text = std::getenv("INTM_SPEC");
   if (injector != nullptr || text == nullptr || *text == '\0') return;
-  if (!mpi.load()) {
+  if (const std::string why_not = mpi.load("libintm"); !why_not.empty()) {
     if (!is_spokesman()) return;
-    return say(of_another_family("libintm") + "; nothing is injected");
+    return say("nothing is injected: " + why_not);
   }
   int rank = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);

@@ -1,9 +1,13 @@
 #include "report/csv.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
+#include <type_traits>
 
 namespace halcyon {
 namespace {
@@ -24,6 +28,20 @@ void append_quoted(fmt::memory_buffer& out, std::string_view text) {
     out.push_back(c);
   }
   out.push_back('"');
+}
+
+// What is not known gives an empty cell.
+void append_cell(fmt::memory_buffer& out, const SegmentValue& value) {
+  std::visit(
+      [&out](const auto& known) {
+        using T = std::decay_t<decltype(known)>;
+        if constexpr (std::is_same_v<T, std::string_view>) {
+          append_quoted(out, known);
+        } else if constexpr (!std::is_same_v<T, std::monostate>) {
+          fmt::format_to(std::back_inserter(out), "{}", known);
+        }
+      },
+      value);
 }
 
 // One cell per field, two for an interval: `cells` gives both, and the second is used for intervals only.
@@ -69,7 +87,6 @@ void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Groupi
                         const SegmentsDone& done) {
   const std::vector<SegmentField> fields = segment_fields(run.profile);
   fmt::memory_buffer rows;
-  fmt::memory_buffer text;
   const auto write_piece = [&] {
     out.write(rows.data(), static_cast<std::streamsize>(rows.size()));
     rows.clear();
@@ -85,13 +102,7 @@ void write_segments_csv(std::ostream& out, const AnalyzedFile& run, const Groupi
     for (const SegmentField& field : fields) {
       if (!is_first) rows.push_back(',');
       is_first = false;
-      if (field.type != SegmentField::Type::text) {
-        field.append(rows, *segment);
-        continue;
-      }
-      text.clear();
-      field.append(text, *segment);
-      append_quoted(rows, {text.data(), text.size()});
+      append_cell(rows, field.value(*segment));
     }
     rows.append(end_of_row);
     if (rows.size() < piece_bytes) continue;

@@ -1,4 +1,4 @@
-// The segments of a run as a trace that Perfetto and Chrome open (JSON of the Trace Event Format).
+// The segments of a run as a trace that Perfetto opens, in its own format (Protocol Buffers).
 #pragma once
 
 #include <iosfwd>

@@ -81,7 +81,7 @@ constexpr double along_left = 70.0;
 constexpr double along_right = along_width - 12.0;
 
 std::string time_axis(const Scale& x, double run_seconds, double bottom) {
-  std::string content = line(along_left, bottom, along_right, bottom, "axis");
+  std::string content = line(x(0.0), bottom, along_right, bottom, "axis");
   for (const double value : ticks(0.0, run_seconds, 8)) {
     content += line(x(value), bottom, x(value), bottom + 4, "axis");
     content += text(x(value), bottom + 18, "soft middle", short_seconds(value, unit_of_axis(run_seconds)));
@@ -302,34 +302,53 @@ std::string lost_figure(const Breakdown& breakdown) {
 std::string lateness_figure(const Overview& overview) {
   constexpr double top = 8.0;
   constexpr int levels = 6;
+  constexpr double height_of_worst = 16.0;
+  constexpr double gap = 10.0;
   const LatenessMap& map = overview.lateness;
+  // The row of many ranks holds what its worst rank lost, so no rank alone has more.
   const double most = map.seconds.empty() ? 0.0 : *std::max_element(map.seconds.begin(), map.seconds.end());
   if (!(most > 0.0)) return "";
+  const std::size_t worst = map.worst_ranks.size();
+  const double first_row = worst > 0 ? top + height_of_worst * static_cast<double>(worst) + gap : top;
   const double height = std::clamp(320.0 / static_cast<double>(map.rows), 5.0, 26.0);
-  const double bottom = top + height * static_cast<double>(map.rows);
-  const double step = (along_right - along_left) / static_cast<double>(map.columns);
-  const Scale x{0.0, overview.seconds, along_left, along_right};
+  const double bottom = first_row + height * static_cast<double>(map.rows);
+  // Room for the longest label of a row: two numbers of ranks and a dash.
+  constexpr double digit = 9.0;
+  const std::size_t digits = std::to_string(map.rows * map.ranks_in_row).size();
+  const double left = std::max(along_left, digit * static_cast<double>(2 * digits + 1) + 12.0);
+  const double step = (along_right - left) / static_cast<double>(map.columns);
+  const Scale x{0.0, overview.seconds, left, along_right};
 
   // The square root makes small delays visible beside large ones; one path per level keeps the page small.
   std::array<std::string, levels> steps;
-  for (std::size_t row = 0; row < map.rows; ++row) {
-    for (std::size_t column = 0; column < map.columns; ++column) {
-      const double share = std::sqrt(std::max(0.0, map.seconds[row * map.columns + column]) / most);
-      const int level = std::min(levels - 1, static_cast<int>(std::ceil(share * levels)) - 1);
-      if (level < 0) continue;
-      steps[static_cast<std::size_t>(level)] +=
-          fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", along_left + step * static_cast<double>(column),
-                      top + height * static_cast<double>(row), step, height, step);
+  const auto draw = [&](const std::vector<double>& seconds, std::size_t rows, double from, double row_height) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t column = 0; column < map.columns; ++column) {
+        const double share = std::sqrt(std::max(0.0, seconds[row * map.columns + column]) / most);
+        const int level = std::min(levels - 1, static_cast<int>(std::ceil(share * levels)) - 1);
+        if (level < 0) continue;
+        steps[static_cast<std::size_t>(level)] +=
+            fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h-{:.1f}z", left + step * static_cast<double>(column),
+                        from + row_height * static_cast<double>(row), step, row_height, step);
+      }
     }
+  };
+  draw(map.worst_seconds, worst, top, height_of_worst);
+  draw(map.seconds, map.rows, first_row, height);
+  std::string content = rectangle(left, first_row, along_right - left, bottom - first_row, "empty");
+  for (std::size_t place = 0; place < worst; ++place) {
+    const double from = top + height_of_worst * static_cast<double>(place);
+    content += rectangle(left, from, along_right - left, height_of_worst, "empty");
+    content +=
+        text(left - 6, from + 0.5 * height_of_worst + 4, "soft end", fmt::format("rank {}", map.worst_ranks[place]));
   }
-  std::string content = rectangle(along_left, top, along_right - along_left, bottom - top, "empty");
   for (int level = 0; level < levels; ++level) {
     content += path(fmt::format("level level{}", level + 1), steps[static_cast<std::size_t>(level)]);
   }
   const std::size_t every = (map.rows + 11) / 12;
   for (std::size_t row = 0; row < map.rows; row += every) {
     const std::uint64_t first = row * map.ranks_in_row;
-    content += text(along_left - 6, top + height * (static_cast<double>(row) + 0.5) + 4, "soft end",
+    content += text(left - 6, first_row + height * (static_cast<double>(row) + 0.5) + 4, "soft end",
                     map.ranks_in_row == 1 ? fmt::format("rank {}", first)
                                           : fmt::format("{}–{}", first, first + map.ranks_in_row - 1));
   }

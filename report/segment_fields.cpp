@@ -1,46 +1,46 @@
 #include "report/segment_fields.hpp"
 
 #include <cmath>
-#include <iterator>
-#include <string_view>
 #include <type_traits>
 #include <utility>
 
 namespace halcyon {
 namespace {
 
-using Type = SegmentField::Type;
-
 template <class T>
-void append_value(fmt::memory_buffer& out, const T& value) {
+SegmentValue known(const T& value) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (!std::isfinite(value)) return;  // not known
+    return std::isfinite(value) ? SegmentValue(value) : SegmentValue();
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value;
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::uint64_t{value};
+  } else {
+    return std::string_view(value);
   }
-  fmt::format_to(std::back_inserter(out), "{}", value);
 }
 
 // A field that is a column of the profile, which may be missing.
 template <class T>
 SegmentField of_column(std::string name, const std::vector<T>& column) {
-  return {std::move(name), Type::number, [&column](fmt::memory_buffer& out, const JudgedSegment& segment) {
-            if (!column.empty()) append_value(out, column[segment.number]);
+  return {std::move(name), [&column](const JudgedSegment& segment) {
+            return column.empty() ? SegmentValue() : known(column[segment.number]);
           }};
 }
 
-SegmentField of_segment(std::string name, auto value, Type type = Type::number) {
-  return {std::move(name), type,
-          [value](fmt::memory_buffer& out, const JudgedSegment& segment) { append_value(out, value(segment)); }};
+SegmentField of_segment(std::string name, auto value) {
+  return {std::move(name), [value](const JudgedSegment& segment) { return known(value(segment)); }};
 }
 
 SegmentField of_judged_group(std::string name, double JudgedGroup::*value) {
-  return {std::move(name), Type::number, [value](fmt::memory_buffer& out, const JudgedSegment& segment) {
-            if (segment.judged != nullptr) append_value(out, segment.judged->*value);
+  return {std::move(name), [value](const JudgedSegment& segment) {
+            return segment.judged == nullptr ? SegmentValue() : known(segment.judged->*value);
           }};
 }
 
 SegmentField of_feature(const FeatureInfo& info, const FeatureColumn& column) {
-  return {std::string(info.name), Type::number, [&column](fmt::memory_buffer& out, const JudgedSegment& segment) {
-            if (!column.bins.empty()) append_value(out, column.bins[column.bin_of(segment.number)]);
+  return {std::string(info.name), [&column](const JudgedSegment& segment) {
+            return column.bins.empty() ? SegmentValue() : known(column.bins[column.bin_of(segment.number)]);
           }};
 }
 
@@ -54,25 +54,15 @@ std::vector<SegmentField> segment_fields(const Profile& profile) {
       of_column("duration_seconds", profile.duration),
       of_segment("cluster", [](Segment s) { return s.cluster; }),
       of_segment("group", [](Segment s) { return s.group; }),
-      of_segment(
-          "judged", [](Segment s) { return s.judged != nullptr; }, Type::boolean),
-      of_segment(
-          "disturbed", [](Segment s) { return s.disturbed; }, Type::boolean),
+      of_segment("judged", [](Segment s) { return s.judged != nullptr; }),
+      of_segment("disturbed", [](Segment s) { return s.disturbed; }),
       of_judged_group("baseline_seconds", &JudgedGroup::baseline_seconds),
       of_judged_group("threshold_seconds", &JudgedGroup::threshold_seconds),
-      {"excess_seconds", Type::number,
-       [](fmt::memory_buffer& out, Segment s) {
-         if (s.judged != nullptr) append_value(out, s.excess_seconds);
-       }},
-      {"site", Type::text,
-       [&profile](fmt::memory_buffer& out, Segment s) {
-         append_value(out, profile.sites[profile.site.empty() ? 0 : profile.site[s.number]]);
-       }},
+      {"excess_seconds", [](Segment s) { return s.judged == nullptr ? SegmentValue() : known(s.excess_seconds); }},
+      {"site",
+       [&profile](Segment s) { return known(profile.sites[profile.site.empty() ? 0 : profile.site[s.number]]); }},
       of_column("last_rank", profile.last_rank),
-      {"last_rank_host", Type::text,
-       [&profile](fmt::memory_buffer& out, Segment s) {
-         append_value(out, profile.rank_host[profile.last_rank[s.number]]);
-       }},
+      {"last_rank_host", [&profile](Segment s) { return known(profile.rank_host[profile.last_rank[s.number]]); }},
   };
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     fields.push_back(
@@ -84,8 +74,9 @@ std::vector<SegmentField> segment_fields(const Profile& profile) {
   fields.push_back(of_column("injected_requested_seconds", profile.injected.requested));
   fields.push_back(of_column("injected_actual_seconds", profile.injected.actual));
   fields.push_back(of_column("injected_critical_seconds", profile.injected.critical));
-  fields.push_back({"source", Type::text, [&profile](fmt::memory_buffer& out, Segment s) {
-                      if (!profile.source.empty()) append_value(out, profile.composed_of[profile.source[s.number]]);
+  fields.push_back({"source", [&profile](Segment s) {
+                      return profile.source.empty() ? SegmentValue()
+                                                    : known(profile.composed_of[profile.source[s.number]]);
                     }});
   for (const FeatureInfo& info : features) {
     fields.push_back(of_feature(info, profile.features[index_of(info.feature)]));

@@ -203,7 +203,7 @@ std::string info_text(const std::string& file, const Profile& profile) {
   std::string text = fmt::format("{}\n", file);
   const auto line = [&text](std::string_view label, const std::string& content) { text += wrapped(label, content); };
   line("program", profile.command);
-  line("ranks", fmt::format("{} on {}", profile.ranks, fmt::join(profile.hosts(), " ")));
+  line("ranks", ranks_and_hosts_words(profile));
   line("MPI", profile.mpi);
   line("started", profile.start_time);
   line("ended", profile.exit_state);

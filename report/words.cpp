@@ -14,12 +14,25 @@ namespace {
 
 constexpr std::size_t most_ranks_named = 4;  // or hosts
 constexpr double least_told_share = 0.001;   // of the run time: shorter waits are not mentioned
+constexpr double least_share_to_name_a_host = 0.6;
+constexpr std::size_t most_runs_of_ranks = 8;
 
 // The kernel's unknown values are NaN.
 double sum_of_known(const std::vector<double>& values) {
   double sum = 0.0;
   for (const double value : values) sum += value >= 0.0 ? value : 0.0;
   return sum;
+}
+
+// Names the host that has most of a sum over several hosts, if one has.
+std::string mostly_on(const Profile& profile, const std::vector<double>& by_host, double sum) {
+  const std::vector<std::string> hosts = profile.hosts();
+  for (std::size_t host = 0; host < by_host.size() && hosts.size() > 1; ++host) {
+    if (by_host[host] > least_share_to_name_a_host * sum) {
+      return fmt::format(" ({:.0f} % on {})", 100.0 * by_host[host] / sum, hosts[host]);
+    }
+  }
+  return "";
 }
 
 class Clauses {
@@ -250,11 +263,40 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   return clauses.text();
 }
 
+namespace {
+
+// All of them, or the first and the last of many.
+std::string hosts_in_words(const std::vector<std::string>& hosts) {
+  constexpr std::size_t most_named = 16;
+  if (hosts.size() <= most_named) return fmt::format("{}", fmt::join(hosts, " "));
+  return fmt::format("{} hosts, from {} to {}", hosts.size(), hosts.front(), hosts.back());
+}
+
+}  // namespace
+
+std::string ranks_and_hosts_words(const Profile& profile) {
+  std::vector<std::string> runs;  // of ranks on the same host
+  for (std::size_t first = 0; first < profile.rank_host.size() && runs.size() <= most_runs_of_ranks;) {
+    std::size_t end = first + 1;
+    while (end < profile.rank_host.size() && profile.rank_host[end] == profile.rank_host[first]) ++end;
+    const std::string ranks = end - first > 1 ? fmt::format("{}-{}", first, end - 1) : fmt::format("{}", first);
+    runs.push_back(fmt::format("{} on {}", ranks, profile.rank_host[first]));
+    first = end;
+  }
+  if (runs.size() > 1 && runs.size() <= most_runs_of_ranks) {
+    return fmt::format("{}: {}", profile.ranks, fmt::join(runs, ", "));
+  }
+  return fmt::format("{} on {}", profile.ranks, hosts_in_words(profile.hosts()));
+}
+
 std::string host_evidence_words(const Profile& profile) {
   Clauses clauses;
   const auto told = [&profile](Evidence evidence) {
-    const double all = sum_of_known(profile.by_host(evidence));
-    return all >= least_told_share * profile.run_time_seconds ? std::optional(seconds(all)) : std::nullopt;
+    const std::vector<double> by_host = profile.by_host(evidence);
+    const double all = sum_of_known(by_host);
+    return all >= least_told_share * profile.run_time_seconds
+               ? std::optional(seconds(all) + mostly_on(profile, by_host, all))
+               : std::nullopt;
   };
   const auto wait = [&](Evidence evidence, std::string_view what) {
     if (const std::optional<std::string> time = told(evidence)) {
@@ -266,6 +308,11 @@ std::string host_evidence_words(const Profile& profile) {
   wait(Evidence::memory_pressure, "memory");
   if (const std::optional<std::string> time = told(Evidence::steal)) {
     clauses.add(fmt::format("the hypervisor took {} of CPU time", *time));
+  }
+  const std::vector<double> retransmissions = profile.by_host(Evidence::tcp_retransmissions);
+  if (const double all = sum_of_known(retransmissions); all > 0.0) {
+    clauses.add(plural(static_cast<std::uint64_t>(all), "TCP retransmission") +
+                mostly_on(profile, retransmissions, all));
   }
   return clauses.text();
 }

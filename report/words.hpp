@@ -63,6 +63,8 @@ std::string probes_words(const Analysis& analysis);
 /// without segments.
 std::string spent_words(const SecondsByKind& spent);
 
+/// The number of ranks, and their hosts: of a few runs of ranks, each with its host.
+std::string ranks_and_hosts_words(const Profile& profile);
 /// What the operating system counted of the run. Leaves out what it does not count or what did not happen.
 std::string evidence_words(const Profile& profile, const Breakdown& breakdown);
 /// The same for everything that ran on its hosts.

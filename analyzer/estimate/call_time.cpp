@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <vector>
-
-#include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -36,11 +33,10 @@ CallTime call_time_of(const Durations& beyond, double duration, bool is_on_sever
   return time;
 }
 
-double share_on_critical_path(const Durations& durations, const Durations& beyond) {
+double share_on_critical_path(const Durations& durations, const Durations& beyond, const Durations& ascending) {
   constexpr double considered = 0.97;
   constexpr double for_sure = 2.0;  // standard errors
-  std::vector<double> values(durations.data(), durations.data() + durations.size());
-  const double longest = of_rank(values, static_cast<std::size_t>(considered * static_cast<double>(values.size() - 1)));
+  const double longest = ascending[static_cast<Eigen::Index>(considered * static_cast<double>(ascending.size() - 1))];
 
   double size = 0.0;
   double mean_duration = 0.0;

@@ -19,8 +19,8 @@ CallTime call_time_of(const Durations& beyond, double duration, bool is_on_sever
 
 /// By how much a segment gets longer where its calls take a second longer: the slope of durations on `beyond`, or 1
 /// where it is not less for sure. It is less where the rank with the delays is late anyway, or where waiting is random
-/// by itself. The longest segments are left out, whatever delayed them.
-double share_on_critical_path(const Durations& durations, const Durations& beyond);
+/// by itself. The longest segments are left out, whatever delayed them. `ascending`: the durations, sorted.
+double share_on_critical_path(const Durations& durations, const Durations& beyond, const Durations& ascending);
 
 /// What delays may have added to the calls of a segment that holds so many of them.
 AddedTime added_to_calls(const CallTime& time, double calls, double duration);

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "analyzer/statistics/durations.hpp"
-#include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -19,7 +18,7 @@ constexpr double longest_in_cores = 100.0;
 constexpr double full_weight_segments = 700.0;  // each segment beyond adds less
 
 // The last edge may not lie beyond. The width of the densest part is the unit.
-double longest_edge(const std::vector<double>& sorted, const Cells& cells) {
+double longest_edge(std::span<const double> sorted, const Cells& cells) {
   const std::size_t size = sorted.size();
   const std::size_t held = std::max<std::size_t>(2, static_cast<std::size_t>(core_share * cells.segments));
   const double shortest = sorted[0];
@@ -35,7 +34,7 @@ double longest_edge(const std::vector<double>& sorted, const Cells& cells) {
 }
 
 // At given shares of the group, but no closer than what can be measured.
-std::vector<double> edges_of(const std::vector<double>& sorted, const Cells& cells) {
+std::vector<double> edges_of(std::span<const double> sorted, const Cells& cells) {
   const std::size_t size = sorted.size();
   const double shortest = sorted[0];
   const double longest = longest_edge(sorted, cells);
@@ -63,13 +62,11 @@ std::vector<double> edges_of(const std::vector<double>& sorted, const Cells& cel
 
 }  // namespace
 
-Cells cells_of(std::span<const double> durations) {
-  std::vector<double> sorted(durations.begin(), durations.end());
-  sort_ascending(sorted);
+Cells cells_of(std::span<const double> sorted) {
   const std::size_t size = sorted.size();
   Cells cells;
   cells.segments = static_cast<double>(size);
-  cells.mean = Eigen::Map<const Durations>(durations.data(), static_cast<Eigen::Index>(size)).mean();
+  cells.mean = Eigen::Map<const Durations>(sorted.data(), static_cast<Eigen::Index>(size)).mean();
   cells.low = sorted[size / 10];
   cells.middle = sorted[size / 2];
   cells.finest = resolution * cells.middle;

@@ -21,8 +21,8 @@ struct Cells {
   double middle = 0.0;  // s
 };
 
-/// `durations`: s, in any order.
-Cells cells_of(std::span<const double> durations);
+/// `ascending`: durations, s.
+Cells cells_of(std::span<const double> ascending);
 
 /// The power to which a likelihood of so many segments is taken. It falls as their number grows, so that a law which
 /// is only nearly right never looks certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114,

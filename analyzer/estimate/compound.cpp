@@ -7,6 +7,8 @@
 
 #include "analyzer/estimate/added_time.hpp"
 #include "analyzer/estimate/discrepancy.hpp"
+#include "analyzer/estimate/explain.hpp"
+#include "analyzer/estimate/in_parallel.hpp"
 #include "analyzer/estimate/level.hpp"
 #include "analyzer/estimate/sharing.hpp"
 #include "analyzer/statistics/median.hpp"
@@ -19,6 +21,10 @@ namespace {
 constexpr double fitted_time = 0.995;
 constexpr std::size_t most_fitted_groups = 64;
 constexpr std::size_t telling_groups = 8;
+// Prior density of jitter of 5 to 20 % against that of less. Most jitter is of computation. CPU time shows it,
+// instructions do not.
+constexpr double wide_jitter_of_time = 0.003;
+constexpr double wide_jitter_unseen = 0.1;
 
 // Which groups are fitted, and which of them tell the others what disturbs them.
 struct Selection {
@@ -100,19 +106,24 @@ Interval slowed_interval(double slowed, double mean, SpeedPattern speed) {
 
 // Time added to each fitted group: to what is usual, and to what calls took beyond it. Neither is known better than the
 // distribution of single delays, which is the same for both: so the ends of their intervals add up.
-std::vector<AddedTime> added_to(std::vector<Level>& levels, const std::vector<double>& calls,
-                                const std::vector<std::size_t>& telling, SpeedPattern speed) {
-  std::vector<std::vector<Explanation>> explanations;
-  for (Level& level : levels) explanations.push_back(std::move(level.explanations));
+std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vector<double>& calls,
+                                const std::vector<std::size_t>& telling, const JudgedDurations& judged,
+                                DurationLaws& laws) {
+  std::vector<std::vector<Explanation>> explanations(levels.size());
+  for_each_in_parallel(levels.size(), [&](std::size_t i) {
+    explanations[i] = explain(levels[i].cells, laws, judged.work_is_time ? wide_jitter_of_time : wide_jitter_unseen);
+  });
   share_between_groups(explanations, calls, telling);
-  std::vector<AddedTime> added;
+  std::vector<AddedTime> added(levels.size());
+  for_each_in_parallel(levels.size(), [&](std::size_t i) {
+    added[i] = added_time(explanations[i], levels[i].usual, levels[i].far_out);
+  });
   for (std::size_t i = 0; i < levels.size(); ++i) {
-    added.push_back(added_time(explanations[i], levels[i].usual, levels[i].far_out));
     const AddedTime to_calls = added_to_calls(levels[i].calls, calls[i], levels[i].at_full_speed);
     // What changes slowly may come from the program or from the machine. It comes from the machine where the work is
     // known to be the same and durations go up and down.
     const double slowed = levels[i].mean - levels[i].at_full_speed;
-    const Interval of_speed = slowed_interval(slowed, levels[i].mean, speed);
+    const Interval of_speed = slowed_interval(slowed, levels[i].mean, judged.speed_pattern);
     added[i].low += to_calls.low + of_speed.low;
     added[i].median += to_calls.median + slowed + levels[i].raised_by_machine;
     added[i].high +=
@@ -138,10 +149,10 @@ FittedSeconds estimate_fitted(RunEstimate& run, const JudgedDurations& judged, c
   std::vector<Level> levels;
   std::vector<double> calls;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
-    levels.push_back(level_of(judged, selection.by_time[i], laws));
+    levels.push_back(level_of(judged, selection.by_time[i]));
     calls.push_back(judged.calls[selection.by_time[i]]);
   }
-  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, judged.speed_pattern);
+  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, judged, laws);
   FittedSeconds fitted;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
     const std::size_t g = selection.by_time[i];

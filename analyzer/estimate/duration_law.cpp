@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
+#include <shared_mutex>
 #include <tuple>
 #include <unsupported/Eigen/FFT>
 
@@ -11,10 +13,8 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr std::size_t cells = 1024;
-constexpr double first_edge = -8.0;  // less than one in 10^15 lies below
-constexpr double fine_step = 0.125;
-constexpr double coarse_step = 4.0;
+constexpr std::size_t cells = LawTable::cells;
+constexpr double first_edge = LawTable::first_edge;
 // The periodic transform wraps durations beyond the table back to its left. Damping by exp(-u x) over the table
 // (exponential tilting; Gruebel and Hermesmeier, ASTIN Bulletin 29, 1999) leaves e^-20 of it.
 constexpr double damping_over_table = 20.0;
@@ -22,7 +22,6 @@ constexpr double damping_over_table = 20.0;
 constexpr double least_jitter_steps = 0.6;
 constexpr double spiked_share = 0.04;  // of the segments
 constexpr int spike_lengths = 10;      // from 1 to 512 standard deviations of the jitter, each twice the one before
-constexpr double fine_end = first_edge + fine_step * (cells - 64);
 
 // Steps in probability of the power law's mixture, and how many decades of its tail they cover.
 constexpr std::size_t power_pieces = 48;
@@ -60,7 +59,7 @@ struct PowerMixture {
   }
 };
 
-double step_of(bool fine) { return fine ? fine_step : coarse_step; }
+double step_of(bool fine) { return fine ? LawTable::fine_step : LawTable::coarse_step; }
 
 // The arguments of the transform: u = damping - i t at the frequencies of a table.
 std::vector<Complex> arguments(double step) {
@@ -151,26 +150,8 @@ std::vector<Complex> laplace_transform(const DelayLaw& law, const std::vector<Co
 }
 
 const std::vector<float>& DurationLaw::coarse() const {
-  if (coarse_.empty()) coarse_ = make_coarse_();
+  std::call_once(coarse_is_made_, [this] { coarse_ = make_coarse_(); });
   return coarse_;
-}
-
-DurationLaw::Point DurationLaw::at(double z) const {
-  const bool fine = z < fine_end;
-  const double step = step_of(fine);
-  const std::vector<float>& table = fine ? fine_ : coarse();
-  const double place = (z - first_edge) / step;
-  if (place <= 0.0) return {0.0, 0.0};
-  if (!(place < static_cast<double>(cells - 1))) return {static_cast<double>(table[cells]), 0.0};
-  const auto cell = static_cast<std::size_t>(place);
-  const double within = place - static_cast<double>(cell);
-  const double left = static_cast<double>(table[cell]);
-  const double here = static_cast<double>(table[cell + 1]) - left;
-  // The density between the middles of cells, so that it has no steps.
-  const double neighbour = within < 0.5 ? (cell > 0 ? left - static_cast<double>(table[cell - 1]) : 0.0)
-                                        : static_cast<double>(table[cell + 2]) - static_cast<double>(table[cell + 1]);
-  const double share = std::abs(within - 0.5);
-  return {left + within * here, ((1.0 - share) * here + share * neighbour) / step};
 }
 
 double DurationLaw::quantile(double probability) const {
@@ -192,6 +173,7 @@ struct DurationLaws::Tables {
   std::array<Grid, 2> grids;
   Eigen::FFT<double> fft;
   std::map<std::tuple<double, double, std::size_t, double, Jitter>, DurationLaw> laws;
+  std::shared_mutex changes;
 
   const std::vector<Complex>& jitter(Grid& grid, Jitter kind) {
     std::vector<Complex>& values = grid.jitter[kind];
@@ -247,11 +229,19 @@ DurationLaws::~DurationLaws() = default;
 
 const DurationLaw& DurationLaws::get(const DurationShape& shape) {
   const auto key = std::make_tuple(shape.hits, shape.mean_delay, shape.law, shape.exposed, shape.jitter);
+  {
+    const std::shared_lock looking(tables_->changes);
+    if (const auto known = tables_->laws.find(key); known != tables_->laws.end()) return known->second;
+  }
+  const std::unique_lock changing(tables_->changes);
   const auto [entry, is_new] = tables_->laws.try_emplace(key);
   DurationLaw& law = entry->second;
   if (is_new) {
     law.fine_ = tables_->table(tables_->grids[0], shape);
-    law.make_coarse_ = [tables = tables_.get(), shape] { return tables->table(tables->grids[1], shape); };
+    law.make_coarse_ = [tables = tables_.get(), shape] {
+      const std::unique_lock making(tables->changes);
+      return tables->table(tables->grids[1], shape);
+    };
   }
   return law;
 }

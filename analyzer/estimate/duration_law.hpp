@@ -1,12 +1,14 @@
 // The law of the durations of segments that did the same work: jitter, and on top of it Poisson many delays.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <complex>
 #include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -48,6 +50,15 @@ struct DurationShape {
   Jitter jitter = Jitter::normal;
 };
 
+/// The tables of a law: a fine one, and a coarse one for what lies beyond it.
+struct LawTable {
+  static constexpr std::size_t cells = 1024;
+  static constexpr double first_edge = -8.0;  // less than one in 10^15 lies below
+  static constexpr double fine_step = 0.125;
+  static constexpr double coarse_step = 4.0;
+  static constexpr double fine_end = first_edge + fine_step * (cells - 64);
+};
+
 /// A distribution function in a table, and its density. Lives no longer than the DurationLaws that made it.
 class DurationLaw {
  public:
@@ -64,11 +75,32 @@ class DurationLaw {
 
   std::vector<float> fine_;            // at the edges of cells from `first_edge` on
   mutable std::vector<float> coarse_;  // the same in longer steps, for longer durations; few laws need it
+  mutable std::once_flag coarse_is_made_;
   std::function<std::vector<float>()> make_coarse_;
 };
 
+// Here, since nearly all of a fit's time is spent in it.
+inline DurationLaw::Point DurationLaw::at(double z) const {
+  const bool fine = z < LawTable::fine_end;
+  const double cells_per_unit = 1.0 / (fine ? LawTable::fine_step : LawTable::coarse_step);
+  const std::vector<float>& table = fine ? fine_ : coarse();
+  const double place = (z - LawTable::first_edge) * cells_per_unit;
+  if (place <= 1.0) return {0.0, 0.0};
+  if (!(place < static_cast<double>(LawTable::cells - 1))) return {static_cast<double>(table[LawTable::cells]), 0.0};
+  const auto cell = static_cast<std::size_t>(place);
+  const double within = place - static_cast<double>(cell);
+  const auto edge = [around = &table[cell - 1]](std::size_t i) { return static_cast<double>(around[i]); };
+  const double here = edge(2) - edge(1);
+  // The density between the middles of cells, so that it has no steps. Both neighbours are read: a branch would be
+  // taken wrongly half of the time.
+  const double below = std::max(0.0, 0.5 - within);
+  const double above = std::max(0.0, within - 0.5);
+  const double neighbours = below * (edge(1) - edge(0)) + above * (edge(3) - edge(2));
+  return {edge(1) + within * here, ((1.0 - below - above) * here + neighbours) * cells_per_unit};
+}
+
 /// Makes laws when they are first asked for, and keeps them. Each takes a Fourier transform, and groups use the same
-/// laws.
+/// laws. Several threads may ask at the same time.
 class DurationLaws {
  public:
   DurationLaws();

@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "analyzer/estimate/cells.hpp"
 #include "analyzer/estimate/law_fit.hpp"
 #include "analyzer/estimate/law_lattice.hpp"
 #include "analyzer/estimate/other_work.hpp"
@@ -23,8 +22,8 @@ constexpr double tolerated_dispersion = 1.2;  // that a law which is right may h
 // Fits shapes to one group and keeps what came of them.
 class Search {
  public:
-  Search(std::span<const double> durations, DurationLaws& laws, double wide_jitter)
-      : cells_(cells_of(durations)), weighing_{temper_of(cells_), {wide_jitter}}, laws_(laws) {}
+  Search(const Cells& cells, DurationLaws& laws, double wide_jitter)
+      : cells_(cells), weighing_{temper_of(cells), {wide_jitter}}, laws_(laws) {}
 
   std::vector<Explanation> run() {
     search();
@@ -133,7 +132,7 @@ class Search {
     return result;
   }
 
-  Cells cells_;
+  const Cells& cells_;
   Weighing weighing_;
   DurationLaws& laws_;
   double best_ = -1e300;
@@ -147,8 +146,8 @@ class Search {
 
 bool adds_time(const DurationShape& shape) { return shape.hits > 0.0 || shape.jitter == Jitter::spiked; }
 
-std::vector<Explanation> explain(std::span<const double> durations, DurationLaws& laws, double wide_jitter) {
-  return Search(durations, laws, wide_jitter).run();
+std::vector<Explanation> explain(const Cells& cells, DurationLaws& laws, double wide_jitter) {
+  return Search(cells, laws, wide_jitter).run();
 }
 
 }  // namespace halcyon

@@ -1,9 +1,9 @@
 // The laws that may have made a group's durations, and how probable each of them is.
 #pragma once
 
-#include <span>
 #include <vector>
 
+#include "analyzer/estimate/cells.hpp"
 #include "analyzer/estimate/duration_law.hpp"
 
 namespace halcyon {
@@ -20,8 +20,7 @@ struct Explanation {
 /// Whether a law says that something came from outside. Without delays of its own and without spikes none does.
 bool adds_time(const DurationShape& shape);
 
-/// The laws that may have made a group's durations, in s. Laws so improbable that other groups cannot change it are
-/// left out.
+/// The laws that may have made a group's durations. Laws so improbable that other groups cannot change it are left out.
 ///
 /// A duration is b (1 + e) + D_1 + ... + D_N: jitter e of mean 0, and N Poisson distributed delays (none in segments
 /// that were not exposed). The total needs only b: the mean of the delays is the mean duration less b, however heavy
@@ -31,6 +30,6 @@ bool adds_time(const DurationShape& shape);
 /// posterior probabilities.
 ///
 /// `wide_jitter`: the prior density of jitter of 5 to 20 % against that of less.
-std::vector<Explanation> explain(std::span<const double> durations, DurationLaws& laws, double wide_jitter);
+std::vector<Explanation> explain(const Cells& cells, DurationLaws& laws, double wide_jitter);
 
 }  // namespace halcyon

@@ -9,7 +9,10 @@ namespace halcyon {
 namespace {
 
 constexpr int most_steps_of_law = 25;
-constexpr double hopeless = 60.0;         // nats behind the best after some steps
+constexpr double least_gain = 1e-2;  // nats of a step, which no probability shows
+constexpr double first_damping_of_failure = 1e-2;
+constexpr double hopeless = 60.0;         // nats behind the best
+constexpr double surprise = 10.0;         // how many times what it promises a fit may still gain
 constexpr double least_told_scale = 4.0;  // of the resolution
 
 struct Derivatives {
@@ -27,27 +30,37 @@ Derivatives log_posterior(const DurationLaw& law, const Cells& cells, const Weig
   DurationLaw::Point left{0.0, 0.0};
   double left_z = 0.0;
   const double stray = stray_share / static_cast<double>(cells.counts.size());
+  const double inverse_scale = 1.0 / scale;
+  const double weight = -(1.0 - stray_share);
   for (std::size_t i = 0; i < cells.counts.size(); ++i) {
     DurationLaw::Point right{1.0, 0.0};
     double right_z = 0.0;
     if (i < cells.edges.size()) {
-      right_z = (cells.edges[i] - baseline) / scale;
+      right_z = (cells.edges[i] - baseline) * inverse_scale;
       right = law.at(right_z);
     }
-    const double probability = stray + (1.0 - stray_share) * std::max(0.0, right.probability - left.probability);
-    const double by_baseline = -(1.0 - stray_share) * (right.density - left.density) / scale;
-    const double by_scale = -(1.0 - stray_share) * (right_z * right.density - left_z * left.density);
-    const double seen = temper * cells.counts[i] / probability;
-    const double expected = temper * cells.segments / probability;
-    result.value += temper * cells.counts[i] * std::log(probability);
+    const double probability = stray - weight * std::max(0.0, right.probability - left.probability);
+    const double by_baseline = right.density - left.density;
+    const double by_scale = right_z * right.density - left_z * left.density;
+    const double inverse = 1.0 / probability;
+    const double seen = cells.counts[i] * inverse;
+    result.value += cells.counts[i] * std::log(probability);
     result.gradient[0] += seen * by_baseline;
     result.gradient[1] += seen * by_scale;
-    result.information[0] += expected * by_baseline * by_baseline;
-    result.information[1] += expected * by_baseline * by_scale;
-    result.information[2] += expected * by_scale * by_scale;
+    result.information[0] += inverse * by_baseline * by_baseline;
+    result.information[1] += inverse * by_baseline * by_scale;
+    result.information[2] += inverse * by_scale * by_scale;
     left = right;
     left_z = right_z;
   }
+  const double by_baseline = weight * inverse_scale;
+  const double expected = temper * cells.segments;
+  result.value *= temper;
+  result.gradient[0] *= temper * by_baseline;
+  result.gradient[1] *= temper * weight;
+  result.information[0] *= expected * by_baseline * by_baseline;
+  result.information[1] *= expected * by_baseline * weight;
+  result.information[2] *= expected * weight * weight;
   const JitterPrior::Point prior = weighing.jitter.at(scale / baseline);
   // The larger the share of the time that came from outside, the rarer: the density falls linearly, to 0 at all of it.
   result.value += std::log(scale / baseline) + prior.log_density + std::log(baseline / cells.mean);
@@ -83,11 +96,23 @@ LawFit fit_law(const DurationLaw& law, const Cells& cells, const Weighing& weigh
     }
     const double move = (now.gradient[0] * c - now.gradient[1] * b) / determinant;
     const double grow = (a * now.gradient[1] - b * now.gradient[0]) / determinant;
+    // What a full step would gain of a parabola. Steps that are damped after a failure promise less and less.
+    const double promised = 0.5 * (now.gradient[0] * move + now.gradient[1] * grow);
+    if (promised < least_gain) {
+      // So short a step is right without a look at where it leads, unless the one before was wrong.
+      if (damping < first_damping_of_failure) {
+        baseline += move;
+        scale = std::max(cells.finest, scale * std::exp(grow));
+        now.value += promised;
+      }
+      break;
+    }
+    if (now.value + surprise * promised < best_so_far - hopeless) break;
     const double next_scale = std::max(cells.finest, scale * std::exp(std::clamp(grow, -0.7, 0.7)));
     const double next_baseline = baseline + std::clamp(move, -3.0 * scale, 3.0 * scale);
     const Derivatives next = log_posterior(law, cells, weighing, next_baseline, next_scale);
     if (next.value <= now.value) {
-      damping = std::max(8.0 * damping, 1e-2);
+      damping = std::max(8.0 * damping, first_damping_of_failure);
       continue;
     }
     const double gained = next.value - now.value;
@@ -95,8 +120,7 @@ LawFit fit_law(const DurationLaw& law, const Cells& cells, const Weighing& weigh
     scale = next_scale;
     now = next;
     damping = std::max(0.2 * damping, 1e-6);
-    if (gained < 1e-2) break;
-    if (step >= 2 && gained < 5.0 && now.value < best_so_far - hopeless) break;
+    if (gained < least_gain) break;
   }
   const double determinant = now.information[0] * now.information[2] - now.information[1] * now.information[1];
   if (!(determinant > 0.0) || now.value < -1e299) return {};

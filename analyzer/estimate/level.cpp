@@ -6,47 +6,49 @@
 
 #include "analyzer/groups/drift.hpp"
 #include "analyzer/groups/work_model.hpp"
-#include "analyzer/statistics/parabola.hpp"
+#include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
 namespace {
 
 constexpr double least_usual = 1e-3;  // of the duration
-// Prior density of jitter of 5 to 20 % against that of less. Most jitter is of computation. CPU time shows it,
-// instructions do not.
-constexpr double wide_jitter_of_time = 0.003;
-constexpr double wide_jitter_unseen = 0.1;
 
-// Rare segments far above the median are delayed, whatever law the rest follows. Returns the median of `durations` and
-// the limit beyond which they lie: infinite where that is too many of them.
+// Rare segments far above the median are delayed, whatever law the rest follows. They lie beyond a limit, which is
+// infinite where that is too many of them.
 struct FarOut {
   double median;
   double limit;
 };
 
-FarOut far_out_limit(const Durations& durations) {
+FarOut far_out_limit(const Durations& ascending) {
   constexpr double far = 8.0;   // spreads above the median
   constexpr double rare = 0.1;  // of the segments
   constexpr double quartile_of_normal = 0.6745;
-  const double middle = median(durations);
-  const double spread = (middle - lower_quartile(durations)) / quartile_of_normal;
+  const double middle = median_of_ascending(ascending);
+  const double spread = (middle - ascending[ascending.size() / 4]) / quartile_of_normal;
   const double limit = middle + far * std::max(spread, least_usual * middle);
-  const auto count = static_cast<double>((durations > limit).count());
-  const bool is_rare = count <= rare * static_cast<double>(durations.size());
+  const auto count = ascending.data() + ascending.size() -
+                     std::upper_bound(ascending.data(), ascending.data() + ascending.size(), limit);
+  const bool is_rare = static_cast<double>(count) <= rare * static_cast<double>(ascending.size());
   return {middle, is_rare ? limit : std::numeric_limits<double>::infinity()};
 }
 
 // The excess of rare segments far out, on average over all segments.
-double far_out_of(const Durations& durations) {
-  const FarOut far = far_out_limit(durations);
-  return (durations > far.limit).select(durations - far.median, 0.0).mean();
+double far_out_of(const Durations& ascending) {
+  const FarOut far = far_out_limit(ascending);
+  return (ascending > far.limit).select(ascending - far.median, 0.0).mean();
+}
+
+Durations sorted(Durations values) {
+  sort_ascending({values.data(), static_cast<std::size_t>(values.size())});
+  return values;
 }
 
 // What to divide the time of each segment by, so that segments with different `factors` can be compared. A delay does
 // not grow with the work of the segment that it strikes. So where a segment is far out, only its baseline is divided.
 // `scaled`: durations over factors; those of segments far out are put right.
 Durations scales_of(const Durations& factors, Durations& scaled) {
-  const FarOut far = far_out_limit(scaled);
+  const FarOut far = far_out_limit(sorted(scaled));
   const Durations delays = (scaled - far.median) * factors;
   const Durations scales = (scaled > far.limit).select(1.0, factors);
   scaled = (scaled > far.limit).select(far.median + delays, scaled);
@@ -55,16 +57,17 @@ Durations scales_of(const Durations& factors, Durations& scaled) {
 
 }  // namespace
 
-Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws) {
+Level level_of(const JudgedDurations& run, std::size_t group) {
   const auto seconds = [&](const std::vector<float>& column) {
     const Recorded values = run.of(column, group);
     return Eigen::Map<const Eigen::ArrayXf>(values.data(), static_cast<Eigen::Index>(values.size())).cast<double>();
   };
   Durations usual = seconds(run.durations);
-  Durations slowness = Durations::Ones(usual.size());
+  // A column of ones would take as much memory as the durations.
+  std::optional<Durations> slowness;
   if (!run.slowness.empty()) {
     slowness = seconds(run.slowness);
-    usual /= slowness;
+    usual /= *slowness;
   }
   Level level;
   const auto divide_by = [&](std::optional<Durations> factors) {
@@ -80,16 +83,19 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
     level.drifted = 1.0 - drift->minCoeff();
     divide_by(std::move(drift));
   }
-  const Durations scales = level.factors ? scales_of(*level.factors, usual) : Durations::Ones(usual.size());
-  level.mean = (usual * slowness).mean();
+  std::optional<Durations> scales;
+  if (level.factors) scales = scales_of(*level.factors, usual);
+  level.mean = slowness ? (usual * *slowness).mean() : usual.mean();
   level.at_full_speed = usual.mean();
-  level.median_at_full_speed = median(usual);
-  level.slowness = slowness.mean();
+  level.slowness = slowness ? slowness->mean() : 1.0;
   level.drifted *= level.at_full_speed;
+  const Durations at_full_speed = slowness || scales ? sorted(usual) : seconds(run.ascending);
+  level.median_at_full_speed = median_of_ascending(at_full_speed);
   if (!run.beyond_usual.empty()) {
     Durations beyond = seconds(run.beyond_usual);
-    beyond /= slowness * scales;
-    beyond *= share_on_critical_path(usual, beyond);
+    if (slowness) beyond /= *slowness;
+    if (scales) beyond /= *scales;
+    beyond *= share_on_critical_path(usual, beyond, at_full_speed);
     level.calls = call_time_of(beyond, level.at_full_speed, run.is_on_several_hosts);
     usual = (usual - beyond).max(least_usual * usual);
   }
@@ -101,9 +107,9 @@ Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws
   }
   usual = usual.max(least_usual * level.at_full_speed);
   level.usual = usual.mean();
-  level.far_out = far_out_of(usual);
-  level.explanations = explain({usual.data(), static_cast<std::size_t>(usual.size())}, laws,
-                               run.work_is_time ? wide_jitter_of_time : wide_jitter_unseen);
+  const Durations ascending = sorted(std::move(usual));
+  level.far_out = far_out_of(ascending);
+  level.cells = cells_of({ascending.data(), static_cast<std::size_t>(ascending.size())});
   return level;
 }
 

@@ -1,11 +1,11 @@
-// What the method `compound` measures of one group before laws are shared between groups.
+// What the method `compound` measures of one group before laws are fitted to it.
 #pragma once
 
+#include <cstddef>
 #include <optional>
-#include <vector>
 
 #include "analyzer/estimate/call_time.hpp"
-#include "analyzer/estimate/explain.hpp"
+#include "analyzer/estimate/cells.hpp"
 #include "analyzer/estimate/judged_durations.hpp"
 #include "analyzer/statistics/durations.hpp"
 
@@ -20,14 +20,14 @@ struct Level {
   double median_at_full_speed = 0.0;
   double slowness = 1.0;  // durations on average, in units of those at full speed
   double usual = 0.0;
-  double raised = 0.0;                    // by slow changes; not in `usual`
-  double raised_by_machine = 0.0;         // of that, where the work is known to be the same
-  double drifted = 0.0;                   // by drift above its lowest; in `usual`
-  double far_out = 0.0;                   // the excess of rare segments far from the others; in `usual`
-  CallTime calls;                         // not in `usual`
-  std::vector<Explanation> explanations;  // of what is usual
+  double raised = 0.0;             // by slow changes; not in `usual`
+  double raised_by_machine = 0.0;  // of that, where the work is known to be the same
+  double drifted = 0.0;            // by drift above its lowest; in `usual`
+  double far_out = 0.0;            // the excess of rare segments far from the others; in `usual`
+  CallTime calls;                  // not in `usual`
+  Cells cells;                     // of what is usual
 };
 
-Level level_of(const JudgedDurations& run, std::size_t group, DurationLaws& laws);
+Level level_of(const JudgedDurations& run, std::size_t group);
 
 }  // namespace halcyon

@@ -1,9 +1,14 @@
 #include "analyzer/estimate/sharing.hpp"
 
+#include <Eigen/Core>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
+
+#include "analyzer/estimate/in_parallel.hpp"
 
 namespace halcyon {
 namespace {
@@ -44,12 +49,14 @@ std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explana
 }
 
 constexpr double most_apart = 4.0;  // standard deviations: delays farther apart say nothing of each other
-constexpr double unlike = 9.0;      // a likeness of exp(-9) and less is none beside `stranger`
 
-// What a group says to others.
+// What a group says to others, as a column for each figure, by ascending delay. A sum over them takes few steps.
 struct Said {
-  double undisturbed = 0.0;        // probability
-  std::vector<Disturbance> kinds;  // by ascending delay
+  double undisturbed = 0.0;  // probability
+  std::vector<float> log_delay;
+  std::vector<float> log_rate_in_time;
+  std::vector<float> log_rate_in_calls;
+  std::array<std::vector<float>, delay_laws.size()> weight;  // of each as seen by a disturbance of this law
 };
 
 // Disturbances that are nearly alike fall into one cell. Cells are much finer than the differences between groups, and
@@ -76,56 +83,69 @@ Said said_by(const std::vector<Disturbance>& disturbances) {
     const auto [entry, is_new] = cells.try_emplace(alike_cell(one, said_finer), one);
     if (!is_new) entry->second.probability += one.probability;
   }
-  for (const auto& [cell, one] : cells) said.kinds.push_back(one);
-  std::stable_sort(said.kinds.begin(), said.kinds.end(),
+  std::vector<Disturbance> kinds;
+  for (const auto& [cell, one] : cells) kinds.push_back(one);
+  std::stable_sort(kinds.begin(), kinds.end(),
                    [](const Disturbance& a, const Disturbance& b) { return a.log_delay < b.log_delay; });
+  for (const Disturbance& one : kinds) {
+    said.log_delay.push_back(static_cast<float>(one.log_delay));
+    said.log_rate_in_time.push_back(static_cast<float>(one.log_rate_in_time));
+    said.log_rate_in_calls.push_back(static_cast<float>(one.log_rate_in_calls));
+    for (std::size_t law = 0; law < delay_laws.size(); ++law) {
+      said.weight[law].push_back(static_cast<float>(one.law == law ? one.probability : other_law * one.probability));
+    }
+  }
   return said;
 }
 
 // The share of what a group says that is like one disturbance: near 1 if all of it is.
 double support(const Said& said, const Disturbance& one) {
-  const double farthest = most_apart * same_delay;
-  auto other = std::partition_point(said.kinds.begin(), said.kinds.end(),
-                                    [&](const Disturbance& kind) { return kind.log_delay < one.log_delay - farthest; });
-  double sum = 0.0;
-  for (; other != said.kinds.end() && other->log_delay <= one.log_delay + farthest; ++other) {
-    const double in_time = (one.log_rate_in_time - other->log_rate_in_time) / same_rate_in_time;
-    const double in_calls = (one.log_rate_in_calls - other->log_rate_in_calls) / same_rate_in_calls;
-    const double delay = (one.log_delay - other->log_delay) / same_delay;
-    const double apart_in_time = 0.5 * (in_time * in_time + delay * delay);
-    const double apart_in_calls = 0.5 * (in_calls * in_calls + delay * delay);
-    double likeness = 0.0;
-    if (apart_in_time < unlike) likeness += 0.5 * std::exp(-apart_in_time);
-    if (apart_in_calls < unlike) likeness += 0.5 * std::exp(-apart_in_calls);
-    sum += other->probability * (one.law == other->law ? 1.0 : other_law) * likeness;
+  const auto farthest = static_cast<float>(most_apart * same_delay);
+  const auto log_delay = static_cast<float>(one.log_delay);
+  const auto first = std::lower_bound(said.log_delay.begin(), said.log_delay.end(), log_delay - farthest);
+  const auto last = std::upper_bound(first, said.log_delay.end(), log_delay + farthest);
+  const auto column = [from = first - said.log_delay.begin(), size = last - first](const std::vector<float>& values) {
+    return Eigen::Map<const Eigen::ArrayXf>(values.data() + from, size);
+  };
+  const auto apart = [&](const std::vector<float>& values, double value, double deviation) {
+    return ((column(values) - static_cast<float>(value)) * static_cast<float>(1.0 / deviation)).square();
+  };
+  const auto delay = apart(said.log_delay, one.log_delay, same_delay);
+  const auto in_time = (-0.5F * (delay + apart(said.log_rate_in_time, one.log_rate_in_time, same_rate_in_time))).exp();
+  const auto in_calls =
+      (-0.5F * (delay + apart(said.log_rate_in_calls, one.log_rate_in_calls, same_rate_in_calls))).exp();
+  return 0.5 * static_cast<double>((column(said.weight[one.law]) * (in_time + in_calls)).sum());
+}
+
+// Weighs the explanations of a group by what another one says to them.
+void listen(std::vector<Explanation>& explanations, const std::vector<Disturbance>& known, const Said& said) {
+  // Explanations that differ in hardly more than their jitter have the same answer.
+  std::map<AlikeCell, double> answers;
+  for (std::size_t i = 0; i < explanations.size(); ++i) {
+    const Disturbance& one = known[i];
+    if (one.none) {
+      explanations[i].evidence += std::log(stranger + said.undisturbed);
+      continue;
+    }
+    const auto [answer, is_new] = answers.try_emplace(alike_cell(one, asked_finer));
+    if (is_new) answer->second = std::log(stranger + support(said, one));
+    explanations[i].evidence += answer->second;
   }
-  return sum;
 }
 
 }  // namespace
 
 void share_between_groups(std::vector<std::vector<Explanation>>& groups, const std::vector<double>& calls,
                           const std::vector<std::size_t>& telling) {
-  std::vector<std::vector<Disturbance>> known;
-  for (std::size_t g = 0; g < groups.size(); ++g) known.push_back(disturbances_of(groups[g], calls[g]));
-  for (const std::size_t other : telling) {
-    const Said said = said_by(known[other]);
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      if (g == other) continue;
-      // Explanations that differ in hardly more than their jitter have the same answer.
-      std::map<AlikeCell, double> answers;
-      for (std::size_t i = 0; i < groups[g].size(); ++i) {
-        const Disturbance& one = known[g][i];
-        if (one.none) {
-          groups[g][i].evidence += std::log(stranger + said.undisturbed);
-          continue;
-        }
-        const auto [answer, is_new] = answers.try_emplace(alike_cell(one, asked_finer));
-        if (is_new) answer->second = std::log(stranger + support(said, one));
-        groups[g][i].evidence += answer->second;
-      }
+  std::vector<std::vector<Disturbance>> known(groups.size());
+  for_each_in_parallel(groups.size(), [&](std::size_t g) { known[g] = disturbances_of(groups[g], calls[g]); });
+  std::vector<Said> said(telling.size());
+  for_each_in_parallel(telling.size(), [&](std::size_t i) { said[i] = said_by(known[telling[i]]); });
+  for_each_in_parallel(groups.size(), [&](std::size_t g) {
+    for (std::size_t i = 0; i < telling.size(); ++i) {
+      if (telling[i] != g) listen(groups[g], known[g], said[i]);
     }
-  }
+  });
 }
 
 }  // namespace halcyon

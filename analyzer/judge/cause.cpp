@@ -10,6 +10,7 @@
 
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/judge/retransmissions.hpp"
 #include "analyzer/judge/time_pattern.hpp"
 #include "analyzer/machine/background.hpp"
 
@@ -235,10 +236,16 @@ Cause cause_in_communication(const DisturbedRun& run) {
   const std::string which = is_both ? "" : point_to_point >= collective ? "point-to-point " : "collective ";
   const std::string apart =
       is_both ? fmt::format(" (point-to-point {}, collective {})", percent(point_to_point), percent(collective)) : "";
-  return run.cause(
-      is_one_host ? "communication" : "network",
+  std::string text =
       fmt::format("slow {}communication of {}: {} of the lost time was in communication calls{}{}", which, run.of_whom,
-                  percent(run.shares.of_communication()), apart, is_one_host ? ", within one host" : ""));
+                  percent(run.shares.of_communication()), apart, is_one_host ? ", within one host" : "");
+  if (const std::optional<RetransmittingHost> most = most_retransmitting(run.profile)) {
+    text += fmt::format(
+        ", and {} made {:.0f} of {:.0f} TCP retransmissions (its link, or one that it sends over, loses "
+        "or delays messages)",
+        most->host, most->own, most->all);
+  }
+  return run.cause(is_one_host ? "communication" : "network", text);
 }
 
 // Computation took longer.

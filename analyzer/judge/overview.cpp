@@ -14,6 +14,8 @@ namespace {
 
 // With a larger ratio, a linear scale has no room for the shorter durations.
 constexpr double widest_linear_ratio = 8.0;
+// Of the excess. A rank that lost less does not stand out of many.
+constexpr double least_share_of_worst_rank = 0.01;
 
 void add_to(std::vector<TimeSlot>& slots, bool starts_slot, double begin, float duration, bool is_disturbed) {
   if (starts_slot) slots.push_back({.begin_seconds = begin});
@@ -77,6 +79,24 @@ std::vector<std::size_t> groups_to_show(const std::vector<GroupOverview>& groups
   return order;
 }
 
+LatenessMap empty_map(const Profile& profile, const Breakdown& breakdown, const OverviewSize& size) {
+  LatenessMap map;
+  const auto ranks = static_cast<std::uint32_t>(profile.ranks);
+  const auto rows = static_cast<std::uint32_t>(std::min<std::size_t>(size.map_rows, ranks));
+  map.ranks_in_row = rows > 0 ? (ranks + rows - 1) / rows : 1;
+  map.rows = (ranks + map.ranks_in_row - 1) / map.ranks_in_row;
+  map.columns = size.map_columns;
+  map.seconds.resize(map.rows * map.columns);
+  if (map.ranks_in_row == 1) return map;
+  for (const RankShare& share : breakdown.ranks) {
+    if (map.worst_ranks.size() == size.map_worst_ranks) break;
+    if (share.seconds < least_share_of_worst_rank * breakdown.seconds) break;
+    map.worst_ranks.push_back(share.rank);
+  }
+  map.worst_seconds.resize(map.worst_ranks.size() * map.columns);
+  return map;
+}
+
 }  // namespace
 
 double Histogram::edge(std::size_t bin) const {
@@ -90,14 +110,8 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
   Overview overview{.seconds = length_of(profile.duration)};
   std::vector<bool> disturbed(profile.segments);
 
+  overview.lateness = empty_map(profile, analysis.breakdown, size);
   LatenessMap& map = overview.lateness;
-  const auto ranks = static_cast<std::uint32_t>(profile.ranks);
-  const auto rows = static_cast<std::uint32_t>(std::min<std::size_t>(size.map_rows, ranks));
-  map.ranks_in_row = rows > 0 ? (ranks + rows - 1) / rows : 1;
-  map.rows = (ranks + map.ranks_in_row - 1) / map.ranks_in_row;
-  map.columns = size.map_columns;
-  map.seconds.resize(map.rows * map.columns);
-
   const PartsByTime slots{.seconds = overview.seconds, .count = size.slots};
   const PartsByTime columns{.seconds = overview.seconds, .count = map.columns};
   std::size_t last_slot = size.slots;  // none yet
@@ -108,8 +122,13 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
            segment->disturbed);
     last_slot = slot;
     disturbed[segment->number] = segment->disturbed;
-    map.seconds[profile.last_rank[segment->number] / map.ranks_in_row * map.columns +
-                columns.at(segment->start_seconds)] += segment->excess_seconds;
+    const std::uint32_t rank = profile.last_rank[segment->number];
+    const std::size_t column = columns.at(segment->start_seconds);
+    map.seconds[rank / map.ranks_in_row * map.columns + column] += segment->excess_seconds;
+    const auto worst = std::find(map.worst_ranks.begin(), map.worst_ranks.end(), rank);
+    if (worst == map.worst_ranks.end()) continue;
+    const auto place = static_cast<std::size_t>(worst - map.worst_ranks.begin());
+    map.worst_seconds[place * map.columns + column] += segment->excess_seconds;
   }
 
   const auto is_disturbed = [&disturbed](std::uint32_t segment) { return disturbed[segment]; };

@@ -27,6 +27,9 @@ struct LatenessMap {
   std::size_t rows = 0;
   std::size_t columns = 0;      // equal parts of the run
   std::vector<double> seconds;  // (rows * columns) s of excess in segments that a rank of the row ended last
+  // Where ranks share rows: those that lost a large part of the excess by themselves, the worst first.
+  std::vector<std::uint32_t> worst_ranks;
+  std::vector<double> worst_seconds;  // (worst ranks * columns) s, also in the rows of their neighbours
 };
 
 /// How many segments took how long; edges are spaced evenly, on a logarithmic scale where the durations differ widely.
@@ -64,6 +67,7 @@ struct OverviewSize {
   std::size_t slots = 2000;
   std::size_t map_rows = 64;
   std::size_t map_columns = 120;
+  std::size_t map_worst_ranks = 8;
   std::size_t bins = 60;
   std::size_t groups = 6;
 };

@@ -13,4 +13,9 @@ double median(Durations values) {
   return values.size() % 2 == 1 ? upper : 0.5 * (upper + *std::max_element(begin, begin + half));
 }
 
+double median_of_ascending(const Durations& values) {
+  const Eigen::Index half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half] + values[half - 1]);
+}
+
 }  // namespace halcyon

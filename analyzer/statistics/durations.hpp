@@ -10,5 +10,7 @@ using Durations = Eigen::ArrayXd;  // (segments of a group, in the order of time
 
 /// The middle value, or the mean of the two middle ones. Needs at least one value.
 double median(Durations values);
+/// The same of values in ascending order.
+double median_of_ascending(const Durations& values);
 
 }  // namespace halcyon

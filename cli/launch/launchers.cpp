@@ -21,7 +21,7 @@ std::string advice_without_launcher(const Words& launch) {
   const auto is_one_of = [&name](std::string_view list) {
     return (" " + std::string(list) + " ").find(" " + name + " ") != std::string::npos;
   };
-  const std::string is_none = "'" + command + "' is neither srun nor the mpirun of Open MPI or MPICH";
+  const std::string is_none = "'" + command + "' is neither srun nor the mpirun of Open MPI, MPICH or Intel MPI";
   if (command.starts_with("-")) {
     return "there is no launcher after '--'. Did you mean: halcyon run -- mpirun " + quoted(launch);
   }
@@ -38,6 +38,14 @@ std::string advice_without_launcher(const Words& launch) {
          "  (if it is a launcher: " + by_exec + ")";
 }
 
+// Of the first program that tells. A launcher alone knows its version, but Hydra also starts programs that are linked
+// with the standard ABI.
+MpiFamily family_under_mpirun(const Words& launch, MpiFamily usual) {
+  std::optional<MpiLibrary> library = mpi_of_command({launch.begin() + 1, launch.end()});
+  if (!library) library = mpi_beside(launch.front());
+  return library ? library->family : usual;
+}
+
 }  // namespace
 
 Outcome<Launcher> launcher_of(const Words& launch) {
@@ -50,8 +58,12 @@ Outcome<Launcher> launcher_of(const Words& launch) {
     const std::string version = output_of({command, "--version"});
     if (version.empty()) return Failure{"'" + command + " --version' prints nothing: is it installed and in PATH?"};
     const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
-    if (says("Open MPI") || says("OpenRTE")) return Launcher{Launcher::Kind::open_mpi, MpiFamily::open_mpi};
-    if (says("HYDRA")) return Launcher{Launcher::Kind::hydra, MpiFamily::mpich};
+    if (says("Open MPI") || says("OpenRTE")) {
+      return Launcher{Launcher::Kind::open_mpi, family_under_mpirun(launch, MpiFamily::open_mpi)};
+    }
+    if (says("HYDRA") || says("Intel(R) MPI")) {
+      return Launcher{Launcher::Kind::hydra, family_under_mpirun(launch, MpiFamily::mpich)};
+    }
   }
   return Failure{advice_without_launcher(launch)};
 }

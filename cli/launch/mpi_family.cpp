@@ -1,10 +1,19 @@
 #include "cli/launch/mpi_family.hpp"
 
+#include <fcntl.h>
+#include <gelf.h>
+
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string_view>
 
 #include "cli/launch/job.hpp"
-#include "cli/launch/program.hpp"
+#include "libprofile/interpose/mpi_names.hpp"
+#include "libprofile/system/descriptor.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -22,29 +31,133 @@ Outcome<std::string> library(const std::string& name) {
   return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }
 
+// What tells a library of a family from its predecessor: a function that came with it.
+constexpr const char* function_of_open_mpi_5 = "MPI_Session_init";
+constexpr const char* function_of_mpich_5 = "MPI_Buffer_flush";
+
+class ElfFile {
+ public:
+  explicit ElfFile(const std::string& path)
+      : file_(open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+        elf_(
+            file_ && elf_version(EV_CURRENT) != EV_NONE ? elf_begin(file_.number(), ELF_C_READ_MMAP, nullptr) : nullptr,
+            elf_end) {}
+
+  bool is_elf() const { return elf_ != nullptr && elf_kind(elf_.get()) == ELF_K_ELF; }
+
+  bool has_segment(std::uint32_t type) const {
+    std::size_t count = 0;
+    GElf_Phdr header;
+    if (elf_getphdrnum(elf_.get(), &count) != 0) return false;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (gelf_getphdr(elf_.get(), static_cast<int>(i), &header) != nullptr && header.p_type == type) return true;
+    }
+    return false;
+  }
+
+  /// Calls `visit(name)` for every dynamic symbol that the file defines.
+  template <class Visit>
+  void for_each_exported(Visit visit) const {
+    for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section != nullptr;
+         section = elf_nextscn(elf_.get(), section)) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNSYM || header.sh_entsize == 0) continue;
+      Elf_Data* const data = elf_getdata(section, nullptr);
+      GElf_Sym symbol;
+      for (int i = 0; gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+        const char* const name = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
+        if (name != nullptr && symbol.st_shndx != SHN_UNDEF) visit(std::string_view(name));
+      }
+    }
+  }
+
+ private:
+  Descriptor file_;
+  std::unique_ptr<Elf, decltype(&elf_end)> elf_;
+};
+
+std::optional<MpiLibrary> known(const std::string& path) {
+  const std::optional<MpiFamily> family = family_of_library(path);
+  return family ? std::optional(MpiLibrary{path, *family}) : std::nullopt;
+}
+
+// The first MPI library among words of a text, each the path of a file.
+std::optional<MpiLibrary> first_library_in(const std::string& text) {
+  for (const std::string& word : split_at_blanks(text)) {
+    if (word.find('/') == std::string::npos || !is_mpi_library(fs::path(word).filename().string())) continue;
+    if (std::optional<MpiLibrary> library = known(word)) return library;
+  }
+  return std::nullopt;
+}
+
+// mpi4py chooses and opens its library when it is imported. MPI is not initialized.
+std::optional<MpiLibrary> mpi_of_python(const std::string& interpreter) {
+  constexpr const char* script =
+      "import mpi4py\n"
+      "mpi4py.rc.initialize = False\n"
+      "from mpi4py import MPI\n"
+      "print(*(line.split()[-1] for line in open('/proc/self/maps') if 'libmpi' in line))\n";
+  return first_library_in(output_of({interpreter, "-c", script}));
+}
+
 }  // namespace
 
-std::optional<MpiFamily> family_of_program(const std::string& program) {
+std::optional<MpiFamily> family_of_library(const std::string& path) {
+  bool is_open_mpi = false;
+  bool has_sessions = false;
+  bool has_flush = false;
+  const ElfFile file(path);
+  if (!file.is_elf()) return std::nullopt;
+  file.for_each_exported([&](std::string_view name) {
+    is_open_mpi = is_open_mpi || name == symbol_of_open_mpi;
+    has_sessions = has_sessions || name == function_of_open_mpi_5;
+    has_flush = has_flush || name == function_of_mpich_5;
+  });
+  if (has_standard_abi(fs::path(path).filename().string())) return MpiFamily::standard_abi;
+  if (is_open_mpi) return has_sessions ? MpiFamily::open_mpi_5 : MpiFamily::open_mpi;
+  return has_flush ? MpiFamily::mpich_5 : MpiFamily::mpich;
+}
+
+bool is_static(const std::string& program) {
+  const ElfFile file(program);
+  return file.is_elf() && !file.has_segment(PT_INTERP);
+}
+
+std::optional<MpiLibrary> mpi_of_program(const std::string& program) {
   const std::optional<std::string> path = found_program(program);
   if (!path) return std::nullopt;
-  const std::string libraries = output_of({"ldd", *path});
-  const auto names = [&libraries](const char* library) { return libraries.find(library) != std::string::npos; };
-  // Debian renames MPICH's libmpi.so.12.
-  if (names("libmpich.so") || names("libmpi.so.12")) return MpiFamily::mpich;
-  return names("libmpi.so") ? std::optional(MpiFamily::open_mpi) : std::nullopt;
+  if (fs::path(*path).filename().string().starts_with("python")) return mpi_of_python(*path);
+  return first_library_in(output_of({"ldd", *path}));
+}
+
+std::optional<MpiLibrary> mpi_of_command(const Words& words) {
+  for (const std::string& word : words) {
+    if (std::optional<MpiLibrary> library = mpi_of_program(word)) return library;
+  }
+  return std::nullopt;
+}
+
+std::optional<MpiLibrary> mpi_beside(const std::string& launcher) {
+  std::error_code error;
+  const fs::path directory = fs::canonical(found_program(launcher).value_or(launcher), error).parent_path();
+  for (const char* name : {"../lib/libmpi.so", "../lib64/libmpi.so"}) {
+    if (std::optional<MpiLibrary> library = known((directory / name).lexically_normal().string())) return library;
+  }
+  return std::nullopt;
 }
 
 MpiFamily family_of_rank(const std::string& program) {
   const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
+  if (const std::optional<MpiLibrary> library = mpi_of_program(program)) return library->family;
   if (is_set("OMPI_COMM_WORLD_RANK")) return MpiFamily::open_mpi;
-  if (const std::optional<MpiFamily> family = family_of_program(program)) return *family;
   // Either family has been seen with either interface; where there is nothing for MPICH it is hardly MPICH.
   const bool is_pmi_alone = is_set("PMI_RANK") && !is_set("PMIX_RANK");
   return is_pmi_alone && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 
 Outcome<std::string> preload_list(MpiFamily family, bool injects) {
-  const std::string ending = family == MpiFamily::mpich ? "-mpich.so" : ".so";
+  constexpr std::array<const char*, 5> suffixes{"", "-openmpi5", "-mpich", "-mpich5", "-abi"};
+  const std::string ending = suffixes[static_cast<std::size_t>(family)] + std::string(".so");
   Outcome<std::string> recorder = library("libhalcyon" + ending);
   if (!recorder || !injects) return recorder;
   const Outcome<std::string> injector = library("libintm" + ending);

@@ -5,14 +5,30 @@
 #include <optional>
 #include <string>
 
+#include "cli/launch/program.hpp"
 #include "libprofile/format/outcome.hpp"
 
 namespace halcyon::cli {
 
-/// Each family has a recorder and an injector of its own.
-enum class MpiFamily : std::uint8_t { open_mpi, mpich };
-/// By the libraries that the program is linked with; nothing for a script, or if the program is not found.
-std::optional<MpiFamily> family_of_program(const std::string& program);
+/// MPI libraries with the same handles and the same functions. Each family has a recorder and an injector of its own.
+enum class MpiFamily : std::uint8_t { open_mpi, open_mpi_5, mpich, mpich_5, standard_abi };
+
+/// An MPI library on disk.
+struct MpiLibrary {
+  std::string path;
+  MpiFamily family = MpiFamily::open_mpi;
+};
+
+/// By the symbols that it exports; nothing if the file is no library.
+std::optional<MpiFamily> family_of_library(const std::string& path);
+/// True for a program that is linked statically: it has no dynamic loader that would preload anything.
+bool is_static(const std::string& program);
+/// The library that a program is linked with, or that Python's mpi4py opens; nothing for a script, or without MPI.
+std::optional<MpiLibrary> mpi_of_program(const std::string& program);
+/// The same of the first program among the words of a command that has one.
+std::optional<MpiLibrary> mpi_of_command(const Words& words);
+/// The library of the installation that a launcher belongs to; nothing if it has no directory of its own.
+std::optional<MpiLibrary> mpi_beside(const std::string& launcher);
 /// For a rank: this process, which is about to become the program.
 MpiFamily family_of_rank(const std::string& program);
 

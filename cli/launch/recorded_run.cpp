@@ -9,6 +9,9 @@
 #include <fstream>
 #include <random>
 
+#include "cli/launch/temporary_file.hpp"
+#include "libprofile/record/receipt.hpp"
+
 namespace halcyon::cli {
 namespace {
 
@@ -22,13 +25,13 @@ std::string receipt_beside(const std::string& output, const std::string& run_id)
   return (fs::path(output).parent_path() / (".halcyon-run-" + run_id + ".receipt")).string();
 }
 
-std::optional<std::string> take_receipt(const std::string& receipt) {
+void take_receipt(const std::string& receipt, RecordedRunEnd& end) {
   std::ifstream in(receipt);
   std::string path;
-  const bool told = static_cast<bool>(std::getline(in, path));
-  std::error_code error;
-  fs::remove(receipt, error);
-  return told ? std::optional(path) : std::nullopt;
+  std::string second;
+  if (!std::getline(in, path)) return;
+  end.profile = path;
+  end.has_other_hosts = std::getline(in, second) && second == of_several_hosts;
 }
 
 Outcome<LaunchCommand> prepared(const RecordedRunRequest& request, const Environment& of_this_run) {
@@ -57,6 +60,8 @@ Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRe
   const std::string receipt = receipt_beside(request.options.output, run_id);
   Outcome<LaunchCommand> command = prepared(request, {{"HALCYON_RECEIPT", receipt}, {"HALCYON_RUN", run_id}});
   if (!command) return command.failure();
+  const Outcome<TemporaryFile> file = TemporaryFile::make(receipt);
+  if (!file) return file.failure();
   if (!request.log.empty()) {
     command->job.output = open(request.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
     if (command->job.output < 0) return Failure{"cannot write " + request.log + ": " + std::strerror(errno)};
@@ -66,7 +71,9 @@ Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRe
   if (!job) return job.failure();
   const Outcome<JobEnd> end = relay.wait(*job, command->kills_on_term);
   if (!end) return end.failure();
-  return RecordedRunEnd{.status = end->status, .profile = take_receipt(receipt)};
+  RecordedRunEnd run{.status = end->status, .profile = std::nullopt};
+  take_receipt(receipt, run);
+  return run;
 }
 
 }  // namespace halcyon::cli

@@ -21,11 +21,13 @@ struct RecordedRunRequest {
 
 struct RecordedRunEnd {
   int status = 0;                      // of the launch command; 128 + signal if a signal ended it
-  std::optional<std::string> profile;  // the file that rank 0 wrote
+  std::optional<std::string> profile;  // the file that rank 0 wrote, or the directory of parts
+  bool has_other_hosts = false;        // of parts: some ranks ran on other hosts than those that left them
 };
 
 inline constexpr const char* no_profile_written =
-    "no profile was written: the program did not reach MPI_Finalize on all ranks, or is no MPI program";
+    "no profile was written: the program did not reach MPI_Finalize on all ranks, is no MPI program, or ran on hosts "
+    "that do not see the profile's directory";
 
 /// Waits for the end. A failure means that the program was not started.
 Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay);

@@ -132,7 +132,7 @@ MpiFamily family_under_srun(const Words& launch) {
       programs.push_back(part.program.front());
     }
     for (const std::string& program : programs) {
-      if (const std::optional<MpiFamily> family = family_of_program(program)) return *family;
+      if (const std::optional<MpiLibrary> library = mpi_of_program(program)) return library->family;
     }
   }
   if (mpi.empty()) mpi = default_mpi_of_slurm();

@@ -22,6 +22,7 @@ enum class Evidence : std::uint8_t {
   cpu_wait,
   cpu_wait_of_others,
   cpus,
+  tcp_retransmissions,
 };
 
 struct EvidenceInfo {
@@ -34,7 +35,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 12> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 13> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -51,6 +52,7 @@ inline constexpr std::array<EvidenceInfo, 12> evidence_infos{{
     {Evidence::cpu_wait_of_others, false, "cpu_wait_of_others", "s",
      "the same of the other threads of the process, sum over those that lived at the end"},
     {Evidence::cpus, true, "cpus", "1", "CPUs of the rank's host", false},
+    {Evidence::tcp_retransmissions, true, "tcp_retransmissions", "1", "TCP segments that the rank's host sent again"},
 }};
 
 inline constexpr std::size_t evidence_count = evidence_infos.size();

@@ -6,7 +6,9 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <type_traits>
+#include <unordered_set>
 
 #include "libprofile/format/contents.hpp"
 #include "libprofile/format/schema.hpp"
@@ -260,11 +262,23 @@ std::vector<BoundaryCount> Profile::boundaries() const {
   return counts;
 }
 
+namespace {
+
+// The first rank of each host, in order of rank.
+std::vector<std::size_t> first_ranks_of_hosts(const std::vector<std::string>& rank_host) {
+  std::unordered_set<std::string_view> known;
+  std::vector<std::size_t> first;
+  for (std::size_t rank = 0; rank < rank_host.size(); ++rank) {
+    if (known.insert(rank_host[rank]).second) first.push_back(rank);
+  }
+  return first;
+}
+
+}  // namespace
+
 std::vector<std::string> Profile::hosts() const {
   std::vector<std::string> distinct;
-  for (const std::string& host : rank_host) {
-    if (std::find(distinct.begin(), distinct.end(), host) == distinct.end()) distinct.push_back(host);
-  }
+  for (const std::size_t rank : first_ranks_of_hosts(rank_host)) distinct.push_back(rank_host[rank]);
   return distinct;
 }
 
@@ -272,10 +286,7 @@ std::vector<double> Profile::by_host(Evidence which) const {
   const std::vector<double>& by_rank = evidence[index_of(which)];
   std::vector<double> values;
   if (by_rank.empty()) return values;
-  for (const std::string& host : hosts()) {
-    values.push_back(
-        by_rank[static_cast<std::size_t>(std::find(rank_host.begin(), rank_host.end(), host) - rank_host.begin())]);
-  }
+  for (const std::size_t rank : first_ranks_of_hosts(rank_host)) values.push_back(by_rank[rank]);
   return values;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <utility>
 
 namespace halcyon {
 namespace {
@@ -18,33 +19,13 @@ std::string clock_name(const RankFigures& rank) {
   return text;
 }
 
-void set_background(const std::vector<RankFigures>& figures, Profile& profile) {
-  // Needs the times of all ranks.
-  const bool is_measured = std::all_of(figures.begin(), figures.end(), [](const RankFigures& rank) {
-    return is_known(rank) && rank.background_before.quantum > 0.0 && rank.background_after.quantum > 0.0;
-  });
-  if (!is_measured) return;
-  for (const RankFigures& rank : figures) {
-    profile.background_before.quantum.push_back(rank.background_before.quantum);
-    profile.background_before.mean.push_back(rank.background_before.mean);
-    profile.background_after.quantum.push_back(rank.background_after.quantum);
-    profile.background_after.mean.push_back(rank.background_after.mean);
-  }
-}
-
-void set_probe(const std::vector<RankFigures>& figures, std::size_t probe, ProbeColumns& columns) {
-  const auto set = [&](std::vector<double>& column, ProbeTimes RankFigures::*when, double ProbeTime::*time) {
-    const auto value = [&](const RankFigures& rank) { return (rank.*when)[probe].*time; };
-    const bool is_measured = std::any_of(figures.begin(), figures.end(),
-                                         [&value](const RankFigures& rank) { return !std::isnan(value(rank)); });
-    for (const RankFigures& rank : figures) {
-      if (is_measured) column.push_back(value(rank));
-    }
-  };
-  set(columns.best_before, &RankFigures::probes_before, &ProbeTime::best);
-  set(columns.mean_before, &RankFigures::probes_before, &ProbeTime::mean);
-  set(columns.best_after, &RankFigures::probes_after, &ProbeTime::best);
-  set(columns.mean_after, &RankFigures::probes_after, &ProbeTime::mean);
+// Calls `visit(column, value)` for the four times of a probe.
+template <class Visit>
+void for_each_probe_time(ProbeColumns& columns, const RankFigures& rank, std::size_t probe, Visit visit) {
+  visit(columns.best_before, rank.probes_before[probe].best);
+  visit(columns.mean_before, rank.probes_before[probe].mean);
+  visit(columns.best_after, rank.probes_after[probe].best);
+  visit(columns.mean_after, rank.probes_after[probe].mean);
 }
 
 }  // namespace
@@ -58,35 +39,65 @@ RankFigures lost_rank() {
   return lost;
 }
 
-void set_rank_figures(const std::vector<RankFigures>& figures, Profile& profile) {
-  profile.ranks = static_cast<int>(figures.size());
-  double known = 0.0;
-  Suspension suspension;
-  for (const RankFigures& rank : figures) {
-    profile.rank_host.emplace_back(rank.host.data());
-    profile.rank_cpu.emplace_back(rank.cpu.data());
-    profile.rank_run_time.push_back(rank.run_time);
-    for (std::size_t i = 0; i < evidence_count; ++i) profile.evidence[i].push_back(rank.evidence[i]);
-    for (const FeatureInfo& info : features) {
-      const std::size_t feature = index_of(info.feature);
-      if (info.kind != FeatureKind::work) profile.totals[feature].push_back(rank.totals[feature]);
-    }
-    if (!is_known(rank)) continue;
-    if (known == 0.0) {  // the first known rank's clock and costs stand for all
-      profile.clock = clock_name(rank);
-      profile.boundary_cost_seconds = rank.boundary_cost;
-      profile.clock_resolution_seconds = rank.clock_resolution;
-    }
-    profile.run_time_seconds += rank.run_time;
-    suspension.seconds += rank.suspended;
-    suspension.times = std::max(suspension.times, rank.suspensions);
-    known += 1.0;
+void RankColumns::add_names(const RankFigures& rank) {
+  columns_.rank_host.emplace_back(rank.host.data());
+  columns_.rank_cpu.emplace_back(rank.cpu.data());
+}
+
+void RankColumns::add_other_figures(const RankFigures& rank) {
+  columns_.rank_run_time.push_back(rank.run_time);
+  for (std::size_t i = 0; i < evidence_count; ++i) columns_.evidence[i].push_back(rank.evidence[i]);
+  for (const FeatureInfo& info : features) {
+    const std::size_t feature = index_of(info.feature);
+    if (info.kind != FeatureKind::work) columns_.totals[feature].push_back(rank.totals[feature]);
   }
-  profile.run_time_seconds /= known;
-  suspension.seconds /= known;
-  if (suspension.times > 0) profile.suspension = suspension;
-  set_background(figures, profile);
-  for (std::size_t probe = 0; probe < probe_count; ++probe) set_probe(figures, probe, profile.probes[probe]);
+  for (std::size_t probe = 0; probe < probe_count; ++probe) {
+    for_each_probe_time(columns_.probes[probe], rank, probe,
+                        [](std::vector<double>& column, double time) { column.push_back(time); });
+  }
+  columns_.background_before.quantum.push_back(rank.background_before.quantum);
+  columns_.background_before.mean.push_back(rank.background_before.mean);
+  columns_.background_after.quantum.push_back(rank.background_after.quantum);
+  columns_.background_after.mean.push_back(rank.background_after.mean);
+  has_background_ =
+      has_background_ && is_known(rank) && rank.background_before.quantum > 0.0 && rank.background_after.quantum > 0.0;
+  if (!is_known(rank)) return;
+  if (known_ranks_ == 0.0) {  // the first known rank's clock and costs stand for all
+    columns_.clock = clock_name(rank);
+    columns_.boundary_cost_seconds = rank.boundary_cost;
+    columns_.clock_resolution_seconds = rank.clock_resolution;
+  }
+  columns_.run_time_seconds += rank.run_time;
+  suspension_.seconds += rank.suspended;
+  suspension_.times = std::max(suspension_.times, rank.suspensions);
+  known_ranks_ += 1.0;
+}
+
+void RankColumns::put_into(Profile& profile) {
+  profile.ranks = static_cast<int>(ranks());
+  profile.clock = std::move(columns_.clock);
+  profile.boundary_cost_seconds = columns_.boundary_cost_seconds;
+  profile.clock_resolution_seconds = columns_.clock_resolution_seconds;
+  profile.run_time_seconds = columns_.run_time_seconds / known_ranks_;
+  suspension_.seconds /= known_ranks_;
+  if (suspension_.times > 0) profile.suspension = suspension_;
+  profile.rank_host = std::move(columns_.rank_host);
+  profile.rank_cpu = std::move(columns_.rank_cpu);
+  profile.rank_run_time = std::move(columns_.rank_run_time);
+  profile.evidence = std::move(columns_.evidence);
+  profile.totals = std::move(columns_.totals);
+  if (has_background_) {  // of all ranks
+    profile.background_before = std::move(columns_.background_before);
+    profile.background_after = std::move(columns_.background_after);
+  }
+  for (std::size_t probe = 0; probe < probe_count; ++probe) {
+    ProbeColumns& columns = columns_.probes[probe];
+    for (std::vector<double>* times :
+         {&columns.best_before, &columns.mean_before, &columns.best_after, &columns.mean_after}) {
+      if (std::all_of(times->begin(), times->end(), [](double time) { return std::isnan(time); })) times->clear();
+    }
+    profile.probes[probe] = std::move(columns);
+  }
 }
 
 }  // namespace halcyon

@@ -42,11 +42,15 @@ struct RankFigures {
   std::uint64_t suspensions = 0;
 };
 
-/// Visits the figures in the order in which they are sent and stored: `visit(number or array of numbers)`.
+/// Visits the figures in the order in which they are sent and stored: first the names, which are long, then all others.
+/// `visit(number or array of numbers)`.
 template <class Figures, class Visit>
-constexpr void for_each_figure(Figures& figures, Visit&& visit) {
+constexpr void for_each_name(Figures& figures, Visit&& visit) {
   visit(figures.host);
   visit(figures.cpu);
+}
+template <class Figures, class Visit>
+constexpr void for_each_other_figure(Figures& figures, Visit&& visit) {
   visit(figures.run_time);
   visit(figures.boundary_cost);
   visit(figures.clock_resolution);
@@ -68,14 +72,34 @@ constexpr void for_each_figure(Figures& figures, Visit&& visit) {
   visit(figures.suspended);
   visit(figures.suspensions);
 }
-inline constexpr std::size_t packed_figures_size =
-    packed_size<RankFigures>([](auto& figures, auto visit) { for_each_figure(figures, visit); });
+template <class Figures, class Visit>
+constexpr void for_each_figure(Figures& figures, Visit&& visit) {
+  for_each_name(figures, visit);
+  for_each_other_figure(figures, visit);
+}
 
 /// The figures of a rank that left nothing.
 RankFigures lost_rank();
 
-/// Sets the columns over ranks, and the run's time and clock. `figures`: of all ranks, in order; at least one is not a
-/// lost_rank().
-void set_rank_figures(const std::vector<RankFigures>& figures, Profile& profile);
+/// Collects the columns over ranks, and the run's time and clock, rank by rank in order.
+class RankColumns {
+ public:
+  void add(const RankFigures& rank) {
+    add_names(rank);
+    add_other_figures(rank);
+  }
+  void add_names(const RankFigures& rank);
+  void add_other_figures(const RankFigures& rank);
+  std::size_t ranks() const { return columns_.rank_run_time.size(); }
+
+  /// Moves them into the profile. At least one rank was not a lost_rank().
+  void put_into(Profile& profile);
+
+ private:
+  Profile columns_;  // only what is moved is set
+  double known_ranks_ = 0.0;
+  bool has_background_ = true;
+  Suspension suspension_;
+};
 
 }  // namespace halcyon

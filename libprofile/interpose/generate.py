@@ -1,15 +1,23 @@
 #!/usr/bin/python3
 """Makes the wrappers of a preloaded tool from mpi.table and posix.table.
 
-usage: generate.py recorder|injector PREPROCESSED_MPI_H MPI_TABLE POSIX_TABLE OUT.cpp
-       generate.py list PREPROCESSED_MPI_H MPI_TABLE POSIX_TABLE      (names of the functions to wrap)
+usage: generate.py recorder|injector FUNCTIONS OUT.cpp
+       generate.py list FUNCTIONS              (names of the functions to wrap)
+       generate.py prototypes FUNCTIONS OUT.h  (their declarations, for a family of which no mpi.h is at hand)
 
-MPI prototypes come from the mpi.h that the tool is built for (after the preprocessor), so the table names functions
-but never repeats a parameter list.
+FUNCTIONS, such as 3,4,large, are parts of the tables:
+   3, 4, 4.1  what this version of the MPI standard brought
+   large      the variants for large counts (_c) that these versions brought
+   mpix       persistent collectives under the names that Open MPI 4 gives them (MPIX_)
+   posix      the functions of posix.table
+
+A library must export no function that the MPI library beside it lacks: programs such as mpi4py ask at run time which
+functions there are.
 """
 import re
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass
@@ -78,59 +86,81 @@ def parse_parameters(text):
     return parameters
 
 
-def read_prototypes(path):
-    """All 'int MPI_X(...)' and 'int MPIX_X(...)' of a preprocessed mpi.h. Handles that are ints there become Whole<>."""
-    with open(path, encoding="utf-8", errors="replace") as source:
-        text = re.sub(r"^#.*$", "", source.read(), flags=re.M)
-    text = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", text)
-    handle = r"\b(" + "|".join(re.findall(r"\btypedef\s+int\s+(MPI_\w+)\s*;", text) or [r"(?!)"]) + r")(?=\s+\w+\s*(?:,|$))"
-    found = {}
-    for name, parameters in re.findall(r"\bint\s+(MPIX?_\w+)\s*\(([^;{]*?)\)\s*;", text):
-        found[name] = re.sub(handle, r"Whole<\1>", parameters)
-    if "MPI_Init" not in found:
-        fail(f"{path} declares no MPI_Init: is it a preprocessed mpi.h?")
+TABLES = Path(__file__).parent
+HANDLES = "Comm|Datatype|Errhandler|File|Group|Info|Message|Op|Request|Session|Win"
+PARTS = {"3", "4", "4.1", "large", "mpix", "posix"}
+
+
+def entries(path):
+    """The lines of a table without comments: a line that is indented goes on with the one before."""
+    whole = ""
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") or not line.strip():
+            continue
+        if line[0] != " ":
+            if whole:
+                yield whole
+            whole = ""
+        whole += " " + line.strip() if whole else line.strip()
+    if whole:
+        yield whole
+
+
+def cells(text, columns, entry):
+    found = [cell.strip() for cell in text.split("|", columns - 1)]
+    if len(found) != columns:
+        fail(f"expected {columns} columns: {entry}")
     return found
 
 
-def rows(path, columns):
-    with open(path, encoding="utf-8") as table:
-        for number, line in enumerate(table, 1):
-            line = line.split("#", 1)[0] if line.startswith("#") else line
-            if not line.strip():
-                continue
-            cells = [cell.strip() for cell in line.split("|", columns - 1)]
-            if len(cells) != columns:
-                fail(f"{path}:{number}: expected {columns} columns")
-            yield number, cells
+def variants_of(name, version, prototype, note, parts):
+    """The functions that an entry of mpi.table stands for: names, with the parameters as they are there."""
+    def spelt(count, displacement):
+        return re.sub(r"\bDisplacement\b", displacement, re.sub(r"\bCount\b", count, prototype))
+
+    usual = spelt("int", "int")
+    if version in parts:
+        yield f"MPI_{name}", usual
+    if "large" in parts and usual != prototype and ("4" if version == "3" else version) in parts:
+        yield f"MPI_{name}_c", spelt("MPI_Count", "MPI_Aint")
+    if "mpix" in parts and "persistent_collective" in note:
+        yield f"MPIX_{name}", usual
 
 
-def read_mpi(table, prototypes):
+def read_mpi(parts):
     functions = []
-    for number, (name, kind, note) in rows(table, 3):
+    for entry in entries(TABLES / "mpi.table"):
+        match = re.match(r"(\w+)\(([^()]*)\) (.*)$", entry)
+        if not match:
+            fail(f"mpi.table: cannot read '{entry}'")
+        name, prototype, rest = match.groups()
+        version, kind, note = cells(rest, 3, entry)
         boundary = ""
         root = ""
         match = re.search(r"@boundary\((\w+)(, root)?\)$", note)
         if match:
             boundary, root, note = match.group(1), match.group(2) or "", note[: match.start()].strip()
-        variants = [f"MPI_{name}", f"MPI_{name}_c"]
-        if name.endswith("_init"):
-            variants.append(f"MPIX_{name}")
-        for variant in variants:
-            if variant in prototypes:
-                parameters = parse_parameters(prototypes[variant])
-                functions.append(Function(variant, "int", parameters, kind, note, boundary, root, ["", "P"]))
+        prototype = re.sub(rf"\b(MPI_(?:{HANDLES}))(?=\s+\w+\s*(?:,|$))", r"Passed<\1>", prototype)
+        for variant, parameters in variants_of(name, version, prototype, note, parts):
+            functions.append(Function(variant, "int", parse_parameters(parameters), kind, note, boundary, root,
+                                      ["", "P"]))
     return functions
 
 
-def read_posix(table):
+def read_posix():
     functions = []
-    for number, (prototype, note) in rows(table, 2):
+    for entry in entries(TABLES / "posix.table"):
+        prototype, note = cells(entry, 2, entry)
         match = re.match(r"(.*?[\s*])(\w+)\((.*)\)$", prototype)
         if not match:
-            fail(f"{table}:{number}: cannot read the prototype '{prototype}'")
+            fail(f"posix.table: cannot read the prototype '{prototype}'")
         result, name, parameters = match.group(1).strip(), match.group(2), match.group(3)
         functions.append(Function(name, result, parse_parameters(parameters), "posixio", note, "", "", [""]))
     return functions
+
+
+def read_tables(parts):
+    return read_mpi(parts) + (read_posix() if "posix" in parts else [])
 
 
 def pointer_type(function):
@@ -243,18 +273,9 @@ def fortran_entries(functions):
     return lines
 
 
-def main():
-    if len(sys.argv) < 5:
-        fail(__doc__.strip())
-    tool = sys.argv[1]
-    if tool not in (*TOOLS, "list"):
-        fail(f"'{tool}' is not recorder, injector or list")
-    functions = read_mpi(sys.argv[3], read_prototypes(sys.argv[2])) + read_posix(sys.argv[4])
+def wrappers(tool, functions):
     if tool == "injector":  # it has nothing to do there, and a variadic wrapper cannot pass its arguments on
         functions = [function for function in functions if not function.is_variadic()]
-    if tool == "list":
-        print("\n".join(f.name for f in functions))
-        return
     lines = ["// Made by libprofile/interpose/generate.py from mpi.table and posix.table. Not to be edited.",
              f'#include "{TOOLS[tool].header}"', "#include <cstdarg>", "",
              "using namespace halcyon;", "namespace {", ""]
@@ -265,9 +286,32 @@ def main():
         lines += exported(function, tool) + [""]
     if tool == "recorder":
         lines += fortran_entries(functions)
-    lines += ["// NOLINTEND"]
-    with open(sys.argv[5], "w", encoding="utf-8") as out:
-        out.write("\n".join(lines) + "\n")
+    return lines + ["// NOLINTEND"]
+
+
+def prototypes(functions):
+    lines = ["/* Made by libprofile/interpose/generate.py from mpi.table. Not to be edited. */"]
+    for function in functions:
+        parameters = re.sub(r"Passed<(\w+)>", r"\1", function.declared()) or "void"
+        lines += [f"int {prefix}{function.name}({parameters});" for prefix in function.prefixes]
+    return lines
+
+
+def main():
+    if len(sys.argv) < 3:
+        fail(__doc__.strip())
+    product, parts, out = sys.argv[1], set(sys.argv[2].split(",")), sys.argv[3:]
+    if parts - PARTS:
+        fail(f"'{sys.argv[2]}' is not a list of {', '.join(sorted(PARTS))}")
+    functions = read_tables(parts)
+    if product == "list":
+        print("\n".join(f.name for f in functions))
+    elif product in TOOLS and out:
+        Path(out[0]).write_text("\n".join(wrappers(product, functions)) + "\n", encoding="utf-8")
+    elif product == "prototypes" and out:
+        Path(out[0]).write_text("\n".join(prototypes(functions)) + "\n", encoding="utf-8")
+    else:
+        fail(__doc__.strip())
 
 
 if __name__ == "__main__":

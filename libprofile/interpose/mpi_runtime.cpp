@@ -1,54 +1,175 @@
 #include "libprofile/interpose/mpi_runtime.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "libprofile/interpose/loaded_mpi.hpp"
+#include "libprofile/interpose/mpi_names.hpp"
 #include "libprofile/interpose/next.hpp"
 
 namespace halcyon {
 
 MpiRuntime mpi;
 
-bool MpiRuntime::load() noexcept {
-  bool complete = true;
+namespace {
+
+#if defined(OPEN_MPI)
+constexpr MpiInterface own_interface = MpiInterface::open_mpi;
+#elif defined(MPICH_VERSION)
+constexpr MpiInterface own_interface = MpiInterface::mpich;
+#elif defined(HALCYON_STANDARD_ABI)
+constexpr MpiInterface own_interface = MpiInterface::standard;
+#else
+#error "Halcyon knows the handles of Open MPI, of MPICH and of the standard ABI; another MPI needs its own here"
+#endif
+
+std::string file_for(MpiInterface interface, const std::string& tool) {
+  switch (interface) {
+    case MpiInterface::open_mpi: return tool + ".so";
+    case MpiInterface::mpich: return tool + "-mpich.so";
+    case MpiInterface::standard: return tool + "-abi.so";
+  }
+  return "";
+}
+
+// Two libraries with different handles in one process: a call may go to either, and nothing in it says to which.
+std::string why_not_of_these(const std::vector<LoadedMpi>& loaded, const std::string& tool) {
+  if (loaded.empty()) return "";
+  const LoadedMpi& first = loaded.front();
+  const auto other = std::find_if(loaded.begin(), loaded.end(),
+                                  [&](const LoadedMpi& one) { return one.interface != first.interface; });
+  if (other != loaded.end()) {
+    return "this process has loaded two MPI libraries, " + first.path + " and " + other->path;
+  }
+  if (first.interface != own_interface) {
+    return file_for(own_interface, tool) + " is for " + name_of(own_interface) + ", and the program uses " +
+           name_of(first.interface) + " (" + first.path + "); preload " + file_for(first.interface, tool);
+  }
+  return "";
+}
+
+// The number behind ".so." in the name of a library; -1 without one.
+[[maybe_unused]] long number_of_soname(const std::string& path) {
+  const std::size_t at = path.rfind(".so.");
+  return at != std::string::npos ? std::strtol(path.c_str() + at + 4, nullptr, 10) : -1;
+}
+
+std::string unknown_handles(const std::string& library, const std::string& known) {
+  return library + ", whose handles Halcyon does not know (it knows " + known + ")";
+}
+
+}  // namespace
+
+std::string MpiRuntime::load(const std::string& tool) {
+  const std::vector<LoadedMpi> loaded = loaded_mpi_libraries();
+  if (std::string why = why_not_of_these(loaded, tool); !why.empty()) return why;
+  const std::string library = loaded.empty() ? "the MPI library" : loaded.front().path;
+  if (std::string why = load_functions(library); !why.empty()) return why;
+  return load_handles(library);
+}
+
+std::string MpiRuntime::load_functions(const std::string& library) {
+  const char* absent = nullptr;
 #define HALCYON_MPI_LOAD(name)                                         \
   name = reinterpret_cast<decltype(name)>(find_in_mpi("PMPI_" #name)); \
-  complete = complete && name != nullptr;
+  if (name == nullptr) absent = "PMPI_" #name;
   HALCYON_MPI_FUNCTIONS(HALCYON_MPI_LOAD)
+  HALCYON_MPI_FUNCTIONS_OF_INTERFACE(HALCYON_MPI_LOAD)
 #undef HALCYON_MPI_LOAD
+  return absent != nullptr ? library + " has no " + absent : "";
+}
 
-#ifdef OPEN_MPI
-  const auto handle = [&complete](const char* name) {
+#if defined(OPEN_MPI)
+std::string MpiRuntime::load_handles(const std::string& library) {
+  constexpr int oldest = 3, newest = 5;  // the same handles and statuses throughout
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  Get_library_version(version, &length);
+  const char* number = std::strstr(version, "Open MPI v");
+  const long major = number != nullptr ? std::strtol(number + std::strlen("Open MPI v"), nullptr, 10) : oldest;
+  if (major < oldest || major > newest) {
+    return unknown_handles(library + " is Open MPI " + std::to_string(major),
+                           std::to_string(oldest) + " to " + std::to_string(newest));
+  }
+  const char* absent = nullptr;
+  const auto handle = [&absent](const char* name) {
     void* data = find_mpi_data(name);
-    complete = complete && data != nullptr;
+    if (data == nullptr) absent = name;
     return data;
   };
-  comm_world = static_cast<MPI_Comm>(handle("ompi_mpi_comm_world"));
+  comm_world = static_cast<MPI_Comm>(handle(symbol_of_open_mpi));
   comm_null = static_cast<MPI_Comm>(handle("ompi_mpi_comm_null"));
   byte = static_cast<MPI_Datatype>(handle("ompi_mpi_byte"));
   uint64 = static_cast<MPI_Datatype>(handle("ompi_mpi_uint64_t"));
   min = static_cast<MPI_Op>(handle("ompi_mpi_op_min"));
-  request_empty = static_cast<MPI_Request>(handle("ompi_request_empty"));
   errors_return = static_cast<MPI_Errhandler>(handle("ompi_mpi_errors_return"));
-#elif defined(MPICH_VERSION)
-  complete = complete && find_mpi_data("ompi_mpi_comm_world") == nullptr;
-  comm_world = MPI_COMM_WORLD;
-  comm_null = MPI_COMM_NULL;
-  byte = MPI_BYTE;
-  uint64 = MPI_UINT64_T;
-  min = MPI_MIN;
-  errors_return = MPI_ERRORS_RETURN;
+  shared_requests.fill(static_cast<MPI_Request>(handle("ompi_request_empty")));
+  return absent != nullptr ? library + " is no Open MPI that Halcyon knows: it has no " + absent : "";
+}
 #else
-#error "Halcyon is built for Open MPI and MPICH; another MPI family needs its predefined handles here"
-#endif
-  return complete;
+namespace {
+
+void take_constants() {
+  mpi.comm_world = MPI_COMM_WORLD;
+  mpi.comm_null = MPI_COMM_NULL;
+  mpi.byte = MPI_BYTE;
+  mpi.uint64 = MPI_UINT64_T;
+  mpi.min = MPI_MIN;
+  mpi.errors_return = MPI_ERRORS_RETURN;
 }
 
-std::string of_another_family(const std::string& tool) {
-#ifdef OPEN_MPI
-  return "this MPI library is not the Open MPI that " + tool + ".so was built for; for MPICH there is " + tool +
-         "-mpich.so";
-#else
-  return "this MPI library is not the MPICH that " + tool + "-mpich.so was built for; for Open MPI there is " + tool +
-         ".so";
-#endif
+}  // namespace
+
+#ifdef MPICH_VERSION
+std::string MpiRuntime::load_handles(const std::string& library) {
+  constexpr long common_abi = 12;  // since MPICH 3.1, also of Intel MPI and of MVAPICH
+  if (find_mpi_data(symbol_of_open_mpi) != nullptr) return library + " is Open MPI, and this build is for MPICH";
+  const long number = number_of_soname(library);
+  if (number >= 0 && number != common_abi) {
+    return unknown_handles(library + " has the binary interface " + std::to_string(number), std::to_string(common_abi));
+  }
+  take_constants();
+  return "";
 }
+#else
+std::string MpiRuntime::load_handles(const std::string& library) {
+  constexpr int known_version = 1;
+  int major = 0;
+  int minor = 0;
+  if (Abi_get_version(&major, &minor) != MPI_SUCCESS || major != known_version) {
+    return unknown_handles(library + " has version " + std::to_string(major) + " of the standard ABI",
+                           std::to_string(known_version));
+  }
+  take_constants();
+  int is_initialized = 0;  // a program of sessions has no MPI_COMM_SELF
+  Initialized(&is_initialized);
+  if (is_initialized != 0) learn_shared_requests(MPI_COMM_SELF, true);
+  return "";
+}
+#endif
+#endif
+
+#ifdef HALCYON_STANDARD_ABI
+void MpiRuntime::learn_shared_requests(MPI_Comm comm, bool alone) {
+  // The standard does not say whether requests that are complete at once share a handle. So two are asked for.
+  const auto shared = [this](const auto& create) {
+    MPI_Request first{MPI_REQUEST_NULL};
+    MPI_Request second{MPI_REQUEST_NULL};
+    create(&first);
+    create(&second);
+    const MPI_Request handle = first == second ? first : MPI_REQUEST_NULL;
+    Wait(&first, MPI_STATUS_IGNORE);
+    Wait(&second, MPI_STATUS_IGNORE);
+    return handle;
+  };
+  shared_requests[0] =
+      shared([&](MPI_Request* request) { Irecv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, request); });
+  if (alone) shared_requests[1] = shared([&](MPI_Request* request) { Ibarrier(comm, request); });
+}
+#else
+void MpiRuntime::learn_shared_requests(MPI_Comm, bool) {}
+#endif
 
 }  // namespace halcyon

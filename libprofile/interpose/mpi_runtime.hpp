@@ -7,8 +7,13 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
+
+#ifndef MPI_SESSION_NULL
+using MPI_Session = struct ompi_session_t*;  // Open MPI 4 has none; its successors take the same libraries
+#endif
 
 namespace halcyon {
 
@@ -18,6 +23,7 @@ struct MpiRuntime {
   X(Alltoall)                    \
   X(Bcast)                       \
   X(Cart_shift)                  \
+  X(Comm_dup)                    \
   X(Comm_split)                  \
   X(Comm_free)                   \
   X(Comm_get_parent)             \
@@ -36,8 +42,15 @@ struct MpiRuntime {
   X(Group_free)                  \
   X(Group_intersection)          \
   X(Group_size) X(Group_translate_ranks) X(Query_thread) X(Recv) X(Send) X(Topo_test) X(Type_size_x)
+#ifdef HALCYON_STANDARD_ABI  // it hides what the others show in a status or in the bits of a handle
+#define HALCYON_MPI_FUNCTIONS_OF_INTERFACE(X) \
+  X(Abi_get_version) X(Get_count_c) X(Ibarrier) X(Initialized) X(Irecv) X(Test_cancelled) X(Wait)
+#else
+#define HALCYON_MPI_FUNCTIONS_OF_INTERFACE(X)
+#endif
 #define HALCYON_MPI_POINTER(name) decltype(&PMPI_##name) name = nullptr;
   HALCYON_MPI_FUNCTIONS(HALCYON_MPI_POINTER)
+  HALCYON_MPI_FUNCTIONS_OF_INTERFACE(HALCYON_MPI_POINTER)
 #undef HALCYON_MPI_POINTER
 
   MPI_Comm comm_world{};
@@ -46,44 +59,64 @@ struct MpiRuntime {
   MPI_Datatype uint64{};
   MPI_Op min{};
   MPI_Errhandler errors_return{};
-#ifdef OPEN_MPI
-  MPI_Request request_empty{};
+#ifndef MPICH_VERSION
+  std::array<MPI_Request, 2> shared_requests{};
 #endif
 
-  /// Finds the library. False if it cannot be used, or is not of the MPI family that this build was made for.
-  bool load() noexcept;
+  /// Finds the library in the process, after MPI_Init. Empty if `tool` (libhalcyon or libintm) can use it; else why
+  /// not.
+  std::string load(const std::string& tool);
+
+  /// Finds out which handles is_shared() is true for, if the interface does not say. `comm` is valid by now; `alone`: it
+  /// has one process.
+  void learn_shared_requests(MPI_Comm comm, bool alone);
+
+ private:
+  std::string load_functions(const std::string& library);
+  std::string load_handles(const std::string& library);
 };
 
 /// The one instance; usable after load().
 extern MpiRuntime mpi;
 
-/// Tells the user why a tool (libhalcyon or libintm) does nothing; for use if load() is false.
-std::string of_another_family(const std::string& tool);
-
 /// Bytes that a completed receive or file operation moved.
 inline std::uint64_t bytes_of(const MPI_Status& status) {
-#ifdef OPEN_MPI
+#if defined(OPEN_MPI)
   return status._ucount;
+#elif defined(HALCYON_STANDARD_ABI)
+  MPI_Count count = 0;
+  const bool is_known = mpi.Get_count_c(&status, mpi.byte, &count) == MPI_SUCCESS && count > 0;
+  return is_known ? static_cast<std::uint64_t>(count) : 0;
 #else
   return static_cast<std::uint64_t>(static_cast<unsigned>(status.count_hi_and_cancelled) >> 1) << 32 |
          static_cast<unsigned>(status.count_lo);
 #endif
 }
 
+/// MPICH 4.0 says that an Isendrecv received nothing, and MPICH 5.0 leaves that part of the status as it was.
+#ifdef OPEN_MPI
+inline constexpr bool knows_bytes_of_isendrecv = true;
+#else
+inline constexpr bool knows_bytes_of_isendrecv = false;
+#endif
+
 /// Valid for the status of a request; the status of a file operation does not say. The byte count of a cancelled
 /// receive is undefined.
 inline bool was_cancelled(const MPI_Status& status) {
-#ifdef OPEN_MPI
+#if defined(OPEN_MPI)
   return status._cancelled != 0;
+#elif defined(HALCYON_STANDARD_ABI)
+  int flag = 0;
+  return mpi.Test_cancelled(&status, &flag) == MPI_SUCCESS && flag != 0;
 #else
   return (status.count_hi_and_cancelled & 1) != 0;
 #endif
 }
 
-/// True for the one handle that MPI gives to all requests that are already complete when they are created.
+/// True for a handle that MPI gives to several requests at once, which are already complete when they are created.
 inline bool is_shared(MPI_Request request) {
-#ifdef OPEN_MPI
-  return request == mpi.request_empty;
+#ifndef MPICH_VERSION
+  return request == mpi.shared_requests[0] || request == mpi.shared_requests[1];
 #else
   // The upper bits of an MPICH handle say where the object is stored. Every built-in request is shared.
   constexpr unsigned kind_shift = 30;

@@ -4,6 +4,9 @@
 #include <link.h>
 
 #include <cstring>
+#include <string_view>
+
+#include "libprofile/interpose/mpi_names.hpp"
 
 namespace halcyon {
 
@@ -18,18 +21,9 @@ constexpr int error_of_an_absent_function = 16;  // any non-zero code is a failu
 
 int absent() { return error_of_an_absent_function; }
 
-bool begins_with(const char* text, const char* beginning) {
-  return std::strncmp(text, beginning, std::strlen(beginning)) == 0;
-}
-
-// True for libraries of both families, since the wrappers pass calls on to either. MPICH names its library as Open MPI
-// does, but Debian renamed it.
-bool is_mpi_library(const char* path) {
-  return begins_with(base_name(path), "libmpi.so") || begins_with(base_name(path), "libmpich.so");
-}
 bool is_language_layer(const char* path) {
-  return begins_with(base_name(path), "libmpi_") || begins_with(base_name(path), "libmpifort.so") ||
-         begins_with(base_name(path), "libmpichfort.so");
+  const std::string_view name = base_name(path);
+  return name.starts_with("libmpi_") || name.starts_with("libmpifort.so") || name.starts_with("libmpichfort.so");
 }
 
 // The MPI library that is already in the process; this function never loads one.
@@ -39,7 +33,7 @@ void* mpi_library() {
   if (handle == nullptr) {
     dl_iterate_phdr(
         [](dl_phdr_info* info, size_t, void* found) {
-          if (info->dlpi_name == nullptr || !is_mpi_library(info->dlpi_name)) return 0;
+          if (info->dlpi_name == nullptr || !is_mpi_library(base_name(info->dlpi_name))) return 0;
           *static_cast<void**>(found) = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
           return 1;
         },

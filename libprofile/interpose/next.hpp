@@ -3,18 +3,23 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 #define HALCYON_EXPORT __attribute__((visibility("default")))
 
 namespace halcyon {
 
-/// A handle that is an int in this build's MPI family, passed on as the whole register. In a process with the other
+/// A handle that is an int in this build's MPI family, passed on as the whole register. In a process with another
 /// family, where the tools do nothing, it is a pointer, which an int would truncate.
 template <class Handle>
 struct Whole {
   std::uint64_t bits;
   operator Handle() const { return static_cast<Handle>(bits); }
 };
+
+/// A handle as a wrapper takes and passes it.
+template <class Handle>
+using Passed = std::conditional_t<std::is_pointer_v<Handle>, Handle, Whole<Handle>>;
 
 /// The file name at the end of a path.
 const char* base_name(const char* path) noexcept;

@@ -2,19 +2,13 @@
 
 #include <unistd.h>
 
-#include <atomic>
 #include <string>
 
 #include "libprofile/interpose/spokesman.hpp"
+#include "libprofile/life/sessions.hpp"
 #include "libprofile/record/recorder.hpp"
 
 namespace halcyon {
-namespace {
-
-std::atomic<pid_t> uses_sessions{0};  // process id, if this process does
-
-}  // namespace
-
 bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->run.process; }
 bool has_to_keep() { return is_the_recorded_process() && recorder->gate.has_unsaved(); }
 
@@ -28,15 +22,11 @@ void leave(PartEnd end, LastLook look) {
   });
 }
 
-void note_session() { uses_sessions.store(getpid()); }
-
 namespace {
 
 // Runs at exit. Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
 [[gnu::destructor]] void report_missing_finalize() {
-  if (recorder == nullptr && uses_sessions.load() == getpid() && is_spokesman()) {
-    complain("the program uses MPI sessions without MPI_Init, which Halcyon cannot record: no profile is written");
-  }
+  if (const char* why = why_sessions_have_no_profile(); *why != '\0' && is_spokesman()) complain(why);
   if (!has_to_keep()) return;
   const NotRecorded guard;
   leave(part_has_exited, LastLook::taken);

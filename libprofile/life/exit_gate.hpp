@@ -16,7 +16,4 @@ enum class LastLook : bool { taken, not_taken };
 /// Spills the records and prints the run's last line. Async-signal-safe without the last look.
 void leave(PartEnd end, LastLook look);
 
-/// Called when an MPI session begins: a program that uses sessions only is told at its end that it was not recorded.
-void note_session();
-
 }  // namespace halcyon

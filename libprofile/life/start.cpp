@@ -50,28 +50,9 @@ bool is_first_of_program(int rank) {
   return rank == 0;
 }
 
-}  // namespace
-
-StartingRun::StartingRun() : threads_before_(all_threads()) {
-  // Constructed before MPI_Init, so that the clock's rate is measured over a long enough time when it is first needed.
-  if (recorder == nullptr) recorder = new Recorder;
-}
-
-void StartingRun::started() const noexcept try {
-  if (recording.load()) return;  // another tool's MPI_Init has called ours again
-  std::vector<int> started = all_threads();
-  std::erase_if(started, [this](int id) {
-    return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();
-  });
-  recorder->threads.set_apart(std::move(started));
-  const NotRecorded guard;
-
-  if (!mpi.load()) {
-    if (is_spokesman()) complain(of_another_family("libhalcyon") + "; nothing is recorded");
-    return;
-  }
+// In the calling thread, which has just joined the world of this run.
+void begin(bool is_spawned) {
   ThisRun& run = recorder->run;
-  const bool is_spawned = run.find_place_in_world();
   if (!all_ranks_surely_record()) {
     if (is_first_of_program(run.rank)) {
       complain(
@@ -89,8 +70,51 @@ void StartingRun::started() const noexcept try {
   if (!complaint.empty() && run.rank == 0) complain(complaint);
   recorder->begin();
   catch_signals();
+}
+
+void complain_of(const std::exception& error) { complain(std::string("nothing is recorded: ") + error.what()); }
+
+}  // namespace
+
+StartingRun::StartingRun() : threads_before_(all_threads()) {
+  // Constructed before MPI_Init, so that the clock's rate is measured over a long enough time when it is first needed.
+  if (recorder == nullptr) recorder = new Recorder;
+}
+
+bool StartingRun::finds_mpi() const {
+  std::vector<int> started = all_threads();
+  std::erase_if(started, [this](int id) {
+    return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();
+  });
+  recorder->threads.set_apart(std::move(started));
+  const std::string why_not = mpi.load("libhalcyon");
+  if (!why_not.empty() && is_spokesman()) complain("nothing is recorded: " + why_not);
+  return why_not.empty();
+}
+
+void StartingRun::started() const noexcept try {
+  // Another tool's MPI_Init has called ours again, or a session has begun the run.
+  if (recorder->gate.has_begun()) return;
+  const NotRecorded guard;
+  if (finds_mpi()) begin(recorder->run.find_place_in_world());
 } catch (const std::exception& error) {
-  complain(std::string("nothing is recorded: ") + error.what());
+  complain_of(error);
+}
+
+bool StartingRun::session_opened() const noexcept try {
+  const NotRecorded guard;
+  return finds_mpi();
+} catch (const std::exception& error) {
+  complain_of(error);
+  return false;
+}
+
+void start_within_sessions() noexcept try {
+  const NotRecorded guard;
+  recorder->run.find_place_within_sessions();
+  begin(false);
+} catch (const std::exception& error) {
+  complain_of(error);
 }
 
 }  // namespace halcyon

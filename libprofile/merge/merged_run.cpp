@@ -86,16 +86,25 @@ Agreement check_agreement(const Exchange& exchange, const RankRecording& own) {
   return agreement;
 }
 
-// The figures of all ranks in order, at the root; elsewhere nothing.
-std::vector<RankFigures> gather_figures(const Exchange& exchange, const RankFigures& own) {
-  Packer packer;
-  for_each_figure(own, [&packer](const auto& number) { packer.put(number); });
-  const std::vector<std::byte> gathered = exchange.gather(packer.take());
-  std::vector<RankFigures> all;
-  for (Unpacker unpacker(gathered); exchange.is_root() && !unpacker.at_end();) {
-    for_each_figure(all.emplace_back(), [&unpacker](auto& number) { unpacker.get(number); });
-  }
-  return all;
+// The figures of all ranks, at the root; elsewhere none. Names and numbers come one after the other, so that the root
+// never has both as they were sent.
+RankColumns gather_figures(const Exchange& exchange, const RankFigures& own) {
+  RankColumns columns;
+  const auto gather = [&](auto for_each, auto add) {
+    Packer packer;
+    for_each(own, [&packer](const auto& number) { packer.put(number); });
+    const std::vector<std::byte> gathered = exchange.gather(packer.take());
+    for (Unpacker unpacker(gathered); exchange.is_root() && !unpacker.at_end();) {
+      RankFigures rank;
+      for_each(rank, [&unpacker](auto& number) { unpacker.get(number); });
+      add(rank);
+    }
+  };
+  gather([](auto& figures, auto visit) { for_each_name(figures, visit); },
+         [&columns](const RankFigures& rank) { columns.add_names(rank); });
+  gather([](auto& figures, auto visit) { for_each_other_figure(figures, visit); },
+         [&columns](const RankFigures& rank) { columns.add_other_figures(rank); });
+  return columns;
 }
 
 Profile merge_share(const Exchange& exchange, const RankRecords& records, std::size_t segments,
@@ -104,7 +113,9 @@ Profile merge_share(const Exchange& exchange, const RankRecords& records, std::s
   const auto ranks = static_cast<std::size_t>(exchange.ranks());
   const auto first = [&](int rank) { return first_owned(segments, exchange.ranks(), rank); };
 
-  const ProgramNames names = merge_names(exchange, {records});
+  OwnNames own_names;
+  own_names.add(records);
+  const ProgramNames names = merge_names(exchange, own_names);
   const RowLayout layout(store.with_injection(), names.active.size());
   const RowWriter writer(names, records, layout);
   const std::size_t own = first(exchange.rank() + 1) - first(exchange.rank());
@@ -153,11 +164,11 @@ MergedRun merge_run(const Exchange& exchange, const RankRecording& own, const Me
                               .compute_scale = compute_scale(facts.counter, nanoseconds_per_tick)};
     run.profile = merge_share(exchange, records, run.segments, progress);
   }
-  const std::vector<RankFigures> figures = gather_figures(exchange, own.figures);
+  RankColumns figures = gather_figures(exchange, own.figures);
   if (!exchange.is_root()) return run;
   run.profile.segments = run.segments;
   set_facts(facts, run.profile);
-  set_rank_figures(figures, run.profile);
+  figures.put_into(run.profile);
   run.profile.exit_state = "finalized";
   run.profile.disagreement = agreement.disagreement;
   run.profile.dropped_segments = agreement.dropped;
@@ -176,7 +187,17 @@ void send_merged_run(const Exchange& exchange, const MergedRun& run, Sink& sink)
     }
     return packer.take();
   };
-  // The owners send in order, one message at a time.
+  // The owners send in order, one message at a time. The root passes small shares on together: each value that it
+  // passes on has a cost of its own.
+  std::vector<std::vector<std::byte>> waiting(columns.size());
+  std::size_t segments_waiting = 0;
+  const auto pass_on = [&] {
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      sink.column(columns[i].name, columns[i].type, waiting[i].data(), waiting[i].size());
+      waiting[i].clear();
+    }
+    segments_waiting = 0;
+  };
   for (int owner = 0; owner < exchange.ranks(); ++owner) {
     if (!exchange.is_root() && exchange.rank() != owner) continue;
     const std::size_t share =
@@ -188,13 +209,17 @@ void send_merged_run(const Exchange& exchange, const MergedRun& run, Sink& sink)
         continue;
       }
       const std::vector<std::byte> message = owner == 0 ? pack(from, count) : exchange.receive(owner);
-      std::size_t at = 0;
-      for (const ColumnBytes& column : columns) {
-        sink.column(column.name, column.type, message.data() + at, count * size_of(column.type));
-        at += count * size_of(column.type);
+      auto at = message.begin();
+      for (std::size_t i = 0; i < columns.size(); ++i) {
+        const auto end = at + static_cast<std::ptrdiff_t>(count * size_of(columns[i].type));
+        waiting[i].insert(waiting[i].end(), at, end);
+        at = end;
       }
+      segments_waiting += count;
+      if (segments_waiting >= segments_per_message) pass_on();
     }
   }
+  if (exchange.is_root() && segments_waiting > 0) pass_on();
 }
 
 }  // namespace halcyon

@@ -45,7 +45,7 @@ using MergeProgress = std::function<void(std::size_t done, std::size_t all)>;
 /// be reached.
 MergedRun merge_run(const Exchange& exchange, const RankRecording& own, const MergeProgress& progress);
 
-/// Collective. The root passes the whole run to the sink; it holds one message of one owner at a time.
+/// Collective. The root passes the whole run to the sink; it holds some ten MiB of it at a time.
 void send_merged_run(const Exchange& exchange, const MergedRun& run, Sink& sink);
 
 /// The segments that `rank` owns of `segments`: [first_owned(rank), first_owned(rank + 1)).

@@ -10,39 +10,17 @@
 namespace halcyon {
 namespace {
 
-// The measures of one segment over all ranks.
-struct OverAllRanks {
-  Measured<double> sum{};
-  Measured<float> least;
-  Measured<float> largest{};
-  RowTimes of_last{};
-  std::size_t last = 0;  // its index among the ranks
-
-  OverAllRanks() { least.fill(std::numeric_limits<float>::max()); }
-
-  void add(std::size_t rank, const RowTimes& times) {
-    for (std::size_t i = 0; i < measure_count; ++i) {
-      sum[i] += static_cast<double>(times[i]);
-      least[i] = std::min(least[i], times[i]);
-      largest[i] = std::max(largest[i], times[i]);
-    }
-    if (rank > 0 && !(lateness_of(times) > lateness_of(of_last))) return;
-    last = rank;
-    of_last = times;
+float value_of(const TimesOverRanks& times, const TimeColumn& column, std::size_t ranks) {
+  const std::size_t i = index_of(column.measure);
+  switch (column.over_ranks) {
+    case OverRanks::mean: return static_cast<float>(times.sum[i] / static_cast<double>(ranks));
+    case OverRanks::sum: return static_cast<float>(times.sum[i]);
+    case OverRanks::least: return times.least[i];
+    case OverRanks::largest: return times.largest[i];
+    case OverRanks::of_last_rank: return times.of_last[i];
   }
-
-  float value(const TimeColumn& column, std::size_t ranks) const {
-    const std::size_t i = index_of(column.measure);
-    switch (column.over_ranks) {
-      case OverRanks::mean: return static_cast<float>(sum[i] / static_cast<double>(ranks));
-      case OverRanks::sum: return static_cast<float>(sum[i]);
-      case OverRanks::least: return least[i];
-      case OverRanks::largest: return largest[i];
-      case OverRanks::of_last_rank: return of_last[i];
-    }
-    return 0.0F;
-  }
-};
+  return 0.0F;
+}
 
 // Visits the time columns that this run has.
 template <class Visit>
@@ -54,57 +32,117 @@ void for_each_recorded_time(Profile& profile, bool with_injection, Visit visit) 
 
 }  // namespace
 
-Merger::Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count)
+BinsOfRanks::BinsOfRanks(std::size_t segments, std::size_t ranks)
+    : ranks_(ranks),
+      counts_(ranks > program_bins),
+      per_segment_(bytes_of_segment(ranks) / sizeof(std::uint32_t)),
+      values_(segments * per_segment_) {}
+
+std::size_t BinsOfRanks::bytes_of_segment(std::size_t ranks) {
+  return std::min(ranks, program_bins) * sizeof(std::uint32_t);
+}
+
+void BinsOfRanks::add(std::size_t segment, std::size_t rank, std::uint16_t bin) {
+  std::uint32_t* values = values_.data() + segment * per_segment_;
+  if (counts_) {
+    ++values[bin];
+  } else {
+    values[rank] = bin;
+  }
+}
+
+std::pair<std::uint16_t, std::uint16_t> BinsOfRanks::take_middle(std::size_t segment) {
+  std::uint32_t* const values = values_.data() + segment * per_segment_;
+  const bool has_one = ranks_ % 2 == 1;
+  const std::size_t upper = ranks_ / 2;
+  if (!counts_) {
+    std::nth_element(values, values + upper, values + ranks_);
+    const std::uint32_t lower = has_one ? values[upper] : *std::max_element(values, values + upper);
+    return {static_cast<std::uint16_t>(lower), static_cast<std::uint16_t>(values[upper])};
+  }
+  const auto bin_at = [&](std::size_t index) {
+    std::size_t bin = 0;
+    for (std::size_t below = values[0]; below <= index && bin + 1 < program_bins; below += values[bin]) ++bin;
+    return static_cast<std::uint16_t>(bin);
+  };
+  const std::pair middle{bin_at(has_one ? upper : upper - 1), bin_at(upper)};
+  std::fill_n(values, program_bins, 0u);
+  return middle;
+}
+
+TimesOverRanks::TimesOverRanks() { least.fill(std::numeric_limits<float>::max()); }
+
+void TimesOverRanks::add(std::size_t rank, const RowTimes& times) {
+  for (std::size_t i = 0; i < measure_count; ++i) {
+    sum[i] += static_cast<double>(times[i]);
+    least[i] = std::min(least[i], times[i]);
+    largest[i] = std::max(largest[i], times[i]);
+  }
+  if (rank > 0 && !(lateness_of(times) > lateness_of(of_last))) return;
+  last = rank;
+  of_last = times;
+}
+
+Merger::Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count,
+               std::size_t open)
     : names_(names),
       ranks_(std::move(ranks)),
       with_injection_(with_injection),
       features_(names.active.size()),
-      middle_(ranks_.size()) {
+      open_(open),
+      compute_(open, ranks_.size()) {
   for_each_recorded_time(merged_, with_injection,
                          [count](const TimeColumn&, std::vector<float>& values) { values.reserve(count); });
   merged_.last_rank.reserve(count);
   site_pattern_.reserve(count);
 }
 
-void Merger::add(const std::byte* rows, std::size_t stride, const RowLayout& layout) {
-  OverAllRanks all;
+std::size_t Merger::bytes_of_open_segment(std::size_t ranks) {
+  return sizeof(OpenSegment) + BinsOfRanks::bytes_of_segment(ranks);
+}
+
+void Merger::add(std::size_t segment, std::size_t rank, const std::byte* row, const RowLayout& layout) {
+  OpenSegment& open = open_[segment];
   RowTimes times{};
-  std::uint64_t sites = 0;
-  std::array<double, feature_count> sums{};
-  std::array<std::uint64_t, feature_count> patterns{};
-  std::array<std::uint16_t, 1 + feature_count> bins{};
-  std::uint16_t first_site = 0;
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    layout.read(rows + rank * stride, times, bins.data());
-    all.add(rank, times);
-    if (rank == 0) first_site = bins[0];
-    sites = mix(sites, bins[0]);
-    for (std::size_t i = 0; i < names_.active.size(); ++i) {
-      const std::size_t feature = names_.active[i];
-      if (feature == index_of(Feature::compute)) {
-        middle_[rank] = bins[1 + i];
-      } else {
-        sums[i] += names_.bins[feature][bins[1 + i]];
-        patterns[i] = mix(patterns[i], bins[1 + i]);
-      }
-    }
-  }
-  ++merged_.segments;
-  for_each_recorded_time(merged_, with_injection_, [&](const TimeColumn& column, std::vector<float>& values) {
-    values.push_back(all.value(column, ranks_.size()));
-  });
-  merged_.last_rank.push_back(ranks_[all.last]);
-  site_pattern_.push_back(sites);
-  site_patterns_.number_of(sites, first_site);
-  first_site_.push_back(first_site);
+  std::array<std::uint16_t, 1 + feature_count> bins;
+  layout.read(row, times, bins.data());
+  open.times.add(rank, times);
+  if (rank == 0) open.first_site = bins[0];
+  open.sites = mix(open.sites, bins[0]);
   for (std::size_t i = 0; i < names_.active.size(); ++i) {
     const std::size_t feature = names_.active[i];
-    MergedFeature& merged = features_[i];
-    merged.value.push_back(feature == index_of(Feature::compute) ? median_over_ranks() : sums[i]);
-    if (features[feature].kind == FeatureKind::count) {
-      merged.pattern.push_back(patterns[i]);
-      merged.patterns.number_of(patterns[i], sums[i]);
+    const std::uint16_t bin = bins[1 + i];
+    if (feature == index_of(Feature::compute)) {
+      compute_.add(segment, rank, bin);
+    } else {
+      open.sums[i] += names_.bins[feature][bin];
+      open.patterns[i] = mix(open.patterns[i], bin);
     }
+  }
+}
+
+void Merger::close(std::size_t segments) {
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    OpenSegment& open = open_[segment];
+    ++merged_.segments;
+    for_each_recorded_time(merged_, with_injection_, [&](const TimeColumn& column, std::vector<float>& values) {
+      values.push_back(value_of(open.times, column, ranks_.size()));
+    });
+    merged_.last_rank.push_back(ranks_[open.times.last]);
+    site_pattern_.push_back(open.sites);
+    site_patterns_.number_of(open.sites, open.first_site);
+    first_site_.push_back(open.first_site);
+    for (std::size_t i = 0; i < names_.active.size(); ++i) {
+      const std::size_t feature = names_.active[i];
+      MergedFeature& merged = features_[i];
+      const bool is_compute = feature == index_of(Feature::compute);
+      merged.value.push_back(is_compute ? median_over_ranks(segment) : open.sums[i]);
+      if (features[feature].kind == FeatureKind::count) {
+        merged.pattern.push_back(open.patterns[i]);
+        merged.patterns.number_of(open.patterns[i], open.sums[i]);
+      }
+    }
+    open = {};
   }
 }
 
@@ -150,12 +188,10 @@ void Merger::finish_features(const Exchange& exchange) {
   }
 }
 
-double Merger::median_over_ranks() {
+double Merger::median_over_ranks(std::size_t segment) {
   const std::vector<double>& bins = names_.bins[index_of(Feature::compute)];
-  const auto middle = middle_.begin() + static_cast<std::ptrdiff_t>(ranks_.size() / 2);
-  std::nth_element(middle_.begin(), middle, middle_.end());
-  if (ranks_.size() % 2 == 1) return bins[*middle];
-  return 0.5 * (bins[*middle] + bins[*std::max_element(middle_.begin(), middle)]);
+  const auto [lower, upper] = compute_.take_middle(segment);
+  return lower == upper ? bins[upper] : 0.5 * (bins[upper] + bins[lower]);
 }
 
 void Merger::finish_sites(const Exchange& exchange) {

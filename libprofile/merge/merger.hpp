@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "libprofile/format/features.hpp"
@@ -15,15 +16,60 @@
 
 namespace halcyon {
 
+/// The bins that the ranks' rows of some segments have of one feature. Of a segment it keeps one number a rank, or one
+/// a bin where there are more ranks than bins.
+class BinsOfRanks {
+ public:
+  BinsOfRanks(std::size_t segments, std::size_t ranks);
+  void add(std::size_t segment, std::size_t rank, std::uint16_t bin);
+  /// The two in the middle, in order; the same one twice if the number of ranks is odd. Forgets the segment's bins.
+  std::pair<std::uint16_t, std::uint16_t> take_middle(std::size_t segment);
+  static std::size_t bytes_of_segment(std::size_t ranks);
+
+ private:
+  std::size_t ranks_;
+  bool counts_;  // bins, instead of keeping those of the ranks
+  std::size_t per_segment_;
+  std::vector<std::uint32_t> values_;
+};
+
+/// The measures of one segment over ranks.
+struct TimesOverRanks {
+  Measured<double> sum{};
+  Measured<float> least;
+  Measured<float> largest{};
+  RowTimes of_last{};
+  std::size_t last = 0;  // its index among the ranks
+
+  TimesOverRanks();
+  void add(std::size_t rank, const RowTimes& times);
+};
+
 /// Makes one row per segment out of the rows of all ranks. for_each_time_column() says how the ranks' measures become
 /// columns of times.
+///
+/// Some segments are open at a time. They get their rows in any order of segments, and of each segment in the order of
+/// ranks. What is kept of an open segment does not grow with the number of ranks.
 class Merger {
  public:
-  /// `ranks`: the rank of each row, in the order of the rows. `count`: how many segments will be added.
-  Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count);
+  /// `ranks`: the rank of each row, in the order of the rows. `count`: how many segments will be added. `open`: the
+  /// most segments that are open at a time.
+  Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count,
+         std::size_t open = 1);
+
+  /// Adds a row to an open segment, counted from the first open one.
+  void add(std::size_t segment, std::size_t rank, const std::byte* row, const RowLayout& layout);
+  /// The first open segments have the rows of all ranks.
+  void close(std::size_t segments);
 
   /// Adds one segment. `stride`: bytes from the row of one rank to that of the next.
-  void add(const std::byte* rows, std::size_t stride, const RowLayout& layout);
+  void add(const std::byte* rows, std::size_t stride, const RowLayout& layout) {
+    for (std::size_t rank = 0; rank < ranks_.size(); ++rank) add(0, rank, rows + rank * stride, layout);
+    close(1);
+  }
+
+  /// How much memory each open segment takes.
+  static std::size_t bytes_of_open_segment(std::size_t ranks);
 
   /// Collective. Numbers the patterns program-wide, bins features that have too many patterns, and ends the merge. The
   /// profile has the added segments with their features and call sites, and nothing else.
@@ -37,7 +83,15 @@ class Merger {
     Patterns<double> patterns;
   };
 
-  double median_over_ranks();
+  struct OpenSegment {
+    TimesOverRanks times;
+    std::array<double, feature_count> sums{};  // of the active features, except of compute
+    std::array<std::uint64_t, feature_count> patterns{};
+    std::uint64_t sites = 0;
+    std::uint16_t first_site = 0;
+  };
+
+  double median_over_ranks(std::size_t segment);
   void finish_features(const Exchange& exchange);
   void finish_sites(const Exchange& exchange);
 
@@ -46,7 +100,8 @@ class Merger {
   bool with_injection_;
   Profile merged_;
   std::vector<MergedFeature> features_;  // the active features
-  std::vector<std::uint16_t> middle_;    // (ranks) compute bins of the current segment
+  std::vector<OpenSegment> open_;
+  BinsOfRanks compute_;  // of the open segments
   std::vector<std::uint64_t> site_pattern_;
   std::vector<std::uint16_t> first_site_;
   Patterns<std::uint16_t> site_patterns_;

@@ -1,19 +1,14 @@
 #include "libprofile/merge/names.hpp"
 
-#include <memory>
-#include <set>
 #include <utility>
 
 #include "libprofile/format/packing.hpp"
-#include "libprofile/merge/program_bins.hpp"
 
 namespace halcyon {
 namespace {
 
 // Merges the ranks' call sites by name, so that a site has one number in the whole program.
-std::vector<std::string> merge_sites(const Exchange& exchange, const std::vector<RankRecords>& own) {
-  std::set<std::string> all;
-  for (const RankRecords& rank : own) all.insert(rank.sites.begin(), rank.sites.end());
+std::vector<std::string> merge_sites(const Exchange& exchange, std::set<std::string>& all) {
   const auto pack = [&all] {
     Packer packer;
     for (const std::string& text : all) packer.put_text(text);
@@ -30,24 +25,36 @@ std::vector<std::string> merge_sites(const Exchange& exchange, const std::vector
 
 }  // namespace
 
-ProgramNames merge_names(const Exchange& exchange, const std::vector<RankRecords>& own) {
-  std::vector<std::unique_ptr<ProgramQuantizer>> quantizers;
+OwnNames::OwnNames() {
   for (std::size_t feature = 0; feature < feature_count; ++feature) {
-    quantizers.push_back(std::make_unique<ProgramQuantizer>());
-    for (const RankRecords& rank : own) {
-      const RankQuantizer& bins = rank.store->quantizer(feature);
-      for (std::size_t bin = 0; bin < bins.size(); ++bin) {
-        quantizers.back()->insert(bins.value(bin) * scale_of(rank, feature), bins.weight(bin));
-      }
+    quantizers_.push_back(std::make_unique<ProgramQuantizer>());
+  }
+}
+
+void OwnNames::add(const RankRecords& rank) {
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    const RankQuantizer& bins = rank.store->quantizer(feature);
+    for (std::size_t bin = 0; bin < bins.size(); ++bin) {
+      quantizers_[feature]->insert(bins.value(bin) * scale_of(rank, feature), bins.weight(bin));
     }
   }
-  std::vector<std::vector<double>> bins = merge_bins(exchange, quantizers);
+  sites_.insert(rank.sites.begin(), rank.sites.end());
+}
+
+void OwnNames::drop_compute() {
+  auto& compute = quantizers_[index_of(Feature::compute)];
+  compute = std::make_unique<ProgramQuantizer>();
+  compute->insert(0.0);
+}
+
+ProgramNames merge_names(const Exchange& exchange, OwnNames& own) {
+  std::vector<std::vector<double>> bins = merge_bins(exchange, own.quantizers_);
   ProgramNames names;
   for (std::size_t feature = 0; feature < feature_count; ++feature) {
     if (bins[feature].size() > 1) names.active.push_back(feature);
     names.bins[feature] = std::move(bins[feature]);
   }
-  names.sites = merge_sites(exchange, own);
+  names.sites = merge_sites(exchange, own.sites_);
   return names;
 }
 

@@ -3,12 +3,15 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "libprofile/format/features.hpp"
 #include "libprofile/merge/exchange.hpp"
+#include "libprofile/merge/program_bins.hpp"
 #include "libprofile/record/store/segment_store.hpp"
 
 namespace halcyon {
@@ -36,7 +39,22 @@ struct ProgramNames {
   std::vector<std::string> sites;                       // in ascending order
 };
 
-/// Collective. `own`: the ranks whose records this process has; the result covers all ranks.
-ProgramNames merge_names(const Exchange& exchange, const std::vector<RankRecords>& own);
+/// The bins and call sites of the ranks whose records this process has. It does not grow with their number.
+class OwnNames {
+ public:
+  OwnNames();
+  /// The ranks come in order.
+  void add(const RankRecords& rank);
+  /// The ranks' counters differ: their compute features are not comparable, and count as 0.
+  void drop_compute();
+
+ private:
+  friend ProgramNames merge_names(const Exchange& exchange, OwnNames& own);
+  std::vector<std::unique_ptr<ProgramQuantizer>> quantizers_;  // by feature
+  std::set<std::string> sites_;
+};
+
+/// Collective. The result covers the ranks of all processes.
+ProgramNames merge_names(const Exchange& exchange, OwnNames& own);
 
 }  // namespace halcyon

@@ -18,9 +18,12 @@ class ChangeGate {
  public:
   /// Recording begins: from now on there are records to save.
   void open() {
+    begun_.store(true);
     unsaved_.store(true);
     recording.store(true);
   }
+  /// Recording has begun, and perhaps ended since: a process has one profile.
+  bool has_begun() const { return begun_.load(); }
   bool has_unsaved() const { return unsaved_.load(); }
   void note_saved() { unsaved_.store(false); }
 
@@ -81,6 +84,7 @@ class ChangeGate {
   std::atomic<int> leaving_{0};  // threads
   // True from the start until the profile is written, or the records have been saved for the last time.
   std::atomic<bool> unsaved_{false};
+  std::atomic<bool> begun_{false};
   void (*answer_)(int signal) = nullptr;
 };
 

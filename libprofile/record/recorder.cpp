@@ -132,7 +132,7 @@ void Recorder::stand_still(ThreadState& thread) {
 void Recorder::spill_by_the_clock() {
   if (next_spill_.count == 0) {
     surroundings.find_names();
-    records.place_part(run, run.facts(meters.counter));
+    records.place_part(run, run.facts(meters.counter), surroundings.host());
   } else {
     surroundings.look();
     if (!spill(part_is_running)) complain(records.spill_failure() + "; if the run dies, what it recorded is lost");

@@ -1,10 +1,12 @@
 #include "libprofile/record/records.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <new>
 
+#include "libprofile/interpose/spokesman.hpp"
 #include "libprofile/record/receipt.hpp"
 
 namespace halcyon {
@@ -15,25 +17,28 @@ void Records::start(std::size_t memory_bytes, bool with_injection) {
   segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_);
 }
 
-void Records::place_part(const ThisRun& run, const RunFacts& facts) {
+void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::string& host) {
   tail_.reset(new (std::nothrow) std::byte[most_in_tail]);
   if (tail_ == nullptr) return;
   receipt_ = run.settings.receipt;
+  has_other_hosts_ = has_other_hosts(run.ranks);
   PartHeader header;
   header.run = run_number();
   header.rank = static_cast<std::uint32_t>(run.rank);
   header.ranks = static_cast<std::uint32_t>(run.ranks);
   header.with_injection = segments_->with_injection() ? 1 : 0;
   const std::string number = name_of_run();
-  char file[64];
-  std::snprintf(file, sizeof file, "%s.%06d.part", number.c_str(), run.rank);
   // The run's number replaces the time, since ranks do not start in the same second.
   const std::string output = expand_output(run.settings.output, run.ranks, number);
-  part_.place(parts_of(output), file, header, pack_facts(facts), most_in_tail);
+  part_.place(parts_of(output), number, header, pack_facts(facts), most_in_tail);
   if (receipt_.empty() && run.rank == 0) {
     last_line_ =
         "halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
         part_.directory() + "\n";
+  } else if (!receipt_.empty() && access(receipt_.c_str(), W_OK) != 0 && is_spokesman_of_host()) {
+    last_line_ = "halcyon: what the ranks on " + host + " recorded is in " + part_.directory() +
+                 " there, which `halcyon run` does not see; to make a profile: halcyon recover, with the parts of all "
+                 "hosts\n";
   }
 }
 
@@ -42,7 +47,9 @@ bool Records::spill(PartEnd end, const RankFigures& figures) {
   const bool blocks_written = segments_->spill();
   const std::size_t size = write_tail(tail_.get(), figures, end, *segments_, sites_.sites(), sites_.modules());
   const bool written = part_.write_tail(tail_.get(), size) && blocks_written;
-  if (!has_receipt_ && part_.is_open()) leave_receipt(receipt_.c_str(), part_.directory().c_str());
+  if (!has_receipt_ && part_.is_open()) {
+    leave_receipt(receipt_.c_str(), part_.directory().c_str(), has_other_hosts_ ? of_several_hosts : "");
+  }
   has_receipt_ = part_.is_open();
   return written;
 }

@@ -25,7 +25,8 @@ class Records {
   const SegmentStore& segments() const { return *segments_; }
 
   /// Sets the path of this rank's part. No file is touched until something is spilled.
-  void place_part(const ThisRun& run, const RunFacts& facts);
+  /// `host`: the name of this one.
+  void place_part(const ThisRun& run, const RunFacts& facts, const std::string& host);
 
   /// Writes all records into the part, and how the run ended, if it did. False if that fails. Async-signal-safe, but
   /// not while a segment is added.
@@ -37,7 +38,8 @@ class Records {
   /// Why the last write failed, for the user.
   std::string spill_failure() const;
 
-  /// The last message of a run that dies: how to make a profile of its parts. Empty if `halcyon run` prints it.
+  /// The last message of a run that dies: how to make a profile of its parts. Empty if `halcyon run` or another rank
+  /// prints it.
   const std::string& last_line() const { return last_line_; }
 
   /// Called when the profile is written: removes this rank's part, or the parts of all ranks.
@@ -50,6 +52,7 @@ class Records {
   std::unique_ptr<SegmentStore> segments_;
   std::unique_ptr<std::byte[]> tail_;  // null until the part has a place
   std::string receipt_;
+  bool has_other_hosts_ = false;
   bool has_receipt_ = false;
   std::string last_line_;
 };

@@ -181,13 +181,22 @@ std::string timestamp_of(std::time_t time) {
   return text;
 }
 
+bool has_other_hosts(int ranks) {
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
+    if (const char* here = value_of(name)) return positive(here) < ranks;
+  }
+  const char* hosts = value_of("SLURM_STEP_NUM_NODES");
+  return hosts != nullptr && positive(hosts) > 1;
+}
+
 std::uint64_t run_number() {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   const auto add = [&hash](const std::string& text) {
     for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   };
   bool is_told = false;
-  for (const char* name : {"HALCYON_RUN", "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"}) {
+  for (const char* name : {"HALCYON_RUN", "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID",
+                           "SLURM_RESTART_COUNT"}) {
     if (const char* value = value_of(name)) {
       add(std::string(name) + "=" + value + ";");
       is_told = true;

@@ -41,6 +41,9 @@ std::string expand_output(const std::string& pattern, int ranks, const std::stri
 /// Local time, in the form used in file names.
 std::string timestamp_of(std::time_t time);
 
+/// Whether some of so many ranks run on other hosts, as far as the launcher's environment tells.
+bool has_other_hosts(int ranks);
+
 /// A number that all ranks of a run share, and other runs hardly do. It comes from the launcher's environment, or else
 /// from the launcher's process id. The ranks cannot agree on one by messages: a rank that is not recorded could receive
 /// them.

@@ -23,6 +23,7 @@ class Surroundings {
 
   /// The names of the host, and of its processor.
   void find_names();
+  const char* host() const { return host_.data(); }
 
   /// Async-signal-safe.
   void put_into(RankFigures& figures) const;

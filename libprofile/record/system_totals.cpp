@@ -24,7 +24,7 @@ double number_in(const char* path, const char* key, int skipped) {
   // Calls the kernel directly: intM, if it is loaded, must not take this for a read by the application.
   const long file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
   if (file < 0) return unknown;
-  char text[512];
+  char text[4096];
   const long size = syscall(SYS_read, file, text, sizeof text - 1);
   syscall(SYS_close, file);
   text[size > 0 ? size : 0] = '\0';
@@ -90,6 +90,10 @@ EvidenceValues system_totals() {
   const double wait = cpu_wait_seconds(thread);
   set(Evidence::cpu_wait, wait);
   if (wait >= 0.0) set(Evidence::cpu_wait_of_others, cpu_wait_of_other_threads(thread));
+  // RetransSegs of the Tcp line. The first value of this line is always 1 (RtoAlgorithm), unlike in the line of names.
+  constexpr int between_algorithm_and_retransmissions = 10;
+  set(Evidence::tcp_retransmissions,
+      number_in("/proc/self/net/snmp", "\nTcp: 1 ", between_algorithm_and_retransmissions));
   set(Evidence::cpus, static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
   return totals;
 }

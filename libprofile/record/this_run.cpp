@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "libprofile/record/intm_interface.hpp"
 #include "libprofile/record/gathering.hpp"
@@ -22,8 +23,14 @@ std::string mpi_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   mpi.Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(std::max(length, 0)));
-  return version.substr(0, version.find(','));
+  // Open MPI names its package behind a comma, and MPICH has a line for each option of its build.
+  std::string version(text, static_cast<std::size_t>(std::max(length, 0)));
+  version = version.substr(0, version.find_first_of(",\n"));
+  version.erase(std::unique(version.begin(), version.end(),
+                            [](char a, char b) { return std::isspace(a) != 0 && std::isspace(b) != 0; }),
+                version.end());
+  std::replace(version.begin(), version.end(), '\t', ' ');
+  return version;
 }
 
 }  // namespace
@@ -38,6 +45,12 @@ bool ThisRun::find_place_in_world() {
   mpi.Comm_get_parent(&parent);
   several_worlds.store(parent != mpi.comm_null);
   return parent != mpi.comm_null;
+}
+
+void ThisRun::find_place_within_sessions() {
+  mpi.Comm_rank(mpi.comm_world, &rank);
+  mpi.Comm_size(mpi.comm_world, &ranks);
+  several_threads = true;  // each session may have a thread level of its own
 }
 
 int ThisRun::process_of(int rank_in_comm, MPI_Comm comm) const {

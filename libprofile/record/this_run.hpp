@@ -27,6 +27,8 @@ struct ThisRun {
 
   /// Asks MPI for rank, ranks and thread level. True if another program has spawned this one.
   bool find_place_in_world();
+  /// The same where MPI_Init was not called, and MPI cannot be asked for the thread level and for a parent.
+  void find_place_within_sessions();
 
   /// The rank in the world of a rank in a communicator; Gathering::nowhere if it is of another world.
   int process_of(int rank_in_comm, MPI_Comm comm) const;

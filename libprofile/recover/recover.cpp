@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -29,16 +30,25 @@ struct Part {
   ReadTail tail;
 };
 
+// What is known of a part after it has been read once.
+struct KnownPart {
+  PartPlace place;
+  std::size_t blocks = 0;  // closed ones that are whole, from the first
+  bool is_cut = false;     // further ones are damaged, and what came after them is not used
+};
+
 // Null if the rank was killed after it had created its part, before it wrote anything into it.
-std::unique_ptr<Part> read_part(const std::string& path) {
+std::unique_ptr<Part> read_part(const std::string& path, std::uint32_t rank) {
   auto part = std::make_unique<Part>();
-  PartFile::open_for_reading(path, part->file);
+  PartFile::open_for_reading(path, rank, part->file);
   const std::vector<std::byte> tail = part->file.read_tail();
-  if (tail.empty()) return nullptr;
+  if (tail.empty()) {
+    if (!part->file.has_tail()) return nullptr;
+    throw std::runtime_error(path + " is corrupted: it has no whole tail");
+  }
   try {
     part->facts = unpack_facts(part->file.read_facts());
     part->tail = read_tail(tail, part->file);
-    part->tail.segments->settle();
   } catch (const std::runtime_error& error) {
     throw std::runtime_error(path + " is corrupted: " + error.what());
   }
@@ -57,9 +67,7 @@ std::string text_of(const std::vector<std::uint32_t>& ranks) {
 
 // The first of these states that any rank recorded. A rank that was killed outright could not record it, and brought
 // the others down.
-std::string exit_state_of(const std::vector<std::unique_ptr<Part>>& parts, bool all_there) {
-  std::set<int> ends;
-  for (const auto& part : parts) ends.insert(part->tail.end);
+std::string exit_state_of(const std::set<int>& ends, bool all_there) {
   if (ends.count(part_was_aborted) != 0) return "aborted";
   if (ends.count(part_has_exited) != 0) return "exited";
   if (ends.count(part_is_running) != 0 || !all_there) return "killed";
@@ -69,104 +77,222 @@ std::string exit_state_of(const std::vector<std::unique_ptr<Part>>& parts, bool 
   return "signal " + std::to_string(*ends.begin());
 }
 
-// Number of segments, from the first, that the same kind of boundary ended on all ranks.
-std::uint64_t common_segments(const std::vector<std::unique_ptr<Part>>& parts) {
-  std::uint64_t common = std::numeric_limits<std::uint64_t>::max();
-  for (const auto& part : parts) common = std::min<std::uint64_t>(common, part->tail.segments->size());
-  const auto kind = [](const Part& part, std::uint64_t segment) {
-    const std::size_t site = part.tail.segments->get(segment).site;
-    const std::string_view text = site < part.tail.sites.size() ? part.tail.sites[site] : std::string_view();
-    return text.substr(0, text.find('@'));
-  };
-  for (std::uint64_t segment = 0; segment < common; ++segment) {
-    for (std::size_t part = 1; part < parts.size(); ++part) {
-      if (kind(*parts[part], segment) != kind(*parts.front(), segment)) return segment;
+// The segments, from the first, that the same kind of boundary ended on all ranks.
+class CommonSegments {
+ public:
+  /// Called for each rank: then its segments in order, block by block.
+  void begin_rank(const std::vector<std::string>& sites) {
+    kind_of_site_.clear();
+    for (const std::string& site : sites) {
+      const std::string kind = site.substr(0, site.find('@'));
+      kind_of_site_.push_back(numbers_.try_emplace(kind, static_cast<std::uint16_t>(numbers_.size())).first->second);
+    }
+    met_ = 0;
+    differs_ = false;
+    if (is_first_) kinds_.clear();
+  }
+  void add(const SegmentBlock& block, std::size_t segments) {
+    for (std::size_t i = 0; i < segments && !differs_; ++i, ++met_) {
+      const std::uint8_t site = block.sites[i];
+      const std::uint16_t kind = site < kind_of_site_.size() ? kind_of_site_[site] : unknown;
+      if (is_first_) {
+        kinds_.push_back(kind);
+      } else {
+        differs_ = met_ == kinds_.size() || kinds_[met_] != kind;
+        if (differs_) break;
+      }
     }
   }
-  return common;
+  void end_rank() {
+    kinds_.resize(std::min(kinds_.size(), met_));
+    is_first_ = false;
+  }
+  std::uint64_t count() const { return kinds_.size(); }
+
+ private:
+  static constexpr std::uint16_t unknown = 0xffff;
+  std::map<std::string, std::uint16_t> numbers_;
+  std::vector<std::uint16_t> kind_of_site_;
+  std::vector<std::uint16_t> kinds_;  // of the segments that all ranks so far have
+  std::size_t met_ = 0;               // segments of this rank
+  bool differs_ = false;
+  bool is_first_ = true;
+};
+
+// Restores the segments of a part that has been read before.
+void cut(Part& part, const KnownPart& known) {
+  if (known.is_cut) part.tail.segments = first_blocks(part.file, known.blocks);
 }
 
-// `counter`: the counter of all ranks.
-Profile merge(const std::vector<std::unique_ptr<Part>>& parts, std::string_view counter, std::uint64_t segments) {
-  std::vector<RankRecords> records;
-  std::vector<std::uint32_t> ranks;
-  for (const auto& part : parts) {
-    const double nanoseconds_per_tick = part->tail.figures.nanoseconds_per_tick;
-    records.push_back({part->tail.segments.get(), part->tail.sites, nanoseconds_per_tick,
-                       compute_scale(counter, nanoseconds_per_tick)});
-    ranks.push_back(part->file.header().rank);
-  }
-  const Alone alone;
-  const bool with_injection = parts.front()->tail.segments->with_injection();
-  const ProgramNames names = merge_names(alone, records);
-  const RowLayout layout(with_injection, names.active.size());
-  std::vector<std::unique_ptr<RowWriter>> writers;
-  for (const RankRecords& rank : records) writers.push_back(std::make_unique<RowWriter>(names, rank, layout));
-  Merger merger(names, std::move(ranks), with_injection, segments);
-  std::vector<std::byte> rows(layout.bytes() * parts.size());
-  for (std::uint64_t segment = 0; segment < segments; ++segment) {
-    for (std::size_t part = 0; part < parts.size(); ++part) {
-      writers[part]->write(segment, rows.data() + part * layout.bytes());
+// The parts of a run after the first reading, which goes from rank to rank.
+class Overview {
+ public:
+  explicit Overview(const RunParts& run) : run_(run) {}
+
+  void read(const PartPlace& place) try {
+    const auto part = read_part(file_of(place), place.rank);
+    if (part == nullptr) return;
+    const PartHeader& header = part->file.header();
+    const RankFigures& figures = part->tail.figures;
+    if (known_.empty()) {
+      ranks_ = header.ranks;
+      with_injection_ = header.with_injection != 0;
+      facts_ = part->facts;
+      modules_ = part->tail.modules;
     }
-    merger.add(rows.data(), layout.bytes(), layout);
+    if (header.ranks != ranks_ || (header.with_injection != 0) != with_injection_) {
+      throw std::runtime_error(file_of(place) + " and others are not parts of one run");
+    }
+    if (!(figures.nanoseconds_per_tick > 0.0) || !std::isfinite(figures.nanoseconds_per_tick) ||
+        !(figures.run_time >= 0.0)) {
+      throw std::runtime_error(file_of(place) + " is corrupted: impossible figures");
+    }
+    const KnownPart known = check_blocks(*part, place);
+    counts_alike_ = counts_alike_ && part->facts.counter == facts_.counter;
+    names_.add(records_of(*part, facts_.counter));
+    add_lost_before(place.rank);
+    columns_.add(figures);
+    known_.push_back(known);
+    ends_.insert(part->tail.end);
+    longest_ = std::max<std::uint64_t>(longest_, part->tail.segments->size());
+    dropped_ = std::max(dropped_, figures.dropped_segments);
+  } catch (const std::runtime_error& error) {
+    add_damage(error.what());
+  }
+
+  const std::vector<KnownPart>& parts() const { return known_; }
+  const std::string& damage() const { return damage_; }
+
+  /// The segments that all parts have.
+  Profile merge(const RecoverProgress& progress);
+
+  /// Everything else.
+  void put_into(Profile& profile) {
+    RunFacts facts = facts_;
+    if (!counts_alike_) facts.counter = "none";
+    add_lost_before(ranks_);
+    set_facts(facts, profile);
+    columns_.put_into(profile);
+    profile.exit_state = exit_state_of(ends_, known_.size() == ranks_);
+    profile.incomplete = missing(profile.segments);
+    profile.dropped_segments = dropped_;
+    if (profile.segments > 0) profile.modules = modules_;
+  }
+
+ private:
+  const std::string& file_of(const PartPlace& place) const { return run_.files[place.file]; }
+
+  static RankRecords records_of(const Part& part, std::string_view counter) {
+    const double nanoseconds_per_tick = part.tail.figures.nanoseconds_per_tick;
+    return {part.tail.segments.get(), part.tail.sites, nanoseconds_per_tick,
+            compute_scale(counter, nanoseconds_per_tick)};
+  }
+
+  // Reads all blocks of a part once. From the first damaged one on, nothing of it is used.
+  KnownPart check_blocks(Part& part, const PartPlace& place) {
+    KnownPart known{.place = place};
+    SegmentStore& segments = *part.tail.segments;
+    if (block_ == nullptr) block_ = empty_block();
+    if (block_ == nullptr) throw std::bad_alloc();
+    common_.begin_rank(part.tail.sites);
+    for (; known.blocks < segments.in_file(); ++known.blocks) {
+      if (!part.file.read_block(known.blocks, *block_)) break;
+      common_.add(*block_, SegmentStore::block_size);
+    }
+    known.is_cut = known.blocks < segments.in_file() || segments.size() < part.tail.written_segments;
+    if (known.is_cut) {
+      const std::uint64_t whole = known.blocks * SegmentStore::block_size;
+      add_damage("block " + std::to_string(known.blocks) + " of rank " + std::to_string(place.rank) + " in " +
+                 file_of(place) + " is damaged, so " + std::to_string(part.tail.written_segments - whole) +
+                 " of its segments are lost");
+      cut(part, known);
+    } else {
+      common_.add(segments.open_block(), segments.open_size());
+    }
+    common_.end_rank();
+    return known;
+  }
+
+  void add_damage(const std::string& what) {
+    if (damages_++ == 0) damage_ = what;
+  }
+
+  void add_lost_before(std::uint32_t rank) {
+    while (columns_.ranks() < rank) {
+      lost_.push_back(static_cast<std::uint32_t>(columns_.ranks()));
+      columns_.add(lost_rank());
+    }
+  }
+
+  // What is missing, in a sentence; empty if nothing is.
+  std::string missing(std::uint64_t segments) const {
+    std::string text;
+    const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
+    if (!lost_.empty()) add(text_of(lost_) + " of " + std::to_string(ranks_) + " left nothing");
+    if (damages_ > 0) add(damage_);
+    if (damages_ > 1) add(std::to_string(damages_ - 1) + " more parts are damaged");
+    if (longest_ > segments) add(std::to_string(longest_ - segments) + " more segments were saved by some ranks only");
+    return text;
+  }
+
+  const RunParts& run_;
+  std::vector<KnownPart> known_;
+  std::uint32_t ranks_ = 0;
+  bool with_injection_ = false;
+  bool counts_alike_ = true;
+  RunFacts facts_;  // of the first part
+  std::vector<Module> modules_;
+  RankColumns columns_;
+  OwnNames names_;
+  CommonSegments common_;
+  std::set<int> ends_;
+  std::uint64_t longest_ = 0;
+  std::uint64_t dropped_ = 0;
+  std::vector<std::uint32_t> lost_;
+  std::string damage_;  // the first
+  std::size_t damages_ = 0;
+  OwnedBlock block_;
+};
+
+Profile Overview::merge(const RecoverProgress& progress) {
+  const std::uint64_t segments = common_.count();
+  if (segments == 0) return {};
+  const std::string_view counter = counts_alike_ ? std::string_view(facts_.counter) : "none";
+  if (!counts_alike_) names_.drop_compute();
+  const Alone alone;
+  const ProgramNames names = merge_names(alone, names_);
+  const RowLayout layout(with_injection_, names.active.size());
+  std::vector<std::uint32_t> ranks;
+  for (const KnownPart& known : known_) ranks.push_back(known.place.rank);
+  // All parts in turn give their rows of as many segments as fit into memory.
+  constexpr std::size_t most_bytes_open = std::size_t{64} << 20;
+  const std::size_t blocks_open = std::max<std::size_t>(
+      1, most_bytes_open / Merger::bytes_of_open_segment(ranks.size()) / SegmentStore::block_size);
+  const std::uint64_t most_open = std::min<std::uint64_t>(segments, blocks_open * SegmentStore::block_size);
+  Merger merger(names, std::move(ranks), with_injection_, segments, most_open);
+  std::vector<std::byte> row(layout.bytes());
+  for (std::uint64_t begin = 0; begin < segments; begin += most_open) {
+    const std::uint64_t end = std::min(begin + most_open, segments);
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      const auto part = read_part(file_of(known_[i].place), known_[i].place.rank);
+      if (part == nullptr) throw std::runtime_error(file_of(known_[i].place) + " changes while it is read");
+      cut(*part, known_[i]);
+      part->tail.segments->settle();
+      const RankRecords records = records_of(*part, counter);
+      const RowWriter writer(names, records, layout);
+      for (std::uint64_t segment = begin; segment < end; ++segment) {
+        writer.write(segment, row.data());
+        merger.add(segment - begin, i, row.data(), layout);
+      }
+      const double in_batch = static_cast<double>(i + 1) / static_cast<double>(known_.size());
+      if (progress) {
+        progress((static_cast<double>(begin) + in_batch * static_cast<double>(end - begin)) /
+                 static_cast<double>(segments));
+      }
+    }
+    merger.close(end - begin);
   }
   return merger.finish(alone);
-}
-
-// The figures of all ranks, including the lost ones. Throws std::runtime_error if parts are impossible, or not of one
-// run.
-std::vector<RankFigures> figures_of(const std::vector<std::unique_ptr<Part>>& parts, const std::string& first_file) {
-  const PartHeader& header = parts.front()->file.header();
-  std::vector<RankFigures> figures(header.ranks, lost_rank());
-  for (const auto& part : parts) {
-    const PartHeader& other = part->file.header();
-    const RankFigures& own = part->tail.figures;
-    if (other.ranks != header.ranks || other.with_injection != header.with_injection) {
-      throw std::runtime_error(first_file + " and others are not parts of one run");
-    }
-    if (!(own.nanoseconds_per_tick > 0.0) || !std::isfinite(own.nanoseconds_per_tick) || !(own.run_time >= 0.0)) {
-      throw std::runtime_error(first_file + " or another part of its run is corrupted: impossible figures");
-    }
-    figures[other.rank] = own;
-  }
-  return figures;
-}
-
-// What is missing, in a sentence; empty if nothing is. `damaged`: why a part cannot be read.
-std::string missing(const std::vector<std::unique_ptr<Part>>& parts, const std::vector<RankFigures>& figures,
-                    std::uint64_t segments, const std::string& damaged) {
-  std::string text;
-  const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
-  std::vector<std::uint32_t> lost;
-  for (std::uint32_t rank = 0; rank < figures.size(); ++rank) {
-    if (std::isnan(figures[rank].run_time)) lost.push_back(rank);
-  }
-  std::uint64_t longest = 0;
-  for (const auto& part : parts) longest = std::max<std::uint64_t>(longest, part->tail.segments->size());
-  if (!lost.empty()) add(text_of(lost) + " of " + std::to_string(figures.size()) + " left nothing");
-  if (!damaged.empty()) add(damaged);
-  if (longest > segments) add(std::to_string(longest - segments) + " more segments were saved by some ranks only");
-  return text;
-}
-
-Profile profile_of(const std::vector<std::unique_ptr<Part>>& parts, const std::string& first_file,
-                   const std::string& damaged) {
-  const std::vector<RankFigures> figures = figures_of(parts, first_file);
-  RunFacts facts = parts.front()->facts;
-  const auto counts_alike = [&facts](const auto& part) { return part->facts.counter == facts.counter; };
-  if (!std::all_of(parts.begin(), parts.end(), counts_alike)) facts.counter = "none";
-
-  const std::uint64_t segments = common_segments(parts);
-  Profile profile = segments > 0 ? merge(parts, facts.counter, segments) : Profile{};
-  set_facts(facts, profile);
-  set_rank_figures(figures, profile);
-  profile.exit_state = exit_state_of(parts, parts.size() == figures.size());
-  profile.incomplete = missing(parts, figures, segments, damaged);
-  for (const auto& part : parts) {
-    profile.dropped_segments = std::max(profile.dropped_segments, part->tail.figures.dropped_segments);
-  }
-  if (segments > 0) profile.modules = parts.front()->tail.modules;
-  return profile;
 }
 
 // A damaged part may hold anything, so the profile passes the reader's checks before it is written.
@@ -180,7 +306,7 @@ Outcome<Profile> checked(const Profile& profile, const std::string& path) {
 }  // namespace
 
 Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths) {
-  std::map<std::uint64_t, std::map<std::uint32_t, std::string>> runs;
+  std::map<std::uint64_t, RunParts> runs;
   try {
     for (const std::string& path : paths) {
       std::vector<std::string> files{path};
@@ -195,44 +321,53 @@ Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths)
       for (const std::string& file : files) {
         // A rank that was killed while it created its part left an empty file; the other parts are still wanted.
         if (!is_alone && fs::file_size(file) == 0) continue;
-        PartFile part;
-        PartFile::open_for_reading(file, part);
-        runs[part.header().run].emplace(part.header().rank, file);
+        const PartsInFile in_file = PartFile::parts_in(file);
+        RunParts& run = runs[in_file.run];
+        run.run = in_file.run;
+        for (const std::uint32_t rank : in_file.ranks) {
+          run.parts.push_back({rank, static_cast<std::uint32_t>(run.files.size())});
+        }
+        run.files.push_back(file);
       }
     }
   } catch (const std::exception& error) {
     return Failure{error.what()};
   }
   std::vector<RunParts> found;
-  for (const auto& [run, files] : runs) {
-    found.push_back({run, {}});
-    for (const auto& [rank, file] : files) found.back().files.push_back(file);
+  for (auto& [number, run] : runs) {
+    // Of a part that was given twice, the first.
+    std::stable_sort(run.parts.begin(), run.parts.end(), [](auto& one, auto& other) { return one.rank < other.rank; });
+    const auto is_same = [](auto& one, auto& other) { return one.rank == other.rank; };
+    run.parts.erase(std::unique(run.parts.begin(), run.parts.end(), is_same), run.parts.end());
+    found.push_back(std::move(run));
   }
   return found;
 }
 
-Outcome<Recovered> recover(const RunParts& run, const std::string& output) try {
-  std::vector<std::unique_ptr<Part>> parts;
-  std::string damaged;  // the first error
-  for (const std::string& file : run.files) {
-    try {
-      if (auto part = read_part(file)) parts.push_back(std::move(part));
-    } catch (const std::runtime_error& error) {
-      if (damaged.empty()) damaged = error.what();
-    }
+Outcome<Recovered> recover(const RunParts& run, const std::string& output, const RecoverProgress& progress) try {
+  Overview overview(run);
+  const auto report = [&progress](double first, double share) {
+    if (progress) progress(0.5 * (first + share));
+  };
+  for (std::size_t i = 0; i < run.parts.size(); ++i) {
+    overview.read(run.parts[i]);
+    report(0.0, static_cast<double>(i + 1) / static_cast<double>(run.parts.size()));
   }
-  if (parts.empty() && !damaged.empty()) return Failure{damaged};
-  if (parts.empty()) return Failure{run.files.front() + ": the run ended before anything was saved"};
-  const Outcome<Profile> profile = checked(profile_of(parts, run.files.front(), damaged), run.files.front());
+  const std::string& first_file = run.files.front();
+  if (overview.parts().empty() && !overview.damage().empty()) return Failure{overview.damage()};
+  if (overview.parts().empty()) return Failure{first_file + ": the run ended before anything was saved"};
+  Profile merged = overview.merge([&report](double share) { report(1.0, share); });
+  overview.put_into(merged);
+  const Outcome<Profile> profile = checked(merged, first_file);
   if (!profile) {
-    return Failure{run.files.front() + " or another part of its run is corrupted: " + profile.failure().message};
+    return Failure{first_file + " or another part of its run is corrupted: " + profile.failure().message};
   }
   const Outcome<std::string> written = write_profile(*profile, output);
   if (!written) return written.failure();
   return Recovered{.profile = *written,
                    .segments = profile->segments,
                    .ranks = profile->ranks,
-                   .ranks_found = static_cast<int>(parts.size()),
+                   .ranks_found = static_cast<int>(overview.parts().size()),
                    .exit_state = profile->exit_state,
                    .incomplete = profile->incomplete};
 } catch (const std::exception& error) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,10 +10,17 @@
 
 namespace halcyon {
 
+/// The part of one rank.
+struct PartPlace {
+  std::uint32_t rank = 0;
+  std::uint32_t file = 0;  // index into RunParts::files
+};
+
 /// The parts of one run.
 struct RunParts {
   std::uint64_t run = 0;
-  std::vector<std::string> files;  // in order of rank
+  std::vector<std::string> files;
+  std::vector<PartPlace> parts;  // in order of rank
 };
 
 /// Finds the parts in these files and directories, grouped by run.
@@ -27,8 +35,12 @@ struct Recovered {
   std::string incomplete;  // what is missing, in a sentence
 };
 
-/// Merges the segments that all ranks have: up to the end of the shortest part. The profile names the ranks that left
-/// no part. Memory: one block of segments per part, and the profile's own columns.
-Outcome<Recovered> recover(const RunParts& parts, const std::string& output);
+/// Called from time to time: how much is done, from 0 to 1.
+using RecoverProgress = std::function<void(double share)>;
+
+/// Merges the segments that all ranks have: up to the end of the shortest part, or to its first block that is damaged.
+/// The profile names what is damaged, and the ranks that left no part. One file is open at a time. Memory: 64 MiB, some
+/// MiB for one part, the profile's columns, and two bytes a segment.
+Outcome<Recovered> recover(const RunParts& parts, const std::string& output, const RecoverProgress& progress = {});
 
 }  // namespace halcyon

@@ -82,9 +82,14 @@ struct Writer {
   bool is_started;
 };
 
+struct Written {
+  std::string path;
+  bool is_told = true;  // to `halcyon run`, if that is there
+};
+
 // Writes the profile of the run into one file, together with all ranks, and then marks the records as saved. Returns
 // the file's name at the root.
-Outcome<std::string> write_and_save(Writer& writer, const Exchange& exchange, const MergedRun& merged, Recorder& run) {
+Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const MergedRun& merged, Recorder& run) {
   FrameWriter frames(writer.process.input());
   send_merged_run(exchange, merged, frames);
   if (!exchange.is_root()) {
@@ -92,20 +97,22 @@ Outcome<std::string> write_and_save(Writer& writer, const Exchange& exchange, co
     const Change change(run.gate, current_thread());
     run.gate.note_saved();
     run.records.remove_part();
-    return std::string();
+    return Written{};
   }
   // Once frames.end() is sent, the profile will exist. The change postpones signals until it does, and the other ranks
   // and the receipt say so. If a signal came before, the parts were saved, and there must be no profile.
   const Change change(run.gate, current_thread());
   if (run.gate.has_unsaved() && !run.gate.is_being_left()) frames.end();
-  Outcome<std::string> written = writer.finish();
-  if (written) {
+  const Outcome<std::string> path = writer.finish();
+  Written written;
+  if (path) {
     run.gate.note_saved();
     run.records.remove_parts_of_all_ranks();
-    leave_receipt(run.run.settings.receipt.c_str(), written->c_str());
+    const std::string& receipt = run.run.settings.receipt;
+    written = {.path = *path, .is_told = receipt.empty() || leave_receipt(receipt.c_str(), path->c_str())};
   }
-  broadcast(exchange, static_cast<bool>(written));
-  return written;
+  broadcast(exchange, static_cast<bool>(path));
+  return path ? Outcome<Written>(written) : path.failure();
 }
 
 // The path of a profile that cannot be written to its own place: a full disk, a directory that is gone.
@@ -125,20 +132,24 @@ void reduce_and_write(Recorder& run) {
   Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile
   const MergedRun merged = merge_run(exchange, recording_of(run), progress_on_standard_error());
 
-  const Outcome<std::string> first = write_and_save(writer, exchange, merged, run);
-  Outcome<std::string> written = first;
+  const Outcome<Written> first = write_and_save(writer, exchange, merged, run);
+  Outcome<Written> written = first;
   if (!first) {
     Writer second(exchange, second_place(path));
     written = write_and_save(second, exchange, merged, run);
   }
   if (!exchange.is_root()) return;
   if (!written) return complain(first.failure().message);
-  if (!first) {
-    complain(first.failure().message + "; the profile is " + *written);
+  if (!written->is_told) {
+    complain("the profile is " + written->path + " on " + run.surroundings.host() +
+             ", which `halcyon run` does not see");
+  } else if (!first) {
+    complain(first.failure().message + "; the profile is " + written->path);
   } else if (!merged.profile.disagreement.empty()) {
-    complain("the ranks' boundaries differ (" + merged.profile.disagreement + "): " + *written + " has no segments");
-  } else if (*written != path) {
-    complain(path + " exists; the profile is " + *written);
+    complain("the ranks' boundaries differ (" + merged.profile.disagreement + "): " + written->path +
+             " has no segments");
+  } else if (written->path != path) {
+    complain(path + " exists; the profile is " + written->path);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "libprofile/life/end.hpp"
 #include "libprofile/life/exit_gate.hpp"
+#include "libprofile/life/sessions.hpp"
 #include "libprofile/life/start.hpp"
 #include "libprofile/wrappers/recorded_call.hpp"
 
@@ -47,15 +48,35 @@ int wrap_MPI_Init_thread(int (*next)(int*, char***, int, int*), Caller, int* arg
   return result;
 }
 
-#ifdef MPI_SESSION_NULL
 template <class Info, class Errhandler>
 int wrap_MPI_Session_init(int (*next)(Info, Errhandler, MPI_Session*), Caller, Info info, Errhandler handler,
                           MPI_Session* session) {
+  const StartingRun run;
   const int result = next(info, handler, session);
-  if (result == MPI_SUCCESS) note_session();
+  if (result == MPI_SUCCESS) session_began(run, *session);
   return result;
 }
-#endif
+
+template <class Group, class Info, class Errhandler>
+int wrap_MPI_Comm_create_from_group(int (*next)(Group, const char*, Info, Errhandler, MPI_Comm*), Caller caller,
+                                    Group group, const char* tag, Info info, Errhandler handler, MPI_Comm* comm) {
+  {
+    RecordedCall call(CallClass::management, caller);
+    if (call.records()) {
+      const int result = next(group, tag, info, handler, comm);
+      call.ended();
+      return result;
+    }
+  }
+  const int result = next(group, tag, info, handler, comm);
+  if (result == MPI_SUCCESS) made_without_parent(*comm);
+  return result;
+}
+
+int wrap_MPI_Session_finalize(int (*next)(MPI_Session*), Caller, MPI_Session* session) {
+  session_ends();
+  return next(session);
+}
 
 template <class Comm>
 int wrap_MPI_Abort(int (*next)(Comm, int), Caller, Comm comm, int error_code) {

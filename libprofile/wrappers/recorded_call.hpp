@@ -80,6 +80,9 @@ class RecordedCall {
     if (source != MPI_PROC_NULL && !is_shared(request))
       remember(request, {.operation = PendingRequest::Operation::receive});
   }
+  void isendrecv_posted(MPI_Request request, int source) {
+    receive_posted(request, knows_bytes_of_isendrecv ? source : MPI_PROC_NULL);
+  }
   void persistent_send(MPI_Request request, MPI_Count count, MPI_Datatype type, int destination) {
     remember(request, {.bytes = destination != MPI_PROC_NULL ? bytes(count, type) : 0,
                        .operation = PendingRequest::Operation::send,

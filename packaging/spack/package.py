@@ -22,10 +22,12 @@ class Halcyon(CMakePackage):
     depends_on("boost@1.74: +math", type="build")
     depends_on("cli11@2.1:", type="build")
     depends_on("nlohmann-json@3.11:", type="build")
+    depends_on("xxhash@0.8:", type="build")
     depends_on("fmt@9:")
     depends_on("hdf5@1.10: +hl~mpi")
     depends_on("papi@7:")
     depends_on("elfutils@0.188:")
+    depends_on("zlib-api")
     depends_on("openmpi@4.1")
 
     generator("ninja")

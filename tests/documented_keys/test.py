@@ -1,12 +1,12 @@
-"""The documentation is complete: every key and column is in docs/json.md or docs/export.md, every warning is under its
-code, and links between pages lead somewhere."""
+"""The documentation is complete: every key and column is in docs/json.md or docs/export.md, and in the JSON Schemas of
+docs/schema; every warning is under its code, and links between pages lead somewhere."""
 import csv
 import io
 import json
 import re
 
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, MPI, PYTHON, SOURCE, TOTALS, editing
+from halcyon_test import BUILD, EXAMPLES, MPI, PYTHON, SOURCE, TOTALS, check_schema, checks_schemas, editing, keys_of_schema
 
 METHODS = ("compound", "paper", "mode")
 PROBES = ("registers", "l2", "memory_latency", "memory_bandwidth")
@@ -51,7 +51,9 @@ class DocumentedKeys(halcyon_test.Behaviour):
     def printed(self, *words):
         finished = self.halcyon(*words)
         self.assertEqual(finished.status, 0, finished)
-        return json.loads(finished.output)
+        document = json.loads(finished.output)
+        check_schema(document, words[0])
+        return document
 
     def report_keys(self):
         """Documented keys of the report of a run with a likely cause."""
@@ -66,6 +68,9 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertEqual(documented - printed - set(only_sometimes), set(), "documented, but not printed")
         self.assertEqual(printed - documented, set(), "printed, but not documented")
 
+    def check_schema_knows(self, name, documented):
+        self.assertEqual(keys_of_schema(name), documented)
+
     def test_of_every_column_of_a_profile(self):
         built = (BUILD / "share" / "halcyon" / "columns.md").read_text()
         self.assertEqual((SOURCE / "docs" / "columns.md").read_text(), built,
@@ -75,6 +80,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         report = self.printed("report", "--json", "-", "a.h5")
         self.assertNotEqual(report["verdict"], "unknown", report)
         report["phases"]["changes"] = self.changes_of_level()
+        self.check_schema_knows("report", self.report_keys())
         self.check(self.report_keys(), report,
                    {"breakdown.groups[].other_groups", "warnings[].code", "warnings[].message"})
         self.assertEqual(report["cause"]["code"], "communication", report)
@@ -94,11 +100,13 @@ class DocumentedKeys(halcyon_test.Behaviour):
         totals = re.findall(r"`([^`]+)`", re.search(r"^TOTAL is one of(.*?)\. Sendrecv", text, re.M | re.S)[1])
         self.assertEqual(set(totals), set(TOTALS))
         documented = {key.replace("TOTAL", total) for key in first_cells(text) for total in totals}
+        self.check_schema_knows("info", documented)
         self.check(documented, self.printed("info", "--json", "a.h5"))
 
     def test_of_compare(self):
         documented = set(first_cells(section("json.md", "compare"))) - {"a", "b"}
         of_runs = {f"{run}.{key}" for run in "ab" for key in self.report_keys()}
+        self.check_schema_knows("compare", documented | of_runs)
         printed = self.printed("compare", "--json", "-", "a.h5", "b.h5")
         self.assertTrue(printed["same_work"], printed)
         # Values that are not known are null: the cause of a green run, and what needs a verdict.
@@ -121,12 +129,15 @@ class DocumentedKeys(halcyon_test.Behaviour):
             return {key.removesuffix("[]") for key in keys}
 
         documented = without_brackets(first_cells(section("json.md", "repeat")))
+        known = {"versus.b" if key.startswith("versus.b.") else key for key in keys_of_schema("repeat")}
+        self.assertEqual(without_brackets(known), documented)
         sometimes = {"contradiction", "contradiction.code", "contradiction.difference_percent", "caveats",
                      "caveats[].code", "caveats[].value", "work.caveats"}
 
         def check(only, *words):
             finished = self.halcyon("repeat", "--export-json", "-", *words)
             self.assertEqual(finished.status, 0, finished)
+            check_schema(json.loads(finished.output), "repeat")
             keys = {key for key in documented if key in only or key.split(".")[0] not in ("versus", "work") and
                     key not in ("runs[].program", "runs[].work")}
             printed = {key for key in without_brackets(keys_of(json.loads(finished.output)))
@@ -138,6 +149,24 @@ class DocumentedKeys(halcyon_test.Behaviour):
               {"runs[].program"}, "--aa", "-r", 3, *program, 40, 5)
         check({key for key in documented if key.startswith("work.")} | {"runs[].work"}, "--work", "N=40..90", "-r", 4,
               *program, "{N}", 5)
+
+    def test_of_watch(self):  # tests/watches_a_run holds what it prints against both
+        self.check_schema_knows("watch", set(first_cells(section("json.md", "watch"))))
+
+    def test_a_schema_refuses_a_key_that_it_does_not_know_and_one_that_is_missing(self):
+        if not checks_schemas():
+            self.skipTest("no python3-jsonschema")
+        report = self.printed("report", "--json", "-", "a.h5")
+        compared = self.printed("compare", "--json", "-", "a.h5", "b.h5")
+        for name, document, place in (("report", report, report), ("report", [report], report),
+                                      ("report", report, report["breakdown"]["evidence"]),
+                                      ("compare", compared, compared["a"])):
+            check_schema(document, name)
+            place["undocumented"] = 1
+            self.assertRaises(AssertionError, check_schema, document, name)
+            del place["undocumented"]
+        del report["phases"]
+        self.assertRaises(AssertionError, check_schema, report, "report")
 
     def test_of_the_tables_of_runs_and_of_segments(self):
         def header(*words):

@@ -13,9 +13,13 @@ NOT_CALLED = {
     "MPI_Comm_accept": "needs a second job",
     "MPI_Comm_connect": "needs a second job",
     "MPI_Comm_join": "needs a second job",
-    "MPI_Session_init": "notes only that there is one: see mpi_sessions",
-    "MPI_Comm_create_from_group": "needs a session, and a program of sessions alone is not recorded",
-    "MPI_Intercomm_create_from_groups": "needs a session, and a program of sessions alone is not recorded",
+    "MPI_Session_init": "see mpi_sessions",
+    "MPI_Session_finalize": "see mpi_sessions",
+    "MPI_Session_detach_buffer": "needs a session",
+    "MPI_Session_detach_buffer_c": "needs a session",
+    "MPI_Session_flush_buffer": "needs a session",
+    "MPI_Comm_create_from_group": "needs a session",
+    "MPI_Intercomm_create_from_groups": "needs a session",
 }
 # every_call_large is the same source with the functions of large counts.
 EVERY_CALL = ["every_call", "every_call_large"] if MPI.has_large_counts else ["every_call"]
@@ -27,6 +31,8 @@ LEAST_KNOWN_SITES = 240  # that the recorder has places for; the others keep the
 class ExactProfile(halcyon_test.Behaviour):
 
     def check(self, ranks, program="every_call"):
+        if not MPI.runs_every_call:
+            self.skipTest(f"{MPI.name} fails in every_call, with or without Halcyon")
         profile = self.record(ranks, [EXAMPLES / program, self.directory])
         accounts = [json.loads((self.directory / f"expected.{rank}.json").read_text()) for rank in range(ranks)]
         by_segment = [account.pop("segments") for account in accounts]
@@ -50,7 +56,7 @@ class ExactProfile(halcyon_test.Behaviour):
     def test_four_ranks_did_what_their_own_account_says(self):
         self.check(4)
 
-    @unittest.skipUnless(MPI.has_large_counts, "Open MPI 4 has no functions of large counts")
+    @unittest.skipUnless(MPI.has_large_counts, "Open MPI has no functions of large counts")
     def test_functions_of_large_counts_did_what_their_own_account_says(self):
         self.check(3, "every_call_large")
 
@@ -63,6 +69,7 @@ class ExactProfile(halcyon_test.Behaviour):
         self.assertGreater(len(known), LEAST_KNOWN_SITES)
         self.assertEqual(set(sites) - known, {("barrier", "", ""), ("allreduce", "", ""), ("finalize", "", "")})
 
+    @unittest.skipIf(MPI.runs_older_programs, "every_call is built for an older version of this library")
     def test_every_call_calls_every_function_that_is_wrapped(self):
         wrapped = wrapped_functions()
         called = set().union(*(needed_by(EXAMPLES / program) for program in EVERY_CALL))

@@ -1,20 +1,23 @@
 """A profile is exported in the formats of other tools: Perfetto, OpenMetrics and CSV."""
+import ast
 import collections
 import csv
 import io
 import json
 import os
 import subprocess
+import zlib
 
 import halcyon_test
 from halcyon_test import BUILD, HALCYON, PROGRAMS, Profile, editing, is_delayed, split_site
+from perfetto_trace import slices_of
 
 SMALLEST_GROUP = 5  # segments; smaller groups are not judged
 LEAST_JUDGED = 400  # segments of the profile
 LEAST_METRICS = 15
-TRACK_OF_ALL_SEGMENTS = 1  # in a trace
-TRACK_OF_THE_KERNEL = 0
-MANY = 300000  # segments, whose texts are above 50 MB
+MANY = 300000  # segments, which are above 50 MB as a table
+ROUNDING = 1.3e-4  # of the seconds in a trace
+BYTES_OF_A_SEGMENT = 30  # in a trace, at most
 MOST_KEPT = 16 * 1024  # KiB of memory; 8 bytes are kept of each segment
 
 
@@ -35,8 +38,14 @@ class Exports(halcyon_test.Behaviour):
         text = self.export("--csv", *words, "run.h5").decode()
         return list(csv.DictReader(io.StringIO(text, newline="")))
 
-    def events(self, file="run.h5"):
-        return json.loads(self.export("--perfetto", file))["traceEvents"]
+    def slices(self, file="run.h5"):
+        return slices_of(self.export("--perfetto", file))
+
+    def check_rounded(self, argument, value):
+        self.assertAlmostEqual(argument, value, delta=ROUNDING * abs(value))
+
+    def segments_of_the_trace(self, file="run.h5"):
+        return [one for one in self.slices(file) if one.track.name == "segments"]
 
     # CSV of segments
 
@@ -121,57 +130,99 @@ class Exports(halcyon_test.Behaviour):
 
     # Perfetto
 
-    def segments_of_the_trace(self):
-        return [event for event in self.events() if event["ph"] == "X" and event["tid"] == TRACK_OF_ALL_SEGMENTS]
-
     def test_the_trace_has_a_track_of_all_segments_that_touch_and_do_not_overlap(self):
         segments = self.segments_of_the_trace()
         self.assertEqual(len(segments), self.profile.segments)
-        for event, after in zip(segments, segments[1:]):
-            self.assertAlmostEqual(event["ts"] + event["dur"], after["ts"], delta=1e-4)
+        for one, after in zip(segments, segments[1:]):
+            self.assertEqual(one.end, after.begin)
         total = float(self.profile.columns["duration"].astype(float).sum())
-        self.assertAlmostEqual(segments[-1]["ts"] + segments[-1]["dur"], total * 1e6, delta=1e-2)
+        self.assertAlmostEqual(segments[-1].end, total * 1e9, delta=1)
 
     def test_disturbed_segments_are_marked_and_say_why(self):
-        for event, row in zip(self.segments_of_the_trace(), self.rows()):
+        for one, row in zip(self.segments_of_the_trace(), self.rows()):
             is_marked = row["disturbed"] == "true"
-            self.assertEqual((event["cat"] == "disturbed", event["name"] == "disturbed", "cname" in event),
-                             (is_marked,) * 3, event)
-            self.assertEqual(event["args"]["site"], row["site"])
-            for name in ("group", "duration_seconds", "baseline_seconds", "threshold_seconds", "excess_seconds"):
-                if row[name]:
-                    self.assertEqual(event["args"][name], float(row[name]), name)
-                else:
-                    self.assertNotIn(name, event["args"])
+            self.assertEqual((one.category, one.name == "disturbed"),
+                             ("disturbed" if is_marked else "judged" if row["judged"] == "true" else "unjudged", is_marked))
+            self.assertEqual(one.arguments["site"], row["site"])
+            expected = {"group"} | ({"segment", "excess_seconds", "last_rank"} if is_marked else set())
+            self.assertEqual(one.arguments.keys() - {"site"}, expected)
+            for name in expected:
+                self.check_rounded(one.arguments[name], float(row[name]))
+
+    def test_every_group_is_told_of_where_its_first_segment_begins(self):
+        first = {}
+        for row in self.rows():
+            first.setdefault(row["group"], row)
+        groups = [one for one in self.slices() if one.track.name == "groups"]
+        self.assertEqual(len(groups), len(first))
+        for one, row in zip(groups, first.values()):
+            self.assertEqual(one.begin, round(float(row["start_seconds"]) * 1e9))
+            known = [name for name in ("group", "baseline_seconds", "threshold_seconds") if row[name]]
+            self.assertEqual(one.arguments.keys(), {"site", *known})
+            for name in known:
+                self.check_rounded(one.arguments[name], float(row[name]))
 
     def test_every_rank_has_a_track_of_the_segments_in_which_it_held_the_others_up(self):
-        events = self.events()
-        names = {event["args"]["name"]: (event["pid"], event["tid"])
-                 for event in events if event["name"] == "thread_name"}
-        hosts = {event["pid"]: event["args"]["name"] for event in events if event["name"] == "process_name"}
+        slices = self.slices()
+        rows = self.rows()
         for rank in (0, 1):
-            track = names[f"rank {rank} held the others up"]
-            self.assertEqual(hosts[track[0]], self.profile.columns["rank_host"][rank].decode())
-            drawn = [event["args"]["segment"] for event in events
-                     if event["ph"] == "X" and (event["pid"], event["tid"]) == track]
-            self.assertEqual(drawn, [i for i, last in enumerate(self.profile.columns["last_rank"]) if last == rank])
+            drawn = [one for one in slices if one.track.name == f"rank {rank} held the others up"]
+            self.assertEqual({one.track.process for one in drawn}, {self.profile.columns["rank_host"][rank].decode()})
+            own = [row for row in rows if row["last_rank"] == str(rank)]
+            self.assertEqual([one.begin for one in drawn], [round(float(row["start_seconds"]) * 1e9) for row in own])
+            for one, row in zip(drawn, own):
+                for name in ("last_rank_collective_seconds", "last_rank_off_cpu_seconds", "boundary_wait_seconds"):
+                    if row["disturbed"] == "true":
+                        self.check_rounded(one.arguments[name], float(row[name]))
+                    else:
+                        self.assertEqual(one.arguments, {})
 
-    def test_the_trace_keeps_to_the_trace_event_format(self):
-        document = json.loads(self.export("--perfetto", "run.h5"))
-        self.assertEqual(document["otherData"]["verdict"], "red")
-        tracks = set()
-        for event in document["traceEvents"]:
-            self.assertIn(event["ph"], "MX")
-            self.assertIsInstance(event["pid"], int)
-            self.assertGreater(event["tid"], TRACK_OF_THE_KERNEL)
-            self.assertIsInstance(event["args"], dict)
-            if event["ph"] == "X":
-                self.assertGreaterEqual(event["ts"], 0)
-                self.assertGreaterEqual(event["dur"], 0)
-                self.assertIn((event["pid"], event["tid"]), tracks)  # named before it is used
-            elif event["name"] == "thread_name":
-                self.assertNotIn(event["tid"], {tid for _, tid in tracks})
-                tracks.add((event["pid"], event["tid"]))
+    def test_the_trace_has_the_figures_of_the_run(self):
+        run = self.slices()[0]
+        self.assertEqual((run.track.process, run.name, run.category), (self.report("run.h5")["command"], "red", "run"))
+        self.assertEqual(run.begin, 0)
+        report = {name: value for name, value in self.report("run.h5").items()
+                  if isinstance(value, (str, int, float)) and not isinstance(value, bool)}
+        self.assertEqual(run.arguments, report)
+
+    def test_the_trace_is_what_the_published_schema_of_perfetto_describes(self):
+        wheel = BUILD.parent / "wheels" / "perfetto" / "perfetto" / "protos" / "perfetto" / "trace"
+        try:
+            from google.protobuf import descriptor_pool, message_factory
+            published = (wheel / "perfetto_trace_pb2.py").read_text()
+        except (ImportError, FileNotFoundError) as missing:
+            self.skipTest(f"no schema of Perfetto: {missing}")
+        calls = [node for node in ast.walk(ast.parse(published)) if isinstance(node, ast.Call)]
+        schema = next(call.args[0].value for call in calls if getattr(call.func, "attr", "") == "AddSerializedFile")
+        pool = descriptor_pool.DescriptorPool()
+        pool.AddSerializedFile(schema)
+        Trace = message_factory.MessageFactory(pool).GetPrototype(pool.FindMessageTypeByName("perfetto.protos.Trace"))
+        packets = []
+        for piece in Trace.FromString(self.export("--perfetto", "run.h5")).packet:
+            packets += Trace.FromString(zlib.decompress(piece.compressed_packets)).packet
+        for packet in packets:
+            bytes_before = packet.ByteSize()
+            packet.DiscardUnknownFields()
+            self.assertEqual(packet.ByteSize(), bytes_before, packet)
+            self.assertEqual(packet.trusted_packet_sequence_id, packets[0].trusted_packet_sequence_id)
+        first = packets[0]
+        self.assertEqual(first.sequence_flags, first.SEQ_INCREMENTAL_STATE_CLEARED)
+        steps = next(clock for clock in first.clock_snapshot.clocks if clock.is_incremental)
+        self.assertEqual(first.trace_packet_defaults.timestamp_clock_id, steps.clock_id)
+        described = [packet.track_descriptor for packet in packets if packet.HasField("track_descriptor")]
+        self.assertEqual(first.trace_packet_defaults.track_event_defaults.track_uuid,
+                         next(track.uuid for track in described if track.name == "segments"))
+        self.assertEqual({track.child_ordering for track in described if track.HasField("process")}, {3})  # EXPLICIT
+        events = [packet.track_event for packet in packets if packet.HasField("track_event")]
+        begun = [event for event in events if event.type == event.TYPE_SLICE_BEGIN]
+        self.assertEqual(len(begun), 1 + 2 * self.profile.segments)
+        groups = sum(event.type == event.TYPE_INSTANT for event in events)
+        self.assertEqual(groups, len({row["group"] for row in self.rows()}))
+        self.assertEqual(len(events), 2 * len(begun) + groups)
+        disturbed = sum(row["disturbed"] == "true" for row in self.rows())
+        names = {name.iid: name.name for packet in packets for name in packet.interned_data.debug_annotation_names}
+        self.assertEqual(sum(names.get(note.name_iid) == "excess_seconds" for event in begun
+                             for note in event.debug_annotations), disturbed)
 
     # OpenMetrics
 
@@ -247,8 +298,7 @@ class Exports(halcyon_test.Behaviour):
         rows = self.rows()
         self.assertEqual({row["last_rank_host"] for row in rows}, {host})
         self.assertTrue(all(row["site"].endswith(host) for row in rows))
-        event = self.events()[-1]
-        self.assertTrue(event["args"]["site"].endswith(host))
+        self.assertTrue(self.segments_of_the_trace()[-1].arguments["site"].endswith(host))
         self.assertEqual(self.families("run.h5")["halcyon_ranks"].samples[0].labels["command"], "./app \ufffd" + host)
         self.halcyon("report", "--csv", "runs.csv", "--json", "-", "run.h5")
         with open(self.directory / "runs.csv", newline="", encoding="utf-8") as file:
@@ -257,7 +307,7 @@ class Exports(halcyon_test.Behaviour):
     def test_a_profile_without_segments_gives_an_empty_table_and_a_trace_that_opens(self):
         self.mpirun(3, [PROGRAMS / "disagrees"], HALCYON_OUTPUT=self.directory / "none.h5", HALCYON_BOUNDARY_RANKS="1")
         self.assertEqual(self.export("--csv", "none.h5").count(b"\n"), 1)
-        self.assertEqual([event for event in self.events("none.h5") if event["ph"] == "X"], [])
+        self.assertEqual([one.name for one in self.slices("none.h5")], ["unknown"])
         families = self.families("none.h5")
         self.assertEqual({sample.labels["verdict"]: sample.value for sample in families["halcyon_verdict"].samples},
                          {"green": 0, "yellow": 0, "red": 0, "unknown": 1})
@@ -272,13 +322,14 @@ class Exports(halcyon_test.Behaviour):
         self.run_command([BUILD / "bench" / "large_profile", MANY, "large.h5"])
         peak = {}
         for form in ("--openmetrics", "--csv", "--perfetto"):
-            with open(os.devnull, "wb") as out, subprocess.Popen([HALCYON, "export", form, "large.h5"], stdout=out,
-                                                                  cwd=self.directory) as process:
+            with open(self.directory / form, "wb") as out, \
+                    subprocess.Popen([HALCYON, "export", form, "large.h5"], stdout=out, cwd=self.directory) as process:
                 _, status, usage = os.wait4(process.pid, 0)
                 process.returncode = os.waitstatus_to_exitcode(status)
             self.assertEqual(process.returncode, 0)
             peak[form] = usage.ru_maxrss
         self.assertLess(max(peak.values()) - peak["--openmetrics"], MOST_KEPT, peak)
+        self.assertLess((self.directory / "--perfetto").stat().st_size, BYTES_OF_A_SEGMENT * MANY)
 
     def test_exactly_one_format_must_be_named(self):
         self.check_refused(self.halcyon("export", "run.h5"), "--perfetto", "--openmetrics", "--csv")

@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 import halcyon_test
-from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, clean_environment
+from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, check_schema, clean_environment
 
 STEPS = PROGRAMS / "steps"
 LAUNCH = MPI.launch(2, *MPI.yield_when_idle)
@@ -33,7 +33,9 @@ class FindsTheLimit(halcyon_test.Behaviour):
         """The result as JSON, and what was printed."""
         finished = self.search(limit, *options, **more)
         self.assertEqual(finished.status, status, finished)
-        return json.loads((self.directory / "out" / "search.json").read_text()), finished
+        result = json.loads((self.directory / "out" / "search.json").read_text())
+        check_schema(result, "search")
+        return result, finished
 
     def test_of_the_largest_load_whose_printed_number_meets_a_limit(self):
         for by in ("linear", "binary", "model"):
@@ -155,6 +157,7 @@ class FindsTheLimit(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual((self.directory / "page.html").read_text().count("<svg"), 1)
         result = json.loads((self.directory / "out" / "map.json").read_text())
+        check_schema(result, "map")
         self.assertEqual(list(result), MAP_KEYS)
         self.assertEqual((len(result["points"]), len(result["runs"])), (20, 8))
         held_out = [point for point in result["points"] if point["measured"] is None]

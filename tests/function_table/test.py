@@ -1,42 +1,47 @@
 """Every function of the MPI library on this machine is wrapped, or left out for a reason."""
 import fnmatch
 import re
+import unittest
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import EXAMPLES, LIBRARY, MPI, exported_by, output_of, wrapped_functions
+from halcyon_test import EXAMPLES, LIBRARY, MPI, SOURCE, exported_by, output_of, wrapped_functions
+from halcyon_test.mpi_family import WHEELS
 
 LEAST_FUNCTIONS_OF_MPI = 300  # MPI 3.1 has more
+LEAST_CONSTANTS = 20
 
 
-def read_left_out(family):
-    """Patterns of names, and why the functions that match are not wrapped in the MPI family."""
-    reasons = {}
+def read_left_out():
+    """Patterns of names, with the family that alone has them (else "") and why functions that match are not wrapped."""
+    left_out = {}
     for line in (Path(__file__).parent / "left_out.txt").read_text().splitlines():
         if line.strip() and not line.startswith("#"):
             names, _, reason = (cell.strip() for cell in line.partition("|"))
             pattern, _, only_in = names.partition(" ")
-            if only_in in ("", f"({family.name})"):
-                reasons[pattern] = reason
-    return reasons
+            left_out[pattern] = (only_in.strip("()"), reason)
+    return left_out
 
 
 def mpi_library():
-    return re.search(r"\slibmpi(?:ch)?\.so\S*\s=>\s(\S+)", output_of(["ldd", EXAMPLES / "halo_c"])).group(1)
+    loaded = output_of(["env", *(f"{name}={value}" for name, value in MPI.environment.items()), "ldd",
+                        EXAMPLES / "halo_c"])
+    return re.search(rf"\s{re.escape(MPI.library)}\s=>\s(\S+)", loaded).group(1)
 
 
 class FunctionTable(halcyon_test.Behaviour):
 
     @classmethod
     def setUpClass(cls):
-        cls.left_out = read_left_out(MPI)
+        cls.left_out = read_left_out()
         cls.of_mpi = {name for name in exported_by(mpi_library()) if name.startswith(("MPI_", "MPIX_"))}
         cls.of_halcyon = exported_by(LIBRARY)
         cls.wrapped = wrapped_functions()
         cls.wrapped_of_mpi = {name for name in cls.wrapped if name.startswith(("MPI_", "MPIX_"))}
 
     def patterns_of(self, name):
-        return [pattern for pattern in self.left_out if fnmatch.fnmatchcase(name, pattern)]
+        return [pattern for pattern, (only_in, _) in self.left_out.items()
+                if (only_in != "newer" or not MPI.is_debians) and fnmatch.fnmatchcase(name, pattern)]
 
     def test_every_function_of_mpi_is_wrapped_or_left_out_for_a_reason(self):
         self.assertGreater(len(self.of_mpi), LEAST_FUNCTIONS_OF_MPI)
@@ -45,12 +50,14 @@ class FunctionTable(halcyon_test.Behaviour):
     def test_no_function_is_both_wrapped_and_left_out(self):
         self.assertEqual({name: self.patterns_of(name) for name in self.wrapped_of_mpi if self.patterns_of(name)}, {})
 
+    @unittest.skipUnless(MPI.is_debians, "the list is kept for Debian's libraries")
     def test_no_reason_is_stale(self):
         used = {pattern for name in self.of_mpi - self.wrapped_of_mpi for pattern in self.patterns_of(name)}
-        self.assertEqual(sorted(set(self.left_out) - used), [])
+        expected = {pattern for pattern, (only_in, _) in self.left_out.items() if only_in in ("", MPI.name)}
+        self.assertEqual(sorted(expected - used), [])
 
     def test_every_reason_is_given(self):
-        self.assertEqual([pattern for pattern, reason in self.left_out.items() if not reason], [])
+        self.assertEqual([pattern for pattern, (_, reason) in self.left_out.items() if not reason], [])
 
     def test_what_is_wrapped_is_exported_under_both_of_its_names(self):
         both = {prefix + name for name in self.wrapped_of_mpi for prefix in ("", "P")}
@@ -59,6 +66,20 @@ class FunctionTable(halcyon_test.Behaviour):
 
     def test_what_is_wrapped_exists_in_mpi(self):
         self.assertEqual(self.wrapped_of_mpi - self.of_mpi, set())
+
+    @unittest.skipUnless(MPI.name.startswith("MPICH 5 with"), "the header of that library is compared")
+    def test_our_header_of_the_standard_abi_says_what_the_librarys_says(self):
+        ours, theirs = (self.values_of(place) for place in (SOURCE / "libprofile/interpose/standard_abi/mpi.h",
+                                                            WHEELS / "mpich5/include/mpi_abi.h"))
+        self.assertGreater(len(ours), LEAST_CONSTANTS)
+        self.assertEqual({name: theirs.get(name) for name in ours}, ours)
+
+    @staticmethod
+    def values_of(header):
+        """Constants of MPI as the header defines them: the numbers alone, without the types of handles."""
+        pattern = r"\b(MPI_[A-Z_0-9]+)\s*(?:=|\s(?=\())\s*(?:\(\((?:\w+\s*\*?)\)(\w+)\)|(-?\w+))|#define\s+(MPI_MAX\w+)\s+(\d+)"
+        found = re.findall(pattern, header.read_text())
+        return {name or size: int(handle or number or limit, 0) for name, handle, number, size, limit in found}
 
     def test_nothing_is_exported_that_would_shadow_the_programs_own_symbols(self):
         # Preloaded symbols win over the program's: an instantiated std:: template of ours would replace its own.

@@ -170,11 +170,31 @@ void promise_json(const nlohmann::ordered_json& json) {
 // What has a line a segment, or a page for it, would take most of the time.
 constexpr std::uint64_t most_drawn = 200;
 
+// A trace is a message whose field 1, of bytes, is repeated (Perfetto's trace.proto).
+bool is_packets(std::string_view trace) {
+  constexpr char field_1_of_bytes = 0x0a;
+  while (!trace.empty()) {
+    if (trace.front() != field_1_of_bytes) return false;
+    trace.remove_prefix(1);
+    std::uint64_t size = 0;
+    for (unsigned shift = 0;; shift += 7) {
+      if (trace.empty() || shift > 63) return false;
+      const auto byte = static_cast<unsigned char>(trace.front());
+      trace.remove_prefix(1);
+      size |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
+      if (byte < 0x80) break;
+    }
+    if (size > trace.size()) return false;
+    trace.remove_prefix(size);
+  }
+  return true;
+}
+
 void draw(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
   const AnalyzedFile run{file, profile, analysis};
   std::ostringstream trace;
   write_perfetto(trace, run, grouping, [](std::uint64_t) {});
-  promise(nlohmann::json::accept(trace.str()), "a trace is JSON");
+  promise(is_packets(trace.str()), "a trace is a list of packets");
   std::ostringstream table;
   write_segments_csv(table, run, grouping, [](std::uint64_t) {});
   promise(table.str().ends_with("\r\n"), "a table ends its rows");

@@ -16,6 +16,7 @@ from halcyon_test import BUILD, SOURCE
 FUZZ_BUILD = BUILD / "fuzz"
 FINDINGS = FUZZ_BUILD / "findings"
 CORPUS = Path(__file__).resolve().parent / "corpus"
+CORPUS_OF_PARTS = FUZZ_BUILD / "corpus_of_parts"  # made anew by each run, since the layout of parts changes
 SECONDS = int(os.environ.get("HALCYON_FUZZ_SECONDS", "10"))
 MOST_MEGABYTES = 2048  # of one process, sanitizers included
 SEED = 1  # what the tests find is found again; longer runs by hand draw their own
@@ -35,18 +36,18 @@ def run(*words):
     return finished.returncode, finished.stdout.decode(errors="replace")
 
 
-def fuzz(name):
+def fuzz(name, corpus):
     """The target with the inputs of its corpus, and for SECONDS with inputs made of them: exit status and output."""
     target = FUZZ_BUILD / "bin" / f"fuzz_{name}"
     limits = [f"-timeout={SLOWEST_INPUT}", f"-rss_limit_mb={MOST_MEGABYTES}", f"-artifact_prefix={FINDINGS}/{name}-"]
-    inputs = sorted((CORPUS / name).iterdir())
+    inputs = sorted(corpus.iterdir())
     if not inputs:
-        return 1, f"{CORPUS / name} is empty"
+        return 1, f"{corpus} is empty"
     status, output = run(target, *limits, *inputs)
     if status != 0:
         return status, output
     with tempfile.TemporaryDirectory(prefix="halcyon-") as found:
-        return run(target, *limits, f"-max_total_time={SECONDS}", f"-seed={SEED}", found, CORPUS / name)
+        return run(target, *limits, f"-max_total_time={SECONDS}", f"-seed={SEED}", found, corpus)
 
 
 class Fuzz(halcyon_test.Behaviour):
@@ -60,7 +61,13 @@ class Fuzz(halcyon_test.Behaviour):
         FINDINGS.mkdir(exist_ok=True)
         pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())  # a target uses one processor
         cls.addClassCleanup(pool.shutdown)
-        cls.fuzzed = {directory.name: pool.submit(fuzz, directory.name) for directory in CORPUS.iterdir()}
+        shutil.rmtree(CORPUS_OF_PARTS, ignore_errors=True)
+        CORPUS_OF_PARTS.mkdir()
+        status, output = run(FUZZ_BUILD / "bin" / "part_corpus", CORPUS_OF_PARTS)
+        if status != 0:
+            raise RuntimeError(output)
+        corpora = {directory.name: directory for directory in CORPUS.iterdir()} | {"part": CORPUS_OF_PARTS}
+        cls.fuzzed = {name: pool.submit(fuzz, name, corpus) for name, corpus in corpora.items()}
 
     def check_target(self, name):
         status, output = self.fuzzed[name].result()

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, MPI, Profile, clean_environment
+from halcyon_test import EXAMPLES, HALCYON, MPI, Profile, check_schema, clean_environment
 
 PROGRAM = [EXAMPLES / "halo_c", "400"]
 NAME = r"[0-9a-f]{16}"  # of a work or a host
@@ -56,7 +56,9 @@ class KnownRuns(halcyon_test.Behaviour):
         return file
 
     def exported(self):
-        return json.loads(self.baselines("export"))
+        exported = json.loads(self.baselines("export"))
+        check_schema(exported, "baselines")
+        return exported
 
     def import_of(self, document, **environment):
         (self.directory / "imported.json").write_text(json.dumps(document))

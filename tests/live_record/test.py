@@ -12,7 +12,8 @@ from halcyon_test import BUILD, HALCYON, LIBRARY, MPI, PROGRAMS, TIME_LIMIT, Pro
 PROGRAM = PROGRAMS / "dies"
 TOOL = BUILD / "tests" / "live_record"
 RANKS = 2
-LEASE = 3  # seconds
+LEASE = 8  # seconds; on a busy machine a look may take some of them
+CPU_CLOCK = 0.02  # seconds; twice the step in which the kernel counts CPU time
 LONG_LEASE = 9  # less than what ranks believe
 PRIVATE_SHARED_MEMORY = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs -o size=8k none /dev/shm && exec "$@"', "sh"]
 
@@ -187,9 +188,8 @@ class LiveRecord(halcyon_test.Behaviour):
         while all(rank["state"] == "suspended" for rank in standing["here"]):
             ended, used = time.monotonic(), [cpu_seconds(rank["process"]) for rank in record["here"]]
             standing = self.record()
-        self.assertGreater(ended - began, 0.5 * LEASE)
-        for rank in range(RANKS):
-            self.assertLess(used[rank] - before[rank], 0.1 * (ended - began))
+        for rank in range(RANKS):  # on a busy machine, little may be left of the promise when it is seen
+            self.assertLess(used[rank] - before[rank], 0.1 * (ended - began) + CPU_CLOCK)
         self.assertGreaterEqual(time.monotonic(), until)
         self.wait_for(process, lambda here: all(rank["segments"] > boundary for rank in here))
         self.assertEqual(self.end(process), (0, ""))

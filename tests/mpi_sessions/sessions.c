@@ -1,16 +1,18 @@
-// sessions [init]: ten Allreduce over all processes within a session of MPI 4. With `init` they are met again after an
-// MPI_Init beside the session, between five barriers and MPI_Finalize.
+// sessions [init|apart]: ten Allreduce over all processes within a session of MPI 4, and one at its end. With `init`
+// there are ten more after an MPI_Init beside the session, between five barriers and MPI_Finalize. With `apart` each
+// process is alone in its communicator.
 #include <mpi.h>
 #include <stdio.h>
+#include <string.h>
 
 int main(int argc, char** argv) {
-  const int with_init = argc > 1;
+  const int with_init = argc > 1 && strcmp(argv[1], "init") == 0, apart = argc > 1 && !with_init;
   int one = 1, sum = 0, rank;
   MPI_Session session;
   MPI_Group group;
   MPI_Comm all;
   MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Group_from_session_pset(session, apart ? "mpi://SELF" : "mpi://WORLD", &group);
   MPI_Comm_create_from_group(group, "halcyon.test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &all);
   MPI_Comm_rank(all, &rank);
   for (int i = 0; i < 10; ++i) MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);

@@ -13,7 +13,8 @@ SEGMENTS = 10000
 MANY = 100000  # more than fit into a mebibyte
 EXIT_STATUS, ABORT_STATUS = 7, 9  # of dies.c
 BATCH_SIGNALS = {signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM}
-QUOTA = 2000000  # bytes, which MANY segments do not fit into
+QUOTA = 5000000  # bytes of a file with the parts of both ranks, which MANY segments do not fit into
+PIECE = 188416  # bytes, in which the ranks of a file take turns
 WRITER_THAT_SIGNALS = Path(__file__).parent / "writer_that_signals.sh"
 # How many of two ranks keep all that they recorded, as a pattern
 RANKS_THAT_KEEP = "[12]" if MPI.kills_other_ranks else "2"
@@ -149,7 +150,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
                          ["halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: "
                           f"halcyon recover {self.parts}"])
-        self.assertEqual(len(list(self.parts.iterdir())), 2)
+        self.assertEqual(len(list(self.parts.iterdir())), 1)  # of all ranks
         recovered = self.halcyon("recover", self.parts)
         self.assertEqual((recovered.status, recovered.errors), (0, ""), recovered)
         self.assertIn(f"{SEGMENTS} segments of 2 of 2 ranks", recovered.output)
@@ -161,17 +162,22 @@ class NeverLosesARun(halcyon_test.Behaviour):
     @needs_other_ranks
     def test_parts_of_some_ranks_and_damaged_ones(self):
         self.mpirun(2, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT=self.profile)
-        first, second = sorted(self.parts.iterdir())
-        whole = first.read_bytes()
-        alone = self.halcyon("recover", "-o", "alone.h5", second)
-        self.assertEqual(alone.status, 0, alone)
-        kept = self.check(SEGMENTS, "aborted", self.directory / "alone.h5")
+        (parts,) = self.parts.iterdir()
+        whole = parts.read_bytes()
+        parts.write_bytes(bytes(PIECE) + whole[PIECE:])  # the beginning of the first rank's
+        without_first = self.halcyon("recover", "-o", "without.h5", parts)
+        self.assertEqual(without_first.status, 0, without_first)
+        kept = self.check(SEGMENTS, "aborted", self.directory / "without.h5")
         self.assertEqual(kept.attributes["incomplete"], "rank 0 of 2 left nothing")
-        for size in (0, 10, 100, 5000, len(whole) // 2):
+        for size in (0, 10, 100, 5000):
             with self.subTest(size=size):
-                first.write_bytes(whole[:size])
-                damaged = self.halcyon("recover", "-o", f"damaged{size}.h5", first)
+                parts.write_bytes(whole[:size])
+                damaged = self.halcyon("recover", "-o", f"damaged{size}.h5", parts)
                 self.check_refused(damaged)
+        parts.write_bytes(whole[:-PIECE // 2])  # cuts through the last block of the second rank
+        cut_off = self.halcyon("recover", "-o", "cut_off.h5", parts)
+        self.assertEqual(cut_off.status, 0, cut_off)
+        self.assertRegex(cut_off.output, "4096 segments of 2 of 2 ranks, .*; block 1 of rank 1 in .* is damaged")
         missing = self.halcyon("recover", self.directory / "nothing.h5.parts")
         self.assertEqual(missing.status, 2, missing)
 

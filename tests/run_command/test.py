@@ -1,10 +1,12 @@
 """`halcyon run` and `halcyon exec` record the ranks alone, and return the program's exit status."""
 import shutil
+import subprocess
 import time
+import unittest
 
 import halcyon_test
-from halcyon_test import (BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, MPICH, OTHER_MPI, PYTHON, Profile, only_mpich,
-                          only_open_mpi)
+from halcyon_test import (BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, MPICH, OTHER_MPI, PROGRAMS, PYTHON, Profile,
+                          clean_environment, only_mpich, only_open_mpi)
 
 PROGRAM = EXAMPLES / "halo_c"
 BACKGROUND = 2  # seconds that --background takes, half of them before the run and half after it
@@ -56,6 +58,21 @@ class RunCommand(halcyon_test.Behaviour):
         finished = self.run_with(*MPI.launch(2), PYTHON, "-c", code)
         self.assertEqual(finished.status, 0, finished)
         self.assertIn("halcyon report run-2.h5", finished.errors)
+
+    def test_the_command_that_is_killed_leaves_only_what_its_ranks_write(self):
+        stop = self.directory / "stop"
+        command = [HALCYON, "run", "-o", "run.h5", "--", *MPI.launch(2), PROGRAMS / "dies", stop, "finalize"]
+        running = subprocess.Popen([str(word) for word in command], cwd=self.directory, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   env={**clean_environment(), "XDG_STATE_HOME": str(self.state)})
+        self.addCleanup(stop.touch)
+        while not list(self.directory.glob(".halcyon-run-*")):
+            self.assertIsNone(running.poll())
+        running.kill()
+        running.wait()
+        stop.touch()
+        self.check_nothing_runs_on()
+        self.assertEqual(list(self.directory.glob(".halcyon-run-*")), [])
 
     def test_a_name_that_is_taken_has_a_number(self):
         (self.directory / "run.h5").write_text("precious")
@@ -114,11 +131,12 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
     def test_each_program_of_a_job_may_be_another(self):
-        finished = self.run_with(*MPI.launch(1), PROGRAM, "10", ":", "-np", "1", EXAMPLES / "halo_f08", "10")
+        other = EXAMPLES / ("halo_f08" if MPI.has_fortran else "halo_c")
+        finished = self.run_with(*MPI.launch(1), PROGRAM, "10", ":", "-np", "1", other, "10")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
-    @only_open_mpi("MPICH's launcher has no --app")
+    @unittest.skipUnless(MPI.has_app_files, "this launcher has no --app that works")
     def test_programs_in_a_file_of_open_mpi(self):
         (self.directory / "programs").write_text(f"# a line a program\n-np 1 {PROGRAM} 10\n\n"
                                                  f"-np 1 -x MINE=1 /bin/sh shows 10 # the second\n")
@@ -153,6 +171,7 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(profile.attributes["ranks"], 2)
         self.assertIn("class=all,prob=0.1,mean=1ms seed=", profile.attributes["inject"])
 
+    @unittest.skipUnless(MPI.is_debians, "srun does not say which version its ranks use")
     def test_srun_exports_to_each_program_what_the_user_exports_to_it_and_the_recorder(self):
         ours = "HALCYON_OUTPUT,HALCYON_LIVE,HALCYON_COMMAND,HALCYON_ALL_RANKS"
         cases = (("-n2 ./a --export=B", {}, f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./a --export=B"),

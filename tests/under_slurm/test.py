@@ -7,8 +7,8 @@ import tempfile
 import unittest
 
 import halcyon_test
-from cluster import Cluster, missing
 from halcyon_test import BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, PROGRAMS, PYTHON, SOURCE, Profile, clean_environment
+from halcyon_test.slurm_cluster import Cluster, missing
 
 PROGRAM = EXAMPLES / "halo_c"
 INTERFACE = f"--mpi={MPI.slurm_interface}"

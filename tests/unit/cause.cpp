@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 #include <set>
 
@@ -120,6 +121,30 @@ TEST(Cause, IsMoreRanksThanCoresWhereThereAre) {
   set(profile, Evidence::cpu_wait, lost(profile));
   set(profile, Evidence::cpus, 1.0);
   EXPECT_EQ(cause_of(profile).code, "more-ranks-than-cores");
+}
+
+Profile delayed_on_three_hosts(const std::vector<double>& tcp_retransmissions) {
+  Profile profile = delayed(now_and_then, 3);
+  profile.rank_host = {"a", "b", "c"};
+  in_calls(profile, TimeKind::point_to_point);
+  profile.evidence[index_of(Evidence::tcp_retransmissions)] = tcp_retransmissions;
+  return profile;
+}
+
+TEST(Cause, NamesTheHostThatMadeMostRetransmissions) {
+  const Cause cause = cause_of(delayed_on_three_hosts({20.0, 25.0, 55.0}));
+  EXPECT_EQ(cause.code, "network");
+  EXPECT_NE(cause.text.find("c made 55 of 100 TCP retransmissions"), std::string::npos) << cause.text;
+}
+
+TEST(Cause, NamesNoHostWhereNoneRetransmittedClearlyMore) {
+  const double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (const std::vector<double>& counts :
+       {std::vector<double>{40.0, 45.0, 55.0}, {1.0, 2.0, 9.0}, {0.0, 0.0, 0.0}, {unknown, unknown, unknown}}) {
+    const Cause cause = cause_of(delayed_on_three_hosts(counts));
+    EXPECT_EQ(cause.code, "network");
+    EXPECT_EQ(cause.text.find("TCP"), std::string::npos) << cause.text;
+  }
 }
 
 TEST(Cause, IsTheHypervisorWhereItKeptAsMuch) {

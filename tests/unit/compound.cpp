@@ -7,6 +7,7 @@
 #include <random>
 
 #include "analyzer/estimate/added_time.hpp"
+#include "analyzer/estimate/cells.hpp"
 #include "analyzer/estimate/explain.hpp"
 #include "analyzer/estimate/sharing.hpp"
 #include "analyzer/groups/drift.hpp"
@@ -208,8 +209,9 @@ TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
   DurationLaws laws;
   std::vector<std::vector<Explanation>> explanations;
   for (std::size_t g = 0; g < 2; ++g) {
+    std::sort(values[g].begin(), values[g].end());
     groups[g] = Eigen::Map<const Durations>(values[g].data(), static_cast<Eigen::Index>(values[g].size()));
-    explanations.push_back(explain({groups[g].data(), static_cast<std::size_t>(groups[g].size())}, laws, 0.0));
+    explanations.push_back(explain(cells_of(values[g]), laws, 0.0));
   }
   const AddedTime alone = added_time(explanations[1], groups[1].mean());
   share_between_groups(explanations, {0.0, 0.0}, {0, 1});

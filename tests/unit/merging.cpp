@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <random>
 
 #include "libprofile/format/contents.hpp"
 #include "libprofile/format/profile_reader.hpp"
@@ -105,6 +106,29 @@ TEST(Merging, GivesOneProfileOf4096Ranks) {
   expect_profile_of(*profile, ranks, segments);
 }
 
+TEST(Merging, FindsTheMedianOverAnyNumberOfRanks) {
+  std::mt19937 engine(3);
+  std::uniform_int_distribution<int> draw(0, static_cast<int>(program_bins) - 1);
+  constexpr std::size_t segments = 3;
+  for (const std::size_t ranks : {1u, 2u, 3u, 512u, 513u, 1000u}) {
+    BinsOfRanks bins(segments, ranks);
+    for (int repetition = 0; repetition < 2; ++repetition) {  // what was taken is forgotten
+      std::vector<std::vector<std::uint16_t>> all(segments);
+      for (std::size_t rank = 0; rank < ranks; ++rank) {
+        for (std::size_t segment = 0; segment < segments; ++segment) {
+          all[segment].push_back(static_cast<std::uint16_t>(draw(engine)));
+          bins.add(segment, rank, all[segment].back());
+        }
+      }
+      for (std::size_t segment = 0; segment < segments; ++segment) {
+        std::sort(all[segment].begin(), all[segment].end());
+        const std::pair middle{all[segment][(ranks - 1) / 2], all[segment][ranks / 2]};
+        ASSERT_EQ(bins.take_middle(segment), middle) << ranks << " ranks";
+      }
+    }
+  }
+}
+
 TEST(Merging, TellsSegmentsApartInWhichRanksSharedTheSameWorkDifferently) {
   const Outcome<Profile> profile = merge_ranks(4, 10);
   ASSERT_TRUE(profile);
@@ -153,7 +177,9 @@ TEST(Merging, GivesTheSameWhereOneProcessHasTheRecordsOfAllRanks) {
     numbers.push_back(static_cast<std::uint32_t>(rank));
   }
   const Alone alone;
-  const ProgramNames names = merge_names(alone, records);
+  OwnNames own;
+  for (const RankRecords& rank : records) own.add(rank);
+  const ProgramNames names = merge_names(alone, own);
   const RowLayout layout(false, names.active.size());
   Merger merger(names, numbers, false, segments);
   std::vector<std::byte> rows(layout.bytes() * records.size());

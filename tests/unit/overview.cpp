@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "tests/truth/truth.hpp"
 #include "tests/unit/synthetic_profile.hpp"
@@ -92,6 +94,25 @@ TEST(Overview, LetsNeighbouringRanksShareARowWhereThereAreMany) {
   const Summarized run = summarized(std::move(profile));
   EXPECT_EQ(run.overview.lateness.ranks_in_row, 16U);
   EXPECT_EQ(run.overview.lateness.rows, 63U);
+}
+
+TEST(Overview, GivesTheWorstOfManyRanksRowsOfTheirOwn) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.ranks = 1000;
+  profile.rank_host.assign(1000, "host");
+  profile.rank_run_time.assign(1000, 104.0);
+  for (const auto& [segment, rank, seconds] : {std::tuple{20, 7U, 2.0F}, {60, 700U, 4.0F}}) {
+    profile.last_rank[static_cast<std::size_t>(segment)] = rank;
+    profile.duration[static_cast<std::size_t>(segment)] = seconds;
+  }
+  profile.run_time_seconds = 104.0;
+  const LatenessMap map = summarized(std::move(profile)).overview.lateness;
+  ASSERT_GE(map.worst_ranks.size(), 2U);
+  EXPECT_EQ(map.worst_ranks[0], 700U);
+  EXPECT_EQ(map.worst_ranks[1], 7U);
+  EXPECT_EQ(map.worst_seconds.size(), map.worst_ranks.size() * map.columns);
+  EXPECT_LE(*std::max_element(map.worst_seconds.begin(), map.worst_seconds.end()),
+            *std::max_element(map.seconds.begin(), map.seconds.end()));
 }
 
 TEST(Overview, CountsEverySegmentInTheHistogramsOfAllAndOfItsGroup) {

@@ -42,7 +42,7 @@ class Part : public ::testing::Test {
     PartHeader header;
     header.run = 7;
     header.ranks = 1;
-    part_.place(directory_ / "run.h5.parts", "0.part", header, pack_facts(facts), most_in_tail);
+    part_.place(directory_ / "run.h5.parts", "7", header, pack_facts(facts), most_in_tail);
   }
   void TearDown() override { fs::remove_all(directory_); }
 
@@ -54,16 +54,56 @@ class Part : public ::testing::Test {
       store.push(row);
     }
   }
-  void write_tail_of(const SegmentStore& store, PartEnd end = part_is_running) {
+  void write_tail_of(const SegmentStore& store, PartEnd end = part_is_running) { write_tail_into(part_, store, end); }
+  void write_tail_into(PartFile& part, const SegmentStore& store, PartEnd end = part_is_running) const {
     std::vector<std::byte> tail(most_in_tail);
     const std::vector<CallSite> sites{{nullptr, Boundary::barrier, "barrier@app+0x1"}};
     const std::vector<Module> modules{{"app", "/opt/app", "abcd"}};
-    ASSERT_TRUE(part_.write_tail(tail.data(), write_tail(tail.data(), figures_, end, store, sites, modules)));
+    ASSERT_TRUE(part.write_tail(tail.data(), write_tail(tail.data(), figures_, end, store, sites, modules)));
+  }
+  // One rank of several, which share files.
+  void place_rank(PartFile& part, std::uint32_t rank, std::uint32_t ranks) const {
+    PartHeader header;
+    header.run = 7;
+    header.rank = rank;
+    header.ranks = ranks;
+    const RunFacts facts{.recorder_version = "0", .command = "./app", .counter = "cpu", .compute_units = "ns"};
+    part.place(directory_ / "run.h5.parts", "7", header, pack_facts(facts), most_in_tail);
+  }
+  // Writes parts of so many ranks with so many segments each.
+  void write_parts(std::uint32_t ranks, std::size_t segments) {
+    for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+      PartFile part;
+      place_rank(part, rank, ranks);
+      SegmentStore store(segments, false, &part);
+      record(store, segments);
+      ASSERT_TRUE(store.spill());
+      write_tail_into(part, store);
+    }
+  }
+  // Where a block of this rank begins in its file.
+  static std::uint64_t place_of_block(const PartHeader& header, std::uint64_t block) {
+    const std::uint64_t piece = header.blocks_at / part_piece + block;
+    return (piece * header.ranks_in_file() + header.place_in_file()) * part_piece;
+  }
+  void overwrite(std::uint64_t at, const std::string& bytes) const {
+    std::fstream(file(), std::ios::binary | std::ios::in | std::ios::out).seekp(static_cast<std::streamoff>(at))
+        << bytes;
+  }
+  char byte_at(std::uint64_t at) const {
+    std::ifstream in(file(), std::ios::binary);
+    return static_cast<char>(in.seekg(static_cast<std::streamoff>(at)).get());
+  }
+  /// Records so many segments, and writes all closed blocks and the tail.
+  void spill_with_tail(SegmentStore& store, std::size_t segments) {
+    record(store, segments);
+    ASSERT_TRUE(store.spill());
+    write_tail_of(store);
   }
   // The first segments of `store`, which is settled.
   void expect_part_has(const SegmentStore& store, std::size_t segments) const {
     PartFile again;
-    PartFile::open_for_reading(file(), again);
+    PartFile::open_for_reading(file(), 0, again);
     const ReadTail read = read_tail(again.read_tail(), again);
     read.segments->settle();
     ASSERT_EQ(read.segments->size(), segments);
@@ -74,9 +114,16 @@ class Part : public ::testing::Test {
       ASSERT_EQ(compute_of(*read.segments, i), compute_of(store, i)) << "segment " << i;
     }
   }
-  fs::path file() const { return directory_ / "run.h5.parts" / "0.part"; }
-  Outcome<Recovered> recover_it() const {
-    const Outcome<std::vector<RunParts>> runs = find_parts({file()});
+  /// The file of the first 64 ranks; its name has that of this host.
+  fs::path file() const {
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory_ / "run.h5.parts")) {
+      if (entry.path().string().ends_with("-000000.part")) return entry.path();
+    }
+    return "no file of the first ranks";
+  }
+  Outcome<Recovered> recover_it() const { return recover_from(file()); }
+  Outcome<Recovered> recover_from(const fs::path& path) const {
+    const Outcome<std::vector<RunParts>> runs = find_parts({path});
     if (!runs) return runs.failure();
     return recover(runs->front(), directory_ / "run.h5");
   }
@@ -161,6 +208,151 @@ TEST_F(Part, IsReadFromItsOlderTailWhereTheNewerIsTorn) {
   EXPECT_EQ(recover_it()->segments, 10u);
 }
 
+// The bins at the end of a run do not say what the slots in an earlier block were: it has its own.
+TEST_F(Part, KeepsWhatIsBeforeADamagedBlock) {
+  const std::size_t block = SegmentStore::block_size;
+  SegmentStore store(5 * block, false, &part_);
+  spill_with_tail(store, 4 * block + 50);
+  engine_.seed(7);
+  draw_.reset();
+  SegmentStore shorter(2 * block, false);
+  record(shorter, 2 * block);
+  shorter.settle();
+  const std::uint64_t at = place_of_block(part_.header(), 2);
+  const std::size_t bytes = sizeof(std::uint64_t) + bytes_before_maps(false);
+  std::vector<std::pair<std::uint64_t, std::string>> damages{{at, std::string(bytes, '\0')}};  // a host that went down
+  for (std::size_t i = 0; i < bytes; i += 30011) {
+    damages.push_back({at + i, std::string(1, static_cast<char>(byte_at(at + i) ^ 1))});  // a bit that flipped
+  }
+  std::string whole(bytes, '\0');
+  std::ifstream(file(), std::ios::binary).seekg(static_cast<std::streamoff>(at)).read(whole.data(), bytes);
+  for (const auto& [place, damage] : damages) {
+    overwrite(at, whole);
+    overwrite(place, damage);
+    const Outcome<Recovered> recovered = recover_it();
+    ASSERT_TRUE(recovered) << recovered.failure().message;
+    EXPECT_EQ(recovered->segments, 2 * block);
+    EXPECT_EQ(recovered->incomplete,
+              "block 2 of rank 0 in " + file().string() + " is damaged, so 8242 of its segments are lost");
+    const Outcome<Profile> profile = read_profile(recovered->profile);
+    ASSERT_TRUE(profile);
+    const FeatureColumn& compute = profile->features[index_of(Feature::compute)];
+    for (std::size_t i = 0; i < 2 * block; ++i) {
+      const double value = 0.5 * compute_of(shorter, i);
+      ASSERT_NEAR(compute.bins[compute.bin_of(i)], value, 1e-6 * value) << "segment " << i;
+    }
+    fs::remove(recovered->profile);
+  }
+}
+
+TEST_F(Part, KeepsWhatIsBeforeTheEndOfAFileThatWasCutOff) {
+  const std::size_t block = SegmentStore::block_size;
+  SegmentStore store(5 * block, false, &part_);
+  spill_with_tail(store, 3 * block + 50);
+  for (const std::uint64_t more : {std::uint64_t{0}, std::uint64_t{100}, part_piece}) {
+    fs::resize_file(file(), place_of_block(part_.header(), 2) - more);
+    const Outcome<Recovered> recovered = recover_it();
+    ASSERT_TRUE(recovered) << recovered.failure().message;
+    EXPECT_EQ(recovered->segments, more == part_piece ? block : 2 * block);
+    fs::remove(recovered->profile);
+  }
+}
+
+TEST_F(Part, DoesNotTakeABlockOfAnotherPlaceForItsOwn) {
+  const std::size_t block = SegmentStore::block_size;
+  SegmentStore store(3 * block, false, &part_);
+  spill_with_tail(store, 2 * block + 50);
+  std::string first(part_piece, '\0');
+  std::ifstream(file(), std::ios::binary)
+      .seekg(static_cast<std::streamoff>(place_of_block(part_.header(), 0)))
+      .read(first.data(), static_cast<std::streamsize>(first.size()));
+  overwrite(place_of_block(part_.header(), 1), first);
+  EXPECT_EQ(recover_it()->segments, block);
+}
+
+TEST_F(Part, SharesAFileWithThoseOfOtherRanks) {
+  constexpr std::uint32_t ranks = 2 * ranks_per_file + 3;
+  constexpr std::size_t segments = SegmentStore::block_size + 10;
+  write_parts(ranks, segments);
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_ / "run.h5.parts"), {}), 3);
+  const Outcome<Recovered> whole = recover_from(directory_ / "run.h5.parts");
+  ASSERT_TRUE(whole) << whole.failure().message;
+  EXPECT_EQ(whole->segments, segments);
+  EXPECT_EQ(whole->ranks_found, static_cast<int>(ranks));
+  EXPECT_EQ(whole->incomplete, "");
+  fs::remove(whole->profile);
+
+  PartHeader header;
+  header.rank = 5;
+  header.ranks = ranks;
+  header.blocks_at = part_.header().blocks_at;
+  overwrite(place_of_block(header, 0) + 1000, "damage");
+  const Outcome<Recovered> damaged = recover_from(directory_ / "run.h5.parts");
+  ASSERT_TRUE(damaged) << damaged.failure().message;
+  EXPECT_EQ(damaged->segments, 0u);
+  EXPECT_NE(damaged->incomplete.find("block 0 of rank 5"), std::string::npos) << damaged->incomplete;
+  fs::remove(damaged->profile);
+
+  overwrite(5 * part_piece + 20, "damage");
+  const Outcome<Recovered> without = recover_from(directory_ / "run.h5.parts");
+  ASSERT_TRUE(without) << without.failure().message;
+  EXPECT_EQ(without->segments, segments);
+  EXPECT_TRUE(without->incomplete.starts_with("rank 5 of 131 left nothing; ")) << without->incomplete;
+}
+
+TEST_F(Part, IsRecoveredFromMoreFilesThanMayBeOpen) {
+  constexpr std::uint32_t ranks = 20 * ranks_per_file;
+  write_parts(ranks, 3);
+  const auto open_now = std::distance(fs::directory_iterator("/proc/self/fd"), {});
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{static_cast<rlim_t>(open_now) + 8, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &few);
+  const Outcome<Recovered> recovered = recover_from(directory_ / "run.h5.parts");
+  setrlimit(RLIMIT_NOFILE, &before);
+  ASSERT_TRUE(recovered) << recovered.failure().message;
+  EXPECT_EQ(recovered->ranks_found, static_cast<int>(ranks));
+  EXPECT_EQ(recovered->incomplete, "");
+}
+
+TEST_F(Part, IsMergedInBatchesOfSegments) {
+  const std::size_t many = 31 * SegmentStore::block_size + 5;  // more than are open at a time
+  write_parts(2, many);
+  const Outcome<Recovered> recovered = recover_from(directory_ / "run.h5.parts");
+  ASSERT_TRUE(recovered) << recovered.failure().message;
+  const Outcome<Profile> profile = read_profile(recovered->profile);
+  ASSERT_TRUE(profile);
+  ASSERT_EQ(profile->segments, many);
+  for (std::size_t i = 0; i < many; i += 97) {
+    const double seconds = 0.5e-9 * static_cast<double>(1000 + i);
+    ASSERT_NEAR(profile->duration[i], seconds, 1e-6 * seconds) << "segment " << i;
+  }
+}
+
+TEST_F(Part, OfAnotherVersionIsRefusedByItsNumber) {
+  SegmentStore store(1000, false, &part_);
+  record(store, 10);
+  write_tail_of(store);
+  overwrite(part_magic.size(), std::string("\4\0\0\0", 4));
+  const Outcome<Recovered> recovered = recover_it();
+  ASSERT_FALSE(recovered);
+  EXPECT_EQ(recovered.failure().message,
+            file().string() +
+                " was written by another version of Halcyon (parts of version 4, not 5); recover it with "
+                "that version");
+}
+
+TEST_F(Part, IsNotWrittenOverOneThatIsThere) {
+  SegmentStore store(1000, false, &part_);
+  record(store, 10);
+  write_tail_of(store);
+  PartFile again;
+  place_rank(again, 0, 1);
+  std::vector<std::byte> tail(most_in_tail);
+  EXPECT_FALSE(again.write_tail(tail.data(), tail.size()));
+  EXPECT_EQ(recover_it()->segments, 10u);
+}
+
 TEST_F(Part, SaysHowTheRunEnded) {
   SegmentStore store(1000, false, &part_);
   record(store, 10);
@@ -170,9 +362,7 @@ TEST_F(Part, SaysHowTheRunEnded) {
 
 TEST_F(Part, ThatIsDamagedAnywhereIsRefusedOrReadAndBreaksNothing) {
   SegmentStore store(10000, false, &part_);
-  record(store, SegmentStore::block_size + 50);
-  ASSERT_TRUE(store.spill());
-  write_tail_of(store);
+  spill_with_tail(store, SegmentStore::block_size + 50);
   std::string whole;
   {
     std::ifstream in(file(), std::ios::binary);

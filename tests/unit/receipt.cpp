@@ -18,6 +18,7 @@ class Receipt : public ::testing::Test {
     std::string directory = (std::filesystem::temp_directory_path() / "halcyon-XXXXXX").string();
     directory_ = mkdtemp(directory.data());
     file = directory_ / "receipt";
+    std::ofstream made(file);
   }
   ~Receipt() override { std::filesystem::remove_all(directory_); }
 
@@ -59,6 +60,19 @@ TEST_F(Receipt, TellsWhatWasLeftLast) {
   EXPECT_EQ(told(), "/tmp/run.h5.parts");
   leave_receipt(file.c_str(), "/tmp/run.h5");
   EXPECT_EQ(told(), "/tmp/run.h5");
+}
+
+TEST_F(Receipt, IsNotMadeByARankThatDoesNotSeeIt) {
+  std::filesystem::remove(file);
+  EXPECT_FALSE(leave_receipt(file.c_str(), "/tmp/run.h5"));
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(Receipt, TellsOfSeveralHostsInItsSecondLine) {
+  EXPECT_TRUE(leave_receipt(file.c_str(), "/tmp/run.h5.parts", of_several_hosts));
+  std::ifstream in(file);
+  const std::string text(std::istreambuf_iterator<char>(in), {});
+  EXPECT_EQ(text, std::string("/tmp/run.h5.parts\n") + of_several_hosts + "\n");
 }
 
 TEST_F(Receipt, OutlivesARankThatEndsWhileItLeavesAnother) {

@@ -304,6 +304,15 @@ TEST(Layout, BreaksBetweenWordsButNotBeforeAUnit) {
             "  label             " + words + words + "\n                    c\n");
 }
 
+TEST(Info, NamesAllHostsOfAFewAndTheirNumberOfMany) {
+  Profile profile = uniform_profile(100, 1.0, 64);
+  for (int rank = 0; rank < 64; ++rank)
+    profile.rank_host[static_cast<std::size_t>(rank)] = "n" + std::to_string(rank / 32);
+  EXPECT_NE(info_text("run.h5", profile).find("64: 0-31 on n0, 32-63 on n1\n"), std::string::npos);
+  for (int rank = 0; rank < 64; ++rank) profile.rank_host[static_cast<std::size_t>(rank)] = "n" + std::to_string(rank);
+  EXPECT_NE(info_text("run.h5", profile).find("64 on 64 hosts, from n0 to n63\n"), std::string::npos);
+}
+
 TEST(Suspension, IsToldByInfoAndReport) {
   Profile profile = uniform_profile(100, 1.0);
   EXPECT_EQ(info_text("run.h5", profile).find("suspended"), std::string::npos);

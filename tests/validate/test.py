@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Profile, clean_environment
+from halcyon_test import EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Profile, check_schema, clean_environment
 
 PROGRAM = EXAMPLES / "cg"
 RANKS = 2
@@ -50,6 +50,7 @@ class Validate(halcyon_test.Behaviour):
         for figure in out.glob("*.svg"):
             self.check_figure(figure)
         results = json.loads((out / "validation.json").read_text())
+        check_schema(results, "validate")
         self.check_results(results)
         self.check_runs(results["runs"])
         self.check_table((out / "validation.md").read_text(), results)

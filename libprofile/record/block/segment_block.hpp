@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <tuple>
 #include <type_traits>
 
 #include "libprofile/format/evidence.hpp"
@@ -26,8 +27,8 @@ inline SlotMap identity() {
   return map;
 }
 
-/// At most 32 bytes per segment, and more if intM is loaded. A feature that never changes stays in slot 0, the initial
-/// value of a new block: its pages are never written, and so never allocated.
+/// At most 32 bytes per segment, up to 7 more for bins and their maps, and more if intM is loaded. A feature that never
+/// changes stays in slot 0, the initial value of a new block: its pages are never written, and so never allocated.
 struct SegmentBlock {
   static constexpr std::size_t capacity = 4096;
   template <class T>
@@ -41,13 +42,23 @@ struct SegmentBlock {
   // In a closed block: maps from slots at its start to slots at its end, for the features whose bit in `mapped` is set.
   std::array<SlotMap, feature_count> maps;
   std::uint64_t mapped;
+  // In a closed block: the bins of each feature at its end, and the value of each bin in order of slot, feature by
+  // feature. So a block can be read although all that came after it is lost.
+  std::array<std::uint16_t, feature_count> bin_counts;
+  std::array<float, feature_count * std::tuple_size_v<SlotMap>> bin_values;
 
   bool is_mapped(std::size_t feature) const { return (mapped >> feature & 1) != 0; }
+  /// Of all features; more than bin_values has if the block was not read from a whole one.
+  std::size_t bins() const {
+    std::size_t bins = 0;
+    for (const std::uint16_t count : bin_counts) bins += count;
+    return bins;
+  }
 };
 static_assert(std::is_trivially_copyable_v<SegmentBlock> && feature_count <= 64);
 
 /// The version of a part's layout, as visit_columns() and part_file.hpp define it. Goes up with each change of either.
-inline constexpr std::uint32_t part_version = 4;
+inline constexpr std::uint32_t part_version = 5;
 
 /// Calls `visit(bytes)` for each column of the first `count` segments of a block except the slots, in their order in a
 /// part.
@@ -64,26 +75,31 @@ void visit_columns(Block& block, std::size_t count, bool with_injection, Visit&&
   for (auto& values : block.with_intm) column(values);
 }
 
-/// A whole, closed block, in its order in a part: its columns, its slots, and their maps.
+/// A whole, closed block, in its order in a part: its columns, its slots, their maps, and the first `bins` values of
+/// bins.
 template <class Block, class Visit>
-void visit_closed_block(Block& block, bool with_injection, Visit&& visit) {
+void visit_closed_block(Block& block, bool with_injection, std::size_t bins, Visit&& visit) {
   using Byte = std::conditional_t<std::is_const_v<Block>, const std::byte, std::byte>;
   visit_columns(block, SegmentBlock::capacity, with_injection, visit);
   visit(std::span<Byte>(reinterpret_cast<Byte*>(block.slots.data()), sizeof block.slots));
   visit(std::span<Byte>(reinterpret_cast<Byte*>(block.maps.data()), sizeof block.maps));
   visit(std::span<Byte>(reinterpret_cast<Byte*>(&block.mapped), sizeof block.mapped));
+  visit(std::span<Byte>(reinterpret_cast<Byte*>(block.bin_counts.data()), sizeof block.bin_counts));
+  visit(std::span<Byte>(reinterpret_cast<Byte*>(block.bin_values.data()), bins * sizeof(float)));
 }
 
 /// The most pieces that visit_closed_block() visits.
 inline constexpr std::size_t most_pieces_of_block =
-    count_of(Kept::whole) + count_of(Kept::with_intm) + 5;  // shares, sites, slots, maps, mapped
+    count_of(Kept::whole) + count_of(Kept::with_intm) + 7;  // shares, sites, slots, maps, mapped, two of bins
 
-/// Size of a closed block in a part.
-constexpr std::size_t block_bytes(bool with_injection) {
+/// Size of a closed block in a part up to its maps, and the most that it takes in all.
+constexpr std::size_t bytes_before_maps(bool with_injection) {
   const std::size_t floats = count_of(Kept::whole) + (with_injection ? count_of(Kept::with_intm) : 0);
-  return SegmentBlock::capacity * (floats * sizeof(float) + sizeof(PackedShares) + 1 + feature_count) +
-         feature_count * sizeof(SlotMap) + sizeof(std::uint64_t);
+  return SegmentBlock::capacity * (floats * sizeof(float) + sizeof(PackedShares) + 1 + feature_count);
 }
+inline constexpr std::size_t most_block_bytes = bytes_before_maps(true) + sizeof(SegmentBlock::maps) +
+                                                sizeof(SegmentBlock::mapped) + sizeof(SegmentBlock::bin_counts) +
+                                                sizeof(SegmentBlock::bin_values);
 
 /// Rejects a part that was written with other tables, should somebody change a table and forget part_version.
 constexpr std::uint64_t layout_of_part() {

@@ -1,12 +1,18 @@
 #include "libprofile/record/parts/part_file.hpp"
 
+#define XXH_INLINE_ALL  // the preloaded libraries need no other library at run time
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+#include <xxhash.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <stdexcept>
@@ -23,39 +29,90 @@ constexpr std::uint64_t up_to_page(std::uint64_t bytes) { return (bytes + page -
 // Above the numbers that programs rely on, or close because they do not know them.
 constexpr int least_descriptor = 512;
 
+// Of a block, which consists of these pieces of memory.
+class BlockChecksum {
+ public:
+  explicit BlockChecksum(std::uint64_t seed) {
+    XXH3_INITSTATE(&state_);
+    XXH3_64bits_reset_withSeed(&state_, seed);
+  }
+  void add(std::span<const std::byte> bytes) { XXH3_64bits_update(&state_, bytes.data(), bytes.size()); }
+  std::uint64_t value() const { return XXH3_64bits_digest(&state_); }
+
+ private:
+  XXH3_state_t state_;
+};
+
+std::uint64_t checksum_of_block(const SegmentBlock& block, bool with_injection, std::size_t bins, std::uint64_t seed) {
+  BlockChecksum checksum(seed);
+  visit_closed_block(block, with_injection, bins, [&](std::span<const std::byte> bytes) { checksum.add(bytes); });
+  return checksum.value();
+}
+
+void allocate(OwnedBlock& block) {
+  if (block == nullptr) block = empty_block();
+  if (block == nullptr) throw std::bad_alloc();
+}
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+  throw std::runtime_error(path + " " + why);
+}
+
 }  // namespace
 
-std::uint64_t checksum_of(const std::byte* data, std::size_t bytes) {
-  std::uint64_t sum = bytes;
-  for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, data + at, bytes - at < sizeof word ? bytes - at : sizeof word);
-    sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
-    sum ^= sum >> 29;
-  }
-  return sum;
+namespace {
+
+// Without its domain. Hosts may write to directories of their own, whose parts are later brought together; and files that
+// several hosts write to are slow on a shared file system.
+std::string name_of_host() {
+  char name[HOST_NAME_MAX + 1] = {};
+  gethostname(name, sizeof name - 1);
+  const std::string whole = name;
+  return whole.substr(0, whole.find('.'));
+}
+
+}  // namespace
+
+std::uint64_t checksum_of(const std::byte* data, std::size_t bytes, std::uint64_t seed) {
+  return XXH3_64bits_withSeed(data, bytes, seed);
 }
 
 PartFile::~PartFile() {
   if (file_ >= 0 && is_still_ours()) close(file_);
 }
 
-void PartFile::place(const std::string& directory, const std::string& name, PartHeader header,
+void PartFile::place(const std::string& directory, const std::string& run, PartHeader header,
                      const std::vector<std::byte>& facts, std::size_t most_in_tail) {
-  directory_ = directory;
-  path_ = directory + "/" + name;
-  most_in_tail_ = up_to_page(most_in_tail);
   header_ = header;
-  header_.block_stride = up_to_page(block_bytes(header.with_injection != 0));
+  char first_rank[16];
+  std::snprintf(first_rank, sizeof first_rank, "%06u", header.rank - header.place_in_file());
+  directory_ = directory;
+  path_ = directory + "/" + run + "." + name_of_host() + "-" + first_rank + ".part";
   header_.facts_bytes = facts.size();
   header_.tails_at = up_to_page(part_beginning_size + facts.size());
-  header_.blocks_at = header_.tails_at + 2 * most_in_tail_;
+  header_.blocks_at = (header_.tails_at + 2 * up_to_page(most_in_tail) + part_piece - 1) / part_piece * part_piece;
+  most_in_tail_ = (header_.blocks_at - header_.tails_at) / 2;
   Packer packer;
   packer.put(part_magic);
   packer.put(part_version);
   for_each_number_of_header(header_, [&packer](const auto& number) { packer.put(number); });
+  beginning_ = packer.take();
+  std::vector<std::byte> checked = beginning_;
+  checked.insert(checked.end(), facts.begin(), facts.end());
+  packer.put(beginning_.data(), beginning_.size());
+  packer.put(checksum_of(checked.data(), checked.size(), 0));
   packer.put(facts.data(), facts.size());
   beginning_ = packer.take();
+}
+
+std::uint64_t PartFile::in_file(std::uint64_t offset) const {
+  const std::uint64_t piece = offset / part_piece * header_.ranks_in_file() + header_.place_in_file();
+  return piece * part_piece + offset % part_piece;
+}
+
+// Bytes of another run, another rank or another place must not pass for these.
+std::uint64_t PartFile::seed(std::uint64_t number) const {
+  return header_.run ^ ((header_.rank + 1) * 0x9e3779b97f4a7c15u) ^ (number * 0xc2b2ae3d27d4eb4fu);
 }
 
 // The program may have closed our file, and its number may belong to another file now.
@@ -67,7 +124,9 @@ bool PartFile::is_still_ours() const {
 bool PartFile::create() {
   if (path_.empty()) return false;
   if (mkdir(directory_.c_str(), 0755) != 0 && errno != EEXIST) return false;
-  const int low = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+  int low = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+  const bool is_new = low >= 0;
+  if (!is_new && errno == EEXIST) low = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   if (low < 0) return false;
   const int high = fcntl(low, F_DUPFD_CLOEXEC, least_descriptor);
   if (high >= 0) close(low);
@@ -76,8 +135,14 @@ bool PartFile::create() {
   fstat(file_, &made);
   device_ = made.st_dev;
   inode_ = made.st_ino;
-  if (write_at(0, beginning_.data(), beginning_.size())) return true;
-  unlink(path_.c_str());
+  // Another rank has created the file, and this rank's place in it must be empty: what an earlier run left is kept.
+  std::uint64_t taken = 0;
+  const bool is_ours = is_new || (S_ISREG(made.st_mode) && made.st_uid == geteuid() &&
+                                  (!read_at(0, reinterpret_cast<std::byte*>(&taken), sizeof taken) || taken == 0));
+  if (!is_ours) error_ = EEXIST;
+  if (is_ours && write_at(0, beginning_.data(), beginning_.size())) return true;
+  // Other ranks may have written into it meanwhile.
+  if (is_new && fstat(file_, &made) == 0 && made.st_size == 0) unlink(path_.c_str());
   close(file_);
   file_ = -1;
   errno = error_;
@@ -85,12 +150,32 @@ bool PartFile::create() {
 }
 
 bool PartFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
-  Pieces pieces;
-  pieces[0] = {const_cast<void*>(data), bytes};  // which is only read
-  return write_all(offset, pieces, 1);
+  const auto* at = static_cast<const std::byte*>(data);
+  while (bytes > 0) {
+    const std::size_t count = std::min<std::uint64_t>(bytes, part_piece - offset % part_piece);
+    Vectors vectors;
+    vectors[0] = {const_cast<std::byte*>(at), count};  // which are only read
+    if (!write_vectors(in_file(offset), vectors, 1)) return false;
+    at += count;
+    offset += count;
+    bytes -= count;
+  }
+  return true;
 }
 
-bool PartFile::write_all(std::uint64_t offset, Pieces& pieces, std::size_t count) {
+bool PartFile::read_at(std::uint64_t offset, std::byte* data, std::size_t bytes) const {
+  while (bytes > 0) {
+    const std::size_t count = std::min<std::uint64_t>(bytes, part_piece - offset % part_piece);
+    if (!halcyon::read_at(file_, in_file(offset), data, count)) return false;
+    data += count;
+    offset += count;
+    bytes -= count;
+  }
+  return true;
+}
+
+// `offset`: in the file.
+bool PartFile::write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t count) {
   ++writes_;
   const SignalBlocked no_death_by_quota(SIGXFSZ);
   if ((file_ < 0 && !create()) || !is_still_ours()) {
@@ -98,7 +183,8 @@ bool PartFile::write_all(std::uint64_t offset, Pieces& pieces, std::size_t count
     return false;
   }
   for (std::size_t first = 0; first < count;) {
-    const ssize_t written = pwritev(file_, &pieces[first], static_cast<int>(count - first), static_cast<off_t>(offset));
+    const ssize_t written =
+        pwritev(file_, &vectors[first], static_cast<int>(count - first), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       error_ = written < 0 ? errno : ENOSPC;
@@ -106,28 +192,32 @@ bool PartFile::write_all(std::uint64_t offset, Pieces& pieces, std::size_t count
     }
     offset += static_cast<std::uint64_t>(written);
     std::size_t left = static_cast<std::size_t>(written);
-    for (; first < count && left >= pieces[first].iov_len; ++first) left -= pieces[first].iov_len;
+    for (; first < count && left >= vectors[first].iov_len; ++first) left -= vectors[first].iov_len;
     if (first == count) break;
-    pieces[first].iov_base = static_cast<char*>(pieces[first].iov_base) + left;
-    pieces[first].iov_len -= left;
+    vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + left;
+    vectors[first].iov_len -= left;
   }
   return true;
 }
 
 bool PartFile::write_block(std::size_t index, const SegmentBlock& block) {
-  Pieces pieces;
-  std::size_t count = 0;
-  visit_closed_block(block, header_.with_injection != 0, [&](std::span<const std::byte> bytes) {
-    pieces[count++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};  // which are only read
+  const bool with_injection = header_.with_injection != 0;
+  const std::size_t bins = block.bins();
+  std::uint64_t checksum = checksum_of_block(block, with_injection, bins, seed(index));
+  Vectors vectors;
+  vectors[0] = {&checksum, sizeof checksum};
+  std::size_t count = 1;
+  visit_closed_block(block, with_injection, bins, [&](std::span<const std::byte> bytes) {
+    vectors[count++] = {const_cast<std::byte*>(bytes.data()), bytes.size()};  // which are only read
   });
-  return write_all(header_.blocks_at + index * header_.block_stride, pieces, count);
+  return write_vectors(place_of_block(index), vectors, count);
 }
 
 bool PartFile::write_tail(std::byte* tail, std::size_t bytes) {
   TailHeader header;
   header.sequence = tails_written_ + 1;
   header.bytes = bytes - tail_header_size;
-  header.checksum = checksum_of(tail + tail_header_size, header.bytes);
+  header.checksum = checksum_of(tail + tail_header_size, header.bytes, seed(~header.sequence));
   Cursor out(tail);
   for_each_number_of_tail_header(header, [&out](const auto& number) { out.put(number); });
   if (!write_at(header_.tails_at + tails_written_ % 2 * most_in_tail_, tail, bytes)) return false;
@@ -135,67 +225,156 @@ bool PartFile::write_tail(std::byte* tail, std::size_t bytes) {
   return true;
 }
 
-OwnedBlock PartFile::read_block(std::size_t index) const {
-  OwnedBlock block = empty_block();
-  if (block == nullptr) throw std::bad_alloc();
-  std::uint64_t at = header_.blocks_at + index * header_.block_stride;
-  bool is_whole = is_still_ours();
-  visit_closed_block(*block, header_.with_injection != 0, [&](std::span<std::byte> bytes) {
-    is_whole = is_whole && read_at(file_, at, bytes.data(), bytes.size());
-    at += bytes.size();
+bool PartFile::read_block(std::size_t index, SegmentBlock& block) const {
+  if (!is_still_ours()) return false;
+  const bool with_injection = header_.with_injection != 0;
+  std::uint64_t checksum = 0;
+  Vectors vectors;
+  vectors[0] = {&checksum, sizeof checksum};
+  std::size_t count = 1;
+  std::size_t most = sizeof checksum;
+  visit_closed_block(block, with_injection, block.bin_values.size(), [&](std::span<std::byte> bytes) {
+    vectors[count++] = {bytes.data(), bytes.size()};
+    most += bytes.size();
   });
-  if (!is_whole) throw std::runtime_error("segments that were spilled cannot be read back from " + path_);
-  return block;
+  // The file may end with the last value of a bin.
+  const std::uint64_t at = place_of_block(index);
+  std::size_t got = 0;
+  for (std::size_t first = 0; got < most;) {
+    const long read = syscall(SYS_preadv, file_, &vectors[first], count - first, at + got, 0);
+    if (read < 0 && errno == EINTR) continue;
+    if (read <= 0) break;
+    got += static_cast<std::size_t>(read);
+    std::size_t left = static_cast<std::size_t>(read);
+    for (; first < count && left >= vectors[first].iov_len; ++first) left -= vectors[first].iov_len;
+    if (first == count) break;
+    vectors[first].iov_base = static_cast<char*>(vectors[first].iov_base) + left;
+    vectors[first].iov_len -= left;
+  }
+  const std::size_t most_of_values = sizeof block.bin_values;
+  if (got < most - most_of_values) return false;
+  const std::size_t bins = block.bins();
+  if (bins > block.bin_values.size() || got < most - most_of_values + bins * sizeof(float)) return false;
+  return checksum_of_block(block, with_injection, bins, seed(index)) == checksum;
 }
 
-void PartFile::open_for_reading(const std::string& path, PartFile& part) {
-  const auto refuse = [&path](const std::string& why) { throw std::runtime_error(path + " " + why); };
-  part.path_ = path;
-  part.file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (part.file_ < 0) refuse(std::string("cannot be opened: ") + std::strerror(errno));
+void PartFile::read_back(std::size_t index, OwnedBlock& block) const {
+  allocate(block);
+  if (!read_block(index, *block)) {
+    throw std::runtime_error("segments that were spilled cannot be read back from " + path_);
+  }
+}
+
+void PartFile::read_maps(std::size_t index, OwnedBlock& block) const {
+  allocate(block);
+  std::uint64_t at = place_of_block(index) + sizeof(std::uint64_t) + bytes_before_maps(header_.with_injection != 0);
+  const bool has_maps = halcyon::read_at(file_, at, block->maps.data(), sizeof block->maps);
+  at += sizeof block->maps;
+  if (!has_maps || !halcyon::read_at(file_, at, &block->mapped, sizeof block->mapped)) {
+    refuse(path_, "changes while it is read");
+  }
+}
+
+void PartFile::open_existing(const std::string& path) {
+  path_ = path;
+  file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file_ < 0) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
   struct stat state {};
-  fstat(part.file_, &state);
-  part.device_ = state.st_dev;
-  part.inode_ = state.st_ino;
+  fstat(file_, &state);
+  device_ = state.st_dev;
+  inode_ = state.st_ino;
+}
+
+// Throws if it is not the beginning of a part.
+void PartFile::read_beginning(std::uint32_t place) {
   std::vector<std::byte> beginning(part_beginning_size);
-  const bool is_long_enough = read_at(part.file_, 0, beginning.data(), beginning.size());
+  const bool is_long_enough = halcyon::read_at(file_, place * part_piece, beginning.data(), beginning.size());
   Unpacker in(beginning);
   // Older versions had their number, a digit, at the end of the magic.
   if (!is_long_enough || std::memcmp(beginning.data(), part_magic.data(), part_magic.size() - 1) != 0) {
-    refuse("is not a part of a run that Halcyon recorded");
+    refuse(path_, "is not a part of a run that Halcyon recorded");
   }
   const bool has_this_magic = in.get<std::array<char, part_magic.size()>>() == part_magic;
-  const bool has_this_version = in.get<std::uint32_t>() == part_version && has_this_magic;
-  PartHeader& header = part.header_;
-  for_each_number_of_header(header, [&in](auto& number) { in.get(number); });
+  const auto version = in.get<std::uint32_t>();
+  for_each_number_of_header(header_, [&in](auto& number) { in.get(number); });
+  if (!has_this_magic || version != part_version || header_.layout != layout_of_part()) {
+    const std::string number =
+        has_this_magic && version != part_version
+            ? " (parts of version " + std::to_string(version) + ", not " + std::to_string(part_version) + ")"
+            : "";
+    refuse(path_, "was written by another version of Halcyon" + number + "; recover it with that version");
+  }
+  struct stat state {};
+  fstat(file_, &state);
   const auto size = static_cast<std::uint64_t>(state.st_size);
-  if (!has_this_version || header.layout != layout_of_part() ||
-      header.block_stride != up_to_page(block_bytes(header.with_injection != 0))) {
-    refuse("was written by another version of Halcyon; recover it with that version");
-  }
   constexpr std::uint32_t most_ranks = 1u << 24;
-  if (header.ranks == 0 || header.ranks > most_ranks || header.rank >= header.ranks || header.facts_bytes > size ||
-      header.tails_at < part_beginning_size + header.facts_bytes || header.tails_at > size ||
-      header.blocks_at <= header.tails_at || header.blocks_at - header.tails_at > (std::uint64_t{1} << 30)) {
-    refuse("is corrupted: its header contradicts itself");
+  if (header_.ranks == 0 || header_.ranks > most_ranks || header_.rank >= header_.ranks ||
+      header_.place_in_file() != place || header_.facts_bytes > size ||
+      header_.tails_at < part_beginning_size + header_.facts_bytes || header_.tails_at > size ||
+      header_.blocks_at <= header_.tails_at || header_.blocks_at - header_.tails_at > (std::uint64_t{1} << 30) ||
+      header_.blocks_at % part_piece != 0) {
+    refuse(path_, "is corrupted: its header contradicts itself");
   }
-  part.most_in_tail_ = (header.blocks_at - header.tails_at) / 2;
+  most_in_tail_ = (header_.blocks_at - header_.tails_at) / 2;
+}
+
+PartsInFile PartFile::parts_in(const std::string& path) {
+  PartFile file;
+  file.open_existing(path);
+  PartsInFile found;
+  std::vector<std::uint32_t> places;
+  std::string first_error;
+  std::uint32_t ranks_in_file = ranks_per_file;
+  std::uint32_t first_rank = 0;
+  bool is_known = false;
+  for (std::uint32_t place = 0; place < ranks_in_file; ++place) {
+    std::uint64_t magic = 0;  // a hole where the rank has saved nothing
+    if (!halcyon::read_at(file.file_, place * part_piece, &magic, sizeof magic) || magic == 0) continue;
+    places.push_back(place);
+    if (is_known) continue;
+    try {
+      file.read_beginning(place);
+      is_known = true;
+      found.run = file.header_.run;
+      first_rank = file.header_.rank - place;
+      ranks_in_file = file.header_.ranks_in_file();
+    } catch (const std::runtime_error& error) {
+      if (first_error.empty()) first_error = error.what();
+    }
+  }
+  if (!is_known) {
+    throw std::runtime_error(first_error.empty() ? path + " is not a part of a run that Halcyon recorded"
+                                                 : first_error);
+  }
+  for (const std::uint32_t place : places) {
+    if (place < ranks_in_file) found.ranks.push_back(first_rank + place);
+  }
+  return found;
+}
+
+void PartFile::open_for_reading(const std::string& path, std::uint32_t rank, PartFile& part) {
+  part.open_existing(path);
+  part.read_beginning(rank % ranks_per_file);
+  std::vector<std::byte> beginning(part_beginning_size + part.header_.facts_bytes);
+  constexpr std::size_t checksum_at = part_beginning_size - sizeof(std::uint64_t);
+  std::uint64_t checksum = 0;
+  const bool is_read = part.read_at(0, beginning.data(), beginning.size());
+  std::memcpy(&checksum, beginning.data() + checksum_at, sizeof checksum);
+  beginning.erase(beginning.begin() + checksum_at, beginning.begin() + part_beginning_size);
+  if (!is_read || part.header_.rank != rank || checksum_of(beginning.data(), beginning.size(), 0) != checksum) {
+    refuse(path, "is corrupted: its header does not have its checksum");
+  }
 }
 
 std::vector<std::byte> PartFile::read_tail() const {
   std::vector<std::byte> newest;
   std::uint64_t sequence = 0;
   for (std::uint64_t place = 0; place < 2; ++place) {
-    const std::uint64_t at = header_.tails_at + place * most_in_tail_;
-    std::vector<std::byte> beginning(tail_header_size);
-    if (!read_at(file_, at, beginning.data(), beginning.size())) continue;
-    TailHeader header;
-    Unpacker in(beginning);
-    for_each_number_of_tail_header(header, [&in](auto& number) { in.get(number); });
+    const TailHeader header = tail_header(place);
     if (header.sequence <= sequence || header.bytes > most_in_tail_ - tail_header_size) continue;
     std::vector<std::byte> tail(header.bytes);
-    if (!read_at(file_, at + tail_header_size, tail.data(), tail.size()) ||
-        checksum_of(tail.data(), tail.size()) != header.checksum) {
+    if (!read_at(header_.tails_at + place * most_in_tail_ + tail_header_size, tail.data(), tail.size()) ||
+        checksum_of(tail.data(), tail.size(), seed(~header.sequence)) != header.checksum) {
       continue;
     }
     newest = std::move(tail);
@@ -204,21 +383,36 @@ std::vector<std::byte> PartFile::read_tail() const {
   return newest;
 }
 
+// All zero if it cannot be read.
+TailHeader PartFile::tail_header(std::uint64_t place) const {
+  TailHeader header;
+  std::vector<std::byte> beginning(tail_header_size);
+  if (!read_at(header_.tails_at + place * most_in_tail_, beginning.data(), beginning.size())) return header;
+  Unpacker in(beginning);
+  for_each_number_of_tail_header(header, [&in](auto& number) { in.get(number); });
+  return header;
+}
+
+bool PartFile::has_tail() const { return tail_header(0).sequence != 0 || tail_header(1).sequence != 0; }
+
 std::vector<std::byte> PartFile::read_facts() const {
   std::vector<std::byte> facts(header_.facts_bytes);
-  if (!read_at(file_, part_beginning_size, facts.data(), facts.size())) facts.clear();
+  if (!read_at(part_beginning_size, facts.data(), facts.size())) facts.clear();
   return facts;
 }
 
 std::size_t PartFile::blocks_within() const {
   struct stat state {};
   fstat(file_, &state);
-  const auto size = static_cast<std::uint64_t>(state.st_size) + page;  // the last page may not be full
-  return size > header_.blocks_at ? (size - header_.blocks_at) / header_.block_stride : 0;
+  const std::uint64_t in_file = (static_cast<std::uint64_t>(state.st_size) + part_piece - 1) / part_piece;
+  const std::uint64_t ranks = header_.ranks_in_file();
+  const std::uint64_t pieces = (in_file + ranks - 1 - header_.place_in_file()) / ranks;
+  const std::uint64_t before_blocks = header_.blocks_at / part_piece;
+  return pieces > before_blocks ? pieces - before_blocks : 0;
 }
 
 void PartFile::remove_run() {
-  // DIRECTORY/RUN.RANK.part
+  // DIRECTORY/RUN.HOST-FIRST.part
   const std::string beginning = path_.substr(0, path_.rfind('.', path_.rfind('.') - 1) + 1);
   std::vector<std::string> parts;
   if (DIR* directory = opendir(directory_.c_str()); directory != nullptr) {
@@ -234,8 +428,10 @@ void PartFile::remove_run() {
 
 void PartFile::remove() {
   if (file_ < 0) return;
+  struct stat state {};
+  if (fstat(file_, &state) == 0 && state.st_nlink == 0) return;  // another rank has
   unlink(path_.c_str());
-  rmdir(directory_.c_str());  // fails while it holds another rank's part
+  rmdir(directory_.c_str());  // fails while it holds the parts of other ranks
 }
 
 }  // namespace halcyon

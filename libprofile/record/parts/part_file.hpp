@@ -1,5 +1,5 @@
-// A part: the file with the records that one rank has spilled, so that memory stays bounded and a run that dies keeps
-// its records. `halcyon recover` makes a profile of the parts of a run (recover/recover.hpp).
+// A part: what one rank has spilled, so that memory stays bounded and a run that dies keeps its records. Parts of up to
+// 64 ranks share a file. `halcyon recover` makes a profile of the parts of a run (recover/recover.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -16,18 +16,29 @@
 
 namespace halcyon {
 
-/// Follows the magic and part_version at the beginning of the file. After it come the facts of the run, two places for
-/// tails, and the closed blocks.
+/// Ranks of a host whose parts share a file, by their numbers: no rank needs to know which others there are. A file system
+/// has to create, open and remove a file for each 64 ranks, and not for each.
+inline constexpr std::uint32_t ranks_per_file = 64;
+
+/// A part is written in pieces of this size. Those of the ranks of a file take turns in it: piece n of the rank with
+/// number r in the file is piece n * ranks + r of the file. A piece that was not written is a hole, and takes no space.
+inline constexpr std::uint64_t part_piece = (sizeof(std::uint64_t) + most_block_bytes + 4095) / 4096 * 4096;
+
+/// Follows the magic and part_version at the beginning of a part, and is followed by a checksum of all this and of the
+/// facts of the run. Then come the facts, two places for tails, and from the next piece on the closed blocks, each in a
+/// piece of its own, with its checksum before it.
 struct PartHeader {
   std::uint64_t layout = layout_of_part();
   std::uint64_t run = 0;  // a number that all parts of a run share
   std::uint32_t rank = 0;
   std::uint32_t ranks = 0;
   std::uint32_t with_injection = 0;
-  std::uint64_t block_stride = 0;
   std::uint64_t facts_bytes = 0;
   std::uint64_t tails_at = 0;
   std::uint64_t blocks_at = 0;
+
+  std::uint32_t ranks_in_file() const { return ranks < ranks_per_file ? ranks : ranks_per_file; }
+  std::uint32_t place_in_file() const { return rank % ranks_per_file; }
 };
 
 /// The tail holds everything that is not in a closed block. It is written to two places in turn, so that one is whole
@@ -46,7 +57,6 @@ constexpr void for_each_number_of_header(Header& header, Visit&& visit) {
   visit(header.rank);
   visit(header.ranks);
   visit(header.with_injection);
-  visit(header.block_stride);
   visit(header.facts_bytes);
   visit(header.tails_at);
   visit(header.blocks_at);
@@ -60,11 +70,19 @@ constexpr void for_each_number_of_tail_header(Header& header, Visit&& visit) {
 inline constexpr std::array<char, 8> part_magic{'H', 'L', 'C', 'P', 'A', 'R', 'T', '\0'};
 inline constexpr std::size_t part_beginning_size =
     sizeof part_magic + sizeof part_version +
-    packed_size<PartHeader>([](auto& header, auto visit) { for_each_number_of_header(header, visit); });
+    packed_size<PartHeader>([](auto& header, auto visit) { for_each_number_of_header(header, visit); }) +
+    sizeof(std::uint64_t);  // the checksum
 inline constexpr std::size_t tail_header_size =
     packed_size<TailHeader>([](auto& header, auto visit) { for_each_number_of_tail_header(header, visit); });
 
-std::uint64_t checksum_of(const std::byte* data, std::size_t bytes);
+/// XXH3. `seed`: bytes that are right elsewhere must not pass for these. Async-signal-safe.
+std::uint64_t checksum_of(const std::byte* data, std::size_t bytes, std::uint64_t seed);
+
+/// The parts in a file, all of one run.
+struct PartsInFile {
+  std::uint64_t run = 0;
+  std::vector<std::uint32_t> ranks;
+};
 
 /// Creates, writes and reads back a part. Writing is async-signal-safe, and blocks SIGXFSZ, so that a limit on file
 /// sizes does not end the program.
@@ -75,31 +93,42 @@ class PartFile {
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
-  /// Sets the path of a new part, `name` in `directory`. Both are created only when something is written.
-  void place(const std::string& directory, const std::string& name, PartHeader header,
+  /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that of
+  /// the first of the ranks that share the file. Both are created only when something is written.
+  void place(const std::string& directory, const std::string& run, PartHeader header,
              const std::vector<std::byte>& facts, std::size_t most_in_tail);
-  /// Opens an existing part. Throws std::runtime_error, with a message for the user, if it is not one.
-  static void open_for_reading(const std::string& path, PartFile& part);
+
+  /// Throws std::runtime_error, with a message for the user, if there are none.
+  static PartsInFile parts_in(const std::string& path);
+  /// Opens one of them. Throws std::runtime_error, with a message for the user, if its beginning is not whole.
+  static void open_for_reading(const std::string& path, std::uint32_t rank, PartFile& part);
 
   bool write_block(std::size_t index, const SegmentBlock& block);
   /// `tail` begins with tail_header_size bytes, which write_tail() fills in.
   bool write_tail(std::byte* tail, std::size_t bytes);
-  /// Throws std::runtime_error, or std::bad_alloc.
-  OwnedBlock read_block(std::size_t index) const;
+  /// False if the block does not have its checksum, or cannot be read.
+  bool read_block(std::size_t index, SegmentBlock& block) const;
+  /// The same into memory that is allocated if there is none. Throws std::runtime_error instead, or std::bad_alloc.
+  void read_back(std::size_t index, OwnedBlock& block) const;
+  /// Reads only SegmentBlock::maps and `mapped`, which no checksum of their own protects.
+  void read_maps(std::size_t index, OwnedBlock& block) const;
   /// The last whole tail, without its header; empty if there is none.
   std::vector<std::byte> read_tail() const;
+  /// Whether a tail was ever written, whole or not.
+  bool has_tail() const;
   std::vector<std::byte> read_facts() const;
 
   const PartHeader& header() const { return header_; }
   /// Number of blocks that the size of the file has room for.
   std::size_t blocks_within() const;
   const std::string& directory() const { return directory_; }
+  const std::string& path() const { return path_; }
   bool is_open() const { return file_ >= 0; }
   /// Grows with each successful or failed write.
   std::uint64_t writes() const { return writes_; }
   /// errno of the last failed write.
   int error() const { return error_; }
-  /// Removes the file, and the directory if that is then empty.
+  /// Removes the file with the parts of its ranks, and the directory if that is then empty.
   void remove();
   /// Removes the parts of all ranks of the run, also of ranks that have died since the profile was complete.
   void remove_run();
@@ -107,9 +136,16 @@ class PartFile {
  private:
   bool create();
   bool is_still_ours() const;
-  using Pieces = std::array<iovec, most_pieces_of_block>;
+  using Vectors = std::array<iovec, most_pieces_of_block + 1>;
+  std::uint64_t in_file(std::uint64_t offset) const;
+  std::uint64_t place_of_block(std::size_t index) const { return in_file(header_.blocks_at + index * part_piece); }
+  std::uint64_t seed(std::uint64_t number) const;
+  void open_existing(const std::string& path);
+  void read_beginning(std::uint32_t place);
+  TailHeader tail_header(std::uint64_t place) const;
   bool write_at(std::uint64_t offset, const void* data, std::size_t bytes);
-  bool write_all(std::uint64_t offset, Pieces& pieces, std::size_t count);
+  bool read_at(std::uint64_t offset, std::byte* data, std::size_t bytes) const;
+  bool write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t count);
 
   std::string directory_;
   std::string path_;

@@ -49,14 +49,15 @@ class SegmentStore {
   SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr)
       : limit_(limit), with_injection_(with_injection), part_(part) {}
 
-  /// Restores the content of a part file: `closed` blocks in the file, then `open_size` segments of `open`, and its
-  /// maps.
+  /// Restores the content of a part file: `closed` blocks in the file, which have been checked, then `open_size`
+  /// segments of `open`, and its maps.
   SegmentStore(PartFile& part, bool with_injection, std::size_t closed, OwnedBlock open, std::size_t open_size,
                const std::array<RankQuantizer, feature_count>& quantizers)
       : limit_(0),
         with_injection_(with_injection),
         part_(&part),
         size_(closed * block_size + open_size),
+        is_restored_(true),
         in_file_(closed),
         released_(closed),
         quantizers_(quantizers) {
@@ -127,7 +128,7 @@ class SegmentStore {
     bool any = false;
     for (std::size_t b = blocks_.size(); b-- > 0;) {
       if (any) later_[b] = std::make_unique<std::array<SlotMap, feature_count>>(later);
-      const SegmentBlock& block = block_at(b);
+      const SegmentBlock& block = block_with_maps(b);
       for (std::size_t feature = 0; feature < feature_count; ++feature) {
         if (!block.is_mapped(feature)) continue;
         any = true;
@@ -199,6 +200,7 @@ class SegmentStore {
     const bool in_open_block = size_ % block_size != 0;
     if (!in_open_block && !is_closed_ && !blocks_.empty()) {
       fold_merges();
+      keep_bins();
       is_closed_ = true;
       if (writes_through_) write_closed(closed_blocks());
     }
@@ -228,10 +230,18 @@ class SegmentStore {
 
   const SegmentBlock& block_at(std::size_t block) const {
     if (blocks_[block] != nullptr) return *blocks_[block];
-    if (cached_block_ != block) {
-      cached_ = part_->read_block(block);
-      cached_block_ = block;
-    }
+    if (cached_block_ == block) return *cached_;
+    cached_block_ = none;
+    part_->read_back(block, cached_);
+    cached_block_ = block;
+    return *cached_;
+  }
+
+  // Of a restored part, whose blocks have been checked, only the maps are read.
+  const SegmentBlock& block_with_maps(std::size_t block) const {
+    if (!is_restored_ || blocks_[block] != nullptr) return block_at(block);
+    cached_block_ = none;
+    part_->read_maps(block, cached_);
     return *cached_;
   }
 
@@ -290,6 +300,18 @@ class SegmentStore {
     }
   }
 
+  // Slots are taken in order, and one that a merge frees is taken again at once: the first ones are in use.
+  void keep_bins() {
+    SegmentBlock& block = *blocks_.back();
+    float* values = block.bin_values.data();
+    for (std::size_t feature = 0; feature < feature_count; ++feature) {
+      const RankQuantizer& bins = quantizers_[feature];
+      block.bin_counts[feature] = static_cast<std::uint16_t>(bins.size());
+      for (std::size_t bin = 0; bin < bins.size(); ++bin) values[bins.slot(bin)] = static_cast<float>(bins.value(bin));
+      values += bins.size();
+    }
+  }
+
   struct Last {
     double value = 0.0;
     std::uint32_t counted = 0;  // segments up to the last one counted in a bin; may overflow: only differences are used
@@ -305,6 +327,7 @@ class SegmentStore {
   std::size_t dropped_ = 0;
   bool writes_through_ = false;
   bool is_closed_ = false;    // the last block is closed
+  bool is_restored_ = false;  // from a part that another process wrote
   std::size_t in_file_ = 0;   // blocks
   std::size_t released_ = 0;  // blocks in the file only
   std::vector<OwnedBlock> blocks_;
@@ -314,7 +337,8 @@ class SegmentStore {
   // Per block: map from the slots at its end to the slots now; null if they are the same.
   std::vector<std::unique_ptr<std::array<SlotMap, feature_count>>> later_;
   mutable OwnedBlock cached_;
-  mutable std::size_t cached_block_ = ~std::size_t{0};
+  static constexpr std::size_t none = ~std::size_t{0};
+  mutable std::size_t cached_block_ = none;
 };
 
 }  // namespace halcyon

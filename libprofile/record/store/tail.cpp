@@ -4,8 +4,10 @@
 #include <cmath>
 #include <cstring>
 #include <new>
+#include <numeric>
 #include <stdexcept>
 
+#include "libprofile/format/columns.hpp"
 #include "libprofile/format/packing.hpp"
 
 namespace halcyon {
@@ -68,9 +70,10 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
   read.figures.cpu.back() = '\0';
   read.end = static_cast<PartEnd>(facts.end);
   if (facts.open_segments >= SegmentBlock::capacity + 1 || facts.sites > most_sites || facts.modules > most_modules ||
-      facts.closed_blocks > part.blocks_within()) {
-    throw std::runtime_error("it lists segments that it does not have");
+      facts.closed_blocks > most_segments / SegmentBlock::capacity) {
+    throw std::runtime_error("it lists segments that it cannot have");
   }
+  read.written_segments = facts.closed_blocks * SegmentBlock::capacity + facts.open_segments;
   const bool has_segments = facts.closed_blocks + facts.open_segments > 0;
   if (has_segments && facts.sites == 0) throw std::runtime_error("it has segments without call sites");
   std::array<RankQuantizer, feature_count> quantizers;
@@ -115,9 +118,37 @@ ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part) {
     block->maps[feature] = in.get<SlotMap>();
     block->mapped |= std::uint64_t{1} << feature;
   }
-  read.segments =
-      std::make_unique<SegmentStore>(part, with_injection, facts.closed_blocks, std::move(block), open, quantizers);
+  // The open segments belong after the last closed block.
+  const std::size_t closed = std::min<std::size_t>(facts.closed_blocks, part.blocks_within());
+  read.segments = std::make_unique<SegmentStore>(part, with_injection, closed, std::move(block),
+                                                 closed == facts.closed_blocks ? open : 0, quantizers);
   return read;
+}
+
+std::unique_ptr<SegmentStore> first_blocks(PartFile& part, std::size_t blocks) {
+  OwnedBlock last = empty_block();
+  OwnedBlock open = empty_block();
+  if (last == nullptr || open == nullptr) throw std::bad_alloc();
+  const auto quantizers = std::make_unique<std::array<RankQuantizer, feature_count>>();
+  if (blocks > 0 && !part.read_block(blocks - 1, *last)) throw std::runtime_error("a block cannot be read");
+  const float* values = last->bin_values.data();
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    const std::size_t count = last->bin_counts[feature];
+    std::vector<RankQuantizer::Slot> slots(count);
+    std::iota(slots.begin(), slots.end(), RankQuantizer::Slot{0});
+    std::sort(slots.begin(), slots.end(), [values](auto one, auto other) { return values[one] < values[other]; });
+    for (const RankQuantizer::Slot slot : slots) {
+      constexpr double weight = 1.0;  // not kept
+      if (!(values[slot] >= 0.0F) || !std::isfinite(values[slot]) ||
+          !(*quantizers)[feature].append(static_cast<double>(values[slot]), weight, slot)) {
+        throw std::runtime_error("its bins contradict each other");
+      }
+    }
+    if (blocks > 0 && count == 0) throw std::runtime_error("it has segments without bins");
+    values += count;
+  }
+  return std::make_unique<SegmentStore>(part, part.header().with_injection != 0, blocks, std::move(open), 0,
+                                        *quantizers);
 }
 
 }  // namespace halcyon

@@ -62,9 +62,14 @@ struct ReadTail {
   std::vector<std::string> sites;
   std::vector<Module> modules;
   std::unique_ptr<SegmentStore> segments;  // reads closed blocks from the part
+  std::uint64_t written_segments = 0;      // more, if the file ends before the last closed block
 };
 
-/// Throws std::runtime_error if the tail contradicts itself.
+/// Throws std::runtime_error if the tail contradicts itself. Closed blocks are not read.
 ReadTail read_tail(const std::vector<std::byte>& tail, PartFile& part);
+
+/// The segments of the first closed blocks, from these blocks alone. Throws std::runtime_error if the last of them is
+/// not whole.
+std::unique_ptr<SegmentStore> first_blocks(PartFile& part, std::size_t blocks);
 
 }  // namespace halcyon

@@ -1,6 +1,7 @@
 """Symbols: what a program needs, what a library exports, and what the preloaded libraries wrap."""
 from .commands import output_of
-from .places import DECLARATIONS, PYTHON, SOURCE
+from .mpi_family import MPI
+from .places import PYTHON, SOURCE
 
 
 def exported_by(library):
@@ -17,6 +18,5 @@ def needed_by(program):
 
 def wrapped_functions():
     """Names of the functions that the preloaded libraries wrap, as their generator lists them."""
-    interpose = SOURCE / "libprofile" / "interpose"
-    return set(output_of([PYTHON, interpose / "generate.py", "list", DECLARATIONS, interpose / "mpi.table",
-                          interpose / "posix.table"]).split())
+    generator = SOURCE / "libprofile" / "interpose" / "generate.py"
+    return set(output_of([PYTHON, generator, "list", MPI.functions]).split())

@@ -1,4 +1,5 @@
-"""Slurm on one machine: munged, slurmctld and two slurmd, on free ports and in a directory of their own.
+"""Slurm on one machine, or on hosts of hosts.py: munged, slurmctld and a slurmd for each node, on free ports and in a
+directory of their own.
 
 The system's own Slurm and munge are neither read nor changed. All processes end with stop(), or when this process dies.
 """
@@ -49,36 +50,44 @@ def children():
 
 
 class Cluster:
-    """Jobs go to node `one`, which has two processors. Node `two` has one. Jobs of several parts use both nodes."""
+    """On one machine, jobs go to node `one`, which has two processors. Node `two` has one. Jobs of several parts use
+    both nodes. With `hosts`, each is a node of two processors, and the first is where jobs are started."""
 
-    def __init__(self, directory, mpi):
+    def __init__(self, directory, mpi, hosts=None):
         self.directory = Path(directory)
         self.directory.chmod(0o755)  # munged refuses a socket in a directory that others cannot enter
         self.output = []  # lines that the daemons printed
         self.environment = {"SLURM_CONF": str(self.directory / "slurm.conf")}
         self._daemons = []
         self._mpi = mpi
+        self._hosts = hosts
+        self._nodes = hosts.names if hosts else ("one", "two")
+        self._of_host = "/tmp" if hosts else self.directory  # what no two hosts may share; each has a /tmp of its own
+        self._processors = [2] * len(self._nodes) if hosts else [2, 1]
 
     def start(self):
         ctypes.CDLL(None).prctl(CHILD_SUBREAPER, 1, 0, 0, 0)
         key = self.directory / "key"
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o600)
-        for name in ("state", "one", "two"):
+        for name in ("state", *self._nodes):
             (self.directory / name).mkdir()
         self._write_configuration()
-        self._daemon("Created 2 work threads", "munged", "--foreground", "--num-threads=2", f"--key-file={key}",
-                     *(f"--{name}={self.directory / file}" for name, file in
-                       (("socket", "munge"), ("pid-file", "munged.pid"), ("seed-file", "seed"))))
         configuration = self.environment["SLURM_CONF"]
-        self._daemon("Running as primary controller", "slurmctld", "-D", "-f", configuration)
-        for node in ("one", "two"):
-            self._daemon("slurmd started", "slurmd", "-D", "-N", node, "-f", configuration)
+        first = self._nodes[0]
+        for node in self._nodes if self._hosts else [first]:  # each answers for a credential once
+            self._daemon(node, "Created 2 work threads", "munged", "--foreground", "--num-threads=2",
+                         f"--key-file={key}", f"--socket={self._of_host}/munge",
+                         *(f"--{name}-file={self.directory / node / name}" for name in ("pid", "seed")))
+        self._daemon(first, "Running as primary controller", "slurmctld", "-D", "-f", configuration)
+        for node in self._nodes:
+            self._daemon(node, "slurmd started", "slurmd", "-D", "-N", node, "-f", configuration)
 
     def stop(self):
         if self._daemons:
-            subprocess.run(["scancel", "--full", "--signal=KILL", f"--user={getpass.getuser()}"], check=False,
-                           env={**os.environ, **self.environment}, capture_output=True, timeout=GRACE)
+            cancel = ["scancel", "--full", "--signal=KILL", f"--user={getpass.getuser()}"]
+            subprocess.run(self._on(self._nodes[0], cancel), check=False, env={**os.environ, **self.environment},
+                           capture_output=True, timeout=GRACE)
         for daemon in reversed(self._daemons):
             daemon.terminate()
             try:
@@ -91,9 +100,13 @@ class Cluster:
                 os.kill(process, signal.SIGKILL)
                 os.waitpid(process, 0)
 
-    def _daemon(self, when_ready, name, *words):
-        daemon = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", name, *words], stderr=subprocess.PIPE, text=True,
-                                  stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL, cwd=self.directory,
+    def _on(self, node, command):
+        return self._hosts.on(node, command, **self.environment) if self._hosts else command
+
+    def _daemon(self, node, when_ready, name, *words):
+        command = ["setpriv", "--pdeathsig", "TERM", *self._on(node, [name, *words])]
+        daemon = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, stdout=subprocess.DEVNULL,
+                                  stdin=subprocess.DEVNULL, cwd=self.directory,
                                   env={**os.environ, "PATH": f"{os.environ['PATH']}:{SYSTEM_PATH}"})
         self._daemons.append(daemon)
         for line in daemon.stderr:
@@ -104,22 +117,28 @@ class Cluster:
         raise RuntimeError(f"{name} ended with status {daemon.wait()}\n{''.join(self.output)}")
 
     def _write_configuration(self):
-        controller, first, second = free_ports(3)
+        controller, *ports = free_ports(1 + len(self._nodes))
         host = socket.gethostname().partition(".")[0]
+        nodes = [(node, port, *((node, node) if self._hosts else (host, "127.0.0.1")))
+                 for node, port in zip(self._nodes, ports)]
+        controller_host, controller_address = nodes[0][2:]
+        lines = "\n".join(f"NodeName={node} NodeHostname={host} NodeAddr={address} Port={port} CPUs={cpus}"
+                          for (node, port, host, address), cpus in zip(nodes, self._processors))
+        first = self._nodes[0]
         (self.directory / "slurm.conf").write_text(f"""
 ClusterName=halcyon
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={controller_host}({controller_address})
 SlurmUser={getpass.getuser()}
 SlurmdUser={getpass.getuser()}
 AuthType=auth/munge
-AuthInfo=socket={self.directory}/munge
+AuthInfo=socket={self._of_host}/munge
 CredType=cred/munge
 SlurmctldPort={controller}
 StateSaveLocation={self.directory}/state
 SlurmdSpoolDir={self.directory}/%n
 SlurmctldPidFile={self.directory}/slurmctld.pid
 SlurmdPidFile={self.directory}/slurmd-%n.pid
-TmpFS={self.directory}
+TmpFS={self._of_host}
 MailProg=/bin/true
 MpiDefault={self._mpi}
 # Neither control groups nor binding, which a container may not have.
@@ -132,8 +151,7 @@ SlurmdParameters=config_overrides
 # Jobs start and end at once.
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,sched_interval=1
-NodeName=one NodeHostname={host} NodeAddr=127.0.0.1 Port={first} CPUs=2
-NodeName=two NodeHostname={host} NodeAddr=127.0.0.1 Port={second} CPUs=1
-PartitionName=main Nodes=one Default=YES
-PartitionName=both Nodes=one,two
+{lines}
+PartitionName=main Nodes={",".join(self._nodes) if self._hosts else first} Default=YES
+PartitionName=both Nodes={",".join(self._nodes)}
 """)

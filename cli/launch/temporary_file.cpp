@@ -1,0 +1,65 @@
+#include "cli/launch/temporary_file.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+namespace halcyon::cli {
+namespace {
+
+[[noreturn]] void remove_at_the_end(const char* path, int lifeline) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, nullptr);
+  setsid();  // signals to the command's process group are not for this process
+  // Who reads the command's output must not wait for this process.
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) close(stream);
+  char nothing = 0;
+  while (read(lifeline, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  unlink(path);
+  _exit(0);
+}
+
+void end(pid_t child) {
+  kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace
+
+// The remover is there before the file is: this process may be killed at any time.
+Outcome<TemporaryFile> TemporaryFile::make(const std::string& path) {
+  const auto cannot = [&path] { return Failure{"cannot write " + path + ": " + std::strerror(errno)}; };
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return cannot();
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[1]);
+    remove_at_the_end(path.c_str(), ends[0]);
+  }
+  const int file = child > 0 ? open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1;
+  const Failure failure = cannot();
+  close(ends[0]);
+  if (file >= 0) {
+    close(file);
+    return TemporaryFile(path, child, ends[1]);
+  }
+  if (child > 0) end(child);  // it would remove a file that is not ours
+  close(ends[1]);
+  return failure;
+}
+
+TemporaryFile::~TemporaryFile() {
+  if (remover_ == 0) return;
+  end(remover_);
+  close(lifeline_);
+  unlink(path_.c_str());
+}
+
+}  // namespace halcyon::cli

@@ -1,0 +1,35 @@
+// A file that exists as long as this process at most.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <utility>
+
+#include "libprofile/format/outcome.hpp"
+
+namespace halcyon::cli {
+
+/// Made empty, for this user only. It is removed when the object ends. If this process is killed, a child process that
+/// waits for that removes it.
+class TemporaryFile {
+ public:
+  static Outcome<TemporaryFile> make(const std::string& path);
+
+  TemporaryFile(TemporaryFile&& other) noexcept
+      : path_(std::move(other.path_)), remover_(std::exchange(other.remover_, 0)), lifeline_(other.lifeline_) {}
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(TemporaryFile&&) = delete;
+  ~TemporaryFile();
+
+ private:
+  TemporaryFile(std::string path, pid_t remover, int lifeline)
+      : path_(std::move(path)), remover_(remover), lifeline_(lifeline) {}
+
+  std::string path_;
+  pid_t remover_;  // 0 if moved from
+  int lifeline_;   // of a pipe that the remover reads, and that the kernel closes when this process ends
+};
+
+}  // namespace halcyon::cli

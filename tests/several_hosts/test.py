@@ -1,0 +1,180 @@
+"""Runs on several hosts, each with its own network, name, /tmp and shared memory: what is recorded, recovered and
+told of each."""
+import re
+import subprocess
+import unittest
+
+import halcyon_test
+from halcyon_test import (EXAMPLES, HALCYON, MPI, OPEN_MPI, PROGRAMS, TIME_LIMIT, Hosts, NoHosts, Profile,
+                          clean_environment, only_open_mpi)
+from halcyon_test.slurm_cluster import Cluster, missing
+
+NAMES = ("host-a", "host-b", "host-c")
+HERE = NAMES[0]  # where `halcyon run` is started
+# By hand also with MPICH 4.0, which often hangs in its own MPI_Finalize over TCP between hosts, recorded or not.
+RANKS_ARE_ON = NAMES if MPI is OPEN_MPI else NAMES[:2]
+RANKS = len(RANKS_ARE_ON)
+DIES = PROGRAMS / "dies"
+SEGMENTS = 1000
+RECORDED = re.compile(r"halcyon: run.h5: (\d+) segments of (\d) of \d ranks, until the run ended")
+# What the ranks that did not call MPI_Abort keep
+ALL_KEEP = not MPI.kills_other_ranks
+
+
+class OnHosts(halcyon_test.Behaviour):
+    """Each test has a directory that all hosts see."""
+
+    links = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.hosts = Hosts(*NAMES, links=cls.links)
+        cls.addClassCleanup(cls.hosts.end)
+
+    def setUp(self):
+        super().setUp()
+        self.directory = self.hosts.scratch_directory()
+
+    def command_on(self, host, *command, **environment):
+        """The words that run a command on a host, with what a test's commands need."""
+        needed = {"XDG_STATE_HOME": "/tmp/state", **MPI.environment, **environment}
+        if "OMPI_MCA_mpi_yield_when_idle" in clean_environment():
+            needed["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        return self.hosts.on(host, command, self.directory, **needed)
+
+    def on(self, host, *command, **environment):
+        return self.run_command(self.command_on(host, *command, **environment))
+
+    def halcyon_run(self, *words, hosts=RANKS_ARE_ON, options=("-o", "run.h5")):
+        """Runs a program under `halcyon run`, with a rank on each of these hosts."""
+        return self.on(HERE, HALCYON, "run", *options, "--", *MPI.launch(len(hosts)), *MPI.on_hosts(",".join(hosts)),
+                       *words)
+
+    def files_on(self, host, directory):
+        listed = self.on(host, "find", directory, "-type", "f")
+        return sorted(listed.output.split())
+
+    def profile(self, name="run.h5"):
+        return Profile(self.directory / name)
+
+    def hosts_of_ranks(self, profile):
+        return [host.decode() for host in profile.columns["rank_host"]]
+
+
+class SeveralHosts(OnHosts):
+
+    def test_the_profile_says_on_which_host_each_rank_was_and_what_happened_there(self):
+        finished = self.halcyon_run(EXAMPLES / "halo_c", "30", options=("--background", "0.1"))
+        self.assertEqual(finished.status, 0, finished)
+        [path] = self.directory.glob("*.h5")
+        self.assertRegex(path.name, rf"^halo_c\.{RANKS}p\.nojob\.\d{{8}}T\d{{6}}\.h5$")
+        profile = Profile(path)
+        self.assertEqual(self.hosts_of_ranks(profile), list(RANKS_ARE_ON))
+        self.assertTrue((profile.columns["background_quantum_before"] > 0).all())
+        report = self.report(path)
+        self.assertEqual(report["hosts"], list(RANKS_ARE_ON))
+        self.assertEqual([probes["host"] for probes in report["probes"]], list(RANKS_ARE_ON))
+        info = self.halcyon("info", path)
+        self.assertIn(", ".join(f"{rank} on {host}" for rank, host in enumerate(RANKS_ARE_ON)), info.output)
+        # Nothing else is left, on any host.
+        self.assertEqual({file.name for file in self.directory.iterdir()} - {"halo.dat"}, {path.name})
+        for host in NAMES:
+            self.assertEqual([file for file in self.files_on(host, "/tmp") if "halcyon-run" in file], [])
+
+    def test_a_run_that_dies_is_recovered_from_the_parts_of_all_hosts(self):
+        finished = self.halcyon_run(DIES, SEGMENTS, "abort", 1)
+        self.assertRegex(finished.errors, RECORDED)
+        segments, ranks = map(int, RECORDED.search(finished.errors).groups())
+        self.assertEqual(segments, SEGMENTS)
+        if ALL_KEEP:
+            self.assertEqual((ranks, [file.name for file in self.directory.iterdir()]), (3, ["run.h5"]))
+            self.assertEqual(self.hosts_of_ranks(self.profile()), list(NAMES))
+
+    @only_open_mpi("MPICH's launcher kills the other ranks before they have spilled")
+    def test_parts_on_the_hosts_own_disks_are_told_and_can_be_gathered(self):
+        own = f"/tmp/{self.directory.name}"
+        for host in NAMES:
+            self.on(host, "mkdir", own)
+        finished = self.halcyon_run(DIES, SEGMENTS, "abort", 1, options=("-o", f"{own}/run.h5"))
+        self.assertIn("segments of 1 of 3 ranks", finished.errors)
+        self.assertIn("ranks 1, 2 of 3 left nothing", finished.errors)
+        self.assertIn("ranks on other hosts may have left their parts there", finished.errors)
+        for host in NAMES[1:]:
+            self.assertIn(f"halcyon: what the ranks on {host} recorded is in {own}/run.h5.parts there", finished.errors)
+        gathered = self.directory / "all.h5.parts"
+        gathered.mkdir()
+        for host in NAMES:
+            parts = [file for file in self.files_on(host, own) if file.endswith(".part")]
+            self.assertEqual(len(parts), 1, (host, parts))
+            self.on(host, "cp", *parts, gathered)
+        recovered = self.on(HERE, HALCYON, "recover", gathered)
+        self.assertRegex(recovered.output, f"^all.h5: {SEGMENTS} segments of 3 of 3 ranks|"
+                                           f"^{self.directory}/all.h5: {SEGMENTS} segments of 3 of 3 ranks")
+        self.assertEqual(self.hosts_of_ranks(self.profile("all.h5")), list(NAMES))
+
+    def test_a_profile_on_another_hosts_own_disk_is_told_with_its_place(self):
+        own = f"/tmp/{self.directory.name}"
+        for host in NAMES:
+            self.on(host, "mkdir", own)
+        finished = self.halcyon_run(DIES, SEGMENTS, "finalize", hosts=NAMES[1:], options=("-o", f"{own}/run.h5"))
+        self.assertNotEqual(finished.status, 0, finished)
+        self.assertIn(f"halcyon: the profile is {own}/run.h5 on host-b, which `halcyon run` does not see",
+                      finished.errors)
+        self.assertIn("ran on hosts that do not see the profile's directory", finished.errors)
+        self.assertEqual([self.files_on(host, own) for host in NAMES], [[], [f"{own}/run.h5"], []])
+
+
+class ABadLink(OnHosts):
+    """The link of host-b loses messages."""
+
+    links = {"host-b": "loss=4"}
+
+    @only_open_mpi("ranks of MPICH poll, and leave the process that carries the messages too little of two cores")
+    def test_retransmissions_are_counted_on_each_host(self):
+        finished = self.halcyon_run(DIES, 100, "finalize")
+        self.assertEqual(finished.status, 0, finished)
+        counts = dict(zip(NAMES, self.profile().columns["host_tcp_retransmissions"]))
+        self.assertGreater(counts["host-b"], 0, counts)
+
+
+@unittest.skipIf(missing(), f"no {', '.join(missing())}")
+class UnderSlurm(OnHosts):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        place = cls.hosts.directory / "slurm"
+        place.mkdir()
+        cls.cluster = Cluster(place, MPI.slurm_interface, cls.hosts)
+        cls.addClassCleanup(cls.cluster.stop)
+        cls.cluster.start()
+
+    def srun(self, *words, options=("-o", "run.h5")):
+        return self.command_on(HERE, HALCYON, "run", *options, "--", "srun", "-N", RANKS, "-n", RANKS, *words,
+                               **self.cluster.environment)
+
+    def test_a_job_on_several_nodes(self):
+        finished = self.run_command(self.srun(EXAMPLES / "halo_c", "10", options=()))
+        self.assertEqual(finished.status, 0, finished)
+        [path] = self.directory.glob("*.h5")
+        self.assertRegex(path.name, rf"^halo_c\.{RANKS}p\.\d+\.\d{{8}}T\d{{6}}\.h5$")
+        self.assertEqual(len(set(self.hosts_of_ranks(Profile(path)))), RANKS)
+
+    def test_a_job_on_several_nodes_that_is_cancelled(self):
+        running = subprocess.Popen(self.srun(PROGRAMS / "endless", SEGMENTS), text=True, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(running.communicate)
+        self.addCleanup(running.kill)
+        self.assertEqual(running.stdout.readline(), "ready\n")
+        self.on(HERE, "scancel", "--signal=TERM", "--user=root", **self.cluster.environment)
+        _, errors = running.communicate(timeout=TIME_LIMIT)
+        self.assertRegex(errors, RECORDED)
+        self.assertGreaterEqual(self.profile().segments, SEGMENTS)
+
+
+if __name__ == "__main__":
+    try:
+        Hosts("host-a").end()
+    except NoHosts as why:
+        halcyon_test.skip(f"no hosts can be made here: {why}")
+    halcyon_test.main()
