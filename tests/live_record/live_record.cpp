@@ -1,6 +1,8 @@
 // live_record list: prints what all live records of this user hold, as JSON.
-// live_record suspend FILE SECONDS: asks the ranks of a record to stand still for so long, promises nothing further,
-// and prints the boundary and the end of the promise (CLOCK_MONOTONIC, s).
+// live_record suspend FILE SECONDS: asks the ranks of a record to stop, waits until all of them stand still, promises to
+// let them go after so long, and prints the boundary, the end of the promise (CLOCK_MONOTONIC, s), and how often it asked:
+// a rank may stop for a moment at a question that came too late for another.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -56,21 +58,39 @@ int list() {
   return 0;
 }
 
+std::uint64_t in_seconds(double seconds) {
+  return nanoseconds_of(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(1e9 * seconds);
+}
+
+bool do_stand_still(const live::JobNow& job) {
+  return std::all_of(job.here.begin(), job.here.end(),
+                     [](const live::RankNow& rank) { return rank.state == live::State::suspended; });
+}
+
+/// How many boundaries a program passes before it hears a question differs a thousandfold from one moment to the next,
+/// so the distance is found by doubling, and the promise is kept up until all ranks stand still.
 int suspend(const std::string& file, double seconds) {
+  constexpr std::chrono::seconds patience(60);
+  const Outcome<live::Reader> reader = live::Reader::open(file);
   Outcome<live::Regulator> regulator = live::Regulator::open(file);
+  if (!reader) return std::fprintf(stderr, "%s\n", reader.failure().message.c_str()), 1;
   if (!regulator) return std::fprintf(stderr, "%s\n", regulator.failure().message.c_str()), 1;
   std::uint64_t boundary = 0;
-  std::uint64_t until = 0;
-  std::uint64_t ahead = 2;
+  int asked_times = 0;
   do {
-    const std::uint64_t before = regulator->passed();
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    const std::uint64_t passed = regulator->passed();
-    ahead += 10 * (passed - before);
-    boundary = passed + ahead;
-    until = nanoseconds_of(CLOCK_MONOTONIC) + static_cast<std::uint64_t>(1e9 * seconds);
-  } while (!regulator->ask_to_stop(boundary, until));
-  std::printf("%llu %.9f\n", static_cast<unsigned long long>(boundary), 1e-9 * static_cast<double>(until));
+    boundary = regulator->passed() + (std::uint64_t{2} << asked_times);
+    ++asked_times;
+  } while (!regulator->ask_to_stop(boundary, in_seconds(seconds)));
+  const auto asked = std::chrono::steady_clock::now();
+  for (Outcome<live::JobNow> now = reader->read(); !now || !do_stand_still(*now); now = reader->read()) {
+    if (std::chrono::steady_clock::now() - asked > patience) return std::fputs("the ranks do not stop\n", stderr), 1;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    regulator->renew(in_seconds(seconds));
+  }
+  const std::uint64_t until = in_seconds(seconds);
+  regulator->renew(until);
+  std::printf("%llu %.9f %d\n", static_cast<unsigned long long>(boundary), 1e-9 * static_cast<double>(until),
+              asked_times);
   return 0;
 }
 

@@ -4,7 +4,7 @@ import subprocess
 
 from .mpi_family import MPI
 
-TIME_LIMIT = 300  # seconds, far above what any command takes: it only ends what hangs
+TIME_LIMIT = 240  # seconds, far above what any command takes: it ends what hangs before ctest (300 s) ends the test
 
 
 class Finished:
