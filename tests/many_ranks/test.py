@@ -33,7 +33,8 @@ class ManyRanks(halcyon_test.Behaviour):
         self.parts = self.directory / "run.h5.parts"
 
     def run_ranks(self, how):
-        return self.mpirun(RANKS, [*FEW_DESCRIPTORS, PROGRAMS / "dies", BARRIERS, how], options=[*MPI.yield_when_idle, *MPI.slow_to_kill],
+        return self.mpirun(RANKS, [*FEW_DESCRIPTORS, PROGRAMS / "dies", BARRIERS, how],
+                           options=[*MPI.yield_when_idle, *MPI.slow_to_kill],
                            HALCYON_OUTPUT=self.profile, **MANY_ON_ONE_MACHINE)
 
     def halcyon_with_few_descriptors(self, *words):

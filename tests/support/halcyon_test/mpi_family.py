@@ -80,7 +80,7 @@ OPEN_MPI = MpiFamily(
     ways_to_export=lambda name, value: [["-x", f"{name}={value}"]],
     pass_on=lambda name: ["-x", name],
     yield_when_idle=("--mca", "mpi_yield_when_idle", "1"),
-    slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),  # by default one
+    slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),  # by default one, and less by each rank that ends meanwhile
     status_of_signal=lambda number: 128 + number,
     statuses_of_exit=lambda status: {status},
     rank_variable="PMIX_RANK",
