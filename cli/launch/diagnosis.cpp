@@ -44,7 +44,7 @@ Finding launcher_finding(const Words& launch, const Outcome<Launcher>& launcher)
             "Put the launch command after '--', or use halcyon exec in each rank."};
   }
   if (launcher->kind == Launcher::Kind::srun) return {"launcher", "srun (Slurm)"};
-  return {"launcher", launch.front() + ": " + first_line(output_of({launch.front(), "--version"}))};
+  return {"launcher", launch.front() + ": " + first_line(launcher->version)};
 }
 
 Finding program_finding(const Words& launch, const Launcher& launcher) {
@@ -57,7 +57,7 @@ Finding program_finding(const Words& launch, const Launcher& launcher) {
     return {"program", *path + " is linked statically, so that nothing can be preloaded into it", State::problem,
             "Link it dynamically with the MPI library."};
   }
-  const std::optional<MpiLibrary> library = mpi_of_command({launch.begin() + 1, launch.end()});
+  const std::optional<MpiLibrary>& library = launcher.library;
   if (!library) {
     return {"program", *path + " is linked with no MPI library", State::note,
             "For a script or a wrapper this is usual. A program without MPI has nothing to record."};

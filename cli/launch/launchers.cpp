@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "cli/launch/hydra.hpp"
 #include "cli/launch/open_mpi.hpp"
@@ -38,11 +39,10 @@ std::string advice_without_launcher(const Words& launch) {
          "  (if it is a launcher: " + by_exec + ")";
 }
 
-// Of the first program that tells. A launcher alone knows its version, but Hydra also starts programs that are linked
-// with the standard ABI.
-MpiFamily family_under_mpirun(const Words& launch, MpiFamily usual) {
-  std::optional<MpiLibrary> library = mpi_of_command({launch.begin() + 1, launch.end()});
-  if (!library) library = mpi_beside(launch.front());
+// A launcher alone knows its version, but Hydra also starts programs that are linked with the standard ABI.
+MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const std::string& launcher,
+                              MpiFamily usual) {
+  const std::optional<MpiLibrary> library = of_program ? of_program : mpi_beside(launcher);
   return library ? library->family : usual;
 }
 
@@ -51,7 +51,8 @@ MpiFamily family_under_mpirun(const Words& launch, MpiFamily usual) {
 Outcome<Launcher> launcher_of(const Words& launch) {
   const std::string& command = launch.front();
   const std::string name = fs::path(command).filename();
-  if (name == "srun") return Launcher{Launcher::Kind::srun, family_under_srun(launch)};
+  std::optional<MpiLibrary> library = mpi_of_command({launch.begin() + 1, launch.end()});
+  if (name == "srun") return Launcher{Launcher::Kind::srun, family_under_srun(launch), std::move(library), {}};
   constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
                              "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
   if (std::find(names.begin(), names.end(), name) != names.end()) {
@@ -59,10 +60,12 @@ Outcome<Launcher> launcher_of(const Words& launch) {
     if (version.empty()) return Failure{"'" + command + " --version' prints nothing: is it installed and in PATH?"};
     const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
     if (says("Open MPI") || says("OpenRTE")) {
-      return Launcher{Launcher::Kind::open_mpi, family_under_mpirun(launch, MpiFamily::open_mpi)};
+      const MpiFamily family = family_under_mpirun(library, command, MpiFamily::open_mpi);
+      return Launcher{Launcher::Kind::open_mpi, family, std::move(library), version};
     }
     if (says("HYDRA") || says("Intel(R) MPI")) {
-      return Launcher{Launcher::Kind::hydra, family_under_mpirun(launch, MpiFamily::mpich)};
+      const MpiFamily family = family_under_mpirun(library, command, MpiFamily::mpich);
+      return Launcher{Launcher::Kind::hydra, family, std::move(library), version};
     }
   }
   return Failure{advice_without_launcher(launch)};

@@ -1,6 +1,7 @@
 // The launchers that Halcyon knows, and how each is told to load the recorder into its ranks.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/launch/job.hpp"
@@ -14,6 +15,8 @@ namespace halcyon::cli {
 struct Launcher {
   enum class Kind { open_mpi, hydra, srun } kind = Kind::open_mpi;
   MpiFamily family = MpiFamily::open_mpi;  // of the ranks
+  std::optional<MpiLibrary> library;       // of the first program of the command that tells
+  std::string version;                     // what it says of itself; empty for srun
 };
 
 /// Which launcher the command is, and which MPI library its ranks have. A failure says what to type instead.
