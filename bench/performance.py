@@ -4,7 +4,8 @@
 usage: bench/performance.py [--pairs N] [--beside NAME=LIBRARY ...]
 
 Takes some 30 minutes on an otherwise idle machine. Recorded and unrecorded runs alternate in one session. Never passes or
-fails. The page's section on figures above their budget is written by hand and is kept.
+fails. The page's section on figures above their budget is written by hand and is kept, and so is the comparison with
+other tools unless they are named.
 """
 import argparse
 import contextlib
@@ -28,6 +29,7 @@ HPCC_INPUT = Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
 DILATED = [next(p for p in PROGRAMS if p.name == "melt"), next(p for p in PROGRAMS if p.name == "cg"), HPCC]
 REPEATS = 7
 WHY, GROWTH = "Above the budget, and why:", "## How costs grow"
+OTHER_TOOLS, PIECES = "## Beside other tools", "## The pieces"
 BESIDE = ("The tools are preloaded into the same program, by turns. They do different things: mpiP counts and\n"
           "times calls by call site, IPM by call, size and partner. Halcyon counts, times and sums volumes by\n"
           "segment, and a barrier ends a segment. A figure is the median of "
@@ -142,10 +144,10 @@ def beside(directory, libraries):
     return lines
 
 
-def why_above_budget():
-    """The lines of that section in the present page."""
+def kept(first, next_one):
+    """The lines of the present page from one heading up to another."""
     text = PAGE.read_text() if PAGE.exists() else ""
-    begin, end = text.find(WHY), text.find(GROWTH)
+    begin, end = text.find(first), text.find(next_one)
     return text[begin:end].rstrip().split("\n") + [""] if 0 <= begin < end else []
 
 
@@ -293,12 +295,14 @@ def main():
             "Recorded and unrecorded runs alternate within one session. A figure is the median; in brackets is its",
             "95 % interval, which assumes no distribution. Google Benchmark measures the pieces.", "",
             "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, *large_runs(directory), "",
-            *why_above_budget(), GROWTH, "", "One rank, and more and more segments, each with its own amount of work:", "",
+            *kept(WHY, GROWTH), GROWTH, "", "One rank, and more and more segments, each with its own amount of work:", "",
             *growth_with_segments(directory), "",
+            "Memory is the largest that a rank had, less that of the same run without Halcyon. The probes use some MiB before",
+            "the run and give them back, so less than a million segments do not show.", "",
             f"More and more ranks of 100 000 segments each, on {machine().split()[0]} processors:", "",
             *growth_with_ranks(directory), "", "More and more segments in a profile:", "", *by_size, "",
-            *(["## Beside other tools", "", BESIDE, "", *beside(directory, others), ""] if others else []),
-            "## The pieces", ""]
+            *([OTHER_TOOLS, "", BESIDE, "", *beside(directory, others), ""] if others else kept(OTHER_TOOLS, PIECES)),
+            PIECES, ""]
         for block in pieces():
             page += ["```", block, "```", ""]
     PAGE.write_text("\n".join(page))
