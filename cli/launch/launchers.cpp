@@ -39,6 +39,17 @@ std::string advice_without_launcher(const Words& launch) {
          "  (if it is a launcher: " + by_exec + ")";
 }
 
+// What is behind the launcher, and the words of a file that lists its programs.
+Words words_behind_launcher(const Words& launch) {
+  constexpr std::array<std::string_view, 4> options{"--app", "-app", "--configfile", "-configfile"};  // the last two: Hydra
+  Words words(launch.begin() + 1, launch.end());
+  const auto option = std::find_first_of(words.begin(), words.end(), options.begin(), options.end());
+  if (words.end() - option < 2) return words;
+  const std::string file = *(option + 1);
+  for (const Words& line : lines_of(file)) words.insert(words.end(), line.begin(), line.end());
+  return words;
+}
+
 // A launcher alone knows its version, but Hydra also starts programs that are linked with the standard ABI.
 MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const std::string& launcher,
                               MpiFamily usual) {
@@ -51,7 +62,7 @@ MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const
 Outcome<Launcher> launcher_of(const Words& launch) {
   const std::string& command = launch.front();
   const std::string name = fs::path(command).filename();
-  std::optional<MpiLibrary> library = mpi_of_command({launch.begin() + 1, launch.end()});
+  std::optional<MpiLibrary> library = mpi_of_command(words_behind_launcher(launch));
   if (name == "srun") return Launcher{Launcher::Kind::srun, family_under_srun(launch), std::move(library), {}};
   constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
                              "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};

@@ -6,7 +6,7 @@ import unittest
 
 import halcyon_test
 from halcyon_test import (BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, MPICH, OTHER_MPI, PROGRAMS, PYTHON, Profile,
-                          clean_environment, only_mpich, only_open_mpi)
+                          clean_environment, needs_python, only_mpich, only_open_mpi)
 
 PROGRAM = EXAMPLES / "halo_c"
 BACKGROUND = 2  # seconds that --background takes, half of them before the run and half after it
@@ -154,8 +154,8 @@ class RunCommand(halcyon_test.Behaviour):
 
     @only_mpich("Hydra is MPICH's launcher")
     def test_programs_in_a_file_of_hydra(self):
-        (self.directory / "programs").write_text(f"-n 1 {PROGRAM} 10 :\n-n 1 {PROGRAM} 10\n")
-        finished = self.run_with("mpiexec.hydra", "-configfile", "programs")
+        (self.directory / "programs").write_text(f"-n 1 {PROGRAM} 10{MPI.joins_programs}\n-n 1 {PROGRAM} 10\n")
+        finished = self.run_with(*MPI.launcher, "-configfile", "programs")
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual(self.profile().attributes["ranks"], 2)
 
@@ -192,12 +192,14 @@ class RunCommand(halcyon_test.Behaviour):
                 _, _, command = finished.output.partition(" srun --disable-status ")
                 self.assertEqual(command, expected + "\n")
 
+    @needs_python
     def test_the_users_own_variables_still_reach_the_ranks(self):
         code = "from mpi4py import MPI; from os import environ as e; print(e['MINE'], e['OURS'], e['LD_PRELOAD'])"
         options = [*MPI.exported("MINE", "1 2"), *MPI.pass_on("OURS")]
         finished = self.run_with(*MPI.launch(1, *options), PYTHON, "-c", code, OURS="3;4")
         self.assertEqual(finished.output, f"1 2 3;4 {LIBRARY}\n", finished)
 
+    @needs_python
     def test_the_users_own_preload_is_kept_behind_ours(self):
         code = "from mpi4py import MPI; import os; print(os.environ['LD_PRELOAD'])"
         for way in MPI.ways_to_export("LD_PRELOAD", "libm.so.6"):
@@ -214,6 +216,7 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("several programs", finished.errors)
 
+    @needs_python
     def test_arguments_that_look_like_ours_belong_to_the_program(self):
         code = "from mpi4py import MPI; import sys; print(sys.argv[1:])"
         finished = self.run_with(*MPI.launch(1), PYTHON, "-c", code, "--help", "-o", "--", "")
@@ -225,6 +228,7 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(self.profile().attributes["counter"], "none")
 
+    @unittest.skipUnless(MPI.starts_without_its_launcher, "the library asks the launcher that the variable names")
     def test_exec_asks_the_program_and_not_the_launcher_whose_mpi_it_has(self):
         # A launcher may start programs of either family.
         finished = self.halcyon("exec", "-o", "run.h5", "--", PROGRAM, "10", **{OTHER_MPI.rank_variable: "0"})
@@ -247,6 +251,7 @@ class RunCommand(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("./nothing", finished.errors)
 
+    @needs_python
     def test_a_relative_output_stays_where_the_run_was_started(self):
         code = "from mpi4py import MPI; import os; os.chdir('/')"
         finished = self.mpirun(1, [PYTHON, "-c", code], HALCYON_OUTPUT="run.h5")

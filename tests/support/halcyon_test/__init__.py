@@ -8,7 +8,7 @@ from .commands import TIME_LIMIT, Finished, clean_environment, output_of
 from .hosts import ENTER, Hosts, NoHosts
 from .machine import MOST_FOREIGN_CPU, foreign_cpu_seconds, processes_that_name
 from .made_up_times import is_delayed, make_up_times
-from .mpi_family import MPI, MPICH, OPEN_MPI, OTHER_MPI, only_mpich, only_open_mpi
+from .mpi_family import MPI, MPICH, OPEN_MPI, OTHER_MPI, needs_python, only_mpich, only_open_mpi
 from .places import BUILD, EXAMPLES, HALCYON, INJECTOR, LIBRARY, PROGRAMS, PYTHON, SOURCE, WRITER, library_of
 from .profile import TOTALS, Profile, editing, split_site
 from .schemas import check_schema, checks_schemas, keys_of_schema

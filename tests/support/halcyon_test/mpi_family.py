@@ -22,6 +22,7 @@ WHEELS = BUILDS.resolve() / "wheels"
 class MpiFamily:
     name: str
     implementation: str  # whose launcher and behaviour it has: Open MPI or MPICH
+    interface: str  # what messages call its handles
     suffix: str  # of Halcyon's libraries
     programs: str  # suffix of the directories of examples and test programs
     library: str  # the file name of the MPI library that these programs load
@@ -48,9 +49,12 @@ class MpiFamily:
     has_sessions: bool
     has_init_beside_sessions: bool = True
     has_fortran: bool = True
+    has_python: bool = True  # mpi4py, or tests/mpich in its place
     has_mpi4py: bool = True
+    joins_programs: str = " :"  # at the end of a line of Hydra's -configfile
     has_app_files: bool = True  # mpirun --app; 5.0 reads them no more (open-mpi/ompi#12375)
     runs_every_call: bool = True
+    starts_without_its_launcher: bool = True  # where the variables of another launcher are set
     runs_older_programs: bool = False  # the programs are built for an older version of the library
 
     @property
@@ -69,6 +73,7 @@ class MpiFamily:
 OPEN_MPI = MpiFamily(
     name="Open MPI",
     implementation="Open MPI",
+    interface="Open MPI",
     suffix="",
     programs="",
     library="libmpi.so.40",
@@ -80,7 +85,8 @@ OPEN_MPI = MpiFamily(
     ways_to_export=lambda name, value: [["-x", f"{name}={value}"]],
     pass_on=lambda name: ["-x", name],
     yield_when_idle=("--mca", "mpi_yield_when_idle", "1"),
-    slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),  # by default one, and less by each rank that ends meanwhile
+    # By default one, and less by each rank that ends meanwhile.
+    slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),
     status_of_signal=lambda number: 128 + number,
     statuses_of_exit=lambda status: {status},
     rank_variable="PMIX_RANK",
@@ -94,6 +100,7 @@ OPEN_MPI = MpiFamily(
 MPICH = MpiFamily(
     name="MPICH",
     implementation="MPICH",
+    interface="MPICH",
     suffix="-mpich",
     programs="-mpich",
     library="libmpich.so.12",
@@ -124,8 +131,8 @@ def of_wheel(family, wheel, launcher, **changes):
     place = WHEELS / wheel
     environment = {**family.environment, "LD_LIBRARY_PATH": str(place / "lib"), "PYTHONPATH": str(WHEELS / "mpi4py"),
                    **changes.pop("environment", {})}
-    return replace(family, launcher=(str(place / "bin" / launcher), *family.launcher[1:]), environment=environment, has_mpi4py=True,
-                   **changes)
+    return replace(family, launcher=(str(place / "bin" / launcher), *family.launcher[1:]), environment=environment,
+                   has_mpi4py=True, **changes)
 
 
 OPEN_MPI_5 = of_wheel(OPEN_MPI, "openmpi5", "mpirun", name="Open MPI 5", suffix="-openmpi5", programs="-openmpi5",
@@ -134,9 +141,10 @@ OPEN_MPI_5 = of_wheel(OPEN_MPI, "openmpi5", "mpirun", name="Open MPI 5", suffix=
 MPICH_5 = of_wheel(MPICH, "mpich5", "mpiexec", name="MPICH 5", suffix="-mpich5", functions="3,4,4.1,large,posix",
                    runs_older_programs=True)
 INTEL_MPI = of_wheel(MPICH, "intel", "mpiexec", name="Intel MPI", suffix="-mpich5", functions="3,4,4.1,large,posix",
-                     environment={"I_MPI_ROOT": str(WHEELS / "intel")}, has_init_beside_sessions=False,
-                     runs_every_call=False, runs_older_programs=True)
-ABI = {"suffix": "-abi", "programs": "-abi", "library": "libmpi_abi.so.1", "has_fortran": False, "has_mpi4py": False,
+                     environment={"I_MPI_ROOT": str(WHEELS / "intel")}, joins_programs="",
+                     has_init_beside_sessions=False, runs_every_call=False, runs_older_programs=True)
+ABI = {"suffix": "-abi", "programs": "-abi", "library": "libmpi_abi.so.1", "interface": "the standard ABI of MPI",
+       "has_fortran": False, "has_python": False, "has_mpi4py": False, "starts_without_its_launcher": False,
        "runs_older_programs": False}
 STANDARD_ABI = replace(MPICH_5, name="MPICH 5 with the standard ABI", **ABI)
 INTEL_ABI = replace(INTEL_MPI, name="Intel MPI with the standard ABI", **ABI)
@@ -149,3 +157,5 @@ OTHER_MPI = OPEN_MPI if MPI.implementation == "MPICH" else MPICH
 # Decorators of tests, which take the reason.
 only_open_mpi = functools.partial(unittest.skipIf, MPI.implementation != "Open MPI")
 only_mpich = functools.partial(unittest.skipIf, MPI.implementation != "MPICH")
+# A decorator of tests.
+needs_python = unittest.skipUnless(MPI.has_python, "mpi4py has no build for this MPI")
