@@ -29,6 +29,15 @@ def on_synthetic_runs(runs, what, *options):
     return tables.read_text()
 
 
+def of_real_programs(measured):
+    """The lines on real programs: when they were measured, and the table."""
+    if measured.is_dir():
+        return [f"Measured until {date.today()}, with the estimator of that day.", "",
+                *disturbed.table(measured, PROGRAMS + FURTHER_PROGRAMS, is_made=False)]
+    page = PAGE.read_text()
+    return page[page.index("Measured until "):].rstrip().split("\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=Path, default=SOURCE / "build" / "accuracy", help="directory that keeps results")
@@ -40,7 +49,7 @@ def main():
     synthetic = on_synthetic_runs(runs, "tables")
     laws = on_synthetic_runs(runs, "laws", "--cases", "30")
     calibration = on_synthetic_runs(runs, "calibration", "--cases", "20")
-    real = list(disturbed.table(arguments.disturbed.resolve(), PROGRAMS + FURTHER_PROGRAMS, is_made=False))
+    real = of_real_programs(arguments.disturbed.resolve())
 
     page = [
         "# How near the estimates come",

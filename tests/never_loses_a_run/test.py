@@ -70,19 +70,20 @@ class NeverLosesARun(halcyon_test.Behaviour):
 
     def test_a_fault_which_mpi_still_reports(self):
         finished = self.run_that_ends(SEGMENTS, "segv", 0)
-        self.assertIn("address not mapped", finished.errors.lower())
-        self.check_recovered(finished, {MPI.status_of_signal(signal.SIGSEGV)}, f"signal {signal.SIGSEGV.value}")
+        if MPI.reports_faults:
+            self.assertIn("address not mapped", finished.errors.lower())
+        self.check_recovered(finished, MPI.statuses_of_signal(signal.SIGSEGV), f"signal {signal.SIGSEGV.value}")
 
     def test_signals_of_a_batch_system(self):
         for number in BATCH_SIGNALS - MPI.handled_signals:
             with self.subTest(number):
                 self.profile.unlink(missing_ok=True)
                 finished = self.run_that_ends(SEGMENTS, f"signal:{number.value}")
-                self.check_recovered(finished, {MPI.status_of_signal(number)}, f"signal {number.value}")
+                self.check_recovered(finished, MPI.statuses_of_signal(number), f"signal {number.value}")
 
     def test_a_signal_while_mpi_finalize_merges_the_ranks(self):
         finished = self.run_that_ends(SEGMENTS, f"merging:{signal.SIGXCPU.value}", 0)
-        self.assertEqual(finished.status, MPI.status_of_signal(signal.SIGXCPU), finished)
+        self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGXCPU), finished)
         kept = Profile(self.profile)
         if MPI.kills_other_ranks and "incomplete" in kept.attributes:
             self.assertEqual(kept.segments, SEGMENTS + 1)  # those of rank 0, where MPI_Finalize has ended one more
@@ -99,7 +100,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(original, copy)
         finished = self.mpirun(2, [PROGRAM, SEGMENTS, "writing", 0], preload=[library], HALCYON_OUTPUT=self.profile)
-        self.assertEqual(finished.status, MPI.status_of_signal(signal.SIGTERM), finished)
+        self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGTERM), finished)
         self.check(SEGMENTS + 1, "finalized")
         self.assertFalse(self.parts.exists())
 
@@ -115,13 +116,13 @@ class NeverLosesARun(halcyon_test.Behaviour):
     @needs_other_ranks
     def test_a_rank_that_is_killed_before_it_spilled(self):
         finished = self.run_that_ends(SEGMENTS, f"signal:{signal.SIGKILL.value}", 1)
-        self.assertEqual(finished.status, MPI.status_of_signal(signal.SIGKILL), finished)
+        self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGKILL), finished)
         kept = self.check(SEGMENTS, "killed")
         self.assertEqual(kept.attributes["incomplete"], "rank 1 of 2 left nothing")
 
     def test_all_ranks_killed_after_they_spilled(self):
         finished = self.run_that_ends(self.parts, f"signal:{signal.SIGKILL.value}", options=["--spill", "1"])
-        self.assertEqual(finished.status, MPI.status_of_signal(signal.SIGKILL), finished)
+        self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGKILL), finished)
         kept = self.check(None, "killed")
         self.assertGreater(kept.segments, 0)
 

@@ -26,6 +26,8 @@ class SpawnedWorlds(halcyon_test.Behaviour):
 
     def setUp(self):
         super().setUp()
+        if not MPI.has_children:
+            self.skipTest("the launcher does not pass the environment of parents on to their children")
         if self.can_spawn is None:
             words = [PROGRAM, 1, 1, "disconnect", "disconnect"]
             SpawnedWorlds.can_spawn = self.mpirun(1, words, preload=()).status == 0
@@ -108,6 +110,8 @@ class SpawnedWorlds(halcyon_test.Behaviour):
     def test_ranks_that_connect_and_disconnect_meet_at_a_boundary_if_they_are_all(self):
         for ranks, boundaries_of_all in ((2, MEETINGS), (3, 0)):
             with self.subTest(ranks=ranks):
+                if self.mpirun(ranks, [JOINS], preload=()).status != 0:
+                    self.skipTest("the library opens no port for this program, with or without Halcyon")
                 profile = self.record(ranks, [JOINS])
                 self.assertEqual(profile.operations(),
                                  BARRIERS_BEFORE * ["barrier"] + boundaries_of_all * ["allreduce"] +

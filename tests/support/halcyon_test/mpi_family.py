@@ -37,7 +37,7 @@ class MpiFamily:
     slow_to_kill: tuple[str, ...]  # after SIGTERM, the ranks have five seconds until SIGKILL
 
     # Exit statuses of the launcher
-    status_of_signal: Callable[[int], int]  # where this signal ended a rank
+    statuses_of_signal: Callable[[int], set[int]]  # where this signal ended a rank
     statuses_of_exit: Callable[[int], set[int]]  # where one rank exited with this status and the others were waiting
 
     rank_variable: str  # the launcher sets it in each rank
@@ -49,6 +49,8 @@ class MpiFamily:
     has_sessions: bool
     has_init_beside_sessions: bool = True
     has_fortran: bool = True
+    reports_faults: bool = True  # it, or UCX below it, says where a fault was
+    has_children: bool = True  # those of MPI_Comm_spawn are recorded
     has_python: bool = True  # mpi4py, or tests/mpich in its place
     has_mpi4py: bool = True
     joins_programs: str = " :"  # at the end of a line of Hydra's -configfile
@@ -87,7 +89,7 @@ OPEN_MPI = MpiFamily(
     yield_when_idle=("--mca", "mpi_yield_when_idle", "1"),
     # By default one, and less by each rank that ends meanwhile.
     slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),
-    status_of_signal=lambda number: 128 + number,
+    statuses_of_signal=lambda number: {128 + number},
     statuses_of_exit=lambda status: {status},
     rank_variable="PMIX_RANK",
     slurm_interface="pmix",
@@ -111,7 +113,7 @@ MPICH = MpiFamily(
     pass_on=lambda name: [],  # Hydra passes on all
     yield_when_idle=(),
     slow_to_kill=(),
-    status_of_signal=lambda number: number,
+    statuses_of_signal=lambda number: {number},
     # Hydra kills the ranks that wait, and returns all statuses that it saw, joined bit by bit.
     statuses_of_exit=lambda status: {status, signal.SIGKILL, status | signal.SIGKILL},
     rank_variable="PMI_RANK",
@@ -132,16 +134,19 @@ def of_wheel(family, wheel, launcher, **changes):
     environment = {**family.environment, "LD_LIBRARY_PATH": str(place / "lib"), "PYTHONPATH": str(WHEELS / "mpi4py"),
                    **changes.pop("environment", {})}
     return replace(family, launcher=(str(place / "bin" / launcher), *family.launcher[1:]), environment=environment,
-                   has_mpi4py=True, **changes)
+                   has_mpi4py=True, reports_faults=family.implementation == "Open MPI", **changes)
 
 
 OPEN_MPI_5 = of_wheel(OPEN_MPI, "openmpi5", "mpirun", name="Open MPI 5", suffix="-openmpi5", programs="-openmpi5",
                       environment={"OMPI_MCA_osc": "^ucx"},  # it says on standard error that it fails
-                      functions="3,4,posix", has_sessions=True, has_fortran=False, has_app_files=False)
+                      functions="3,4,posix", has_sessions=True, has_fortran=False, has_app_files=False,
+                      has_children=False)  # they get no variables of -x (open-mpi/ompi#13399)
 MPICH_5 = of_wheel(MPICH, "mpich5", "mpiexec", name="MPICH 5", suffix="-mpich5", functions="3,4,4.1,large,posix",
                    runs_older_programs=True)
 INTEL_MPI = of_wheel(MPICH, "intel", "mpiexec", name="Intel MPI", suffix="-mpich5", functions="3,4,4.1,large,posix",
                      environment={"I_MPI_ROOT": str(WHEELS / "intel")}, joins_programs="",
+                     # It returns that of the rank that was signalled, or of one that it killed thereafter.
+                     statuses_of_signal=lambda number: {128 + number, 128 + signal.SIGKILL},
                      has_init_beside_sessions=False, runs_every_call=False, runs_older_programs=True)
 ABI = {"suffix": "-abi", "programs": "-abi", "library": "libmpi_abi.so.1", "interface": "the standard ABI of MPI",
        "has_fortran": False, "has_python": False, "has_mpi4py": False, "starts_without_its_launcher": False,
