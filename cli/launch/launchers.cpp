@@ -41,7 +41,8 @@ std::string advice_without_launcher(const Words& launch) {
 
 // What is behind the launcher, and the words of a file that lists its programs.
 Words words_behind_launcher(const Words& launch) {
-  constexpr std::array<std::string_view, 4> options{"--app", "-app", "--configfile", "-configfile"};  // the last two: Hydra
+  constexpr std::array<std::string_view, 4> options{"--app", "-app", "--configfile",
+                                                    "-configfile"};  // the last two: Hydra
   Words words(launch.begin() + 1, launch.end());
   const auto option = std::find_first_of(words.begin(), words.end(), options.begin(), options.end());
   if (words.end() - option < 2) return words;

@@ -60,6 +60,10 @@ class Function:
     def is_variadic(self):
         return self.parameters and self.parameters[-1].declaration == "..."
 
+    def makes_request(self):
+        """Those that complete, start or cancel a request that is there have no other parameter, or are hand-written."""
+        return len(self.parameters) > 1 and any(p.declaration == "MPI_Request *request" for p in self.parameters)
+
     def has(self, name):
         return any(p.name == name for p in self.parameters)
 
@@ -208,6 +212,8 @@ def body(function, tool):
     lines.append(f"  const auto result = next({f.passed()});")
     lines.append("  call.ended();")
     note = f.note if tool == "recorder" or kind == "posixio" else ""
+    if tool == "recorder" and f.makes_request():
+        note = "; ".join(filter(None, ["request_made(*request)", note]))
     if note or f.boundary and tool == "recorder":
         success = "succeeded(result)" if f.kind == "posixio" else "result == MPI_SUCCESS"
         lines.append(f"  if ({success}) {{")

@@ -67,6 +67,13 @@ class RecordedCall {
 
   // -- the notes of the tables
 
+  /// MPI has given the handle to a new request. If it belonged to a request that another thread has completed, but not
+  /// yet noted, that one is over: who completes the new request must not take it for the old one.
+  void request_made(MPI_Request request) {
+    if (!recorder->run.several_threads || recorder->calls.requests.empty()) return;
+    const SharedStateLock lock;
+    recorder->calls.requests.erase(request);
+  }
   void send(BlockingMode mode, MPI_Count count, MPI_Datatype type, int destination) {
     thread_->add(sends_of(mode), 1);
     if (destination != MPI_PROC_NULL) move(Feature::bytes_sent, bytes(count, type));

@@ -1,6 +1,8 @@
 """Programs that do what is allowed but seldom expected by tools: they run as ever, and their profile is right."""
+import unittest
+
 import halcyon_test
-from halcyon_test import PROGRAMS, PYTHON, Profile, only_open_mpi
+from halcyon_test import MPI, PROGRAMS, PYTHON, Profile, only_open_mpi
 
 PROGRAM = PROGRAMS / "hostile"
 PLUGIN = PROGRAMS / "libplugin.so"
@@ -38,6 +40,8 @@ total = ctypes.c_int()
 plugin.sum_over_ranks(ctypes.byref(total))
 assert total.value == 2, total
 """
+needs_errors = unittest.skipUnless(MPI.checks_arguments and MPI.returns_errors,
+                                   "the library does not tell the program of wrong arguments")
 
 
 class HostilePrograms(halcyon_test.Behaviour):
@@ -108,9 +112,11 @@ class HostilePrograms(halcyon_test.Behaviour):
     def test_threads_that_have_ended_are_remembered(self):
         self.assertEqual(self.check("shortlived", ranks=1).totals(0)["sends_blocking"], SHORT_LIVED_THREADS)
 
+    @needs_errors
     def test_failed_calls_fail_the_same_way_and_count_for_nothing(self):
         self.assertEqual(self.check("failing").nonzero_totals(0), {"collectives_all_to_all": BARRIERS})
 
+    @unittest.skipUnless(MPI.returns_errors, "the library ends the program at an error")
     def test_a_receive_that_fails_leaves_nothing_to_what_has_its_handle_next(self):
         totals = self.check("truncated", ranks=1).nonzero_totals(0)
         # Open MPI 4.1 calls a receive a success though the message is too long; then the beginning has arrived.
@@ -123,6 +129,7 @@ class HostilePrograms(halcyon_test.Behaviour):
             "bytes_sent": rounds * (BYTES_TOO_LONG + sum(BYTES_THAT_FIT)),
             "bytes_received": rounds * sum(BYTES_THAT_FIT) + (rounds - failed) * BYTES_OF_ROOM})
 
+    @needs_errors
     def test_calls_that_fail_reach_the_error_handler_of_the_program_and_count_for_nothing(self):
         profile = self.check("handler")
         self.assertEqual(profile.boundaries, BARRIERS + FAILED_SENDS)
@@ -178,6 +185,7 @@ class HostilePrograms(halcyon_test.Behaviour):
     def test_no_stranger_is_among_the_programs_children(self):
         self.check("children")
 
+    @unittest.skipUnless(MPI.is_debians, "the plugin is linked with the Fortran interface of Debian's library")
     def test_a_fortran_plugin_in_a_scope_of_its_own_still_reaches_mpi(self):
         finished = self.mpirun(2, [PYTHON, "-c", CALLS_PLUGIN], HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual((finished.status, finished.output, finished.errors), (0, "", ""), finished)

@@ -1,7 +1,7 @@
 // live_record list: prints what all live records of this user hold, as JSON.
-// live_record suspend FILE SECONDS: asks the ranks of a record to stop, waits until all of them stand still, promises to
-// let them go after so long, and prints the boundary, the end of the promise (CLOCK_MONOTONIC, s), and how often it asked:
-// a rank may stop for a moment at a question that came too late for another.
+// live_record suspend FILE SECONDS: asks the ranks of a record to stop, waits until all of them stand still, promises
+// to let them go after so long, and prints the boundary, the end of the promise (CLOCK_MONOTONIC, s), and how often it
+// asked: a rank may stop for a moment at a question that came too late for another.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -49,6 +49,8 @@ class MpiFamily:
     has_sessions: bool
     has_init_beside_sessions: bool = True
     has_fortran: bool = True
+    checks_arguments: bool = True
+    returns_errors: bool = True  # where the program has set MPI_ERRORS_RETURN
     reports_faults: bool = True  # it, or UCX below it, says where a fault was
     has_children: bool = True  # those of MPI_Comm_spawn are recorded
     has_python: bool = True  # mpi4py, or tests/mpich in its place
@@ -142,7 +144,7 @@ OPEN_MPI_5 = of_wheel(OPEN_MPI, "openmpi5", "mpirun", name="Open MPI 5", suffix=
                       functions="3,4,posix", has_sessions=True, has_fortran=False, has_app_files=False,
                       has_children=False)  # they get no variables of -x (open-mpi/ompi#13399)
 MPICH_5 = of_wheel(MPICH, "mpich5", "mpiexec", name="MPICH 5", suffix="-mpich5", functions="3,4,4.1,large,posix",
-                   runs_older_programs=True)
+                   checks_arguments=False, runs_older_programs=True)
 INTEL_MPI = of_wheel(MPICH, "intel", "mpiexec", name="Intel MPI", suffix="-mpich5", functions="3,4,4.1,large,posix",
                      environment={"I_MPI_ROOT": str(WHEELS / "intel")}, joins_programs="",
                      # It returns that of the rank that was signalled, or of one that it killed thereafter.
@@ -152,7 +154,7 @@ ABI = {"suffix": "-abi", "programs": "-abi", "library": "libmpi_abi.so.1", "inte
        "has_fortran": False, "has_python": False, "has_mpi4py": False, "starts_without_its_launcher": False,
        "runs_older_programs": False}
 STANDARD_ABI = replace(MPICH_5, name="MPICH 5 with the standard ABI", **ABI)
-INTEL_ABI = replace(INTEL_MPI, name="Intel MPI with the standard ABI", **ABI)
+INTEL_ABI = replace(INTEL_MPI, name="Intel MPI with the standard ABI", returns_errors=False, **ABI)
 
 FAMILIES = {"mpi": OPEN_MPI, "mpich": MPICH, "openmpi5": OPEN_MPI_5, "mpich5": MPICH_5, "intel": INTEL_MPI,
             "abi": STANDARD_ABI, "intel-abi": INTEL_ABI}
