@@ -189,6 +189,7 @@ class LiveRecord(halcyon_test.Behaviour):
         while all(rank["state"] == "suspended" for rank in standing["here"]):
             ended, used = time.monotonic(), [cpu_seconds(rank["process"]) for rank in record["here"]]
             standing = self.record()
+            self.assertIsNotNone(standing, "the program has ended")
         for rank in range(RANKS):  # on a busy machine, little may be left of the promise when it is seen
             self.assertLess(used[rank] - before[rank], 0.1 * (ended - began) + CPU_CLOCK)
         self.assertGreaterEqual(time.monotonic(), until)
