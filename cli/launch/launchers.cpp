@@ -63,13 +63,15 @@ MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const
 Outcome<Launcher> launcher_of(const Words& launch) {
   const std::string& command = launch.front();
   const std::string name = fs::path(command).filename();
-  std::optional<MpiLibrary> library = mpi_of_command(words_behind_launcher(launch));
-  if (name == "srun") return Launcher{Launcher::Kind::srun, family_under_srun(launch), std::move(library), {}};
+  if (name == "srun") {
+    return Launcher{Launcher::Kind::srun, family_under_srun(launch), mpi_of_command(words_behind_launcher(launch)), {}};
+  }
   constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
                              "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
   if (std::find(names.begin(), names.end(), name) != names.end()) {
     const std::string version = output_of({command, "--version"});
     if (version.empty()) return Failure{"'" + command + " --version' prints nothing: is it installed and in PATH?"};
+    std::optional<MpiLibrary> library = mpi_of_command(words_behind_launcher(launch));
     const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
     if (says("Open MPI") || says("OpenRTE")) {
       const MpiFamily family = family_under_mpirun(library, command, MpiFamily::open_mpi);

@@ -207,8 +207,9 @@ class LiveRecord(halcyon_test.Behaviour):
         self.assertLess(min(profile.columns["rank_off_cpu"]), suspended)
         info = json.loads(self.halcyon("info", "--json", self.profile).output)
         self.assertEqual((info["suspensions"], info["suspended_seconds"]), (suspensions, suspended))
-        self.assertIn("by `halcyon regulate`", self.halcyon("info", self.profile).output)
-        self.assertIn("by `halcyon regulate`", self.halcyon("report", self.profile).output)
+        words = ("once" if suspensions == 1 else f"{suspensions} times") + " by `halcyon regulate`"
+        self.assertIn(words, self.halcyon("info", self.profile).output)
+        self.assertIn(words, self.halcyon("report", self.profile).output)
         self.assertEqual(self.report(self.profile)["suspended_seconds"], suspended)
 
     def test_a_signal_ends_a_suspended_run_at_once(self):
