@@ -24,7 +24,6 @@ struct MpiRuntime {
   X(Bcast)                       \
   X(Cart_shift)                  \
   X(Comm_dup)                    \
-  X(Comm_split)                  \
   X(Comm_free)                   \
   X(Comm_get_parent)             \
   X(Comm_group)                  \

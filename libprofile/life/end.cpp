@@ -31,6 +31,7 @@ void end_recording() noexcept try {
   }
   run.surroundings.measure_after(run.meters, run.run.settings);
   reduce_and_write(run);
+  run.run.leave_others();
   run.gate.note_saved();
   run.live.leave();
   release_signals();

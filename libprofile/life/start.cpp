@@ -61,6 +61,7 @@ void begin(bool is_spawned) {
     }
     return;
   }
+  if (!run.join_others()) return complain("nothing is recorded: MPI_Comm_dup failed in MPI_Init");
   std::string complaint;
   run.settings = settings_from_environment(complaint);
   if (is_spawned) set_apart_from_parent(run.settings);

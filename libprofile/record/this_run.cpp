@@ -53,6 +53,20 @@ void ThisRun::find_place_within_sessions() {
   several_threads = true;  // each session may have a thread level of its own
 }
 
+bool ThisRun::join_others() {
+  if (ranks == 1) return true;
+  // The program, which has not yet got its world, has no attributes there whose copy functions would be called.
+  if (mpi.Comm_dup(mpi.comm_world, &comm) != MPI_SUCCESS) return false;
+  mpi.Comm_set_errhandler(comm, mpi.errors_return);
+  return true;
+}
+
+void ThisRun::leave_others() {
+  if (comm == MPI_Comm{}) return;
+  mpi.Comm_free(&comm);
+  comm = MPI_Comm{};
+}
+
 int ThisRun::process_of(int rank_in_comm, MPI_Comm comm) const {
   if (comm == mpi.comm_world) return rank_in_comm;
   MPI_Group world{};

@@ -24,11 +24,19 @@ struct ThisRun {
   // it.
   std::atomic<bool> several_worlds{false};
   std::timespec start_time{};
+  // All ranks of this run, for the recorder alone. Made when recording begins, and not when the ranks are merged: a
+  // collective that failed on MPI_COMM_WORLD may have left messages there that the next one would wait for.
+  MPI_Comm comm{};
 
   /// Asks MPI for rank, ranks and thread level. True if another program has spawned this one.
   bool find_place_in_world();
   /// The same where MPI_Init was not called, and MPI cannot be asked for the thread level and for a parent.
   void find_place_within_sessions();
+
+  /// Makes `comm` out of the world; collective. Nothing to make for a single rank. False if MPI fails.
+  bool join_others();
+  /// Frees `comm`; collective.
+  void leave_others();
 
   /// The rank in the world of a rank in a communicator; Gathering::nowhere if it is of another world.
   int process_of(int rank_in_comm, MPI_Comm comm) const;

@@ -24,17 +24,6 @@ void in_pieces(std::size_t bytes, Talk talk) {
 
 }  // namespace
 
-MpiExchange::MpiExchange(int rank, int ranks) : rank_(rank), ranks_(ranks) {
-  if (ranks == 1) return;
-  // Not MPI_Comm_dup, which would call the copy functions of attributes that the program has attached to its world.
-  check(mpi.Comm_split(mpi.comm_world, 0, rank, &comm_), "MPI_Comm_split");
-  mpi.Comm_set_errhandler(comm_, mpi.errors_return);
-}
-
-MpiExchange::~MpiExchange() {
-  if (ranks_ > 1) mpi.Comm_free(&comm_);
-}
-
 std::vector<std::uint64_t> MpiExchange::least(const std::vector<std::uint64_t>& values) const {
   if (ranks_ == 1) return values;
   std::vector<std::uint64_t> least(values.size());

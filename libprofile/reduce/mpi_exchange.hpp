@@ -1,4 +1,5 @@
-// Exchange between the ranks of a running program: by MPI, on its own communicator, bypassing every interposed tool.
+// Exchange between the ranks of a running program: by MPI, on the recorder's own communicator, bypassing every
+// interposed tool.
 #pragma once
 
 #include "libprofile/interpose/mpi_runtime.hpp"
@@ -6,13 +7,10 @@
 
 namespace halcyon {
 
-/// Constructed and destroyed by all ranks together. With one rank, no MPI is called.
+/// Used by all ranks together. With one rank, no MPI is called, and there is no communicator.
 class MpiExchange final : public Exchange {
  public:
-  MpiExchange(int rank, int ranks);
-  ~MpiExchange();
-  MpiExchange(const MpiExchange&) = delete;
-  MpiExchange& operator=(const MpiExchange&) = delete;
+  MpiExchange(int rank, int ranks, MPI_Comm comm) : rank_(rank), ranks_(ranks), comm_(comm) {}
 
   int rank() const override { return rank_; }
   int ranks() const override { return ranks_; }
@@ -26,7 +24,7 @@ class MpiExchange final : public Exchange {
  private:
   int rank_;
   int ranks_;
-  MPI_Comm comm_{};
+  MPI_Comm comm_;
 };
 
 }  // namespace halcyon

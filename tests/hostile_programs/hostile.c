@@ -12,6 +12,7 @@
 //   truncated   receives whose message is too long, under MPI_ERRORS_RETURN, and what comes after under their handles
 //   handler     calls that fail, and an error handler of the program's own
 //   jumps       an error handler that leaves the failed call by longjmp
+//   leftover    a gather fails at its root alone, so that the other ranks' messages stay on MPI_COMM_WORLD
 //   pcontrol    MPI_Pcontrol with all its levels
 //   children    a handler for SIGCHLD and a wait for any child, around MPI_Finalize
 #include <mpi.h>
@@ -270,6 +271,13 @@ static void jumps(void) {
   printf("%d failed\n", failed);
 }
 
+static void leftover(void) {
+  int own = rank, all[64];
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int failed = MPI_Gather(&own, 1, MPI_INT, all, rank == 0 ? -1 : 1, MPI_INT, 0, MPI_COMM_WORLD) != MPI_SUCCESS;
+  if (rank == 0) puts(failed ? "failed" : "did not fail");
+}
+
 static void pcontrol(void) {
   for (int level = 0; level < 4; ++level) {
     printf("level %d: %d\n", level, MPI_Pcontrol(level, "phase"));
@@ -303,6 +311,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "truncated") == 0) truncated();
   if (strcmp(what, "handler") == 0) handler();
   if (strcmp(what, "jumps") == 0) jumps();
+  if (strcmp(what, "leftover") == 0) leftover();
   if (strcmp(what, "pcontrol") == 0) pcontrol();
   if (strcmp(what, "children") == 0) signal(SIGCHLD, count_child);
   fflush(stdout);

@@ -150,6 +150,10 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual(profile.nonzero_totals(0),
                          {"collectives_all_to_all": EXCEPTIONS, "sends_blocking": EXCEPTIONS})
 
+    @needs_errors
+    def test_messages_that_a_failed_collective_left_on_the_world_do_not_meet_the_merge(self):
+        self.assertEqual(self.check("leftover").boundaries, BARRIERS)
+
     def test_pcontrol_halts_nothing_whatever_its_level(self):
         self.assertEqual(self.check("pcontrol", ranks=1).boundaries, BARRIERS + LEVELS_OF_PCONTROL)
 
