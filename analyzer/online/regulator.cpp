@@ -5,12 +5,12 @@
 
 namespace halcyon {
 
-Regulator::Regulator(const RegulatorSettings& settings, Eigen::Index metrics, std::optional<Calibration> kept)
+Regulator::Regulator(const RegulatorSettings& settings, Eigen::Index metrics, std::optional<LearnedRates> kept)
     : settings_(settings),
       targets_(kept ? TargetRates(std::move(*kept), metrics, settings.calibration)
                     : TargetRates(metrics, settings.calibration)),
       test_(settings.test),
-      phase_(targets_.calibration().testpoints > 0 ? RegulatorPhase::regulated : RegulatorPhase::bootstrap),
+      phase_(targets_.learned().testpoints > 0 ? RegulatorPhase::regulated : RegulatorPhase::bootstrap),
       suspension_(settings.first_suspension_seconds),
       last_totals_(ProgressOfMetrics::Zero(metrics)) {}
 
@@ -28,7 +28,7 @@ std::optional<Regulation> Regulator::testpoint(double now, const ProgressOfMetri
   targets_.add(progress, seconds);
 
   if (phase_ == RegulatorPhase::bootstrap) {
-    if (targets_.calibration().testpoints < settings_.bootstrap_testpoints) return Regulation{};
+    if (targets_.learned().testpoints < settings_.bootstrap_testpoints) return Regulation{};
     phase_ = settings_.probation_seconds > 0.0 ? RegulatorPhase::probation : RegulatorPhase::regulated;
     probation_ends_ = now + settings_.probation_seconds;
     return Regulation{};

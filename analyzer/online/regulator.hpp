@@ -44,8 +44,8 @@ struct Regulation {
 
 class Regulator {
  public:
-  /// `metrics`: how many, at least 1. With a calibration that was kept there is neither bootstrap nor probation.
-  Regulator(const RegulatorSettings& settings, Eigen::Index metrics, std::optional<Calibration> kept = {});
+  /// `metrics`: how many, at least 1. With rates that were kept there is neither bootstrap nor probation.
+  Regulator(const RegulatorSettings& settings, Eigen::Index metrics, std::optional<LearnedRates> kept = {});
 
   /// The program starts, or goes on after a suspension. `totals`: (metrics) since it began. Times in s, by one clock.
   void runs(double now, const ProgressOfMetrics& totals);

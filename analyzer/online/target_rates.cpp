@@ -39,28 +39,28 @@ Eigen::VectorXd non_negative_ridge(const Eigen::MatrixXd& products, const Eigen:
 
 TargetRates::TargetRates(Eigen::Index metrics, const CalibrationSettings& settings)
     : TargetRates(
-          Calibration{.products = Eigen::MatrixXd::Zero(metrics, metrics), .durations = Eigen::VectorXd::Zero(metrics)},
+          LearnedRates{.products = Eigen::MatrixXd::Zero(metrics, metrics), .durations = Eigen::VectorXd::Zero(metrics)},
           metrics, settings) {}
 
-TargetRates::TargetRates(Calibration kept, Eigen::Index metrics, const CalibrationSettings& settings)
-    : settings_(settings), calibration_(std::move(kept)), seconds_per_unit_(Eigen::VectorXd::Zero(metrics)) {
-  if (calibration_.testpoints > 0) solve();
+TargetRates::TargetRates(LearnedRates kept, Eigen::Index metrics, const CalibrationSettings& settings)
+    : settings_(settings), learned_(std::move(kept)), seconds_per_unit_(Eigen::VectorXd::Zero(metrics)) {
+  if (learned_.testpoints > 0) solve();
 }
 
 void TargetRates::add(const ProgressOfMetrics& progress, double seconds) {
-  ++calibration_.testpoints;
-  const double weight = 1.0 / std::min(static_cast<double>(calibration_.testpoints), settings_.averaged_testpoints);
-  calibration_.rate += weight * (progress[0] / seconds - calibration_.rate);
-  calibration_.products += weight * (progress * progress.transpose() - calibration_.products);
-  calibration_.durations += weight * (progress * seconds - calibration_.durations);
+  ++learned_.testpoints;
+  const double weight = 1.0 / std::min(static_cast<double>(learned_.testpoints), settings_.averaged_testpoints);
+  learned_.rate += weight * (progress[0] / seconds - learned_.rate);
+  learned_.products += weight * (progress * progress.transpose() - learned_.products);
+  learned_.durations += weight * (progress * seconds - learned_.durations);
   solve();
 }
 
 void TargetRates::solve() {
   if (seconds_per_unit_.size() == 1) {
-    seconds_per_unit_[0] = calibration_.rate > 0.0 ? 1.0 / calibration_.rate : 0.0;
+    seconds_per_unit_[0] = learned_.rate > 0.0 ? 1.0 / learned_.rate : 0.0;
   } else {
-    seconds_per_unit_ = non_negative_ridge(calibration_.products, calibration_.durations, settings_.ridge);
+    seconds_per_unit_ = non_negative_ridge(learned_.products, learned_.durations, settings_.ridge);
   }
 }
 

@@ -22,7 +22,7 @@ struct CalibrationSettings {
 };
 
 /// What was learned, to be kept until the next run of the program.
-struct Calibration {
+struct LearnedRates {
   std::uint64_t testpoints = 0;
   double rate = 0.0;          // with one metric: units/s (equation 4)
   Eigen::MatrixXd products;   // with several: means of p_j p_k (equation 9)
@@ -33,7 +33,7 @@ class TargetRates {
  public:
   TargetRates(Eigen::Index metrics, const CalibrationSettings& settings);
   /// `kept` must be of as many metrics.
-  TargetRates(Calibration kept, Eigen::Index metrics, const CalibrationSettings& settings);
+  TargetRates(LearnedRates kept, Eigen::Index metrics, const CalibrationSettings& settings);
 
   /// A testpoint: so much progress in so many seconds, above 0.
   void add(const ProgressOfMetrics& progress, double seconds);
@@ -42,13 +42,13 @@ class TargetRates {
   double target_seconds(const ProgressOfMetrics& progress) const { return progress.dot(seconds_per_unit_); }
   /// (metrics) 1 / rho_k; 0 for a metric that takes no time.
   const Eigen::VectorXd& seconds_per_unit() const { return seconds_per_unit_; }
-  const Calibration& calibration() const { return calibration_; }
+  const LearnedRates& learned() const { return learned_; }
 
  private:
   void solve();
 
   CalibrationSettings settings_;
-  Calibration calibration_;
+  LearnedRates learned_;
   Eigen::VectorXd seconds_per_unit_;
 };
 

@@ -31,7 +31,7 @@ bool are_means(const ordered_json& values, std::size_t count) {
   return true;
 }
 
-std::optional<Calibration> calibration_from(const ordered_json& record, std::size_t metrics) {
+std::optional<LearnedRates> rates_from(const ordered_json& record, std::size_t metrics) {
   const auto member = [&record](const char* name) { return record.value(name, ordered_json()); };
   if (!record.is_object() || member("kind") != "targets" || member("version") != record_version) return std::nullopt;
   const ordered_json testpoints = member("testpoints");
@@ -41,17 +41,17 @@ std::optional<Calibration> calibration_from(const ordered_json& record, std::siz
     return std::nullopt;
   }
   const auto size = static_cast<Eigen::Index>(metrics);
-  Calibration calibration{.testpoints = testpoints.get<std::uint64_t>(),
+  LearnedRates learned{.testpoints = testpoints.get<std::uint64_t>(),
                           .rate = member("rate").get<double>(),
                           .products = Eigen::MatrixXd::Zero(size, size),
                           .durations = Eigen::VectorXd::Zero(size)};
   for (Eigen::Index i = 0; i < size; ++i) {
-    calibration.durations[i] = record["durations"][static_cast<std::size_t>(i)].get<double>();
+    learned.durations[i] = record["durations"][static_cast<std::size_t>(i)].get<double>();
     for (Eigen::Index k = 0; k < size; ++k) {
-      calibration.products(i, k) = products[static_cast<std::size_t>(i * size + k)].get<double>();
+      learned.products(i, k) = products[static_cast<std::size_t>(i * size + k)].get<double>();
     }
   }
-  return calibration;
+  return learned;
 }
 
 }  // namespace
@@ -62,27 +62,27 @@ Outcome<KeptTargets> KeptTargets::open() {
   return KeptTargets(std::move(*store));
 }
 
-Outcome<std::optional<Calibration>> KeptTargets::of(const RegulatedProgram& program) const {
+Outcome<std::optional<LearnedRates>> KeptTargets::of(const RegulatedProgram& program) const {
   const Outcome<std::optional<std::string>> text = store_.read(name_of(program));
   if (!text) return text.failure();
-  if (!*text) return std::optional<Calibration>();
-  std::optional<Calibration> calibration =
-      calibration_from(ordered_json::parse(**text, nullptr, false), program.metrics.size());
-  if (!calibration) return Failure{store_.path() + "/" + name_of(program) + " is damaged: remove it"};
-  return calibration;
+  if (!*text) return std::optional<LearnedRates>();
+  std::optional<LearnedRates> learned =
+      rates_from(ordered_json::parse(**text, nullptr, false), program.metrics.size());
+  if (!learned) return Failure{store_.path() + "/" + name_of(program) + " is damaged: remove it"};
+  return learned;
 }
 
-Status KeptTargets::keep(const RegulatedProgram& program, const Calibration& calibration) const {
+Status KeptTargets::keep(const RegulatedProgram& program, const LearnedRates& learned) const {
   ordered_json durations = ordered_json::array();
   ordered_json products = ordered_json::array();
-  for (Eigen::Index i = 0; i < calibration.durations.size(); ++i) {
-    durations.push_back(calibration.durations[i]);
-    for (Eigen::Index k = 0; k < calibration.durations.size(); ++k) products.push_back(calibration.products(i, k));
+  for (Eigen::Index i = 0; i < learned.durations.size(); ++i) {
+    durations.push_back(learned.durations[i]);
+    for (Eigen::Index k = 0; k < learned.durations.size(); ++k) products.push_back(learned.products(i, k));
   }
   const ordered_json record{
       {"kind", "targets"},        {"version", record_version},  {"command", program.command},
-      {"ranks", program.ranks},   {"metrics", program.metrics}, {"testpoints", calibration.testpoints},
-      {"rate", calibration.rate}, {"durations", durations},     {"products", products}};
+      {"ranks", program.ranks},   {"metrics", program.metrics}, {"testpoints", learned.testpoints},
+      {"rate", learned.rate}, {"durations", durations},     {"products", products}};
   const Outcome<Descriptor> lock = store_.lock();
   if (!lock) return lock.failure();
   return store_.write(name_of(program), record.dump(-1, ' ', false, ordered_json::error_handler_t::replace) + "\n");

@@ -23,8 +23,8 @@ class KeptTargets {
   static Outcome<KeptTargets> open();
 
   /// Nothing if there is none. A failure says what is wrong with the record.
-  Outcome<std::optional<Calibration>> of(const RegulatedProgram& program) const;
-  Status keep(const RegulatedProgram& program, const Calibration& calibration) const;
+  Outcome<std::optional<LearnedRates>> of(const RegulatedProgram& program) const;
+  Status keep(const RegulatedProgram& program, const LearnedRates& learned) const;
 
  private:
   explicit KeptTargets(RecordStore store) : store_(std::move(store)) {}

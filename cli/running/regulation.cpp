@@ -10,7 +10,7 @@
 #include "cli/running/beside.hpp"
 #include "cli/running/watched_jobs.hpp"
 #include "libprofile/live/reader.hpp"
-#include "libprofile/live/regulator.hpp"
+#include "libprofile/live/suspender.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon::cli {
@@ -66,7 +66,7 @@ ProgressNow progress_of(const live::JobNow& job, const std::vector<ProgressMetri
 
 class RegulatedJob {
  public:
-  RegulatedJob(live::Reader reader, live::Regulator ranks, const std::stop_token& stop)
+  RegulatedJob(live::Reader reader, live::Suspender ranks, const std::stop_token& stop)
       : reader_(std::move(reader)), ranks_(std::move(ranks)), stop_(stop) {}
   ~RegulatedJob() { ranks_.let_go(); }
   RegulatedJob(const RegulatedJob&) = delete;
@@ -124,11 +124,11 @@ class RegulatedJob {
   }
 
   live::Reader reader_;
-  live::Regulator ranks_;
+  live::Suspender ranks_;
   std::stop_token stop_;
 };
 
-Regulator regulator_of(const RegulationRequest& request, std::optional<Calibration> kept) {
+Regulator regulator_of(const RegulationRequest& request, std::optional<LearnedRates> kept) {
   RegulatorSettings settings = request.settings;
   const auto metrics = static_cast<Eigen::Index>(request.metrics.size());
   if (!request.target) return Regulator(settings, metrics, std::move(kept));
@@ -136,7 +136,7 @@ Regulator regulator_of(const RegulationRequest& request, std::optional<Calibrati
   constexpr double never = 1e300;
   settings.calibration.averaged_testpoints = never;
   return Regulator(settings, metrics,
-                   Calibration{.testpoints = std::uint64_t{1} << 62,
+                   LearnedRates{.testpoints = std::uint64_t{1} << 62,
                                .rate = *request.target,
                                .products = Eigen::MatrixXd::Zero(metrics, metrics),
                                .durations = Eigen::VectorXd::Zero(metrics)});
@@ -198,7 +198,7 @@ RegulationEnd regulate_job(const RegulationRequest& request, const std::stop_tok
   while (waited(stop, between_looks) && (!now || !has_all_ranks(*now))) now = reader->read_totals();
   if (!now || !has_all_ranks(*now)) return end;
   end.found_job = true;
-  Outcome<live::Regulator> ranks = live::Regulator::open(reader->path());
+  Outcome<live::Suspender> ranks = live::Suspender::open(reader->path());
   if (!ranks) {
     end.complaints.push_back(ranks.failure().message);
     return end;
@@ -206,9 +206,9 @@ RegulationEnd regulate_job(const RegulationRequest& request, const std::stop_tok
   const RegulatedProgram program = program_of(request, *now);
   const Outcome<KeptTargets> targets = KeptTargets::open();
   if (!targets) end.complaints.push_back("targets are not kept: " + targets.failure().message);
-  std::optional<Calibration> kept;
+  std::optional<LearnedRates> kept;
   if (targets && !request.target) {
-    Outcome<std::optional<Calibration>> found = targets->of(program);
+    Outcome<std::optional<LearnedRates>> found = targets->of(program);
     if (found) kept = std::move(*found);
     if (!found) end.complaints.push_back(found.failure().message);
   }
@@ -219,7 +219,7 @@ RegulationEnd regulate_job(const RegulationRequest& request, const std::stop_tok
   }
   end.is_calibrated = regulator.phase() != RegulatorPhase::bootstrap;
   if (targets && !request.target && end.is_calibrated) {
-    if (const Status written = targets->keep(program, regulator.targets().calibration()); !written) {
+    if (const Status written = targets->keep(program, regulator.targets().learned()); !written) {
       end.complaints.push_back("targets are not kept: " + written.failure().message);
     }
   }

@@ -197,7 +197,9 @@ def body(function, tool):
         return []
     kind = injected or kind if kind == "special" else kind
     next_type = pointer_type(f)
-    lines.append(f"[[gnu::always_inline]] static inline {f.result} wrap_{f.name}({next_type.replace('(*)', '(*next)')}, Caller caller"
+    # MPI_X and PMPI_X share it: inlined into both, it would be compiled twice.
+    inlining = "[[gnu::noinline]] static" if len(f.prefixes) > 1 else "[[gnu::always_inline]] static inline"
+    lines.append(f"{inlining} {f.result} wrap_{f.name}({next_type.replace('(*)', '(*next)')}, Caller caller"
                  + (", " + f.declared() if f.parameters else "") + ") {")
     lines.append(f"  {TOOLS[tool].call} call(CallClass::{kind}, caller);")
     lines.append(f"  if (!call.records()) return next({f.passed()});")

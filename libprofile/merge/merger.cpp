@@ -98,11 +98,11 @@ Merger::Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool
 }
 
 std::size_t Merger::bytes_of_open_segment(std::size_t ranks) {
-  return sizeof(OpenSegment) + BinsOfRanks::bytes_of_segment(ranks);
+  return sizeof(SegmentInMerge) + BinsOfRanks::bytes_of_segment(ranks);
 }
 
 void Merger::add(std::size_t segment, std::size_t rank, const std::byte* row, const RowLayout& layout) {
-  OpenSegment& open = open_[segment];
+  SegmentInMerge& open = open_[segment];
   RowTimes times{};
   std::array<std::uint16_t, 1 + feature_count> bins;
   layout.read(row, times, bins.data());
@@ -123,7 +123,7 @@ void Merger::add(std::size_t segment, std::size_t rank, const std::byte* row, co
 
 void Merger::close(std::size_t segments) {
   for (std::size_t segment = 0; segment < segments; ++segment) {
-    OpenSegment& open = open_[segment];
+    SegmentInMerge& open = open_[segment];
     ++merged_.segments;
     for_each_recorded_time(merged_, with_injection_, [&](const TimeColumn& column, std::vector<float>& values) {
       values.push_back(value_of(open.times, column, ranks_.size()));

@@ -83,7 +83,7 @@ class Merger {
     Patterns<double> patterns;
   };
 
-  struct OpenSegment {
+  struct SegmentInMerge {
     TimesOverRanks times;
     std::array<double, feature_count> sums{};  // of the active features, except of compute
     std::array<std::uint64_t, feature_count> patterns{};
@@ -100,7 +100,7 @@ class Merger {
   bool with_injection_;
   Profile merged_;
   std::vector<MergedFeature> features_;  // the active features
-  std::vector<OpenSegment> open_;
+  std::vector<SegmentInMerge> open_;
   BinsOfRanks compute_;  // of the open segments
   std::vector<std::uint64_t> site_pattern_;
   std::vector<std::uint16_t> first_site_;

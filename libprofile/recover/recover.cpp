@@ -31,7 +31,7 @@ struct Part {
 };
 
 // What is known of a part after it has been read once.
-struct KnownPart {
+struct CheckedPart {
   PartPlace place;
   std::size_t blocks = 0;  // closed ones that are whole, from the first
   bool is_cut = false;     // further ones are damaged, and what came after them is not used
@@ -120,7 +120,7 @@ class CommonSegments {
 };
 
 // Restores the segments of a part that has been read before.
-void cut(Part& part, const KnownPart& known) {
+void cut(Part& part, const CheckedPart& known) {
   if (known.is_cut) part.tail.segments = first_blocks(part.file, known.blocks);
 }
 
@@ -147,7 +147,7 @@ class Overview {
         !(figures.run_time >= 0.0)) {
       throw std::runtime_error(file_of(place) + " is corrupted: impossible figures");
     }
-    const KnownPart known = check_blocks(*part, place);
+    const CheckedPart known = check_blocks(*part, place);
     counts_alike_ = counts_alike_ && part->facts.counter == facts_.counter;
     names_.add(records_of(*part, facts_.counter));
     add_lost_before(place.rank);
@@ -160,7 +160,7 @@ class Overview {
     add_damage(error.what());
   }
 
-  const std::vector<KnownPart>& parts() const { return known_; }
+  const std::vector<CheckedPart>& parts() const { return known_; }
   const std::string& damage() const { return damage_; }
 
   /// The segments that all parts have.
@@ -189,8 +189,8 @@ class Overview {
   }
 
   // Reads all blocks of a part once. From the first damaged one on, nothing of it is used.
-  KnownPart check_blocks(Part& part, const PartPlace& place) {
-    KnownPart known{.place = place};
+  CheckedPart check_blocks(Part& part, const PartPlace& place) {
+    CheckedPart known{.place = place};
     SegmentStore& segments = *part.tail.segments;
     if (block_ == nullptr) block_ = empty_block();
     if (block_ == nullptr) throw std::bad_alloc();
@@ -236,7 +236,7 @@ class Overview {
   }
 
   const RunParts& run_;
-  std::vector<KnownPart> known_;
+  std::vector<CheckedPart> known_;
   std::uint32_t ranks_ = 0;
   bool with_injection_ = false;
   bool counts_alike_ = true;
@@ -263,7 +263,7 @@ Profile Overview::merge(const RecoverProgress& progress) {
   const ProgramNames names = merge_names(alone, names_);
   const RowLayout layout(with_injection_, names.active.size());
   std::vector<std::uint32_t> ranks;
-  for (const KnownPart& known : known_) ranks.push_back(known.place.rank);
+  for (const CheckedPart& known : known_) ranks.push_back(known.place.rank);
   // All parts in turn give their rows of as many segments as fit into memory.
   constexpr std::size_t most_bytes_open = std::size_t{64} << 20;
   const std::size_t blocks_open = std::max<std::size_t>(

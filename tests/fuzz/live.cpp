@@ -5,7 +5,7 @@
 
 #include "libprofile/live/publication.hpp"
 #include "libprofile/live/reader.hpp"
-#include "libprofile/live/regulator.hpp"
+#include "libprofile/live/suspender.hpp"
 #include "tests/fuzz/live_files.hpp"
 #include "tests/fuzz/steering.hpp"
 
@@ -32,7 +32,7 @@ void look_at(const std::string& content) {
   if (const Outcome<live::Reader> reader = live::Reader::open(file)) {
     if (const Outcome<live::JobNow> job = reader->read()) {
       check(*job, content.size() / live::slot_bytes);
-      if (const Outcome<live::Regulator> regulator = live::Regulator::open(file)) regulator->passed();
+      if (const Outcome<live::Suspender> suspender = live::Suspender::open(file)) suspender->passed();
     } else {
       fuzz::promise_one_line(job.failure().message);
     }

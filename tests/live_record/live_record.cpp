@@ -12,7 +12,7 @@
 
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/live/reader.hpp"
-#include "libprofile/live/regulator.hpp"
+#include "libprofile/live/suspender.hpp"
 
 namespace {
 
@@ -72,23 +72,23 @@ bool do_stand_still(const live::JobNow& job) {
 int suspend(const std::string& file, double seconds) {
   constexpr std::chrono::seconds patience(60);
   const Outcome<live::Reader> reader = live::Reader::open(file);
-  Outcome<live::Regulator> regulator = live::Regulator::open(file);
+  Outcome<live::Suspender> suspender = live::Suspender::open(file);
   if (!reader) return std::fprintf(stderr, "%s\n", reader.failure().message.c_str()), 1;
-  if (!regulator) return std::fprintf(stderr, "%s\n", regulator.failure().message.c_str()), 1;
+  if (!suspender) return std::fprintf(stderr, "%s\n", suspender.failure().message.c_str()), 1;
   std::uint64_t boundary = 0;
   int asked_times = 0;
   do {
-    boundary = regulator->passed() + (std::uint64_t{2} << asked_times);
+    boundary = suspender->passed() + (std::uint64_t{2} << asked_times);
     ++asked_times;
-  } while (!regulator->ask_to_stop(boundary, in_seconds(seconds)));
+  } while (!suspender->ask_to_stop(boundary, in_seconds(seconds)));
   const auto asked = std::chrono::steady_clock::now();
   for (Outcome<live::JobNow> now = reader->read(); !now || !do_stand_still(*now); now = reader->read()) {
     if (std::chrono::steady_clock::now() - asked > patience) return std::fputs("the ranks do not stop\n", stderr), 1;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    regulator->renew(in_seconds(seconds));
+    suspender->renew(in_seconds(seconds));
   }
   const std::uint64_t until = in_seconds(seconds);
-  regulator->renew(until);
+  suspender->renew(until);
   std::printf("%llu %.9f %d\n", static_cast<unsigned long long>(boundary), 1e-9 * static_cast<double>(until),
               asked_times);
   return 0;

@@ -14,7 +14,7 @@
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/process_facts.hpp"
 #include "libprofile/live/reader.hpp"
-#include "libprofile/live/regulator.hpp"
+#include "libprofile/live/suspender.hpp"
 #include "libprofile/live/writer.hpp"
 
 namespace {
@@ -584,8 +584,8 @@ TEST_F(Kinds, AtManyPlacesLoseTheTextsOfTheLastPlaces) {
 class Suspended : public Kinds {
  protected:
   static std::uint64_t soon() { return nanoseconds_of(CLOCK_MONOTONIC) + second / 20; }
-  Regulator regulator() const {
-    Outcome<Regulator> opened = Regulator::open(file());
+  Suspender suspender() const {
+    Outcome<Suspender> opened = Suspender::open(file());
     if (!opened) ADD_FAILURE() << opened.failure().message;
     return std::move(*opened);
   }
@@ -598,9 +598,9 @@ TEST_F(Suspended, NobodyIsWithoutBeingAsked) {
 }
 
 TEST_F(Suspended, ARankStopsAtTheBoundaryAndGoesOnWhenThePromiseEnds) {
-  Regulator regulator = this->regulator();
+  Suspender suspender = this->suspender();
   const std::uint64_t end = soon();
-  ASSERT_TRUE(regulator.ask_to_stop(2, end));
+  ASSERT_TRUE(suspender.ask_to_stop(2, end));
   add(1e6, with_sends(1));
   EXPECT_FALSE(writer_.is_asked_to_stop());
   add(1e6, with_sends(1));
@@ -612,28 +612,28 @@ TEST_F(Suspended, ARankStopsAtTheBoundaryAndGoesOnWhenThePromiseEnds) {
 }
 
 TEST_F(Suspended, ARankIsShownAsSuchAndGoesOnWhenItIsLetGo) {
-  Regulator regulator = this->regulator();
-  ASSERT_TRUE(regulator.ask_to_stop(1, nanoseconds_of(CLOCK_MONOTONIC) + 5 * second));
+  Suspender suspender = this->suspender();
+  ASSERT_TRUE(suspender.ask_to_stop(1, nanoseconds_of(CLOCK_MONOTONIC) + 5 * second));
   add(1e6, with_sends(1));
   std::thread rank([this] { EXPECT_TRUE(writer_.stand_still()); });
   while (read()->here.front().state != State::suspended) std::this_thread::yield();
-  regulator.renew(nanoseconds_of(CLOCK_MONOTONIC) + 3600 * second);
-  regulator.let_go();
+  suspender.renew(nanoseconds_of(CLOCK_MONOTONIC) + 3600 * second);
+  suspender.let_go();
   rank.join();
   EXPECT_EQ(read()->here.front().state, State::running);
 }
 
 TEST_F(Suspended, NobodyIsAskedToStopWhereItMayHavePassed) {
   add(1e6, with_sends(1));
-  Regulator regulator = this->regulator();
-  EXPECT_EQ(regulator.passed(), 1u);
-  EXPECT_FALSE(regulator.ask_to_stop(1, soon()));
+  Suspender suspender = this->suspender();
+  EXPECT_EQ(suspender.passed(), 1u);
+  EXPECT_FALSE(suspender.ask_to_stop(1, soon()));
   EXPECT_FALSE(writer_.is_asked_to_stop());
 }
 
 TEST_F(Suspended, APromiseThatIsOverStopsNobodyAndIsTakenBack) {
-  Regulator regulator = this->regulator();
-  ASSERT_TRUE(regulator.ask_to_stop(1, 1));
+  Suspender suspender = this->suspender();
+  ASSERT_TRUE(suspender.ask_to_stop(1, 1));
   add(1e6, with_sends(1));
   EXPECT_TRUE(writer_.is_asked_to_stop());
   EXPECT_FALSE(writer_.stand_still());

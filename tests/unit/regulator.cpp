@@ -32,7 +32,7 @@ TEST(TargetRates, OfOneMetricAreTheExponentialAverage) {
     targets.add(of(seen), 1.0);
     const double keep = i < 4 ? (i - 1.0) / i : 0.75;  // xi = (n - 1) / n
     rate = keep * rate + (1.0 - keep) * seen;
-    EXPECT_NEAR(targets.calibration().rate, rate, 1e-9);
+    EXPECT_NEAR(targets.learned().rate, rate, 1e-9);
   }
   EXPECT_NEAR(targets.target_seconds(of(rate)), 1.0, 1e-12);
 }
@@ -64,7 +64,7 @@ TEST(TargetRates, OfAMetricThatTakesNoTimeDoNotSpoilTheOthers) {
 TEST(TargetRates, GoOnFromWhatWasKept) {
   TargetRates first(2, {});
   for (int i = 0; i < 100; ++i) first.add(of(1.0 + i % 3, 2.0 + i % 5), 0.1 * (1.0 + i % 3) + 0.2 * (2.0 + i % 5));
-  const TargetRates second(first.calibration(), 2, {});
+  const TargetRates second(first.learned(), 2, {});
   EXPECT_EQ(first.seconds_per_unit(), second.seconds_per_unit());
 }
 
@@ -77,7 +77,7 @@ struct Program {
   double now = 0.0;
   double units = 0.0;
 
-  explicit Program(const RegulatorSettings& settings, std::optional<Calibration> kept = {})
+  explicit Program(const RegulatorSettings& settings, std::optional<LearnedRates> kept = {})
       : regulator(settings, 1, std::move(kept)) {
     regulator.runs(now, of(units));
   }
@@ -141,7 +141,7 @@ TEST(Regulator, DoesNotCountSuspendedTime) {
   Program program(brief);
   for (int i = 0; i < 10; ++i) program.step(1.0);
   program.seconds_until_suspended(1.5);
-  const double rate = program.regulator.targets().calibration().rate;
+  const double rate = program.regulator.targets().learned().rate;
   EXPECT_GT(rate, 0.8);
   EXPECT_LT(rate, 1.0);
 }
@@ -152,7 +152,7 @@ TEST(Regulator, WaitsForProgress) {
   EXPECT_FALSE(regulator.testpoint(1.0, of(0.0)));
   EXPECT_FALSE(regulator.testpoint(0.1, of(1.0)));  // too early
   EXPECT_TRUE(regulator.testpoint(2.0, of(4.0)));
-  EXPECT_EQ(regulator.targets().calibration().rate, 2.0);
+  EXPECT_EQ(regulator.targets().learned().rate, 2.0);
 }
 
 TEST(Regulator, LimitsTheSpeedOnProbation) {
@@ -172,7 +172,7 @@ TEST(Regulator, LimitsTheSpeedOnProbation) {
 TEST(Regulator, NeedsNoBootstrapWithKeptTargets) {
   Program first(brief);
   for (int i = 0; i < 20; ++i) first.step(1.0);
-  Program second(brief, first.regulator.targets().calibration());
+  Program second(brief, first.regulator.targets().learned());
   EXPECT_EQ(second.regulator.phase(), RegulatorPhase::regulated);
   EXPECT_EQ(second.seconds_until_suspended(1.5), 1.0);
   EXPECT_EQ(second.units, 5.0);

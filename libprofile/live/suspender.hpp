@@ -12,13 +12,13 @@ namespace halcyon::live {
 
 /// Ranks go on when the promised time is over, so that a regulator that dies leaves a program that runs. They believe
 /// promises of ten seconds at most.
-class Regulator {
+class Suspender {
  public:
   /// The record must be one that Reader can read.
-  static Outcome<Regulator> open(const std::string& path);
-  ~Regulator();
-  Regulator(Regulator&& other) noexcept;
-  Regulator& operator=(Regulator&&) = delete;
+  static Outcome<Suspender> open(const std::string& path);
+  ~Suspender();
+  Suspender(Suspender&& other) noexcept;
+  Suspender& operator=(Suspender&&) = delete;
 
   /// The most boundaries that any rank on this host has passed.
   std::uint64_t passed() const;
@@ -34,7 +34,7 @@ class Regulator {
   void let_go();
 
  private:
-  Regulator(void* mapped, std::size_t bytes, std::uint32_t slots) : mapped_(mapped), bytes_(bytes), slots_(slots) {}
+  Suspender(void* mapped, std::size_t bytes, std::uint32_t slots) : mapped_(mapped), bytes_(bytes), slots_(slots) {}
   Header& header() const { return *static_cast<Header*>(mapped_); }
 
   void* mapped_;

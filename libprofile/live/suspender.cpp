@@ -1,4 +1,4 @@
-#include "libprofile/live/regulator.hpp"
+#include "libprofile/live/suspender.hpp"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -18,7 +18,7 @@
 
 namespace halcyon::live {
 
-Outcome<Regulator> Regulator::open(const std::string& path) {
+Outcome<Suspender> Suspender::open(const std::string& path) {
   const Outcome<Reader> reader = Reader::open(path);
   if (!reader) return reader.failure();
   const Outcome<JobNow> job = reader->read();
@@ -32,17 +32,17 @@ Outcome<Regulator> Regulator::open(const std::string& path) {
   const std::size_t bytes = offset_of_slot(slots);
   void* const mapped = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->number(), 0);
   if (mapped == MAP_FAILED) return Failure{"cannot map " + path + ": " + std::strerror(errno)};
-  return Regulator(mapped, bytes, slots);
+  return Suspender(mapped, bytes, slots);
 }
 
-Regulator::~Regulator() {
+Suspender::~Suspender() {
   if (mapped_ != nullptr) munmap(mapped_, bytes_);
 }
 
-Regulator::Regulator(Regulator&& other) noexcept
+Suspender::Suspender(Suspender&& other) noexcept
     : mapped_(std::exchange(other.mapped_, nullptr)), bytes_(other.bytes_), slots_(other.slots_) {}
 
-std::uint64_t Regulator::passed() const {
+std::uint64_t Suspender::passed() const {
   std::uint64_t most = 0;
   for (std::uint32_t i = 0; i < slots_; ++i) {
     const auto* slot = reinterpret_cast<const Slot*>(static_cast<const std::byte*>(mapped_) + offset_of_slot(i));
@@ -51,7 +51,7 @@ std::uint64_t Regulator::passed() const {
   return most;
 }
 
-bool Regulator::ask_to_stop(std::uint64_t at, std::uint64_t until) {
+bool Suspender::ask_to_stop(std::uint64_t at, std::uint64_t until) {
   header().control.until.store(until);
   header().control.stop_at.store(at);
   // A rank counts a boundary and then looks whether it should stop, without a fence between. This makes each running
@@ -62,9 +62,9 @@ bool Regulator::ask_to_stop(std::uint64_t at, std::uint64_t until) {
   return false;
 }
 
-void Regulator::renew(std::uint64_t until) { header().control.until.store(until); }
+void Suspender::renew(std::uint64_t until) { header().control.until.store(until); }
 
-void Regulator::let_go() {
+void Suspender::let_go() {
   Control& control = header().control;
   control.stop_at.store(0);
   control.wakes.fetch_add(1);
