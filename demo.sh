@@ -7,6 +7,6 @@ source cmake/install-packages.sh
 install_packages build demo
 
 cmake --preset release -DHALCYON_BUILD_TESTS=OFF >/dev/null
-cmake --build --preset release --target halcyon-cli halcyon-write halcyon intm
+cmake --build --preset release --target halcyon halcyon-write recorder injector
 cd build
 exec ../examples/demo.sh release/bin/halcyon

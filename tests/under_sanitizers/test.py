@@ -14,7 +14,7 @@ import halcyon_test
 from halcyon_test import BUILD, EXAMPLES, PROGRAMS, SOURCE
 
 HOSTILE = PROGRAMS / "hostile"
-TOOLS = ("halcyon", "intm", "halcyon-write")
+TOOLS = ("recorder", "injector", "halcyon-write")
 SEGMENTS = 40000  # more than fit into a mebibyte
 INJECTED = "class=all,prob=0.05,mean=20us,sd=5us"
 REPORT = re.compile(r"ThreadSanitizer|AddressSanitizer|runtime error|LeakSanitizer")

@@ -1,0 +1,77 @@
+# Programs of MPI's users: examples, and what tests and figures need. They are built for each MPI library at hand.
+include_guard()
+
+# The families that programs are built for, with the suffix of their directories: MPI, which FindMPI has found and which
+# is Open MPI 4 on Debian; MPICH; and Open MPI 5 and the standard ABI where their wheels are found
+# (cmake/install-packages.sh).
+set(HALCYON_MPI_FAMILIES MPI)
+set(HALCYON_MPI_SUFFIX "")
+if(HALCYON_MPICH_INCLUDE_DIR)
+  list(APPEND HALCYON_MPI_FAMILIES MPICH)
+  set(HALCYON_MPICH_SUFFIX "-mpich")
+endif()
+set(HALCYON_WHEELS_DIR ${PROJECT_BINARY_DIR}/../wheels CACHE PATH "Where MPI libraries of PyPI are, for tests")
+function(halcyon_family_of_wheel family wheel suffix header library)
+  set(prefix ${HALCYON_WHEELS_DIR}/${wheel})
+  if(NOT HALCYON_BUILD_TESTS OR NOT EXISTS ${prefix}/include/${header})
+    return()
+  endif()
+  set(HALCYON_MPI_FAMILIES ${HALCYON_MPI_FAMILIES} ${family} PARENT_SCOPE)
+  set(HALCYON_${family}_SUFFIX ${suffix} PARENT_SCOPE)
+  foreach(language C CXX)
+    add_library(${family}::MPI_${language} INTERFACE IMPORTED GLOBAL)
+    target_include_directories(${family}::MPI_${language} SYSTEM INTERFACE ${prefix}/include)
+    target_link_libraries(${family}::MPI_${language} INTERFACE ${prefix}/lib/${library})
+    target_link_options(${family}::MPI_${language} INTERFACE -Wl,--allow-shlib-undefined)
+  endforeach()
+endfunction()
+halcyon_family_of_wheel(OPENMPI5 openmpi5 -openmpi5 mpi.h libmpi.so.40)
+halcyon_family_of_wheel(ABI mpich5 -abi mpi_abi.h libmpi_abi.so.1)
+if(TARGET ABI::MPI_C)
+  target_compile_definitions(ABI::MPI_C INTERFACE MPI_ABI)
+  target_compile_definitions(ABI::MPI_CXX INTERFACE MPI_ABI)
+endif()
+
+# What such programs need of MPICH, named as FindMPI names Open MPI's; FindMPI knows one family at a time.
+if(HALCYON_MPICH_INCLUDE_DIR)
+  find_library(HALCYON_MPICH_LIBRARY mpich DOC "MPICH's library, for tests")
+  find_library(HALCYON_MPICH_FORTRAN_LIBRARY mpichfort DOC "MPICH's Fortran library, for tests")
+  foreach(language C CXX Fortran)
+    add_library(MPICH::MPI_${language} INTERFACE IMPORTED)
+    target_include_directories(MPICH::MPI_${language} SYSTEM INTERFACE ${HALCYON_MPICH_INCLUDE_DIR})
+    target_link_libraries(MPICH::MPI_${language} INTERFACE
+      $<$<STREQUAL:${language},Fortran>:${HALCYON_MPICH_FORTRAN_LIBRARY}> ${HALCYON_MPICH_LIBRARY})
+  endforeach()
+  # gcc takes MPI_STATUSES_IGNORE, which is no address there, for an array of no size.
+  target_compile_options(MPICH::MPI_C INTERFACE -Wno-stringop-overflow)
+  # The compiler holds the different types of one MPI routine's arguments against each other, as mpif.h declares none.
+  target_compile_options(MPICH::MPI_Fortran INTERFACE -fallow-argument-mismatch -fallow-invalid-boz)
+endif()
+
+# A program, or with MODULE a library that programs open, once for each MPI family: in <directory>, and in
+# <directory>-mpich. LINK names the targets of FindMPI. With ONLY for some families. Wheels have no Fortran.
+function(halcyon_mpi_program name source)
+  cmake_parse_arguments(PARSE_ARGV 2 program "MODULE" "DIRECTORY" "LINK;OPTIONS;ONLY")
+  if(NOT program_ONLY)
+    set(program_ONLY ${HALCYON_MPI_FAMILIES})
+  endif()
+  foreach(family IN LISTS program_ONLY)
+    list(FIND HALCYON_MPI_FAMILIES ${family} is_here)
+    if(is_here EQUAL -1 OR ("MPI::MPI_Fortran" IN_LIST program_LINK AND NOT TARGET ${family}::MPI_Fortran))
+      continue()
+    endif()
+    set(target ${name}${HALCYON_${family}_SUFFIX})
+    set(directory ${PROJECT_BINARY_DIR}/${program_DIRECTORY}${HALCYON_${family}_SUFFIX})
+    if(program_MODULE)
+      add_library(${target} MODULE ${source})
+    else()
+      add_executable(${target} ${source})
+    endif()
+    list(TRANSFORM program_LINK REPLACE "^MPI::" "${family}::" OUTPUT_VARIABLE link)
+    target_link_libraries(${target} PRIVATE ${link})
+    target_compile_options(${target} PRIVATE ${program_OPTIONS})
+    target_compile_definitions(${target} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${directory}
+      LIBRARY_OUTPUT_DIRECTORY ${directory})
+  endforeach()
+endfunction()
