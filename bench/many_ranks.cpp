@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofile/format/boundary.hpp"
 #include "libprofile/format/run_facts.hpp"
 #include "libprofile/merge/merged_run.hpp"
 #include "libprofile/record/store/tail.hpp"

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "libprofile/live/writer.hpp"
-#include "libprofile/record/clock.hpp"
+#include "libprofile/merge/program_bins.hpp"
 #include "libprofile/record/cpu_account.hpp"
 #include "libprofile/record/parts/part_file.hpp"
 #include "libprofile/record/store/segment_store.hpp"
 #include "libprofile/record/usual_times.hpp"
-#include "libprofile/merge/program_bins.hpp"
+#include "libprofile/shared/clock.hpp"
 
 namespace {
 

@@ -41,7 +41,7 @@ void print_shared_errors(std::size_t programs, std::uint64_t seed) {
         run.slowdown *= share;
         const truth::Truth truth = truth::make_truth(run);
         const Analysis analysis = analyze(truth.profile, methods.front().name);
-        if (analysis.reason_for_unknown) continue;
+        if (analysis.no_verdict) continue;
         const double scale = 100.0 / (analysis.run_time_seconds - truth.excess_seconds);
         const Interval interval = analysis.undisturbed_interval_seconds();
         fmt::print("\"{}\",{},{:.4f},{:.4f},{:.4f},{:.2f}\n", law.name, program,

@@ -10,9 +10,9 @@
 #include "cli/commands.hpp"
 #include "cli/console/output.hpp"
 #include "cli/console/progress.hpp"
-#include "libprofile/system/nanoseconds.hpp"
-#include "libprofile/record/shared_settings.hpp"
 #include "libprofile/recover/recover.hpp"
+#include "libprofile/shared/setting_values.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -44,9 +44,9 @@ Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
 int status_of(const RepeatOptions& options, const Repetition& repetition) {
   if (options.fail_on.empty()) return passed;
   switch (repetition.other->versus.verdict) {
-    case VersusVerdict::slower: return worse_than_allowed;
-    case VersusVerdict::unclear: return unknown_verdict;
-    case VersusVerdict::faster: return options.fail_on == "faster" ? worse_than_allowed : passed;
+    case VersusVerdict::slower: return negative_answer;
+    case VersusVerdict::unclear: return no_answer;
+    case VersusVerdict::faster: return options.fail_on == "faster" ? negative_answer : passed;
     case VersusVerdict::same: break;
   }
   return passed;

@@ -31,9 +31,9 @@ struct ReportOptions {
 // An unknown verdict passes only without --fail-on.
 int status_for(Verdict verdict, const std::string& fail_on) {
   if (fail_on.empty()) return passed;
-  if (verdict == Verdict::unknown) return unknown_verdict;
+  if (verdict == Verdict::unknown) return no_answer;
   const bool worse = verdict == Verdict::red || (verdict == Verdict::yellow && fail_on == "yellow");
-  return worse ? worse_than_allowed : passed;
+  return worse ? negative_answer : passed;
 }
 
 void forget_earlier_runs(Profile& profile) {
@@ -58,7 +58,7 @@ int report(const ReportOptions& options) {
   int status = passed;
   const auto worst = [&status](int other) {
     // Of several runs, a verdict worse than allowed outweighs an unknown one.
-    if (other == worse_than_allowed || status == passed) status = other;
+    if (other == negative_answer || status == passed) status = other;
   };
   for (const std::string& file : options.files) {
     show_step("reading " + file);

@@ -13,7 +13,7 @@
 #include "cli/kept/judged_file.hpp"
 #include "cli/launch/rank_options.hpp"
 #include "cli/launch/recorded_run.hpp"
-#include "libprofile/record/shared_settings.hpp"
+#include "libprofile/shared/setting_values.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"
 #include "report/words.hpp"

@@ -133,12 +133,12 @@ int status_of(const SearchResult& result) {
     case SearchEnd::reached:
     case SearchEnd::bracketed:
     case SearchEnd::all_meet: return passed;
-    case SearchEnd::none_meets: return worse_than_allowed;
+    case SearchEnd::none_meets: return negative_answer;
     case SearchEnd::wrong_way: return bad_usage_or_file;
     case SearchEnd::noise:
     case SearchEnd::too_many_runs: break;
   }
-  return unknown_verdict;
+  return no_answer;
 }
 
 int search(const SearchOptions& options, const Words& launch) {

@@ -20,7 +20,7 @@
 #include "cli/launch/run_series.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/format/profile_reader.hpp"
-#include "libprofile/record/shared_settings.hpp"
+#include "libprofile/shared/setting_values.hpp"
 #include "report/series/validation.hpp"
 #include "report/series/validation_figures.hpp"
 #include "report/words.hpp"
@@ -108,7 +108,7 @@ Outcome<Calibration> calibrate(const ValidateOptions& options, double& launch_se
   launch_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   if (quiet->segments <= 1) {
     return Failure{"this program cannot be validated: " +
-                   analyze(*quiet, methods.front().name).reason_for_unknown->message};
+                   analyze(*quiet, methods.front().name).no_verdict->reason.message};
   }
   // The other runs must have about as many segments.
   if (const Outcome<bool> counted = series.runs.count(quiet_run, quiet->segments); !counted) return counted.failure();

@@ -168,7 +168,7 @@ int watch_once(Watch& watch, const WatchOptions& options) {
   tell_all(watch);
   const Status printed = print_jobs(watch, options.json);
   if (!printed) return fail(printed.failure().message);
-  return watch.has_stopped_a_job() ? worse_than_allowed : passed;
+  return watch.has_stopped_a_job() ? negative_answer : passed;
 }
 
 // Without a terminal: a line for each job from time to time, on standard error where standard output has the JSON.
@@ -185,7 +185,7 @@ int watch_in_lines(Watch& watch, const WatchOptions& options) {
     poll(nullptr, 0, static_cast<int>(1e3 * delays.front()));
     if (const Status looked = watch.look(); !looked) return fail(looked.failure().message);
   }
-  return watch.has_stopped_a_job() ? worse_than_allowed : passed;
+  return watch.has_stopped_a_job() ? negative_answer : passed;
 }
 
 /// What the keys change.
@@ -319,7 +319,7 @@ int watch(const WatchOptions& options) {
   if (is_over(watch, options)) {
     for (const JobView& job : watch.views()) tell(job_line(job));
   }
-  return watch.has_stopped_a_job() ? worse_than_allowed : passed;
+  return watch.has_stopped_a_job() ? negative_answer : passed;
 }
 
 }  // namespace

@@ -14,9 +14,9 @@
 #include "intm/draws.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
-#include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/spokesman.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/json.hpp"
 #include "libprofile/format/outcome.hpp"
+#include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/words.hpp"
 
@@ -65,7 +65,7 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
     if (run->analysis.is_comparable()) continue;
     const Interval& displacement = comparison.displacement_interval_seconds;
     const std::string why = fmt::format("It is not known which is more disturbed: {} has no verdict [{}].",
-                                        run == &comparison.a ? "A" : "B", run->analysis.reason_for_unknown->code);
+                                        run == &comparison.a ? "A" : "B", run->analysis.no_verdict->reason.code);
     if (!excludes_zero(displacement)) return why;
     const bool is_a = displacement.low > 0.0;
     return fmt::format("{} But {}'s typical segments took longer, by {} or more in total.", why, is_a ? "A" : "B",
@@ -94,7 +94,7 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
 
 std::string verdict_words(const Analysis& analysis) {
   const MethodResult& result = analysis.result();
-  if (result.verdict == Verdict::unknown) return fmt::format("unknown [{}]", analysis.reason_for_unknown->code);
+  if (result.verdict == Verdict::unknown) return fmt::format("unknown [{}]", analysis.no_verdict->reason.code);
   return fmt::format("{}, {:.1f} %", name_of(result.verdict), result.interference_percent);
 }
 

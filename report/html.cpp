@@ -15,9 +15,9 @@
 #include "libprofile/format/columns.hpp"
 #include "report/html_document.hpp"
 #include "report/page_assets.hpp"
+#include "report/remedies.hpp"
 #include "report/run_figures.hpp"
 #include "report/svg.hpp"
-#include "report/remedies.hpp"
 #include "report/where_it_went.hpp"
 #include "report/words.hpp"
 
@@ -68,8 +68,8 @@ std::string verdict_section(const RunOnPage& run) {
       name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
     content +=
-        fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n", words(run.analysis.reason_for_unknown->message),
-                    svg::escaped(info_of_warning(run.analysis.reason_for_unknown->code).remedy));
+        fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n", words(run.analysis.no_verdict->reason.message),
+                    svg::escaped(info_of_warning(run.analysis.no_verdict->reason.code).remedy));
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
@@ -312,12 +312,7 @@ std::string histograms_section(const RunOnPage& run) {
 }
 
 std::string_view words_of(Severity severity) {
-  switch (severity) {
-    case Severity::no_verdict: return "no verdict";
-    case Severity::limits: return "limits the result";
-    case Severity::note: break;
-  }
-  return "note";
+  return severity == Severity::no_verdict ? "no verdict" : "limits the result";
 }
 
 std::string warnings_section(const RunOnPage& run) {

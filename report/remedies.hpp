@@ -13,13 +13,12 @@ namespace halcyon {
 /// The most severe first.
 enum class Severity : std::uint8_t {
   no_verdict,  // there is no verdict on the run
-  limits,      // the result holds for a part of the run only, or is less certain
-  note
+  limits       // the result holds for a part of the run only, or is less certain
 };
 
 struct WarningInfo {
   std::string_view code;
-  Severity severity = Severity::note;
+  Severity severity = Severity::limits;
   std::string_view remedy;  // a sentence
 };
 

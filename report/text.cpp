@@ -54,7 +54,7 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
     text = filled(
         beginning, beginning.size(),
         fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
-                    plural(static_cast<std::uint64_t>(profile.ranks), "rank"), analysis.reason_for_unknown->message));
+                    plural(static_cast<std::uint64_t>(profile.ranks), "rank"), analysis.no_verdict->reason.message));
   } else {
     text = filled(
         beginning, beginning.size(),
@@ -84,8 +84,8 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   std::string text =
       fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
-    text += wrapped("why", analysis.reason_for_unknown->message + " [" + analysis.reason_for_unknown->code + "]");
-    text += wrapped("what to do", std::string(info_of_warning(analysis.reason_for_unknown->code).remedy));
+    text += wrapped("why", analysis.no_verdict->reason.message + " [" + analysis.no_verdict->reason.code + "]");
+    text += wrapped("what to do", std::string(info_of_warning(analysis.no_verdict->reason.code).remedy));
     text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
     // The evidence is about the whole run: without a verdict, no lost time is known.
     const auto wrapped_if_any = [](std::string_view label, const std::string& content) {
@@ -143,10 +143,8 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   }
   text += "\n";
   // Without judged segments, the methods have no numbers to show.
-  const bool methods_have_numbers =
-      !analysis.reason_for_unknown || analysis.reason_for_unknown->code == "wide-interval";
   for (const MethodResult& method : analysis.methods) {
-    if (!methods_have_numbers) break;
+    if (!analysis.has_estimate()) break;
     text += fmt::format("  {:<{}}{:<{}}{:5.1f} %{}\n", &method == &analysis.methods.front() ? "methods" : "",
                         label_width, method.name, 8, method.interference_percent,
                         method.name != result.name           ? ""
@@ -154,7 +152,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                                                              : "  (used for the verdict)");
   }
   for (const Warning& warning : analysis.warnings) {
-    if (analysis.reason_for_unknown && warning.code == analysis.reason_for_unknown->code)
+    if (analysis.no_verdict && warning.code == analysis.no_verdict->reason.code)
       continue;  // already at the top
     text += wrapped("warning", warning.message + " [" + warning.code + "]");
   }

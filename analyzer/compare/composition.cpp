@@ -154,10 +154,10 @@ void take_times(const std::vector<std::vector<float>*>& columns, std::uint32_t t
 // some runs, the others had no delays.
 void leave_what_all_runs_have(Profile& profile, const std::vector<Profile>& runs) {
   std::size_t at = 0;
-  for_each_time_column(profile, [&](const TimeColumn& column, std::vector<float>& values) {
+  for_each_measure_column(profile, [&](const MeasureColumn& column, std::vector<float>& values) {
     const std::size_t which = at++;
     if (measures[index_of(column.measure)].kept == Kept::with_intm) return;
-    const auto lacks = [which](const Profile& run) { return time_columns(run)[which]->empty(); };
+    const auto lacks = [which](const Profile& run) { return measure_columns(run)[which]->empty(); };
     if (std::any_of(runs.begin(), runs.end(), lacks)) values.clear();
   });
 }
@@ -201,9 +201,9 @@ void compose_group(Composition& composition, const std::vector<Profile>& runs, s
   }
   const std::vector<Place> donors = in_order_of_duration(runs, counterparts);
   const std::vector<std::optional<Place>> drawn = draw(runs, profile, members, donors, *threshold, laws);
-  const std::vector<std::vector<float>*> columns = time_columns(profile);
+  const std::vector<std::vector<float>*> columns = measure_columns(profile);
   std::vector<TimesOfRun> times_of_runs;
-  for (const Profile& run : runs) times_of_runs.push_back(time_columns(run));
+  for (const Profile& run : runs) times_of_runs.push_back(measure_columns(run));
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (!drawn[i]) continue;
     saved_seconds += static_cast<double>(profile.duration[members[i]]);

@@ -1,7 +1,5 @@
 #include "analyzer/judge/analysis.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <future>
@@ -86,7 +84,7 @@ void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
   result.probability_high = probability_high(result.interference_percent);
-  const bool says_nothing = analysis.reason_for_unknown || spans_all_classes(result.interval_percent);
+  const bool says_nothing = analysis.no_verdict || spans_all_classes(result.interval_percent);
   result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
 }
 
@@ -116,10 +114,6 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
   const auto found = std::lower_bound(judged.begin(), judged.end(), group,
                                       [](const JudgedGroup& one, std::uint32_t number) { return one.group < number; });
   return found != judged.end() && found->group == group ? &*found : nullptr;
-}
-
-bool Analysis::has_estimate() const {
-  return !reason_for_unknown || reason_for_unknown->code == "wide-interval" || reason_for_unknown->code == "too-short";
 }
 
 Interval Analysis::undisturbed_interval_seconds() const {
@@ -159,7 +153,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   const double judged_seconds = std::accumulate(judged.durations.begin(), judged.durations.end(), 0.0);
   const double run_time = profile.run_time_seconds;
   if (run_time > 0.0) analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / run_time);
-  analysis.reason_for_unknown = reason_for_unknown(profile, analysis);
+  analysis.no_verdict = no_verdict(profile, analysis);
 
   std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
   if (run_time > 0.0) estimates = start_estimates(judged, method, candidates);
@@ -182,10 +176,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.breakdown = attribute(profile, grouping, analysis.excess);
   analysis.spent = time_spent(profile);
   analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
-  if (!analysis.reason_for_unknown && analysis.result().verdict == Verdict::unknown) {
-    analysis.reason_for_unknown = Warning{
-        "wide-interval", fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
-                                     analysis.result().interval_percent.low, analysis.result().interval_percent.high)};
+  if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {
+    analysis.no_verdict = no_verdict_within(analysis.result().interval_percent);
   }
   add_warnings(profile, analysis);
   analysis.cause = likely_cause(profile, grouping, analysis);

@@ -56,7 +56,7 @@ struct Analysis {
   Breakdown breakdown;                        // of that excess
   SecondsByKind spent{};                      // by the ranks that held the others up, in all segments
   double slow_percent = 0.0;                  // of the run time, by slow changes; not in the excess
-  std::optional<Warning> reason_for_unknown;  // why there is no verdict
+  std::optional<NoVerdict> no_verdict;        // and why
   std::optional<Cause> cause;                 // of a yellow or red one
   std::vector<JudgedGroup> judged;            // ascending
   std::optional<Phases> phases;               // none where no group is judged
@@ -67,9 +67,9 @@ struct Analysis {
 
   const MethodResult& result() const { return methods[chosen]; }
   /// A composed profile has no verdict of its own, but is there to be compared with.
-  bool is_comparable() const { return !reason_for_unknown || reason_for_unknown->code == "composed"; }
+  bool is_comparable() const { return !no_verdict || no_verdict->is_comparable; }
   /// Whether there are medians and an estimate, even if they say too little for a verdict.
-  bool has_estimate() const;
+  bool has_estimate() const { return !no_verdict || no_verdict->has_estimate; }
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }

@@ -10,6 +10,7 @@
 
 #include "analyzer/groups/grouping.hpp"
 #include "libprofile/format/profile.hpp"
+#include "libprofile/format/time_kinds.hpp"
 
 namespace halcyon {
 

@@ -104,47 +104,57 @@ void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
 
 }  // namespace
 
-std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis) {
+std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis) {
   if (!profile.disagreement.empty()) {
-    return Warning{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement};
+    return NoVerdict{{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement}};
   }
   if (profile.segments <= 1) {
-    return Warning{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)};
+    return NoVerdict{{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)}};
   }
   if (analysis.coverage_percent < least_coverage_percent) {
-    return Warning{"low-coverage",
-                   fmt::format("only {:.2g} % of the run time lies in segments that repeat often enough to be judged; "
-                               "{:.0f} % are needed",
-                               analysis.coverage_percent, least_coverage_percent)};
+    return NoVerdict{
+        {"low-coverage", fmt::format("only {:.2g} % of the run time lies in segments that repeat often enough to be "
+                                     "judged; {:.0f} % are needed",
+                                     analysis.coverage_percent, least_coverage_percent)}};
   }
   if (analysis.judged_segments < fewest_judged_segments) {
-    return Warning{"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
-                                                   analysis.judged_segments, fewest_judged_segments)};
+    return NoVerdict{{"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
+                                                      analysis.judged_segments, fewest_judged_segments)}};
   }
   if (profile.run_time_seconds < shortest_judged_seconds) {
-    return Warning{"too-short",
+    return NoVerdict{
+        .reason = {"too-short",
                    fmt::format("it ran for {:.2g} s, but {:.0f} s are needed: a single delay of {:.2g} ms, as on any "
                                "system now and then, would decide the verdict",
                                profile.run_time_seconds, shortest_judged_seconds,
-                               10.0 * green_below_percent * profile.run_time_seconds)};
+                               10.0 * green_below_percent * profile.run_time_seconds)},
+        .has_estimate = true};
   }
   if (!profile.composed_of.empty()) {
-    return Warning{"composed", fmt::format("the profile is composed of {}: it is not one run, and it is undisturbed by "
-                                           "construction",
-                                           fmt::join(profile.composed_of, ", "))};
+    return NoVerdict{.reason = {"composed", fmt::format("the profile is composed of {}: it is not one run, and it is "
+                                                        "undisturbed by construction",
+                                                        fmt::join(profile.composed_of, ", "))},
+                     .is_comparable = true};
   }
   return std::nullopt;
 }
 
+NoVerdict no_verdict_within(const Interval& percent) {
+  return {.reason = {"wide-interval",
+                     fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
+                                 percent.low, percent.high)},
+          .has_estimate = true};
+}
+
 void add_warnings(const Profile& profile, Analysis& analysis) {
-  if (analysis.reason_for_unknown) analysis.warnings.push_back(*analysis.reason_for_unknown);
+  if (analysis.no_verdict) analysis.warnings.push_back(analysis.no_verdict->reason);
   warn_of_recording(profile, analysis);
-  if (!analysis.reason_for_unknown && analysis.coverage_percent < good_coverage_percent) {
+  if (!analysis.no_verdict && analysis.coverage_percent < good_coverage_percent) {
     warn(analysis, "partial-coverage",
          fmt::format("{:.0f} % of the run time lies in segments that do not repeat and were not judged",
                      100.0 - analysis.coverage_percent));
   }
-  if (!analysis.reason_for_unknown && analysis.slow_percent > noticeable_slow_changes_percent) {
+  if (!analysis.no_verdict && analysis.slow_percent > noticeable_slow_changes_percent) {
     warn(analysis, "slow-changes",
          fmt::format(
              "a further {:.1f} % of the run time was lost while segments of the same work gradually became slower and "

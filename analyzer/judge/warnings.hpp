@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/statistics/interval.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
@@ -15,9 +16,19 @@ struct Warning {
   std::string message;
 };
 
+/// Why a run has no verdict, and what it has nevertheless.
+struct NoVerdict {
+  Warning reason;
+  bool has_estimate = false;   // medians of groups and an estimate
+  bool is_comparable = false;  // with other runs
+};
+
 /// Why there is no verdict, if that does not depend on the interval. Call it when the coverage and the number of judged
 /// segments are set.
-std::optional<Warning> reason_for_unknown(const Profile& profile, const Analysis& analysis);
+std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis);
+
+/// There is none since the interval reaches from green into red.
+NoVerdict no_verdict_within(const Interval& percent);
 
 /// Adds all warnings, the reason for no verdict first. Needs the rest of the analysis.
 void add_warnings(const Profile& profile, Analysis& analysis);

@@ -5,9 +5,9 @@
 #include <cstddef>
 #include <optional>
 
-#include "analyzer/statistics/running_moments.hpp"
 #include "analyzer/online/service_rate.hpp"
 #include "analyzer/statistics/interval.hpp"
+#include "analyzer/statistics/running_moments.hpp"
 
 namespace halcyon {
 

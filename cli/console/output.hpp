@@ -16,7 +16,7 @@
 namespace halcyon::cli {
 
 /// `run` and `exec` otherwise return the program's status.
-enum ExitStatus { passed = 0, bad_usage_or_file = 2, worse_than_allowed = 3, unknown_verdict = 4, too_noisy = 5 };
+enum ExitStatus { passed = 0, bad_usage_or_file = 2, negative_answer = 3, no_answer = 4, too_noisy = 5 };
 
 /// Prints a line on standard error, and ignores failure: a closed terminal must not end the command.
 inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", one_line(message).c_str()); }

@@ -11,8 +11,8 @@
 #include "cli/launch/job.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/mpi_family.hpp"
-#include "libprofile/record/clock.hpp"
-#include "libprofile/record/counter.hpp"
+#include "libprofile/shared/clock.hpp"
+#include "libprofile/shared/counter.hpp"
 
 namespace halcyon::cli {
 namespace {

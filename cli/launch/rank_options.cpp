@@ -6,7 +6,7 @@
 #include <string>
 
 #include "intm/spec.hpp"
-#include "libprofile/record/shared_settings.hpp"
+#include "libprofile/shared/setting_values.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -23,17 +23,17 @@ std::string whole_number(const std::string& text) {
 
 void add_recording_options(const Command& command, RankOptions& options) {
   command.option("--counter", options.counter, "What measures work. Default: auto")
-      .placeholder("auto|papi:EVENT|cpu|none")
+      .placeholder(any_of(counter_names))
       .check([](const std::string& text) {
         CounterRequest request;
-        return parse_counter(text, request) ? std::string() : "'" + text + "' is not auto, papi:EVENT, cpu or none";
+        return parse_counter(text, request) ? std::string() : "'" + text + "' is not " + one_of(counter_names);
       });
   command.option("--boundary", options.boundary, "What ends segments. Default: auto")
-      .placeholder("auto|all-to-all|rooted|pcontrol")
+      .placeholder(any_of(boundary_choice_names))
       .check([](const std::string& text) {
         BoundaryChoice choice{};
         return parse_boundary(text, choice) ? std::string()
-                                            : "'" + text + "' is not auto, all-to-all, rooted or pcontrol";
+                                            : "'" + text + "' is not " + one_of(boundary_choice_names);
       });
   command
       .option("--boundary-ranks", options.boundary_ranks,

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "cli/launch/temporary_file.hpp"
-#include "libprofile/record/receipt.hpp"
+#include "libprofile/shared/receipt.hpp"
 
 namespace halcyon::cli {
 namespace {

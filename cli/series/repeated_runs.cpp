@@ -126,7 +126,7 @@ Status add_new_run(const RepeatRequest& request, const std::string& name, Repeat
     }
   }
   if (judged && !judged->analysis.has_estimate()) {
-    tell(fmt::format("{} counts only as measured: {}", name, judged->analysis.reason_for_unknown->message));
+    tell(fmt::format("{} counts only as measured: {}", name, judged->analysis.no_verdict->reason.message));
   }
   if (judged && runs.known) {
     const std::string complaint = keep(*runs.known, *judged, (runs.series.directory() / listed.file).string());

@@ -255,7 +255,7 @@ Outcome<VariedRun> VariedRuns::result_of(const std::string& name, std::vector<do
                 .ranks = judged.profile.ranks,
                 .run_time_seconds = judged.profile.run_time_seconds,
                 .verdict = name_of(analysis.result().verdict)};
-  if (!analysis.reason_for_unknown) run.undisturbed_seconds = analysis.undisturbed_time_seconds();
+  if (!analysis.no_verdict) run.undisturbed_seconds = analysis.undisturbed_time_seconds();
   if (read_) {
     const std::string log = series_.log_of(name);
     run.printed = number_read(log, *read_);

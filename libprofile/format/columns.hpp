@@ -183,7 +183,7 @@ struct Column {
 /// How the ranks' measures of a segment become one value.
 enum class OverRanks : std::uint8_t { mean, sum, least, largest, of_last_rank };
 
-struct TimeColumn {
+struct MeasureColumn {
   std::string_view name;
   Measure measure;
   OverRanks over_ranks;
@@ -191,49 +191,49 @@ struct TimeColumn {
   std::string_view description;
 };
 
-/// The columns of seconds over segments. `visit(time, values)`.
+/// The columns over segments that are made of a measure. `visit(column, values)`.
 template <class P, class Visit>
-void for_each_time_column(P& profile, Visit&& visit) {
+void for_each_measure_column(P& profile, Visit&& visit) {
   using enum OverRanks;
-  visit(TimeColumn{"duration", Measure::duration, mean, 1, "duration of the segment, mean over ranks"},
+  visit(MeasureColumn{"duration", Measure::duration, mean, 1, "duration of the segment, mean over ranks"},
         profile.duration);
-  visit(TimeColumn{"boundary_wait", Measure::boundary, mean, 1, "time in the boundary operation, mean over ranks"},
+  visit(MeasureColumn{"boundary_wait", Measure::boundary, mean, 1, "time in the boundary operation, mean over ranks"},
         profile.boundary_wait);
-  visit(TimeColumn{"calls_beyond_usual", Measure::beyond_usual, least, 3,
+  visit(MeasureColumn{"calls_beyond_usual", Measure::beyond_usual, least, 3,
                    "time that calls took beyond what is usual at their place in the program, least of any rank"},
         profile.calls_beyond_usual);
-  visit(TimeColumn{"last_rank_point_to_point", Measure::point_to_point, of_last_rank, 1,
+  visit(MeasureColumn{"last_rank_point_to_point", Measure::point_to_point, of_last_rank, 1,
                    "time in point_to_point calls of the rank that held the others up"},
         profile.last_rank_times[0]);
-  visit(TimeColumn{"last_rank_collective", Measure::collective, of_last_rank, 1,
+  visit(MeasureColumn{"last_rank_collective", Measure::collective, of_last_rank, 1,
                    "time in collective calls of the rank that held the others up"},
         profile.last_rank_times[1]);
-  visit(TimeColumn{"last_rank_boundary", Measure::boundary, of_last_rank, 1,
+  visit(MeasureColumn{"last_rank_boundary", Measure::boundary, of_last_rank, 1,
                    "time in boundary calls of the rank that held the others up"},
         profile.last_rank_times[2]);
-  visit(TimeColumn{"last_rank_file_io", Measure::file_io, of_last_rank, 1,
+  visit(MeasureColumn{"last_rank_file_io", Measure::file_io, of_last_rank, 1,
                    "time in file_io calls of the rank that held the others up"},
         profile.last_rank_times[3]);
-  visit(TimeColumn{"last_rank_off_cpu", Measure::off_cpu, of_last_rank, 2,
+  visit(MeasureColumn{"last_rank_off_cpu", Measure::off_cpu, of_last_rank, 2,
                    "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches "
                    "above 200 us"},
         profile.last_rank_off_cpu);
-  visit(TimeColumn{"injected_critical", Measure::injected_actual, largest, 1,
+  visit(MeasureColumn{"injected_critical", Measure::injected_actual, largest, 1,
                    "delay that intM caused, largest of any rank"},
         profile.injected.critical);
-  visit(TimeColumn{"injected_requested", Measure::injected_requested, sum, 1,
+  visit(MeasureColumn{"injected_requested", Measure::injected_requested, sum, 1,
                    "delay that intM was asked for, sum over ranks"},
         profile.injected.requested);
-  visit(TimeColumn{"injected_actual", Measure::injected_actual, sum, 1, "delay that intM caused, sum over ranks"},
+  visit(MeasureColumn{"injected_actual", Measure::injected_actual, sum, 1, "delay that intM caused, sum over ranks"},
         profile.injected.actual);
 }
 
-/// The columns of for_each_time_column(), in its order.
+/// The columns of for_each_measure_column(), in its order.
 template <class P>
-auto time_columns(P& profile) {
+auto measure_columns(P& profile) {
   using Times = std::conditional_t<std::is_const_v<P>, const std::vector<float>, std::vector<float>>;
   std::vector<Times*> columns;
-  for_each_time_column(profile, [&columns](const TimeColumn&, Times& values) { columns.push_back(&values); });
+  for_each_measure_column(profile, [&columns](const MeasureColumn&, Times& values) { columns.push_back(&values); });
   return columns;
 }
 
@@ -349,15 +349,16 @@ void for_each_table(P& profile, Visit&& visit) {
 template <class P, class Visit>
 void for_each_segment_column(P& profile, Visit&& visit) {
   const bool any = profile.segments > 0;
-  for_each_time_column(profile, [&](const TimeColumn& time, auto& values) {
-    const bool is_injected = measures[index_of(time.measure)].kept == Kept::with_intm;
-    visit(Column{.name = std::string(time.name),
+  for_each_measure_column(profile, [&](const MeasureColumn& column, auto& values) {
+    const MeasureInfo& info = measures[index_of(column.measure)];
+    const bool is_injected = info.kept == Kept::with_intm;
+    visit(Column{.name = std::string(column.name),
                  .over = std::string(over_segments),
-                 .units = "s",
-                 .description = std::string(time.description),
-                 .since = time.since,
-                 .needed = is_injected ? !profile.injected.critical.empty() : any && time.since == 1,
-                 .values = Values::seconds},
+                 .units = info.unit == MeasuredIn::numbers ? "1" : "s",
+                 .description = std::string(column.description),
+                 .since = column.since,
+                 .needed = is_injected ? !profile.injected.critical.empty() : any && column.since == 1,
+                 .values = info.unit == MeasuredIn::numbers ? Values::of_segment : Values::seconds},
           values);
   });
   const auto index = [&](std::string name, std::string description, auto& values, std::uint64_t below, bool needed) {

@@ -70,33 +70,4 @@ inline constexpr std::size_t feature_count = features.size();
 
 constexpr std::size_t index_of(Feature feature) { return static_cast<std::size_t>(feature); }
 
-/// The kinds of time of a segment on a rank; the rest of the duration is computation.
-enum class TimeKind : std::uint8_t { point_to_point, collective, boundary, file_io };
-inline constexpr std::size_t time_kind_count = 4;
-inline constexpr std::array<std::string_view, time_kind_count> time_kind_names{"point_to_point", "collective",
-                                                                               "boundary", "file_io"};
-
-/// The operation that ends a segment.
-enum class Boundary : std::uint8_t {
-  barrier,
-  allreduce,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-  alltoallw,
-  reduce_scatter,
-  reduce_scatter_block,
-  bcast,
-  scatter,
-  scatterv,
-  pcontrol,
-  finalize,
-};
-inline constexpr std::array<std::string_view, 14> boundary_names{"barrier",    "allreduce",      "allgather",
-                                                                 "allgatherv", "alltoall",       "alltoallv",
-                                                                 "alltoallw",  "reduce_scatter", "reduce_scatter_block",
-                                                                 "bcast",      "scatter",        "scatterv",
-                                                                 "pcontrol",   "finalize"};
-
 }  // namespace halcyon

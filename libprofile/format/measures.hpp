@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "libprofile/format/features.hpp"
+#include "libprofile/format/time_kinds.hpp"
 
 namespace halcyon {
 
@@ -23,15 +24,19 @@ enum class Measure : std::uint8_t {
 
 /// How a rank keeps a measure until the ranks are merged.
 enum class Kept : std::uint8_t {
-  whole,      // a float, in ticks of the recorder's clock
-  share,      // in `bits` bits, as the square root of its share of the duration
-  with_intm,  // a float, in nanoseconds, only where intM is loaded
+  whole,      // a float
+  share,      // a time, in `bits` bits, as the square root of its share of the duration
+  with_intm,  // a float, only where intM is loaded
 };
+
+/// What a rank counts a measure in. Merging makes seconds of times.
+enum class MeasuredIn : std::uint8_t { ticks, nanoseconds, numbers };
 
 struct MeasureInfo {
   Measure measure;
   Kept kept;
   unsigned bits = 0;
+  MeasuredIn unit = MeasuredIn::ticks;  // of the recorder's clock
 };
 
 /// Rows in messages and blocks in parts follow this order. The shares of a segment fill words of 64 bits.
@@ -43,8 +48,8 @@ inline constexpr std::array<MeasureInfo, 9> measures{{
     {Measure::collective, Kept::share, 10},
     {Measure::boundary, Kept::share, 10},
     {Measure::file_io, Kept::share, 10},
-    {Measure::injected_requested, Kept::with_intm},
-    {Measure::injected_actual, Kept::with_intm},
+    {Measure::injected_requested, Kept::with_intm, 0, MeasuredIn::nanoseconds},
+    {Measure::injected_actual, Kept::with_intm, 0, MeasuredIn::nanoseconds},
 }};
 inline constexpr std::size_t measure_count = measures.size();
 

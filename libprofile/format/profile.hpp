@@ -12,6 +12,7 @@
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/module.hpp"
 #include "libprofile/format/probes.hpp"
+#include "libprofile/format/time_kinds.hpp"
 
 namespace halcyon {
 

@@ -8,10 +8,10 @@
 
 #include "libprofile/format/module.hpp"
 #include "libprofile/format/profile.hpp"
+#include "libprofile/format/rank_figures.hpp"
 #include "libprofile/format/run_facts.hpp"
 #include "libprofile/format/sink.hpp"
 #include "libprofile/merge/exchange.hpp"
-#include "libprofile/format/rank_figures.hpp"
 #include "libprofile/record/store/segment_store.hpp"
 
 namespace halcyon {

@@ -10,7 +10,7 @@
 namespace halcyon {
 namespace {
 
-float value_of(const TimesOverRanks& times, const TimeColumn& column, std::size_t ranks) {
+float value_of(const MeasuresOverRanks& times, const MeasureColumn& column, std::size_t ranks) {
   const std::size_t i = index_of(column.measure);
   switch (column.over_ranks) {
     case OverRanks::mean: return static_cast<float>(times.sum[i] / static_cast<double>(ranks));
@@ -24,8 +24,8 @@ float value_of(const TimesOverRanks& times, const TimeColumn& column, std::size_
 
 // Visits the time columns that this run has.
 template <class Visit>
-void for_each_recorded_time(Profile& profile, bool with_injection, Visit visit) {
-  for_each_time_column(profile, [&](const TimeColumn& column, std::vector<float>& values) {
+void for_each_recorded_measure(Profile& profile, bool with_injection, Visit visit) {
+  for_each_measure_column(profile, [&](const MeasureColumn& column, std::vector<float>& values) {
     if (with_injection || measures[index_of(column.measure)].kept != Kept::with_intm) visit(column, values);
   });
 }
@@ -70,9 +70,9 @@ std::pair<std::uint16_t, std::uint16_t> BinsOfRanks::take_middle(std::size_t seg
   return middle;
 }
 
-TimesOverRanks::TimesOverRanks() { least.fill(std::numeric_limits<float>::max()); }
+MeasuresOverRanks::MeasuresOverRanks() { least.fill(std::numeric_limits<float>::max()); }
 
-void TimesOverRanks::add(std::size_t rank, const RowTimes& times) {
+void MeasuresOverRanks::add(std::size_t rank, const RowMeasures& times) {
   for (std::size_t i = 0; i < measure_count; ++i) {
     sum[i] += static_cast<double>(times[i]);
     least[i] = std::min(least[i], times[i]);
@@ -91,8 +91,8 @@ Merger::Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool
       features_(names.active.size()),
       open_(open),
       compute_(open, ranks_.size()) {
-  for_each_recorded_time(merged_, with_injection,
-                         [count](const TimeColumn&, std::vector<float>& values) { values.reserve(count); });
+  for_each_recorded_measure(merged_, with_injection,
+                         [count](const MeasureColumn&, std::vector<float>& values) { values.reserve(count); });
   merged_.last_rank.reserve(count);
   site_pattern_.reserve(count);
 }
@@ -103,7 +103,7 @@ std::size_t Merger::bytes_of_open_segment(std::size_t ranks) {
 
 void Merger::add(std::size_t segment, std::size_t rank, const std::byte* row, const RowLayout& layout) {
   SegmentInMerge& open = open_[segment];
-  RowTimes times{};
+  RowMeasures times{};
   std::array<std::uint16_t, 1 + feature_count> bins;
   layout.read(row, times, bins.data());
   open.times.add(rank, times);
@@ -125,7 +125,7 @@ void Merger::close(std::size_t segments) {
   for (std::size_t segment = 0; segment < segments; ++segment) {
     SegmentInMerge& open = open_[segment];
     ++merged_.segments;
-    for_each_recorded_time(merged_, with_injection_, [&](const TimeColumn& column, std::vector<float>& values) {
+    for_each_recorded_measure(merged_, with_injection_, [&](const MeasureColumn& column, std::vector<float>& values) {
       values.push_back(value_of(open.times, column, ranks_.size()));
     });
     merged_.last_rank.push_back(ranks_[open.times.last]);

@@ -34,18 +34,18 @@ class BinsOfRanks {
 };
 
 /// The measures of one segment over ranks.
-struct TimesOverRanks {
+struct MeasuresOverRanks {
   Measured<double> sum{};
   Measured<float> least;
   Measured<float> largest{};
-  RowTimes of_last{};
+  RowMeasures of_last{};
   std::size_t last = 0;  // its index among the ranks
 
-  TimesOverRanks();
-  void add(std::size_t rank, const RowTimes& times);
+  MeasuresOverRanks();
+  void add(std::size_t rank, const RowMeasures& times);
 };
 
-/// Makes one row per segment out of the rows of all ranks. for_each_time_column() says how the ranks' measures become
+/// Makes one row per segment out of the rows of all ranks. for_each_measure_column() says how the ranks' measures become
 /// columns of times.
 ///
 /// Some segments are open at a time. They get their rows in any order of segments, and of each segment in the order of
@@ -84,7 +84,7 @@ class Merger {
   };
 
   struct SegmentInMerge {
-    TimesOverRanks times;
+    MeasuresOverRanks times;
     std::array<double, feature_count> sums{};  // of the active features, except of compute
     std::array<std::uint64_t, feature_count> patterns{};
     std::uint64_t sites = 0;

@@ -21,7 +21,7 @@ static_assert(intm_comes_last());
 
 }  // namespace
 
-double lateness_of(const RowTimes& times) {
+double lateness_of(const RowMeasures& times) {
   const auto of = [&times](Measure measure) { return static_cast<double>(times[index_of(measure)]); };
   const double calls = of(Measure::point_to_point) + of(Measure::collective) + of(Measure::file_io);
   return lateness(of(Measure::boundary), calls, of(Measure::off_cpu));
@@ -30,21 +30,26 @@ double lateness_of(const RowTimes& times) {
 RowLayout::RowLayout(bool with_injection, std::size_t active_features)
     : measures_(with_injection ? measure_count : measures_without_intm), bins_(1 + active_features) {}
 
-void RowLayout::write(const RowTimes& times, const std::uint16_t* bins, std::byte* row) const {
-  std::memcpy(row, times.data(), measures_ * sizeof(float));
+void RowLayout::write(const RowMeasures& measured, const std::uint16_t* bins, std::byte* row) const {
+  std::memcpy(row, measured.data(), measures_ * sizeof(float));
   std::memcpy(row + measures_ * sizeof(float), bins, bins_ * sizeof(std::uint16_t));
 }
 
-void RowLayout::read(const std::byte* row, RowTimes& times, std::uint16_t* bins) const {
-  std::memcpy(times.data(), row, measures_ * sizeof(float));
+void RowLayout::read(const std::byte* row, RowMeasures& measured, std::uint16_t* bins) const {
+  std::memcpy(measured.data(), row, measures_ * sizeof(float));
   std::memcpy(bins, row + measures_ * sizeof(float), bins_ * sizeof(std::uint16_t));
 }
 
 RowWriter::RowWriter(const ProgramNames& names, const RankRecords& records, const RowLayout& layout)
     : names_(names),
       store_(*records.store),
-      layout_(layout),
-      seconds_per_tick_(static_cast<float>(records.nanoseconds_per_tick * 1e-9)) {
+      layout_(layout) {
+  for (const MeasureInfo& info : measures) {
+    scale_[index_of(info.measure)] = info.unit == MeasuredIn::ticks
+                                         ? static_cast<float>(records.nanoseconds_per_tick * 1e-9)
+                                     : info.unit == MeasuredIn::nanoseconds ? 1e-9F
+                                                                            : 1.0F;
+  }
   for (std::size_t feature = 0; feature < feature_count; ++feature) {
     const RankQuantizer& own = store_.quantizer(feature);
     for (std::size_t bin = 0; bin < own.size(); ++bin) {
@@ -60,18 +65,15 @@ RowWriter::RowWriter(const ProgramNames& names, const RankRecords& records, cons
 
 void RowWriter::write(std::size_t index, std::byte* row) const {
   const StoredSegment segment = store_.get(index);
-  RowTimes times{};
-  for (std::size_t i = 0; i < measure_count; ++i) {
-    times[i] =
-        static_cast<float>(segment.measured[i]) * (measures[i].kept == Kept::with_intm ? 1e-9F : seconds_per_tick_);
-  }
+  RowMeasures measured{};
+  for (std::size_t i = 0; i < measure_count; ++i) measured[i] = static_cast<float>(segment.measured[i]) * scale_[i];
   std::array<std::uint16_t, 1 + feature_count> bins{};
   bins[0] = site_of_index_[segment.site];
   for (std::size_t i = 0; i < names_.active.size(); ++i) {
     const std::size_t feature = names_.active[i];
     bins[1 + i] = bin_of_slot_[feature][segment.slots[feature]];
   }
-  layout_.write(times, bins.data(), row);
+  layout_.write(measured, bins.data(), row);
 }
 
 }  // namespace halcyon

@@ -14,11 +14,11 @@
 
 namespace halcyon {
 
-/// A rank's measures of a segment, in seconds; those of intM only if it was loaded.
-using RowTimes = Measured<float>;
+/// A rank's measures of a segment, times in seconds; those of intM only if it was loaded.
+using RowMeasures = Measured<float>;
 
 /// How much the rank held the others up (last_rank.hpp).
-double lateness_of(const RowTimes& times);
+double lateness_of(const RowMeasures& times);
 
 /// The bytes of a row: its measures in the order of their table, its call site, and its bins of the active features.
 class RowLayout {
@@ -29,8 +29,8 @@ class RowLayout {
   /// How many: the call site, then one bin per active feature.
   std::size_t bins() const { return bins_; }
 
-  void write(const RowTimes& times, const std::uint16_t* bins, std::byte* row) const;
-  void read(const std::byte* row, RowTimes& times, std::uint16_t* bins) const;
+  void write(const RowMeasures& measured, const std::uint16_t* bins, std::byte* row) const;
+  void read(const std::byte* row, RowMeasures& measured, std::uint16_t* bins) const;
 
  private:
   std::size_t measures_;
@@ -47,7 +47,7 @@ class RowWriter {
   const ProgramNames& names_;
   const SegmentStore& store_;
   RowLayout layout_;
-  float seconds_per_tick_;
+  Measured<float> scale_{};  // from the unit of the rank to that of the profile
   std::array<std::array<std::uint16_t, 256>, feature_count> bin_of_slot_{};
   std::array<std::uint16_t, 256> site_of_index_{};
 };

@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "libprofile/record/clock.hpp"
+#include "libprofile/shared/clock.hpp"
 
 namespace halcyon {
 

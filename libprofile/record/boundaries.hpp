@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "libprofile/format/boundary.hpp"
 #include "libprofile/format/features.hpp"
 #include "libprofile/record/this_run.hpp"
 
@@ -22,11 +23,11 @@ class Boundaries {
   /// Whether an operation over this communicator may end a segment.
   bool counts(MPI_Comm comm, const ThisRun& run) const;
 
-  /// Whether boundaries of this kind end segments. The setting auto takes all-to-all and rooted ones. For marks, call
+  /// Whether the operations of this choice end segments. The setting auto takes all-to-all and rooted ones. For marks, call
   /// uses_next_mark() for each one: with auto, they end segments only while the run has few synchronisations.
-  bool uses(BoundaryChoice kind) const {
-    const bool is_in_auto = kind == BoundaryChoice::all_to_all || kind == BoundaryChoice::rooted;
-    return choice_ == kind || (choice_ == BoundaryChoice::automatic && is_in_auto);
+  bool uses(BoundaryChoice choice) const {
+    const bool is_in_auto = choice == BoundaryChoice::all_to_all || choice == BoundaryChoice::rooted;
+    return choice_ == choice || (choice_ == BoundaryChoice::automatic && is_in_auto);
   }
   bool uses_next_mark();
 

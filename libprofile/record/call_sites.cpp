@@ -27,7 +27,7 @@ std::uint8_t CallSites::number_of(const void* address, Boundary boundary, const 
 
 // For Python a file and line; else a module, and the offset of the return address in it.
 std::string CallSites::text_of(const void* address, Boundary boundary, const Python& python) {
-  std::string text(boundary_names[static_cast<std::size_t>(boundary)]);
+  std::string text(name_of(boundary));
   if (address == nullptr) return text;
   if (const PythonPlace* place = python.place_at(address); place != nullptr) {
     return text + "@" + place->file.data() + ":" + std::to_string(place->line);

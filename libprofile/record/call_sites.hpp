@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofile/format/boundary.hpp"
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/module.hpp"
 #include "libprofile/record/store/call_site.hpp"

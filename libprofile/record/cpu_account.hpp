@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "libprofile/record/clock.hpp"
+#include "libprofile/shared/clock.hpp"
 
 namespace halcyon {
 

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 
-#include "libprofile/record/clock.hpp"
-#include "libprofile/record/counter.hpp"
 #include "libprofile/record/cpu_account.hpp"
 #include "libprofile/record/threads.hpp"
+#include "libprofile/shared/clock.hpp"
+#include "libprofile/shared/counter.hpp"
 
 namespace halcyon {
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "libprofile/format/features.hpp"
+#include "libprofile/format/time_kinds.hpp"
 #include "libprofile/record/intm_interface.hpp"
 #include "libprofile/record/meters.hpp"
 #include "libprofile/record/store/segment_store.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "libprofile/format/probes.hpp"
-#include "libprofile/record/clock.hpp"
+#include "libprofile/shared/clock.hpp"
 
 namespace halcyon {
 

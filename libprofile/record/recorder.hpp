@@ -4,15 +4,16 @@
 #include <cerrno>
 #include <string>
 
+#include "libprofile/format/boundary.hpp"
 #include "libprofile/live/writer.hpp"
 #include "libprofile/record/boundaries.hpp"
 #include "libprofile/record/change_gate.hpp"
 #include "libprofile/record/meters.hpp"
 #include "libprofile/record/open_segment.hpp"
+#include "libprofile/record/pickled_reductions.hpp"
 #include "libprofile/record/python.hpp"
 #include "libprofile/record/records.hpp"
 #include "libprofile/record/requests.hpp"
-#include "libprofile/record/pickled_reductions.hpp"
 #include "libprofile/record/surroundings.hpp"
 #include "libprofile/record/this_run.hpp"
 #include "libprofile/record/threads.hpp"

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "libprofile/interpose/spokesman.hpp"
-#include "libprofile/record/receipt.hpp"
+#include "libprofile/shared/receipt.hpp"
 
 namespace halcyon {
 

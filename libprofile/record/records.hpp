@@ -5,9 +5,9 @@
 #include <memory>
 #include <string>
 
+#include "libprofile/format/rank_figures.hpp"
 #include "libprofile/record/call_sites.hpp"
 #include "libprofile/record/parts/part_file.hpp"
-#include "libprofile/format/rank_figures.hpp"
 #include "libprofile/record/store/segment_store.hpp"
 #include "libprofile/record/store/tail.hpp"
 #include "libprofile/record/this_run.hpp"

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <vector>
 
+#include "libprofile/format/boundary.hpp"
 #include "libprofile/format/features.hpp"
 
 namespace halcyon {

@@ -123,11 +123,11 @@ Settings settings_from_environment(std::string& complaint) {
   const char* command = value_of("HALCYON_COMMAND");
   settings.command = command != nullptr ? command : own_command();
   if (const char* text = value_of("HALCYON_COUNTER"); text != nullptr && !parse_counter(text, settings.counter)) {
-    complaint = std::string("HALCYON_COUNTER=") + text + " is not auto, papi:EVENT, cpu or none; auto is used instead";
+    complaint = std::string("HALCYON_COUNTER=") + text + " is not " + one_of(counter_names) + "; auto is used instead";
   }
   if (const char* text = value_of("HALCYON_BOUNDARY"); text != nullptr && !parse_boundary(text, settings.boundary)) {
     complaint =
-        std::string("HALCYON_BOUNDARY=") + text + " is not auto, all-to-all, rooted or pcontrol; auto is used instead";
+        std::string("HALCYON_BOUNDARY=") + text + " is not " + one_of(boundary_choice_names) + "; auto is used instead";
   }
   if (const char* text = value_of("HALCYON_BOUNDARY_RANKS")) {
     settings.boundary_ranks = positive(text);

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "libprofile/record/shared_settings.hpp"
+#include "libprofile/shared/setting_values.hpp"
 
 namespace halcyon {
 

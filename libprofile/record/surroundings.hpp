@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "libprofile/record/meters.hpp"
 #include "libprofile/format/rank_figures.hpp"
+#include "libprofile/record/meters.hpp"
 #include "libprofile/record/settings.hpp"
 
 namespace halcyon {

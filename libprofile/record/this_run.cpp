@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "libprofile/record/intm_interface.hpp"
 #include "libprofile/record/gathering.hpp"
+#include "libprofile/record/intm_interface.hpp"
 
 namespace halcyon {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "libprofile/format/run_facts.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
-#include "libprofile/record/counter.hpp"
 #include "libprofile/record/settings.hpp"
+#include "libprofile/shared/counter.hpp"
 
 namespace halcyon {
 

@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "libprofile/format/features.hpp"
+#include "libprofile/format/time_kinds.hpp"
 #include "libprofile/interpose/outermost_call.hpp"
-#include "libprofile/record/clock.hpp"
 #include "libprofile/record/cpu_account.hpp"
 #include "libprofile/record/gathering.hpp"
 #include "libprofile/record/spin_lock.hpp"
 #include "libprofile/record/usual_times.hpp"
+#include "libprofile/shared/clock.hpp"
 
 namespace halcyon {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "libprofile/record/clock.hpp"
+#include "libprofile/shared/clock.hpp"
 
 namespace halcyon {
 

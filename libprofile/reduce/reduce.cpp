@@ -8,14 +8,14 @@
 #include <string>
 
 #include "libprofile/format/stream.hpp"
-#include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/merge/merged_run.hpp"
-#include "libprofile/record/receipt.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/settings.hpp"
-#include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
+#include "libprofile/shared/receipt.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
 namespace {

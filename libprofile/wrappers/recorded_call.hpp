@@ -4,6 +4,8 @@
 
 #include <unistd.h>
 
+#include "libprofile/format/boundary.hpp"
+#include "libprofile/format/time_kinds.hpp"
 #include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/posix.hpp"

@@ -10,9 +10,9 @@
 #include <string>
 #include <thread>
 
-#include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/suspender.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace {
 

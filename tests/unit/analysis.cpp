@@ -49,11 +49,11 @@ TEST(Analysis, HasAnIntervalThatFollowsFromTheSamplingError) {
 TEST(Analysis, IsUnknownWithoutBoundaries) {
   const Analysis analysis = analyze(uniform_profile(1, 5.0), "paper");
   EXPECT_EQ(analysis.result().verdict, Verdict::unknown);
-  EXPECT_EQ(analysis.reason_for_unknown->code, "no-boundaries");
+  EXPECT_EQ(analysis.no_verdict->reason.code, "no-boundaries");
 }
 
 TEST(Analysis, SaysWhichBoundariesWereLookedFor) {
-  const auto why = [](const Profile& profile) { return analyze(profile, "paper").reason_for_unknown->message; };
+  const auto why = [](const Profile& profile) { return analyze(profile, "paper").no_verdict->reason.message; };
   Profile profile = uniform_profile(1, 5.0);
   EXPECT_NE(why(profile).find("it called no all-to-all collective over all ranks"), std::string::npos);
   profile.totals[index_of(Feature::collectives_all_to_all)] = {0, 3};
@@ -68,19 +68,19 @@ TEST(Analysis, IsUnknownWhereLittleOfTheRunRepeats) {
   Profile profile = uniform_profile(100, 1.0);
   profile.run_time_seconds = 500.0;
   const Analysis analysis = analyze(profile, "paper");
-  EXPECT_EQ(analysis.reason_for_unknown->code, "low-coverage");
+  EXPECT_EQ(analysis.no_verdict->reason.code, "low-coverage");
   EXPECT_NEAR(analysis.coverage_percent, 20.0, 1e-9);
 }
 
 TEST(Analysis, IsUnknownWithTooFewSegments) {
-  EXPECT_EQ(analyze(uniform_profile(29, 1.0), "paper").reason_for_unknown->code, "too-few-segments");
-  EXPECT_FALSE(analyze(uniform_profile(30, 1.0), "paper").reason_for_unknown);
+  EXPECT_EQ(analyze(uniform_profile(29, 1.0), "paper").no_verdict->reason.code, "too-few-segments");
+  EXPECT_FALSE(analyze(uniform_profile(30, 1.0), "paper").no_verdict);
 }
 
 TEST(Analysis, IsUnknownWhereRanksDisagree) {
   Profile profile = uniform_profile(0, 1.0);
   profile.disagreement = "rank 1 passed 3 boundaries, rank 0 passed 4";
-  EXPECT_EQ(analyze(profile, "paper").reason_for_unknown->code, "boundary-disagreement");
+  EXPECT_EQ(analyze(profile, "paper").no_verdict->reason.code, "boundary-disagreement");
 }
 
 TEST(Analysis, DoesNotJudgeGroupsOfFewerThanFive) {
@@ -104,10 +104,10 @@ TEST(Analysis, WarnsOfABoundaryRateAtWhichRecordingCosts) {
 
 TEST(Analysis, SaysNothingOfARunThatASingleDelayWouldDecide) {
   const Analysis analysis = analyze(uniform_profile(100, 0.005), "paper");
-  ASSERT_TRUE(analysis.reason_for_unknown);
-  EXPECT_EQ(analysis.reason_for_unknown->code, "too-short");
+  ASSERT_TRUE(analysis.no_verdict);
+  EXPECT_EQ(analysis.no_verdict->reason.code, "too-short");
   EXPECT_EQ(analysis.result().verdict, Verdict::unknown);
-  EXPECT_FALSE(analyze(uniform_profile(220, 0.005), "paper").reason_for_unknown);
+  EXPECT_FALSE(analyze(uniform_profile(220, 0.005), "paper").no_verdict);
 }
 
 TEST(Analysis, GivesTheUndisturbedTimeTheIntervalOfTheInterference) {

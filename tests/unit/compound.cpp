@@ -235,8 +235,8 @@ TEST(Compound, IsUnknownWhereItsIntervalReachesFromGreenToRed) {
     EXPECT_EQ(analysis.result().verdict == Verdict::unknown, spans);
     if (spans) break;
   }
-  ASSERT_TRUE(analysis.reason_for_unknown);
-  EXPECT_EQ(analysis.reason_for_unknown->code, "wide-interval");
+  ASSERT_TRUE(analysis.no_verdict);
+  EXPECT_EQ(analysis.no_verdict->reason.code, "wide-interval");
 }
 
 // -- what calls tell

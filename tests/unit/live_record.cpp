@@ -11,11 +11,11 @@
 #include <fstream>
 #include <thread>
 
-#include "libprofile/system/nanoseconds.hpp"
-#include "libprofile/system/process_facts.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/suspender.hpp"
 #include "libprofile/live/writer.hpp"
+#include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/process_facts.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "libprofile/record/receipt.hpp"
+#include "libprofile/shared/receipt.hpp"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "libprofile/record/shared_settings.hpp"
+#include "libprofile/shared/setting_values.hpp"
 
 namespace {
 

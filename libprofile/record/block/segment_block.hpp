@@ -34,11 +34,11 @@ struct SegmentBlock {
   template <class T>
   using Column = std::array<T, capacity>;
 
-  std::array<Column<float>, count_of(Kept::whole)> whole;  // ticks
+  std::array<Column<float>, count_of(Kept::whole)> whole;
   Column<PackedShares> shares;
   std::array<Column<std::uint8_t>, feature_count> slots;
   Column<std::uint8_t> sites;
-  std::array<Column<float>, count_of(Kept::with_intm)> with_intm;  // ns
+  std::array<Column<float>, count_of(Kept::with_intm)> with_intm;
   // In a closed block: maps from slots at its start to slots at its end, for the features whose bit in `mapped` is set.
   std::array<SlotMap, feature_count> maps;
   std::uint64_t mapped;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string>
 
-#include "libprofile/format/features.hpp"
+#include "libprofile/format/boundary.hpp"
 
 namespace halcyon {
 

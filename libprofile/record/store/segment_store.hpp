@@ -10,9 +10,9 @@
 
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/measures.hpp"
+#include "libprofile/record/block/segment_block.hpp"
 #include "libprofile/record/parts/part_file.hpp"
 #include "libprofile/record/store/quantizer.hpp"
-#include "libprofile/record/block/segment_block.hpp"
 
 namespace halcyon {
 

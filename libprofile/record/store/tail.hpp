@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "libprofile/format/module.hpp"
-#include "libprofile/record/store/call_site.hpp"
 #include "libprofile/format/rank_figures.hpp"
 #include "libprofile/record/parts/part_file.hpp"
+#include "libprofile/record/store/call_site.hpp"
 #include "libprofile/record/store/segment_store.hpp"
 
 namespace halcyon {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "libprofile/record/shared_settings.hpp"
+#include "libprofile/shared/setting_values.hpp"
 
 namespace halcyon {
 

@@ -10,13 +10,30 @@ namespace halcyon {
 /// The profile's default name; the recorder fills in the braces.
 inline constexpr const char* default_output = "{app}.{np}p.{jobid}.{timestamp}.h5";
 
+/// `names` as a sentence has them: "auto, cpu or none".
+template <std::size_t N>
+std::string one_of(const std::array<std::string_view, N>& names) {
+  std::string words(names.front());
+  for (std::size_t i = 1; i < N; ++i) words.append(i + 1 < N ? ", " : " or ").append(names[i]);
+  return words;
+}
+/// And as a placeholder has them: "auto|cpu|none".
+template <std::size_t N>
+std::string any_of(const std::array<std::string_view, N>& names) {
+  std::string words(names.front());
+  for (std::size_t i = 1; i < N; ++i) words.append("|").append(names[i]);
+  return words;
+}
+
 /// The counter that --counter and HALCYON_COUNTER ask for.
 struct CounterRequest {
   enum class Kind { automatic, papi, cpu, none } kind = Kind::automatic;
   std::string event;  // of papi
 };
 
-/// Reads `auto`, `papi:EVENT`, `cpu` or `none`; false for anything else.
+inline constexpr std::array<std::string_view, 4> counter_names{"auto", "papi:EVENT", "cpu", "none"};
+
+/// Reads one of counter_names; false for anything else.
 inline bool parse_counter(std::string_view text, CounterRequest& request) {
   request = {};
   if (text.empty() || text == "auto") return true;
@@ -33,7 +50,7 @@ inline bool parse_counter(std::string_view text, CounterRequest& request) {
   return true;
 }
 
-/// Which operations end segments.
+/// Which operations end segments. Each Boundary (format/boundary.hpp) belongs to one of the last three.
 enum class BoundaryChoice { automatic, all_to_all, rooted, pcontrol };
 inline constexpr std::array<std::string_view, 4> boundary_choice_names{"auto", "all-to-all", "rooted", "pcontrol"};
 

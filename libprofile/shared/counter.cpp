@@ -1,4 +1,4 @@
-#include "libprofile/record/counter.hpp"
+#include "libprofile/shared/counter.hpp"
 
 #include <dlfcn.h>
 #include <linux/perf_event.h>
