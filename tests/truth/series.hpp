@@ -24,7 +24,7 @@ struct SeriesLaw {
   double caution = 2.5;         // a run's interval is so many times as wide as its error says
   double one_sided = 0.2;       // probability of an interval that reaches further down, by up to a tenth
   /// Whether the estimates have something wrong in common: in half of the series all are wrong by the same share of
-  /// their intervals' reach, drawn from -1 to 0.5. bench/repetition --set shared shows programs like that.
+  /// their intervals' reach, drawn from -1 to 0.5. bench/simulated_series --set shared shows programs like that.
   bool has_shared_error = false;
 };
 

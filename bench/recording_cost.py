@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Measures what recording costs a whole program, by pairs of runs with and without libhalcyon.so.
 
-usage: bench/compare.py [--pairs N] -- mpirun -np 2 ./app arguments
+usage: bench/recording_cost.py [--pairs N] -- mpirun -np 2 ./app arguments
 
 Prints the median run time without recording, and how much longer the recorded run of a pair took: the median over pairs,
 with a 95 % interval that assumes no distribution (order statistics of the pairs). Which run of a pair comes first is
@@ -84,7 +84,7 @@ def show(text):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="Example: bench/compare.py -- mpirun -np 2 ./app")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="Example: bench/recording_cost.py -- mpirun -np 2 ./app")
     parser.add_argument("--pairs", type=int, default=15)
     parser.add_argument("command", nargs="+", help="Open MPI's mpirun and the program")
     arguments = parser.parse_args()
