@@ -2,7 +2,7 @@
 // table with a row for each series. A series is a directory of profiles run-*.h5, as `halcyon repeat`, `halcyon
 // validate` and bench/disturbed.py leave them. All runs of a series know each other, as those of `halcyon repeat` do.
 //
-// usage: repeated WITHIN_PERCENT DIRECTORY...
+// usage: recorded_series WITHIN_PERCENT DIRECTORY...
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ std::string cells(const MeanTime& mean) {
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fputs("usage: repeated WITHIN_PERCENT DIRECTORY...\n", stderr);
+    std::fputs("usage: recorded_series WITHIN_PERCENT DIRECTORY...\n", stderr);
     return 2;
   }
   const double within_percent = std::strtod(argv[1], nullptr);

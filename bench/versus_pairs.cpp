@@ -3,7 +3,7 @@
 // neighbours. Each repetition begins at another pair, goes on from pair to pair, and from the last to the first, and
 // stops as `halcyon repeat --versus` does. As there, no run knows of another.
 //
-// usage: compared WITHIN_PERCENT REPETITIONS TRUE_RATIO DIRECTORY_A DIRECTORY_B
+// usage: versus_pairs WITHIN_PERCENT REPETITIONS TRUE_RATIO DIRECTORY_A DIRECTORY_B
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Stopped repetition(const std::vector<RunPair>& all, std::size_t first, const Sto
 
 int main(int argc, char** argv) {
   if (argc != 6) {
-    std::fputs("usage: compared WITHIN_PERCENT REPETITIONS TRUE_RATIO DIRECTORY_A DIRECTORY_B\n", stderr);
+    std::fputs("usage: versus_pairs WITHIN_PERCENT REPETITIONS TRUE_RATIO DIRECTORY_A DIRECTORY_B\n", stderr);
     return 2;
   }
   const double within_percent = std::strtod(argv[1], nullptr);
