@@ -20,8 +20,8 @@ enum class Truth : std::uint8_t {
   measured,              // (T - T_fastest) / T
   without_displacement,  // minus the displacement of the medians of its groups: continuous interference
   with_background,       // with T_fastest minus the background that was measured around it
-  at_equal_speed,  // with times in units of the CPU time of the run's computation: as if all had run at one speed
-  paired,          // compared with its quiet neighbours instead of the fastest run: see set_truths()
+  at_equal_speed,        // with times in units of the CPU time of the run's computation: as if all had run at one speed
+  paired,                // compared with its quiet neighbours instead of the fastest run: see set_truths()
 };
 struct TruthInfo {
   std::string_view name;   // in JSON

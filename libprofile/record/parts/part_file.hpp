@@ -93,8 +93,8 @@ class PartFile {
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
-  /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that of
-  /// the first of the ranks that share the file. Both are created only when something is written.
+  /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that
+  /// of the first of the ranks that share the file. Both are created only when something is written.
   void place(const std::string& directory, const std::string& run, PartHeader header,
              const std::vector<std::byte>& facts, std::size_t most_in_tail);
 
