@@ -30,10 +30,10 @@ DILATED = [next(p for p in PROGRAMS if p.name == "melt"), next(p for p in PROGRA
 REPEATS = 7
 WHY, GROWTH = "Above the budget, and why:", "## How costs grow"
 OTHER_TOOLS, PIECES = "## Beside other tools", "## The pieces"
-BESIDE = ("The tools are preloaded into the same program, by turns. They do different things: mpiP counts and\n"
+BESIDE = ("The tools are preloaded into the same program in turn. They do different things: mpiP counts and\n"
           "times calls by call site, IPM by call, size and partner. Halcyon counts, times and sums volumes by\n"
           "segment, and a barrier ends a segment. A figure is the median of "
-          f"{REPEATS} runs. Each run gives its least time.")
+          f"{REPEATS} runs. Each run gives its smallest time.")
 
 
 def say(text):
@@ -295,10 +295,10 @@ def main():
             "Recorded and unrecorded runs alternate within one session. A figure is the median; in brackets is its",
             "95 % interval, which assumes no distribution. Google Benchmark measures the pieces.", "",
             "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, *large_runs(directory), "",
-            *kept(WHY, GROWTH), GROWTH, "", "One rank, and more and more segments, each with its own amount of work:", "",
+            *kept(WHY, GROWTH), GROWTH, "", "One rank with more and more segments, each with a different amount of work:", "",
             *growth_with_segments(directory), "",
-            "Memory is the largest that a rank had, less that of the same run without Halcyon. The probes use some MiB before",
-            "the run and give them back, so less than a million segments do not show.", "",
+            "Memory is the largest of a rank, minus that of the same run without Halcyon. The probes use a few MiB before",
+            "the run and free them, so the memory of less than a million segments does not show.", "",
             f"More and more ranks of 100 000 segments each, on {machine().split()[0]} processors:", "",
             *growth_with_ranks(directory), "", "More and more segments in a profile:", "", *by_size, "",
             *([OTHER_TOOLS, "", BESIDE, "", *beside(directory, others), ""] if others else kept(OTHER_TOOLS, PIECES)),

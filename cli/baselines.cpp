@@ -202,8 +202,7 @@ int import_known(const BaselinesOptions& options, const KnownBefore& known) {
 }  // namespace
 
 void add_baselines(const Command& program) {
-  const Command command =
-      program.subcommand("baselines", "Show, forget, export or import what is known of earlier runs");
+  const Command command = program.subcommand("baselines", "Show, forget, export or import the records of earlier runs");
   command.needs_subcommand();
   command.notes(
       "halcyon run keeps the best times of each work and the best speeds of each host that it has seen, in\n"
@@ -227,19 +226,19 @@ void add_baselines(const Command& program) {
   };
   add("list", "List the known works and hosts, most recently used first", "halcyon baselines list",
       RecordStore::Use::reads, [](const BaselinesOptions&, const KnownBefore& known) { return list(known); });
-  const Command shown = add("show", "Show what is known of a work or host", "halcyon baselines show 0123456789abcdef-0",
+  const Command shown = add("show", "Show the record of a work or host", "halcyon baselines show 0123456789abcdef-0",
                             RecordStore::Use::reads, show);
   name_them(shown, "Works or hosts, as list names them. Default: all");
   const Command forgotten = add("forget", "Forget works or hosts", "halcyon baselines forget 0123456789abcdef-0",
                                 RecordStore::Use::writes, forget);
   name_them(forgotten, "Works or hosts, as list names them");
   forgotten.flag("--all", options->all, "Forget all of them, including damaged ones");
-  const Command exported = add("export", "Write what is known as JSON", "halcyon baselines export -o known.json",
+  const Command exported = add("export", "Write the records as JSON", "halcyon baselines export -o known.json",
                                RecordStore::Use::reads, export_known);
   name_them(exported, "Works or hosts, as list names them. Default: all");
   exported.option("-o,--output", options->file, "File to write. Default: standard output").placeholder("FILE");
-  const Command imported = add("import", "Add what another state directory knew", "halcyon baselines import known.json",
-                               RecordStore::Use::writes, import_known);
+  const Command imported = add("import", "Add the records of another state directory",
+                               "halcyon baselines import known.json", RecordStore::Use::writes, import_known);
   imported.option("FILE", options->file, "File that export wrote; '-' is standard input").required();
 }
 

@@ -10,7 +10,7 @@ namespace halcyon::cli {
 
 std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   auto app = std::make_unique<CLI::App>(
-      "Tells, from one run of an MPI program, how much of the run time came from outside the program.", "halcyon");
+      "Says how much of the run time of an MPI program came from outside, from a single run.", "halcyon");
   app->set_version_flag("--version", "halcyon " HALCYON_VERSION);
   app->require_subcommand(1);
   app->formatter_fn([](const CLI::App* command, const std::string& name, CLI::AppFormatMode) {
@@ -20,7 +20,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
       "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run and exec otherwise return the\n"
       "program's status. report --fail-on returns 3 for a worse verdict than allowed and 4 for unknown. validate\n"
       "returns 5 if the machine is too noisy. search returns 3 if no load meets the limit and 4 if the answer is not\n"
-      "known well enough. watch returns 3 if it has ended a job.\n"
+      "accurate enough. watch returns 3 if it has ended a job.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            show the report of a profile\n"

@@ -1,4 +1,4 @@
-// The subcommands, and what they share beside the rooms of this directory.
+// The subcommands, and their common functions outside the subdirectories.
 #pragma once
 
 #include <optional>
@@ -19,8 +19,8 @@ extern const char* const disturber_help;
 /// The line that `recover` and `run` print for a recovered profile.
 std::string recovered_line(const Recovered& recovered);
 /// Recovers the one run whose parts are in the directory, and removes the parts when the profile is written. They stay
-/// if ranks are missing that may have left theirs on other hosts. Nothing if recovering fails: `halcyon recover` says
-/// why when the user calls it.
+/// if ranks are missing whose parts may be on other hosts. Nothing if recovering fails: `halcyon recover` then gives
+/// the reason to the user.
 std::optional<Recovered> recover_run(const std::string& directory, bool has_other_hosts);
 
 /// Each adds its subcommand.

@@ -137,7 +137,7 @@ std::string objection_to_disturber(const std::string& text) {
 }
 
 void add_disturb(const Command& program) {
-  const Command command = program.subcommand("disturb", "Disturb this machine, or a command, as other jobs would");
+  const Command command = program.subcommand("disturb", "Disturb this machine, or a command, like other jobs");
   auto options = std::make_shared<DisturbOptions>();
   command.option("DISTURBER", options->disturbers, "What to disturb, and when: KIND or KIND:WHEN; may be repeated")
       .placeholder("cpu|memory|disk|network")

@@ -115,25 +115,25 @@ int map(const MapOptions& options, const Words& launch) {
 }  // namespace
 
 void add_map(const Command& program) {
-  const Command command =
-      program.subcommand("map", "Predict the time of a program for all combinations of values from runs of a few");
+  const Command command = program.subcommand(
+      "map", "Predict the time of a program for all combinations of values from runs of a few of them");
   auto options = std::make_shared<MapOptions>();
   command
       .option("--vary", options->vary,
-              "What is varied: {NAME} in the command becomes one of the numbers; may be repeated")
+              "Value to vary: {NAME} in the command becomes one of the numbers; may be repeated")
       .placeholder("NAME=LIST")
       .required()
       .repeatable();
   command.option("--points", options->points, "Combinations to run. Default: two more than the surface needs")
       .placeholder("N")
       .from_to(1, 10000);
-  command.option("--runs", options->runs, "Runs of each of them. Default: 2").placeholder("N").from_to(1, 1000);
-  command.option("--confidence", options->confidence, "Of the intervals of predictions. Default: 95%")
+  command.option("--runs", options->runs, "Runs of each combination. Default: 2").placeholder("N").from_to(1, 1000);
+  command.option("--confidence", options->confidence, "Confidence of the intervals of predictions. Default: 95%")
       .placeholder("PERCENT");
   add_varied_runs_options(command, options->common);
   command.notes(
-      "Runs the command after '--' with the combinations of values that tell most of all the others, and predicts\n"
-      "these by a quadratic surface. Times are undisturbed times, or measured ones where a run has no verdict.\n"
+      "Runs the command after '--' with the combinations of values that say most about the others, and predicts the\n"
+      "others with a quadratic surface. Times are undisturbed times, or measured times if a run has no verdict.\n"
       "Exit status: 0 all runs made, 2 bad usage or a failed run.\n"
       "Examples:\n"
       "  halcyon map --vary ranks=1,2,4,8 --vary size=100,200,400 -- mpirun -np {ranks} ./app {size}\n"

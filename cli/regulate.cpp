@@ -88,7 +88,7 @@ Outcome<RegulationRequest> request_of(const RegulateOptions& options) {
     if (!target || *target <= 0.0) {
       return Failure{"--target: '" + options.target + "' is neither 'auto' nor a number of segments per second"};
     }
-    if (!options.metrics.empty()) return Failure{"--target RATE is of segments alone: leave out --metric"};
+    if (!options.metrics.empty()) return Failure{"--target RATE counts only segments: leave out --metric"};
     request.target = target;
   }
   for (const ProgressMetric metric : {ProgressMetric::message_bytes, ProgressMetric::file_bytes}) {
@@ -115,7 +115,7 @@ void tell_end(const RegulationEnd& end, const RegulationRequest& request) {
                                           end.suspensions == 1 ? "once" : fmt::format("{} times", end.suspensions),
                                           end.suspended_seconds));
   if (end.missed > 0) {
-    tell(fmt::format("its ranks did not come to {} in time", plural(end.missed, "suspension")));
+    tell(fmt::format("its ranks did not reach {} in time", plural(end.missed, "suspension")));
   }
 }
 
@@ -140,12 +140,11 @@ void add_regulate(const Command& program) {
       "regulate", "Run a program of low importance, which steps aside while others need the machine");
   auto options = std::make_shared<RegulateOptions>();
   command
-      .option("--target", options->target,
-              "The progress that is good: segments per second, or 'auto', which learns it. Default: auto")
+      .option("--target", options->target, "Good progress in segments per second, or 'auto' to learn it. Default: auto")
       .placeholder("auto|RATE");
   command
       .option("--metric", options->metrics,
-              "What counts as progress beside segments: bytes of messages or files; may be repeated")
+              "What counts as progress besides segments: bytes of messages or files; may be repeated")
       .placeholder("messages|files")
       .one_of({"messages", "files"})
       .repeatable();
@@ -155,17 +154,18 @@ void add_regulate(const Command& program) {
       .placeholder("TIME");
   command.option("--most-suspension", options->most_suspension, "The longest suspension. Default: 300s")
       .placeholder("TIME");
-  command.option("--tolerance", options->tolerance, "Progress may take so much longer than its target. Default: 7.5%")
+  command
+      .option("--tolerance", options->tolerance, "How much more time than its target progress may take. Default: 7.5%")
       .placeholder("PERCENT");
   command.option("--alpha", options->alpha, "Chance that good progress is judged poor. Default: 0.05").placeholder("P");
   command.option("--beta", options->beta, "Chance that poor progress is judged good. Default: 0.2").placeholder("P");
-  command.flag("--spend-alpha", options->spends_alpha, "All looks together err by --alpha, and not each one by itself");
-  command.option("--bootstrap", options->bootstrap, "Testpoints that only learn what is usual. Default: 30")
+  command.flag("--spend-alpha", options->spends_alpha, "Apply --alpha to all looks together, not to each one");
+  command.option("--bootstrap", options->bootstrap, "Number of first testpoints, used only for learning. Default: 30")
       .placeholder("N")
       .from_to(1, 1000000);
   command
       .option("--probation", options->probation,
-              "Time after these in which the program runs for a share of the time only. Default: none")
+              "Time after these in which the program runs only for a share of the time. Default: none")
       .placeholder("TIME");
   command.option("--probation-share", options->probation_share, "That share. Default: 50%").placeholder("PERCENT");
   command.option("--averaged", options->averaged, "Testpoints over which targets are averaged. Default: 10000")
@@ -173,10 +173,10 @@ void add_regulate(const Command& program) {
       .from_to(1, 1000000000);
   add_run_options(command, options->run);
   command.notes(
-      "Two programs that contend for something slow each other down. So poor progress of this one tells that it\n"
-      "disturbs another. Its ranks then stand still at a boundary, use no CPU time, and go on after a while: twice as\n"
-      "long each time, until their progress is good again. What is usual is learned while the program runs, and kept\n"
-      "for its next run. If this command dies, the ranks go on by themselves within seconds.\n"
+      "If two programs compete for a resource, both become slower. So if this program makes poor progress, it\n"
+      "probably disturbs another. Its ranks then stand still at a boundary, use no CPU time, and continue later. Each\n"
+      "pause is twice as long as the one before, until progress is good again. The usual progress is learned while\n"
+      "the program runs, and kept for its next run. If this command dies, the ranks continue within seconds.\n"
       "Exit status: that of the program, as with 'halcyon run'.\n"
       "Examples:\n"
       "  halcyon regulate -- mpirun -np 4 ./less-important\n"

@@ -102,7 +102,7 @@ int repeat(RepeatOptions options, Words launch) {
     repetition.work = WorkSeries{.name = request->work->name, .range = request->work->range, .rate = {}};
   }
   take_over_runs(*request, runs);
-  if (!repetition.runs.empty()) tell(fmt::format("going on after {}", plural(repetition.runs.size(), "run")));
+  if (!repetition.runs.empty()) tell(fmt::format("continuing after {}", plural(repetition.runs.size(), "run")));
 
   const Status ended = make_runs(*request, runs);
   const Status written = repetition.runs.empty() ? Status(Done{}) : write_results(options, runs);
@@ -128,7 +128,7 @@ void add_repeat(const Command& program) {
     };
   };
   command
-      .option("--within", options->within, "How narrow the interval of the time is to be, to either side. Default: 2%")
+      .option("--within", options->within, "Half width of the interval of the time that ends the series. Default: 2%")
       .placeholder("PERCENT")
       .check(percent(100.0));
   command.option("--confidence", options->confidence, "Confidence of the intervals. Default: 95%")
@@ -148,7 +148,7 @@ void add_repeat(const Command& program) {
       });
   command
       .option("-w,--warmup", options->warm_up,
-              "Leave out the first N runs, or as many as differ from the rest. Default: 0")
+              "Leave out the first N runs, or with auto those that differ from the rest. Default: 0")
       .placeholder("auto|N")
       .check([](const std::string& text) {
         return text == "auto" || whole_number_in(text) ? std::string() : "'" + text + "' is not auto or a whole number";
@@ -168,14 +168,15 @@ void add_repeat(const Command& program) {
         return varied_work(text) ? std::string() : "'" + text + "' is not NAME=FROM..TO with whole numbers above 0";
       });
   command
-      .option("--fail-on", options->fail_on, "Exit with status 3 if B is slower (faster: or faster), with 4 if unclear")
+      .option("--fail-on", options->fail_on,
+              "Exit with 3 if B is slower (with 'faster', also if it is faster), with 4 if unclear")
       .placeholder("slower|faster")
       .one_of({"slower", "faster"});
   command
       .option("-o,--output", options->directory,
               "New or empty directory for all results. Default: halcyon-repeat.TIMESTAMP")
       .placeholder("DIR");
-  command.option("--resume", options->resumed, "Go on with the series in DIR").placeholder("DIR");
+  command.option("--resume", options->resumed, "Continue the series in DIR").placeholder("DIR");
   command.option("--export-json", options->json, "Write the results as JSON; - prints them instead of the text")
       .placeholder("FILE");
   command.option("--export-csv", options->csv, "Write a table with one row per run").placeholder("FILE");
@@ -183,9 +184,9 @@ void add_repeat(const Command& program) {
   add_recording_options(command, options->recording);
   add_no_baseline_flag(command, options->no_baseline);
   command.notes(
-      "Runs the launch command after '--' until the mean of its undisturbed times is known to the given width. Three\n"
-      "means stand side by side: of all runs as measured, of those that were not red, and of the undisturbed times.\n"
-      "Exit status: 0 done; 2 bad usage, or runs failed (what was recorded is evaluated); with --fail-on 3 worse than\n"
+      "Runs the launch command after '--' until the mean of its undisturbed times is known to the given width. It\n"
+      "shows three means: of all runs as measured, of those that were not red, and of the undisturbed times.\n"
+      "Exit status: 0 done; 2 bad usage, or runs failed (recorded runs are evaluated); with --fail-on 3 worse than\n"
       "allowed, 4 unclear.\n"
       "Examples:\n"
       "  halcyon repeat -- mpirun -np 4 ./app input\n"

@@ -12,7 +12,7 @@ void add_run(const Command& program) {
   auto options = std::make_shared<RunOptions>();
   auto is_watched = std::make_shared<bool>(false);
   add_run_options(command, *options);
-  command.flag("--watch", *is_watched, "Show on standard error what halcyon watch shows, while the program runs");
+  command.flag("--watch", *is_watched, "While the program runs, show the view of halcyon watch on standard error");
   command.notes(
       "Put the launch command after '--'.\n"
       "Exit status: the program's; 2 if nothing could be measured.\n"

@@ -18,7 +18,7 @@ struct RunOptions {
 void add_run_options(const Command& command, RunOptions& options);
 
 /// Records the run, with `beside` while it runs, and prints its verdict. Returns the exit status of this command: that
-/// of the program, or a failure of our own.
+/// of the program, or one for a failure of this command.
 int run_and_report(const RunOptions& options, const Words& launch, const Beside& beside = {});
 
 }  // namespace halcyon::cli

@@ -168,23 +168,22 @@ void add_search(const Command& program) {
   const Command command =
       program.subcommand("search", "Find the largest load, or the least resource, that still meets a limit");
   auto options = std::make_shared<SearchOptions>();
-  command.option("--vary", options->vary, "What is varied: {NAME} in the command becomes a number from A to B")
+  command.option("--vary", options->vary, "Value to vary: {NAME} in the command becomes a number from A to B")
       .placeholder("NAME=A..B")
       .required();
-  command
-      .option("--limit", options->limit, "What must hold: 'time < 10 s', 'efficiency > 0.8' or 'rate > 5', see below")
+  command.option("--limit", options->limit, "The limit: 'time < 10 s', 'efficiency > 0.8' or 'rate > 5', see below")
       .placeholder("EXPR")
       .required();
   command
       .option("--accuracy", options->accuracy,
-              "Of the response at the answer, which also lies this near to the limit. Default: 90%")
+              "Accuracy of the answer, and how near it must be to the limit. Default: 90%")
       .placeholder("PERCENT");
-  command.option("--confidence", options->confidence, "Of the interval around a mean. Default: 95%")
+  command.option("--confidence", options->confidence, "Confidence of the interval around a mean. Default: 95%")
       .placeholder("PERCENT");
   command.option("--by", options->by, "How the next load is chosen. Default: binary")
       .placeholder("linear|binary|model")
       .one_of({"linear", "binary", "model"});
-  command.option("--find", options->find, "What to find. Default: what the first loads show")
+  command.option("--find", options->find, "What to find. Default: decided by the first loads")
       .placeholder("largest|least")
       .one_of({"largest", "least"});
   command
@@ -192,18 +191,18 @@ void add_search(const Command& program) {
       .placeholder("N");
   command.flag("--count-failed", options->counts_failed,
                "A run that fails does not meet the limit. Without it, such a run ends the search");
-  command.option("--max-trials", options->most_trials, "Runs of one load, at most. Default: 10")
+  command.option("--max-trials", options->most_trials, "Maximum number of runs of one load. Default: 10")
       .placeholder("N")
       .from_to(2, 1000);
-  command.option("--max-runs", options->most_runs, "Runs of the search, at most. Default: 100")
+  command.option("--max-runs", options->most_runs, "Maximum number of runs of the search. Default: 100")
       .placeholder("N")
       .from_to(2, 100000);
   add_varied_runs_options(command, options->common);
   command.notes(
-      "Runs the command after '--' with different loads, two runs and more of each, until the answer is known.\n"
-      "time is the undisturbed time of a run, or its measured time where it has no verdict. efficiency is ranks times\n"
+      "Runs the command after '--' with different loads, at least two runs of each, until the answer is known.\n"
+      "time is the undisturbed time of a run, or its measured time if it has no verdict. efficiency is ranks times\n"
       "time of the smallest load, divided by ranks times time. rate is the number of --read, or the load per second.\n"
-      "Exit status: 0 found; 3 no load meets the limit; 4 not known well enough; 2 bad usage or a failed run.\n"
+      "Exit status: 0 found; 3 no load meets the limit; 4 not accurate enough; 2 bad usage or a failed run.\n"
       "Examples:\n"
       "  halcyon search --vary N=100..10000 --limit 'time < 10 s' -- mpirun -np 4 ./app {N}\n"
       "  halcyon search --vary ranks=1..64 --limit 'efficiency > 0.8' -- mpirun -np {ranks} ./app input\n"

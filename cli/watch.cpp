@@ -113,7 +113,8 @@ class Watch {
       if (!watch.look(job)) continue;
       const std::vector<pid_t> ranks = jobs_.ranks_of(index);
       if (ranks.empty()) {
-        told_.push_back(what(watch.condition()) + "; the job goes on, since none of its ranks runs on this host: use " +
+        told_.push_back(what(watch.condition()) +
+                        "; the job continues, since none of its ranks runs on this host: use " +
                         "--stop-if on one of " + hosts_words(job));
         continue;
       }
@@ -260,7 +261,7 @@ std::optional<std::string> objection_to(const WatchOptions& options) {
     return "--all watches every job: leave it out, or leave out the job";
   }
   if (!options.publish.empty() && !options.from.empty()) {
-    return "--publish is for the hosts of the job, --from for who watches them: leave out one of them";
+    return "--publish is for the hosts of the job, and --from is for watching them: leave out one";
   }
   const bool shows_something = options.once || !options.json.empty() || !options.openmetrics.empty() ||
                                !options.warn_if.empty() || !options.stop_if.empty();
@@ -334,29 +335,29 @@ void add_watch(const Command& program) {
   command.flag("--all", options->all, "All jobs of yours on this host, also those that start later");
   command
       .option("--publish", options->publish,
-              "On each host of a job: write to DIR what its ranks there do, each second until they have ended")
+              "On each host of a job: write the state of its ranks to DIR each second, until they have ended")
       .placeholder("DIR");
   command.option("--from", options->from, "Show the jobs that --publish writes to DIR, with their ranks on all hosts")
       .placeholder("DIR");
-  command.flag("--once", options->once, "Print what is known after a second, and end");
+  command.flag("--once", options->once, "Wait a second, print the state, and end");
   command.option("--json", options->json, "With --once: write JSON to FILE, or with '-' to standard output")
       .placeholder("FILE|-");
   command
       .option("--openmetrics", options->openmetrics,
               "Replace FILE at each look by the figures in OpenMetrics text, for node_exporter")
       .placeholder("FILE");
-  command.option("--warn-if", options->warn_if, "Tell once when this has become true, see below")
+  command.option("--warn-if", options->warn_if, "Print one message when this has become true, see below")
       .placeholder("EXPR")
       .repeatable();
   command.option("--stop-if", options->stop_if, "End the job when this has become true; the exit status is then 3")
       .placeholder("EXPR")
       .repeatable();
   command.notes(
-      "EXPR is NAME > VALUE or NAME < VALUE, and may end in 'for TIME': then it must hold so long without a break.\n"
-      "interference is that of the run so far, in percent; its whole 90 % interval must lie beyond the value. rate is\n"
+      "EXPR is NAME > VALUE or NAME < VALUE. With 'for TIME' at its end, it must be true for this time, at each look.\n"
+      "interference is that of the run so far, in percent; its whole 90 % interval must be beyond the value. rate is\n"
       "the progress now, in percent of the usual. standstill is the time since the last boundary, in seconds.\n"
-      "Keys: q quits, arrows or j and k choose a job, s sorts, d changes the delay, h helps. Without a terminal there\n"
-      "is a line every 10 s. It ends with the job, or with the last job if none is named; with --all it goes on.\n"
+      "Keys: q quits, arrows or j and k choose a job, s sorts, d changes the delay, h shows help. Without a terminal\n"
+      "it prints a line every 10 s. It ends with the job, or with the last one if none is named, but not with --all.\n"
       "Exit status: 0 ended; 3 a job was ended by --stop-if; 2 no such job, or bad usage or file.\n"
       "Examples:\n"
       "  halcyon watch\n"

@@ -1,4 +1,4 @@
-// One call of the program in libintm.so, and the places at which it is delayed.
+// One call of the program in libintm.so, and where it is delayed.
 #pragma once
 
 #include <stdio_ext.h>
@@ -29,8 +29,8 @@ class DelayedCall {
   bool records() const { return outermost_; }
   void ended() {}
 
-  /// Notes what is in the buffer of a stream. A stdio call that the buffer serves does not reach the file system, so it
-  /// is not delayed.
+  /// Notes the contents of a stream's buffer. If the buffer serves a stdio call, the call does not reach the file
+  /// system, so it is not delayed.
   void remember_buffer_of(FILE* stream) {
     if (stream == nullptr) return;
     to_read_ = static_cast<std::size_t>(stream->_IO_read_end - stream->_IO_read_ptr);

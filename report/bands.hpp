@@ -1,4 +1,4 @@
-// The classes of interference as bands of a scale from 0 to a given end, in percent.
+// The classes of interference as bands on a scale from 0 to a given end, in percent.
 #pragma once
 
 #include <array>

@@ -14,11 +14,11 @@ struct ComparedFile {
   const Profile& profile;
 };
 
-/// The answer first: whether both did the same work, and which run is more disturbed by how much; then the figures
+/// The answer first: whether both did the same work, which run is more disturbed, and by how much. Then the figures
 /// behind it.
 std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison);
 
-/// What `halcyon compare --json` writes.
+/// The output of `halcyon compare --json`.
 nlohmann::ordered_json comparison_json(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison);
 
 }  // namespace halcyon

@@ -1,5 +1,5 @@
-// The syntax of OpenMetrics 1.0. Gauges only, so that readers of the older Prometheus text format (node_exporter's
-// textfile collector) accept it, too.
+// The syntax of OpenMetrics 1.0. It only has gauges, so that readers of the older Prometheus text format
+// (node_exporter's textfile collector) also accept it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// What every HTML page has in common: it is one file, loads nothing, and suits light and dark, screen and paper.
+// The common parts of all HTML pages: a page is one file, loads nothing, and works in light and dark mode, on screen
+// and on paper.
 #pragma once
 
 #include <string>

@@ -218,9 +218,9 @@ const std::vector<RunField>& run_fields() {
        [](Run run) { return interval_json(run.analysis.undisturbed_interval_seconds()); }, Shape::interval},
       {"coverage_percent", "coverage_ratio", "share of the run time in judged groups",
        [](Run run) { return ordered_json(run.analysis.coverage_percent); }},
-      {"segment_rate_hz", "segment_rate_hertz", "segments a second",
+      {"segment_rate_hz", "segment_rate_hertz", "segments per second",
        [](Run run) { return ordered_json(run.analysis.segment_rate_hz); }},
-      {"counter", "", "what work is measured by", [](Run run) { return ordered_json(run.profile.counter); }},
+      {"counter", "", "measure of work", [](Run run) { return ordered_json(run.profile.counter); }},
       {"verdict", "", "green, yellow, red or unknown",
        [](Run run) { return ordered_json(name_of(run.analysis.result().verdict)); }},
       {"probability_high", "probability_high_ratio", "probability that the run is highly disturbed",
@@ -245,7 +245,7 @@ const std::vector<RunField>& run_fields() {
          const std::optional<Background> background = background_of(run.profile);
          return background ? ordered_json(background->percent()) : ordered_json();
        }},
-      {"known_runs", "", "how far the run's medians lie above the best of known runs",
+      {"known_runs", "", "how far the run's medians are above the best of known runs",
        [](Run run) { return known_runs_json(run.profile, run.analysis); }, Shape::nested},
       {"probes", "", "how fast the machine was around the run", [](Run run) { return probes_json(run.profile); },
        Shape::nested},
@@ -266,7 +266,8 @@ const std::vector<RunField>& run_fields() {
        Shape::nested},
       {"phases", "", "start-up, stable part and end, and changes of level",
        [](Run run) { return phases_json(run.analysis.phases); }, Shape::nested},
-      {"injected_percent", "injected_ratio", "share of the run time that intM injected, on the critical path at most",
+      {"injected_percent", "injected_ratio",
+       "share of the run time that intM injected, at most this on the critical path",
        [](Run run) {
          return run.analysis.injected_percent ? ordered_json(*run.analysis.injected_percent) : ordered_json();
        }},

@@ -38,10 +38,10 @@ struct RunField {
 };
 const std::vector<RunField>& run_fields();
 
-/// What `halcyon report --json` writes for one run.
+/// The output of `halcyon report --json` for one run.
 nlohmann::ordered_json report_json(const std::string& file, const Profile& profile, const Analysis& analysis);
 
-/// What `halcyon info --json` writes for one profile.
+/// The output of `halcyon info --json` for one profile.
 nlohmann::ordered_json info_json(const std::string& file, const Profile& profile);
 
 }  // namespace halcyon

@@ -228,7 +228,7 @@ std::string jobs_openmetrics(const std::vector<JobView>& jobs) {
   add("job_interference_high_ratio", "upper end of its 90 % interval", [](const JobView& job) {
     return job.interference ? std::optional(0.01 * job.interference->interval_percent.high) : std::nullopt;
   });
-  add("job_left_seconds", "what earlier runs took at their best for the segments that are left",
+  add("job_left_seconds", "best time of earlier runs for the remaining segments",
       [](const JobView& job) { return job.left_seconds; });
   add("job_last_boundary_seconds", "time since the last boundary",
       [](const JobView& job) { return job.last_boundary_seconds_ago; });

@@ -31,7 +31,7 @@ struct Screen {
   Colour colour = Colour::never;
 };
 
-/// What is known of a job, in lines of so many columns, without line ends.
+/// The state of a job, in lines of `columns` columns, without line ends.
 std::vector<std::string> job_lines(const JobView& job, std::size_t columns);
 
 /// Lines that fit the screen, without line ends; at most as many as it has rows.

@@ -1,5 +1,5 @@
-// The figures of a run for monitoring, as OpenMetrics 1.0 text. It has gauges only, so that readers of the older
-// Prometheus text format (node_exporter's textfile collector) accept it, too.
+// The figures of a run for monitoring, as OpenMetrics 1.0 text. It only has gauges, so that readers of the older
+// Prometheus text format (node_exporter's textfile collector) also accept it.
 #pragma once
 
 #include <string>

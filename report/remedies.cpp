@@ -9,8 +9,7 @@ namespace {
 constexpr std::array<WarningInfo, 18> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
-     "ranks "
-     "that only the whole program's synchronisation has."},
+     "ranks that only the whole program's synchronisation reaches."},
     {"no-boundaries", Severity::no_verdict,
      "If the program synchronises over fewer ranks than all, set --boundary-ranks. If it never synchronises, mark its "
      "steps with MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1))."},

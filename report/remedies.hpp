@@ -13,7 +13,7 @@ namespace halcyon {
 /// The most severe first.
 enum class Severity : std::uint8_t {
   no_verdict,  // there is no verdict on the run
-  limits       // the result holds for a part of the run only, or is less certain
+  limits       // the result is only for a part of the run, or is less certain
 };
 
 struct WarningInfo {

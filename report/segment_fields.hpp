@@ -13,8 +13,8 @@
 
 namespace halcyon {
 
-/// No value where it is not known. Numbers are those of the profile to the last bit. Texts are those of the profile and
-/// may hold any bytes.
+/// No value if it is not known. Numbers are exactly those of the profile. Texts are those of the profile and may
+/// contain any bytes.
 using SegmentValue = std::variant<std::monostate, bool, std::uint64_t, float, double, std::string_view>;
 
 struct SegmentField {
@@ -22,7 +22,7 @@ struct SegmentField {
   std::function<SegmentValue(const JudgedSegment& segment)> value;
 };
 
-/// The same fields for every profile, also if it does not have all columns. The result refers to the profile.
+/// The same fields for every profile, even if it does not have all columns. The result refers to the profile.
 std::vector<SegmentField> segment_fields(const Profile& profile);
 
 /// Segments are written out in pieces of this size, so that memory does not grow with their number.

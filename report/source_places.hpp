@@ -1,4 +1,4 @@
-// Functions and source lines of call sites, as far as the symbols of their modules tell.
+// Functions and source lines of call sites, as far as their modules have symbols.
 #pragma once
 
 #include "libprofile/format/profile.hpp"

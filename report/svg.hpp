@@ -8,7 +8,7 @@
 
 namespace halcyon::svg {
 
-/// A scale from values to places on the page, in units of the picture.
+/// A scale from values to positions on the page, in units of the picture.
 struct Scale {
   double from_value = 0.0;
   double to_value = 1.0;
@@ -33,7 +33,7 @@ std::string line(double x1, double y1, double x2, double y2, std::string_view cl
 std::string circle(double x, double y, double radius, std::string_view classes);
 std::string diamond(double x, double y, double radius, std::string_view classes);
 
-/// A round number somewhat above the largest value.
+/// A round number slightly above the largest value.
 double nice_end(double largest);
 /// Round values at equal distances inside the range; between `some` and about twice as many.
 std::vector<double> ticks(double from, double to, std::size_t some);

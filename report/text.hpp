@@ -14,8 +14,7 @@ enum class Colour { never, always };
 /// The report of one run: the verdict first, then what it is based on.
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour);
 
-/// What `halcyon run` prints at the end, each line after "halcyon: ": the verdict, then the likely cause, if there is
-/// one.
+/// The last lines of `halcyon run`, each after "halcyon: ": the verdict, then the likely cause, if there is one.
 std::string closing_lines(const Profile& profile, const Analysis& analysis, Colour colour);
 
 /// One run in a summary of several.

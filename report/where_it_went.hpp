@@ -1,4 +1,4 @@
-// Where a run's excess went, as text for a terminal, and which of it is worth telling.
+// Where a run's excess went, as text for a terminal, if it is worth reporting.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ bool is_worth_telling(const Analysis& analysis);
 
 std::array<ExcessKind, excess_kind_count> largest_first(const SecondsByKind& seconds);
 
-/// Several lines; empty without a verdict or without an excess that is worth telling.
+/// Several lines; empty without a verdict or without an excess that is worth reporting.
 std::string where_it_went_text(const Profile& profile, const Analysis& analysis);
 
 }  // namespace halcyon

@@ -34,14 +34,14 @@ std::string with_interval(const MethodResult& result);
 /// "24.6 % occasional delays, 0.8 % steady slowdown", and the cost of slow stretches, if there were any.
 std::string parts_words(const MethodResult& result);
 
-/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. Begins with "roughly" where most of the loss is a
+/// "4.34 s (4.12 to 4.51)": the interval in the unit of the number. Begins with "roughly" if most of the loss is a
 /// steady slowdown, since then few segments or none ran undisturbed.
 std::string undisturbed_words(const Analysis& analysis);
 
 /// Bytes in the unit that suits their number; any other count with spaces between thousands.
 std::string amount(std::uint64_t value, std::string_view units);
 
-/// "allreduce in f (file.c:12)" where the module has symbols, else the site unchanged.
+/// "allreduce in f (file.c:12)" if the module has symbols, else the site unchanged.
 std::string site_words(const Profile& profile, const std::string& site);
 
 /// "likely cause: …. What to do: …"
@@ -49,7 +49,7 @@ std::string cause_words(const Cause& cause);
 
 std::string_view words_of(ExcessKind kind);
 
-/// What is worth telling of the phases of a run, a clause each.
+/// The phases of a run that are worth reporting, a clause each.
 std::vector<std::string> phases_words(const Phases& phases);
 
 /// How long the program was suspended, and how often. The profile must have a suspension.
@@ -63,9 +63,9 @@ std::string probes_words(const Analysis& analysis);
 /// without segments.
 std::string spent_words(const SecondsByKind& spent);
 
-/// The number of ranks, and their hosts: of a few runs of ranks, each with its host.
+/// The number of ranks, and their hosts: if there are only a few ranges of ranks, each range with its host.
 std::string ranks_and_hosts_words(const Profile& profile);
-/// What the operating system counted of the run. Leaves out what it does not count or what did not happen.
+/// The operating system's counts for the run, without unknown counts and zeros.
 std::string evidence_words(const Profile& profile, const Breakdown& breakdown);
 /// The same for everything that ran on its hosts.
 std::string host_evidence_words(const Profile& profile);

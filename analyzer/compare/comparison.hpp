@@ -32,20 +32,20 @@ struct ComparedRun {
 struct Comparison {
   ComparedRun a;
   ComparedRun b;
-  std::optional<Difference> difference;      // set: the runs did other work, and nothing below is known
+  std::optional<Difference> difference;      // set: the runs did different work, and nothing below is known
   std::vector<MatchedGroup> groups;          // judged pairs, the most displaced first
   double displacement_seconds = 0.0;         // median_displacement_seconds of a against b
   Interval displacement_interval_seconds;    // 90 %
   double more_disturbed_seconds = 0.0;       // disturbed seconds of a beyond those of b
-  Interval more_disturbed_interval_seconds;  // 90 %, by the excess's sampling and the medians' errors
+  Interval more_disturbed_interval_seconds;  // 90 %, from the sampling of the excess and the errors of the medians
 
-  /// `a` or `b`; null where chance alone may have made the difference, or a run's own verdict is unknown.
+  /// `a` or `b`; null if the difference may be random, or a run's own verdict is unknown.
   const ComparedRun* more_disturbed() const;
 };
 
-/// Both by the default method. Two runs are the same work if they had as many ranks, measured work alike, nine tenths
-/// of the segments of either have one of the same signature in the other, and half the run time of either lies in
-/// matched groups.
+/// Both by the default method. Two runs did the same work if they had the same number of ranks, measured work in the
+/// same way, for nine tenths of the segments of either the other has one with the same signature, and half the run time
+/// of either is in matched groups.
 Comparison compare(const JudgedRun& a, const JudgedRun& b);
 Comparison compare(const Profile& a, const Profile& b);
 

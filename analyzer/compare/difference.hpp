@@ -1,4 +1,4 @@
-// In what two runs differ, where they did not do the same work.
+// How two runs differ, if they did not do the same work.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace halcyon {
 
-/// The difference for which two runs are not the same work, and how it is in each.
+/// The reason why two runs are not the same work, with the value in each.
 struct Difference {
   std::string code;  // stable, in kebab-case
   std::string what;
@@ -18,14 +18,14 @@ struct Difference {
   std::string in_b;
 };
 
-/// What can be told before anything is grouped.
+/// Differences that are known before anything is grouped.
 std::optional<Difference> differing_circumstances(const Profile& a, const Profile& b);
 
 /// The first segment, in the order of execution, whose calls differ; else the number of segments.
 Difference differing_calls(const GroupedRun& a, const GroupedRun& b);
 
-/// The longest group of a run without a partner, beside the largest group of the same calls in the other run: the
-/// feature of their work that is farthest apart. `is_matched`: (groups of `run`). In the difference `run` is a.
+/// The longest group of `run` without a partner, compared with the largest group of the same calls in the other run:
+/// the feature of their work that differs most. `is_matched`: (groups of `run`). In the difference, `run` is a.
 Difference differing_work(const GroupedRun& run, const std::vector<bool>& is_matched, const GroupedRun& other);
 
 }  // namespace halcyon

@@ -10,8 +10,8 @@
 
 namespace halcyon {
 
-/// What continuous interference cost run a against run b, in seconds (the paper, section 3: "the amount of time the
-/// medians are displaced"): sum over the judged pairs of n_a (median_a - median_b). Negative if b was slower.
+/// The cost of continuous interference in run a compared with run b, in seconds (the paper, section 3: "the amount of
+/// time the medians are displaced"): sum over the judged pairs of n_a (median_a - median_b). Negative if b was slower.
 double median_displacement_seconds(const GroupedRun& a, const GroupedRun& b, const std::vector<GroupPair>& pairs);
 
 /// Two judged groups that did the same work.
@@ -25,7 +25,7 @@ struct MatchedGroup {
   Side a;
   Side b;
   double displacement_seconds = 0.0;       // n_a (median_a - median_b)
-  Interval displacement_interval_seconds;  // 90 %, segments taken as independent
+  Interval displacement_interval_seconds;  // 90 %, for independent segments
 };
 
 /// `pair` must be judged on both sides.

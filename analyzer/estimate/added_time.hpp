@@ -1,4 +1,4 @@
-// The time that delays added to a group's segments, from the laws that may have made their durations.
+// The time that delays added to a group's segments, from the laws that may explain their durations.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct AddedTime {
   double high = 0.0;    // s, 5 % lie above
   double jitter = 0.0;  // s, standard deviation of undisturbed durations by the most probable law
 };
-/// `far_out`: the least that delays added by any law, in s of a segment on average.
+/// `far_out`: a lower bound for the added time under any law, in s for an average segment.
 AddedTime added_time(const std::vector<Explanation>& explanations, double mean_duration, double far_out = 0.0);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// The methods `paper` and `mode`: a baseline and a threshold for each group, and what lies above.
+// The methods `paper` and `mode`: a baseline and a threshold for each group, and the excess above.
 #pragma once
 
 #include "analyzer/estimate/estimate.hpp"
@@ -10,7 +10,7 @@ namespace halcyon {
 struct Baseline {
   double baseline = 0.0;      // s
   double threshold = 0.0;     // s
-  double counted_from = 0.0;  // s, of what is above the threshold
+  double counted_from = 0.0;  // s, for a segment above the threshold
 
   double excess_of(double duration) const { return duration > threshold ? duration - counted_from : 0.0; }
 };
@@ -23,7 +23,7 @@ Baseline baseline_paper(Recorded ascending);
 /// s = 1.4826 median(b - x | x < b); a segment above b + 4 s is disturbed, and its excess is x - b.
 Baseline baseline_mode(Recorded ascending);
 
-/// The run, each group by `baseline_paper` or `baseline_mode`. The interval takes baselines as given.
+/// The run, each group by `baseline_paper` or `baseline_mode`. The interval treats the baselines as exact.
 RunEstimate estimate_paper(const JudgedDurations& run, Detail detail);
 RunEstimate estimate_mode(const JudgedDurations& run, Detail detail);
 

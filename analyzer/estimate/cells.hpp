@@ -6,11 +6,11 @@
 
 namespace halcyon {
 
-/// Share of the segments that may lie anywhere: other work that came into the group must not decide.
+/// Share of the segments that may be anywhere: a little other work in the group must not decide.
 constexpr double stray_share = 0.002;
 
 /// Counts of a group's durations in cells. A law is fitted to their left and middle. Durations beyond the last edge
-/// count as "longer", by however much.
+/// only count as "longer".
 struct Cells {
   std::vector<double> edges;   // s
   std::vector<double> counts;  // one more than edges: the last one counts what is longer
@@ -24,9 +24,8 @@ struct Cells {
 /// `ascending`: durations, s.
 Cells cells_of(std::span<const double> ascending);
 
-/// The power to which a likelihood of so many segments is taken. It falls as their number grows, so that a law which
-/// is only nearly right never looks certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114,
-/// 2019).
+/// The power to which the likelihood is raised. It falls as the number of segments grows, so that a law which is only
+/// nearly right never looks certain (Miller and Dunson, "Robust Bayesian inference via coarsening", JASA 114, 2019).
 double temper_of(const Cells& cells);
 
 }  // namespace halcyon

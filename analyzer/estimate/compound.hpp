@@ -1,5 +1,5 @@
-// The method `compound`: what calls took beyond the usual, and laws fitted to the rest of what segments took. It finds
-// delays also where they strike nearly every segment.
+// The method `compound`: the time of calls beyond the usual, and laws fitted to the rest of the durations. It finds
+// delays even if they strike nearly every segment.
 #pragma once
 
 #include "analyzer/estimate/duration_law.hpp"
@@ -8,13 +8,13 @@
 
 namespace halcyon {
 
-/// The excess of a segment is what it takes beyond the baseline, scaled so that the excess of the group is the median
-/// of its posterior.
+/// The excess of a segment is its time beyond the baseline, scaled so that the excess of the group is the median of its
+/// posterior.
 RunEstimate estimate_compound(const JudgedDurations& run, Detail detail);
 /// The same with laws that are kept for the next estimate, since they are costly to make.
 RunEstimate estimate_compound(const JudgedDurations& run, Detail detail, DurationLaws& laws);
 
-/// The same for the durations of one group by themselves.
+/// The same for the durations of a single group.
 GroupEstimate estimate_group(Recorded durations, DurationLaws& laws);
 
 }  // namespace halcyon

@@ -6,7 +6,7 @@
 namespace halcyon {
 
 /// Widens a 90 % interval of a run's excess, s, by the discrepancy between model and truth. On the scale l = -ln(1 - x)
-/// of the share x of the run time, in which 2 points and 50 points widen alike, either end moves by
+/// of the share x of the run time, on which 2 points and 50 points are widened alike, each end moves by
 ///
 ///     q (0.004 + 0.04 l + 0.35 d)
 ///

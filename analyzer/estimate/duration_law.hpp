@@ -14,8 +14,8 @@
 
 namespace halcyon {
 
-/// How long one delay is, by laws from nearly constant to heavy-tailed. Real delays follow none of them. Together the
-/// laws cover what the left side of the sum of delays can look like, and an estimate of the baseline needs no more.
+/// Laws for the length of one delay, from nearly constant to heavy-tailed. Real delays follow none of them. Together
+/// the laws cover the possible shapes of the left side of the sum of delays. An estimate of the baseline needs no more.
 enum class DelayFamily { gamma, inverse_gaussian, power };
 struct DelayLaw {
   DelayFamily family;
@@ -34,7 +34,7 @@ inline constexpr std::array<DelayLaw, 9> delay_laws{{{DelayFamily::gamma, 64.0},
 /// E exp(-u D) of a delay D of mean 1, for each u.
 std::vector<std::complex<double>> laplace_transform(const DelayLaw& law, const std::vector<std::complex<double>>& u);
 
-/// How durations vary beside the delays that the law counts: normally; with a longer right side (gamma or lognormal of
+/// How durations vary in addition to the delays of the law: normally; with a longer right side (gamma or lognormal of
 /// several widths); with a longer left side (Weibull); within limits (uniform); or normally, with a few segments in a
 /// hundred delayed by something else for any time.
 enum class Jitter { normal, skewed, lopsided, very_lopsided, left_skewed, bounded, spiked };
@@ -43,14 +43,14 @@ inline constexpr std::array jitters{Jitter::normal,      Jitter::skewed,  Jitter
 
 /// Lengths are in standard deviations of the jitter, and the undisturbed duration is at 0.
 struct DurationShape {
-  double hits = 0.0;        // delays that strike an exposed segment, on average
+  double hits = 0.0;        // average number of delays of an exposed segment
   double mean_delay = 1.0;  // of one
   std::size_t law = 0;      // of delay_laws
-  double exposed = 1.0;     // share of the segments that can be struck; below 1 disturbance comes in bursts
+  double exposed = 1.0;     // share of the segments that delays can hit; below 1 disturbance comes in bursts
   Jitter jitter = Jitter::normal;
 };
 
-/// The tables of a law: a fine one, and a coarse one for what lies beyond it.
+/// The tables of a law: a fine one, and a coarse one for longer durations.
 struct LawTable {
   static constexpr std::size_t cells = 1024;
   static constexpr double first_edge = -8.0;  // less than one in 10^15 lies below
@@ -91,16 +91,16 @@ inline DurationLaw::Point DurationLaw::at(double z) const {
   const double within = place - static_cast<double>(cell);
   const auto edge = [around = &table[cell - 1]](std::size_t i) { return static_cast<double>(around[i]); };
   const double here = edge(2) - edge(1);
-  // The density between the middles of cells, so that it has no steps. Both neighbours are read: a branch would be
-  // taken wrongly half of the time.
+  // The density is interpolated between the middles of cells, so that it has no steps. Both neighbours are read: a
+  // branch would be mispredicted half of the time.
   const double below = std::max(0.0, 0.5 - within);
   const double above = std::max(0.0, within - 0.5);
   const double neighbours = below * (edge(1) - edge(0)) + above * (edge(3) - edge(2));
   return {edge(1) + within * here, ((1.0 - below - above) * here + neighbours) * cells_per_unit};
 }
 
-/// Makes laws when they are first asked for, and keeps them. Each takes a Fourier transform, and groups use the same
-/// laws. Several threads may ask at the same time.
+/// Makes laws when they are first needed, and keeps them. Each takes a Fourier transform, and groups use the same laws.
+/// Several threads may use it at the same time.
 class DurationLaws {
  public:
   DurationLaws();

@@ -1,4 +1,4 @@
-// An estimate beside what earlier runs of the same work took.
+// An estimate, combined with the times of earlier runs of the same work.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace halcyon {
 
-/// Adds what lies above the best known medians to an estimate. What raises all segments evenly leaves no trace in one
-/// run. `rise` is what the run's medians lie above the best of earlier runs, in s, and `rise_interval` its 90 %
-/// interval. What the estimate has found already is subtracted. The rest is continuous excess of all groups, in
-/// proportion to their time.
+/// Adds the rise above the best known medians to an estimate. One run does not show what raises all segments evenly.
+/// `rise` is the distance of the run's medians above the best of earlier runs, in s, and `rise_interval` its 90 %
+/// interval. The part that the estimate has already found is subtracted. The rest is continuous excess of all groups,
+/// in proportion to their time.
 void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, const Interval& rise_interval);
 
-/// Weighs an estimate with the time that the whole run took above the best of `runs` earlier ones: `beyond` in s, with
-/// its 90 % interval. At least that came from outside. If the estimate is larger, or the upper end of its interval, the
-/// excess must also have hit the earlier runs: each of them halves it. It never counts less than a quarter, since a
-/// disturbance that lasts all the time hits all runs. If the estimate's whole interval lies above, one earlier run
-/// changes nothing. Several contradict the estimate, and the interval then holds both.
+/// Combines an estimate with the time of the whole run above the best of `runs` earlier ones: `beyond` in s, with its
+/// 90 % interval. At least this time came from outside. If the estimate is larger, or the upper end of its interval,
+/// the excess must also have hit the earlier runs: each of them halves it. It never counts less than a quarter, since a
+/// disturbance that lasts all the time hits all runs. If the estimate's whole interval is above, one earlier run
+/// changes nothing. Several contradict the estimate, and the interval then includes both.
 void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
                       std::uint64_t runs);
 

@@ -1,4 +1,4 @@
-// The list of estimators: from the durations of segments that did the same work to what came from outside.
+// The list of estimators: from the durations of segments that did the same work, they estimate the time from outside.
 #pragma once
 
 #include <array>

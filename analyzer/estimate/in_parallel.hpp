@@ -1,4 +1,4 @@
-// The same work for each of many things at the same time, on all processors.
+// Does the same work for many items at the same time, on all processors.
 #pragma once
 
 #include <algorithm>

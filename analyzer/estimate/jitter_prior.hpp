@@ -3,8 +3,8 @@
 
 namespace halcyon {
 
-/// The prior density of jitter relative to the baseline. Up to 4.5 % it is even. Wider jitter, up to some 20 %, has the
-/// density `wide` in units of that.
+/// The prior density of jitter relative to the baseline. Up to 4.5 % it is even. Wider jitter, up to about 20 %, has
+/// the density `wide` in units of that.
 struct JitterPrior {
   double wide = 0.0;
 

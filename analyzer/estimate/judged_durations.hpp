@@ -1,4 +1,4 @@
-// What estimators see of a run: the durations of its judged groups, and what else was recorded of their segments.
+// The input of estimators for a run: the durations of its judged groups, and the other records of their segments.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ using Recorded = std::span<const float>;  // (segments of a group, in the order 
 struct JudgedDurations {
   std::vector<float> durations;       // (segments) s, each group in the order of time
   std::vector<float> ascending;       // (segments) s, the same, each group sorted by itself
-  std::vector<float> beyond_usual;    // (segments) s that calls took beyond what is usual; empty where not recorded
-  std::vector<float> work;            // (segments) the compute feature; empty where none was counted
+  std::vector<float> beyond_usual;    // (segments) s of calls beyond the usual; empty if not recorded
+  std::vector<float> work;            // (segments) the compute feature; empty if none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
   std::vector<double> calls;          // (groups) MPI and file operations of a segment, over all ranks; 0: not known
-  std::vector<float> slowness;        // (segments) of the machine, 1 at full speed; empty where it had one speed
+  std::vector<float> slowness;        // (segments) of the machine, 1 at full speed; empty if it had one speed
   SpeedPattern speed_pattern = SpeedPattern::switches;
   double perhaps_slow_seconds = 0.0;  // further time that a slower machine may have cost, or other work
   double run_time = 0.0;              // s
-  // CPU time varies with the durations themselves, a hardware counter does not.
+  // CPU time depends on the durations themselves, a hardware counter does not.
   bool work_is_time = false;
   bool is_on_several_hosts = false;
 
@@ -36,7 +36,7 @@ struct JudgedDurations {
   std::vector<double> seconds_of_groups() const;
 };
 
-/// What was recorded of a group. `beyond_usual` and `work` are empty for all groups, or for none.
+/// The records of a group. `beyond_usual` and `work` are empty for all groups, or for none.
 struct RecordedGroup {
   Recorded durations;
   Recorded beyond_usual;

@@ -7,7 +7,7 @@
 
 namespace halcyon {
 
-/// What the counts of a group are weighed with.
+/// The weights for the counts of a group.
 struct Weighing {
   double temper = 1.0;  // power of the likelihood, see temper_of()
   JitterPrior jitter;
@@ -28,16 +28,16 @@ struct LawFit {
   double evidence = -1e300;  // log of the integrated likelihood, up to a constant of the group
 };
 
-/// The most probable baseline and jitter, by Levenberg and Marquardt's method with the expected information. Both are
-/// integrated over by Laplace's method. Gives up early where the law is hopeless against the evidence `best_so_far`.
+/// The most probable baseline and jitter, by the Levenberg-Marquardt method with the expected information. Both are
+/// integrated over by Laplace's method. Gives up early if the law has no chance against the evidence `best_so_far`.
 LawFit fit_law(const DurationLaw& law, const Cells& cells, const Weighing& weighing, double best_so_far,
                FitStart start);
 
-/// Whether the fitted jitter is wide enough to be told from the steps of the clock.
+/// Whether the fitted jitter is wide enough to be distinguished from the steps of the clock.
 bool is_told_from_clock(const LawFit& fit, const Cells& cells);
 
-/// Pearson's statistic over its degrees of freedom, as the tempered likelihood sees it: about 1 for a law that is
-/// right. Also 1 where there are too few cells to tell.
+/// Pearson's statistic over its degrees of freedom, with the tempered likelihood: about 1 for a law that is right. Also
+/// 1 if there are too few cells.
 double dispersion_of(const LawFit& fit, const DurationLaw& law, const Cells& cells, const Weighing& weighing);
 
 }  // namespace halcyon

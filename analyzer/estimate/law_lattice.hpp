@@ -9,28 +9,28 @@
 
 namespace halcyon {
 
-/// A law on the lattice, but for its jitter.
+/// A law on the lattice, without its jitter.
 struct LatticePlace {
   int hits = 0;
   int delay = 0;
   std::size_t law = 0;       // of delay_laws
-  std::size_t exposure = 0;  // of the shares of segments that can be struck
+  std::size_t exposure = 0;  // of the shares of segments that delays can hit
 };
 
-/// All places whose laws can be told from others. They are the same for every group.
+/// All places whose laws can be distinguished from others. They are the same for every group.
 const std::vector<LatticePlace>& lattice_places();
 
 DurationShape shape_at(const LatticePlace& place, Jitter jitter);
 
-/// Whether a place is one of the first look, which leaves most of them out.
+/// Whether a place is tried in the first pass, which leaves most of them out.
 bool is_of_first_look(const LatticePlace& place);
-/// The places one step of hits, of delay or of both away.
+/// The places that are one step of hits, of delay or of both away.
 std::vector<LatticePlace> neighbours_of(const LatticePlace& place);
 
 /// The log prior probability of a law that delays a group, and of one that does not.
 double log_prior_of(const DurationShape& shape);
 double log_prior_undisturbed();
-/// The same of two kinds of work in one group that no feature tells apart.
+/// The same for two kinds of work in one group that no feature distinguishes.
 double log_prior_of_other_work();
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// What the method `compound` measures of one group before laws are fitted to it.
+// What the method `compound` measures in one group before it fits laws.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace halcyon {
 
-/// A group with its segments brought to the same work. Times are s of a segment, on average. A duration is what is
-/// `usual` and what calls took beyond it.
+/// A group with its segments converted to the same work. Times are s for an average segment. A duration is the sum of
+/// `usual` and the time of calls beyond it.
 struct Level {
   std::optional<Durations> factors;  // (segments) by which baselines differ, mean 1: work, drift
   double mean = 0.0;
@@ -21,8 +21,8 @@ struct Level {
   double slowness = 1.0;  // durations on average, in units of those at full speed
   double usual = 0.0;
   double raised = 0.0;             // by slow changes; not in `usual`
-  double raised_by_machine = 0.0;  // of that, where the work is known to be the same
-  double drifted = 0.0;            // by drift above its lowest; in `usual`
+  double raised_by_machine = 0.0;  // part of it, if the work is known to be the same
+  double drifted = 0.0;            // by drift above its lowest level; in `usual`
   double far_out = 0.0;            // the excess of rare segments far from the others; in `usual`
   CallTime calls;                  // not in `usual`
   Cells cells;                     // of what is usual

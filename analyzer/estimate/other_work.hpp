@@ -1,4 +1,5 @@
-// Two kinds of work in one group that no feature tells apart. They show as two narrow peaks, which delays do not make.
+// Two kinds of work in one group that no feature distinguishes. They appear as two narrow peaks, which delays do not
+// cause.
 #pragma once
 
 #include <optional>
@@ -17,7 +18,7 @@ struct OtherWork {
 };
 
 /// Two normal laws of the same relative width, the second 1 to 13 % longer. They are fitted by Fisher's scoring and
-/// integrated over by Laplace's method. Nothing where no such pair fits. `temper`: the power of the likelihood, see
+/// integrated over by Laplace's method. Nothing if no such pair fits. `temper`: the power of the likelihood, see
 /// temper_of().
 std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter, double temper);
 

@@ -9,17 +9,17 @@ namespace halcyon {
 /// The paper, section 2, "Clustering with Relative Distance": the threshold of its study.
 inline constexpr double relative_distance_threshold = 0.1;
 
-/// |x - y| in units of the smaller (the paper, section 2). From zero every other value is infinitely far. Not negative.
+/// |x - y| in units of the smaller (the paper, section 2). Every other value is infinitely far from zero. Not negative.
 double relative_distance(double x, double y);
 
 /// Cuts ascending values where (x[i+1] - x[i]) / x[i] >= threshold. Returns the cluster of each value, counted from 0.
 std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold);
 
-/// Splits clusters of ascending values whose parts are linked by a few values only. CPU time varies with what others do
-/// to caches and clock rates: one segment in a hundred between two kinds of work would make them one cluster. A cluster
-/// is cut at its lowest density (segments within half the threshold) between two peaks, where that is at most a tenth
-/// of the lower peak, and each peak holds a tenth of the cluster. `weights`: segments with each value. Returns the
-/// cluster of each value, counted from 0.
+/// Splits clusters of ascending values whose parts are linked only by a few values. CPU time varies when others use
+/// caches or change clock rates: one segment in a hundred between two kinds of work would make them one cluster. A
+/// cluster is cut at its lowest density (segments within half the threshold) between two peaks, if that is at most a
+/// tenth of the lower peak, and each peak holds a tenth of the cluster. `weights`: segments with each value. Returns
+/// the cluster of each value, counted from 0.
 std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
                                           const std::vector<std::uint64_t>& weights,
                                           const std::vector<std::uint32_t>& clusters);

@@ -1,5 +1,5 @@
-// What describes a group whatever its profile, so that groups of different runs can be compared, and kept of a run
-// without its profile.
+// A description of a group that does not depend on its profile: groups of different runs can be compared, and kept
+// without the profile.
 #pragma once
 
 #include <array>
@@ -23,10 +23,11 @@ struct FeatureRange {
 };
 FeatureRange range_of(const FeatureColumn& column, std::span<const std::uint32_t> members);
 
-/// What is the same for all segments of a group, and compared exactly. It holds values: bins differ between profiles.
+/// Properties that all segments of a group share, and that are compared exactly. It holds values: bins differ between
+/// profiles.
 struct Signature {
   std::string site;
-  std::array<double, feature_count> counts{};  // zero for what is no count
+  std::array<double, feature_count> counts{};  // zero for features that are no counts
   auto operator<=>(const Signature&) const = default;
 };
 Signature signature_of(const Profile& profile, std::uint32_t segment);
@@ -40,7 +41,7 @@ GroupDescription describe_group(const Profile& profile, std::span<const std::uin
 /// (groups)
 std::vector<GroupDescription> describe_groups(const Profile& profile, const Grouping& grouping);
 
-/// Segments of either run that have one of the same signature in the other, one for one.
+/// Segments of either run that can be paired, one to one, with a segment of the same signature in the other.
 std::size_t shared_segments(std::span<const GroupDescription> a, std::span<const GroupDescription> b);
 
 }  // namespace halcyon

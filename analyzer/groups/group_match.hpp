@@ -11,7 +11,8 @@
 
 namespace halcyon {
 
-/// In percent of the segments. A solver that takes a step more still does the same work. A run of other input does not.
+/// In percent of the segments. A solver that takes one more step still does the same work. A run with other input does
+/// not.
 inline constexpr double least_shared_percent = 90.0;
 
 /// Relative distance. A core that shares its pipelines, caches or memory with other work gets slower by no more than
@@ -25,10 +26,9 @@ struct GroupPair {
 };
 
 /// Pairs of groups that agree in all counts and in the text of their call site, and whose volumes and compute feature
-/// are alike by relative distance. CPU time grows where a machine is disturbed, so it may differ up to twofold; where
-/// all of it differs by a common factor, distances are those from that factor.
-/// Where several partners are possible, pairs of the most segments and the nearest medians come first. Each group is in
-/// at most one pair. Ascending in `a`.
+/// are close by relative distance. CPU time grows on a disturbed machine, so it may differ by up to a factor of two. If
+/// all of it differs by a common factor, that factor is removed first. If several partners are possible, pairs with the
+/// most segments and the closest medians come first. Each group is in at most one pair. Ascending in `a`.
 std::vector<GroupPair> match_groups(std::span<const GroupDescription> a, std::span<const GroupDescription> b,
                                     bool by_cpu_time);
 std::vector<GroupPair> match_groups(const GroupedRun& a, const GroupedRun& b);

@@ -14,28 +14,29 @@ namespace halcyon {
 
 /// Groups below this size are not judged (the paper, section 2).
 inline constexpr std::size_t smallest_judged_group = 5;
-/// In percent of the run time. Where less of it lies in judged groups, the run has no verdict.
+/// In percent of the run time. If less of it is in judged groups, the run has no verdict.
 inline constexpr double least_coverage_percent = 50.0;
 
-/// Clusters and groups of a profile's segments. Counts and the boundary's call site compare exactly, volumes by
-/// relative distance within what agrees in all counts.
+/// Clusters and groups of a profile's segments. Counts and the boundary's call site are compared exactly. Segments that
+/// agree in these are split by the relative distance of their volumes.
 struct Grouping {
   std::uint32_t clusters = 0;
   Partition groups;
   std::vector<std::uint32_t> cluster_of;  // (groups) the cluster that each is part of
   std::vector<std::uint32_t> by_group;    // (segments) those of group 0, of group 1 and so on, each in order of time
   std::vector<std::size_t> begin{0};      // (groups + 1) where in by_group the segments of each begin
-  std::optional<Speeds> speeds;           // of the machine, where it had more than one
-  // s that a slower machine or other work may have cost: durations changed once, and CPU time follows either.
+  std::optional<Speeds> speeds;           // of the machine, if it had more than one
+  // s that a slower machine or other work may have cost: durations changed once, and CPU time follows both.
   double perhaps_slow_seconds = 0.0;
-  FeatureColumn work;  // the compute feature at the machine's full speed, where CPU time followed the speed; else empty
+  FeatureColumn work;  // the compute feature at the machine's full speed, if CPU time followed the speed; else empty
 
   std::span<const std::uint32_t> members(std::uint32_t group) const {
     return std::span(by_group).subspan(begin[group], begin[group + 1] - begin[group]);
   }
 };
 
-/// CPU time follows the speed of the machine. Where that switched between two, the work is what it was at full speed.
+/// CPU time follows the speed of the machine. If the speed switched between two levels, the work is converted to full
+/// speed.
 Grouping group_segments(const Profile& profile);
 
 /// A run and its groups.
@@ -53,7 +54,7 @@ std::vector<float> durations_of(const Profile& profile, std::span<const std::uin
 /// (members) s, sorted.
 std::vector<float> ascending_durations(const Profile& profile, std::span<const std::uint32_t> members);
 
-/// What segments did, as they were grouped.
+/// The work of segments, as used for grouping.
 const FeatureColumn& work_of(const Profile& profile, const Grouping& grouping);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// Dividing segments into ever finer parts, by one column of the profile after the other.
+// Divides segments into smaller and smaller parts, by one column of the profile after the other.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct Partition {
 
 using Bins = std::vector<std::uint16_t>;  // (segments)
 
-/// The segments that agree in all bins are one row. There are few rows, however many segments there are, and only rows
-/// are compared.
+/// Segments that agree in all bins form one row. Even with many segments there are few rows, and only rows are
+/// compared.
 struct Rows {
   std::vector<std::uint32_t> of;        // (segments)
   std::vector<std::uint32_t> first;     // (rows) the first segment of each
@@ -25,8 +25,8 @@ Rows rows_of(std::uint64_t segments, const std::vector<const Bins*>& columns);
 
 enum class Compare { exactly, by_relative_distance };
 
-/// Splits each part of a partition of rows by one binned column. `bins`: the values; may be empty where they are
-/// compared exactly.
+/// Splits each part of a partition of rows by one binned column. `bins`: the values; may be empty if they are compared
+/// exactly.
 void refine(Partition& partition, const Rows& rows, const Bins& column, const std::vector<double>& bins,
             Compare compare);
 

@@ -8,8 +8,8 @@ namespace halcyon {
 
 using Steps = std::vector<double>;  // logarithms of durations, in the order of time
 
-/// Two levels with Student's t law of three degrees of freedom around each, and how a chain of two states, fast and
-/// slow, switches between them.
+/// Two levels, with Student's t distribution of three degrees of freedom around each, and how a chain of two states,
+/// fast and slow, switches between them.
 struct SpeedChain {
   std::array<double, 2> level{};  // log of the duration
   double width = 0.1;
@@ -25,7 +25,7 @@ struct SpeedChain {
 /// States follow each other as in a chain, or come in any order.
 enum class Order { of_a_chain, any };
 
-/// The most likely one of several starts, by expectation and maximization; `slow` is empty where none was found.
+/// The most likely result of several starts, by expectation and maximization; `slow` is empty if none was found.
 SpeedChain fit_speed_chain(const Steps& steps, Order order);
 
 }  // namespace halcyon

@@ -8,17 +8,17 @@
 
 namespace halcyon {
 
-/// How the speed changes. It switches between two levels. Or it changes once and stays, which another phase of the
-/// program may look like. Or it wanders between any levels, so that nobody knows whether it was ever full.
+/// How the speed changes. It switches between two levels. Or it changes once and stays; another phase of the program
+/// may look the same. Or it wanders between any levels; then it is unknown whether it ever was the full speed.
 enum class SpeedPattern { switches, changes_once, wanders };
 
 struct Speeds {
   std::vector<float> slowness;  // (segments) durations, in units of those at full speed
-  double factor = 1.0;          // slowness at the slower one of two speeds; 1 where there are more than two
+  double factor = 1.0;          // slowness at the slower one of two speeds; 1 if there are more than two
   SpeedPattern pattern = SpeedPattern::switches;
 };
 
-/// Segments and their durations, brought to the same work as far as that is known.
+/// Segments and their durations, converted to the same work as far as the work is known.
 struct Comparable {
   std::vector<float> durations;        // (segments) s; 0: not to be compared
   std::vector<std::uint32_t> kind_of;  // (segments) durations of one kind can be compared
@@ -26,7 +26,7 @@ struct Comparable {
   bool is_same_work = false;  // a hardware counter says so
 };
 
-/// The speeds of the machine, if the order of time says that it had more than one.
+/// The speeds of the machine, if the durations in the order of time show that it had more than one.
 ///
 /// Two speeds are a hidden Markov chain of two states that is common to all kinds (L. R. Rabiner, "A tutorial on hidden
 /// Markov models", Proc. IEEE 77, 1989). It is fitted by expectation and maximization to the logarithms of durations.

@@ -1,5 +1,5 @@
-// The time axis of a run: where each segment lies on it, and the run in equal parts, by time or by number of segments.
-// Whatever is drawn, summed or compared along a run stands on these.
+// The time axis of a run: the place of each segment, and the run in equal parts, by time or by number of segments. All
+// code that draws, sums or compares along a run uses these.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct PartsByTime {
   double length() const { return seconds / static_cast<double>(count); }
   /// In s since the first segment began. That of part `count` is the end of the run.
   double begin(std::size_t part) const { return static_cast<double>(part) * length(); }
-  /// The part that a time lies in. What lies behind the run counts as its last part.
+  /// The part that contains a time. A time after the run counts as its last part.
   std::size_t at(double time) const;
 };
 
@@ -38,7 +38,7 @@ struct PartsByTime {
 /// `duration`, both in s. `sums`: (parts).
 void spread_evenly(const PartsByTime& parts, double begin, double duration, double amount, std::span<double> sums);
 
-/// A run in equal parts by number of segments. Sizes differ by one segment where the number cannot be divided.
+/// A run in equal parts by number of segments. Sizes differ by one segment if the number cannot be divided.
 struct PartsByCount {
   /// The edge of a part may fall within a segment: the part then begins with that segment, or with the next one.
   enum class Edge { before, after };

@@ -1,4 +1,4 @@
-// The baseline within a group: how the undisturbed duration follows the amount of work that was counted.
+// The baseline within a group: how the undisturbed duration depends on the counted work.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 namespace halcyon {
 
 /// The factor by which the undisturbed duration of each segment of a group differs from the group's mean: (segments),
-/// mean 1. Nothing where it is not sure that durations follow the work.
+/// mean 1. Nothing if it is not certain that durations depend on the work.
 ///
-/// A cluster is a chain of small gaps, so that the work in one group may differ by a factor. The lower quartiles of the
-/// durations in bins of the work follow it, as delays rarely reach them. The model is a parabola through their
-/// logarithms over the logarithm of the work. It is used where it explains half of their variance, and is significant
-/// by the F test.
+/// A cluster is a chain of small gaps, so the work in one group may differ by a large factor. The lower quartiles of
+/// the durations in bins of the work follow it, as delays rarely affect them. The model is a parabola through their
+/// logarithms over the logarithm of the work. It is used if it explains half of their variance, and is significant by
+/// the F test.
 std::optional<Durations> work_factors(const Durations& durations, const Durations& work);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// The whole analysis of one profile: grouping, estimates, interval, verdict and what the user must be warned of.
+// The whole analysis of one profile: grouping, estimates, interval, verdict and warnings.
 #pragma once
 
 #include <optional>
@@ -19,12 +19,12 @@
 
 namespace halcyon {
 
-/// What one method says of the run.
+/// The result of one method for the run.
 struct MethodResult {
   std::string_view name;
   double excess_seconds = 0.0;
   double interference_percent = 0.0;  // of the whole, disturbed run time
-  // Parts of the interference: what strikes nearly all segments, and what a slower machine cost at times. The rest is
+  // Parts of the interference: a slowdown of nearly all segments, and slow stretches of the machine. The rest is
   // instantaneous.
   double continuous_percent = 0.0;
   double speed_percent = 0.0;
@@ -35,7 +35,7 @@ struct MethodResult {
   Verdict verdict = Verdict::unknown;
 };
 
-/// What the method that speaks for the run makes of a group.
+/// The result of the method used for the verdict, for a group.
 struct JudgedGroup {
   std::uint32_t group = 0;         // number in group_segments of the profile
   double baseline_seconds = 0.0;   // undisturbed duration of a segment
@@ -51,22 +51,22 @@ struct Analysis {
   double coverage_percent = 0.0;  // share of the run time in judged groups
   double segment_rate_hz = 0.0;
   std::vector<MethodResult> methods;          // in the order of estimators.hpp
-  std::size_t chosen = 0;                     // the method that speaks for the run
-  std::vector<float> excess;                  // (segments) s by that method, may be negative; 0 where it is not judged
+  std::size_t chosen = 0;                     // the method used for the verdict
+  std::vector<float> excess;                  // (segments) s by that method, may be negative; 0 if it is not judged
   Breakdown breakdown;                        // of that excess
   SecondsByKind spent{};                      // by the ranks that held the others up, in all segments
   double slow_percent = 0.0;                  // of the run time, by slow changes; not in the excess
   std::optional<NoVerdict> no_verdict;        // and why
-  std::optional<Cause> cause;                 // of a yellow or red one
+  std::optional<Cause> cause;                 // of a yellow or red verdict
   std::vector<JudgedGroup> judged;            // ascending
-  std::optional<Phases> phases;               // none where no group is judged
+  std::optional<Phases> phases;               // none if no group is judged
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
   ProbeDisplacements probes;            // not in the excess
   std::vector<Warning> warnings;
 
   const MethodResult& result() const { return methods[chosen]; }
-  /// A composed profile has no verdict of its own, but is there to be compared with.
+  /// A composed profile has no verdict of its own, but other runs can be compared with it.
   bool is_comparable() const { return !no_verdict || no_verdict->is_comparable; }
   /// Whether there are medians and an estimate, even if they say too little for a verdict.
   bool has_estimate() const { return !no_verdict || no_verdict->has_estimate; }
@@ -86,7 +86,7 @@ Analysis analyze(const Profile& profile, std::string_view method, std::span<cons
 std::optional<Phases> phases_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
                                 ChangeMethod method);
 
-/// A run, its groups and its analysis: what is compared and composed.
+/// A run, its groups and its analysis: the input for comparing and composing.
 struct JudgedRun {
   const Profile& profile;
   Grouping grouping;

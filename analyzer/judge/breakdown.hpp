@@ -25,7 +25,7 @@ struct RankShare {
   std::uint32_t rank = 0;
   double seconds = 0.0;
   SecondsByKind kinds{};         // s, add up to `seconds`
-  double off_cpu_seconds = 0.0;  // part of it that the rank was off the CPU beyond its usual; 0 in older profiles
+  double off_cpu_seconds = 0.0;  // part in which the rank was off the CPU, beyond its usual time; 0 in older profiles
 };
 
 struct HostShare {
@@ -44,7 +44,7 @@ struct GroupShare {
 inline constexpr std::size_t window_count = 20;
 inline constexpr std::size_t most_groups_told = 10;
 
-/// The excess of a run, divided in five ways; each adds up to `seconds` but for rounding.
+/// The excess of a run, divided in five ways; each adds up to `seconds`, except for rounding.
 struct Breakdown {
   double seconds = 0.0;
   SecondsByKind kinds{};
@@ -55,21 +55,21 @@ struct Breakdown {
   std::vector<GroupShare> groups;  // largest first
   std::uint64_t other_groups = 0;
   double other_groups_seconds = 0.0;
-  /// The part of the excess in which the rank that held the others up was off the CPU beyond its usual. None in older
-  /// profiles.
+  /// The part of the excess in which the rank that held the others up was off the CPU, beyond its usual time. None in
+  /// older profiles.
   std::optional<double> off_cpu_seconds;
 };
 
 /// Divides the excess of each segment (s, may be negative).
 ///
 /// All of it goes to the rank that held the others up. It is divided among kinds by how far that rank's times are above
-/// the usual ones of the group (below, where the excess is negative). Usual is the mean over the quarter of the group,
-/// or more, whose excess is nearest to zero. A segment's excess may be larger than its times are above the usual ones,
-/// for example where even the least disturbed segments are disturbed. The rest is then divided as in the whole group.
-/// `excess`: (segments).
+/// the usual times of the group (below, if the excess is negative). The usual time is the mean over the quarter of the
+/// group, or more, whose excess is nearest to zero. A segment's excess may be larger than its times above the usual
+/// ones, for example if even the least disturbed segments are disturbed. The rest is then divided as in the whole
+/// group. `excess`: (segments).
 Breakdown attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess);
 
-/// How the rank that held the others up spent each segment, in s. Of the whole run, disturbed or not.
+/// How the rank that held the others up spent each segment, in s. Summed over the whole run, disturbed or not.
 SecondsByKind time_spent(const Profile& profile);
 
 }  // namespace halcyon

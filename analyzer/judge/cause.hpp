@@ -26,8 +26,8 @@ struct CauseInfo {
 };
 std::span<const CauseInfo> cause_infos();
 
-/// Nothing for a run that is neither yellow nor red. A cause is named only where it explains half of the excess, else
-/// the code is `unclear`. `grouping` and `analysis` are the profile's. The breakdown must be known.
+/// Nothing for a run that is neither yellow nor red. A cause is named only if it explains half of the excess, else the
+/// code is `unclear`. `grouping` and `analysis` are the profile's. The breakdown must be known.
 std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const Analysis& analysis);
 
 }  // namespace halcyon

@@ -1,14 +1,13 @@
-// What the operating system says of ranks that waited for a CPU.
+// What the operating system says about ranks that waited for a CPU.
 #pragma once
 
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
 
-/// On any host, by what the ranks were bound to.
+/// On any host. Uses the cores to which ranks were bound.
 bool has_more_ranks_than_cores(const Profile& profile);
-/// The time that the rank which waited longest was ready to run while others had the CPU, in s. 0 where the kernel does
-/// not tell.
+/// The longest time that any rank was ready to run while others had the CPU, in s. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// What the analysis makes of each segment, one after the other in the order of time.
+// The result of the analysis for each segment, one after the other in the order of time.
 #pragma once
 
 #include <cstdint>

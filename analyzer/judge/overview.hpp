@@ -1,4 +1,4 @@
-// A run in as few numbers as can be drawn, however many segments it has: along time, by rank, and by duration.
+// A run of any length in few enough numbers for a figure: along time, by rank, and by duration.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,23 @@ struct TimeSlot {
   double begin_seconds = 0.0;  // of its first segment, since the first segment of the run
   std::uint64_t segments = 0;
   std::uint64_t disturbed = 0;     // of them, beyond their group's threshold
-  float shortest = 0.0F;           // s, of those that are not
-  float longest = 0.0F;            // s, the same; 0 where all are disturbed
-  float longest_disturbed = 0.0F;  // s; 0 where none is
+  float shortest = 0.0F;           // s, of the undisturbed ones
+  float longest = 0.0F;            // s, the same; 0 if all are disturbed
+  float longest_disturbed = 0.0F;  // s; 0 if none is
 };
 
 /// How long ranks held the others up, by rank and time.
 struct LatenessMap {
-  std::uint32_t ranks_in_row = 1;  // neighbouring ranks share a row where there are many
+  std::uint32_t ranks_in_row = 1;  // neighbouring ranks share a row if there are many
   std::size_t rows = 0;
   std::size_t columns = 0;      // equal parts of the run
-  std::vector<double> seconds;  // (rows * columns) s of excess in segments that a rank of the row ended last
-  // Where ranks share rows: those that lost a large part of the excess by themselves, the worst first.
+  std::vector<double> seconds;  // (rows * columns) s of excess in segments in which a rank of the row came last
+  // If ranks share rows: single ranks that lost a large part of the excess, the worst first.
   std::vector<std::uint32_t> worst_ranks;
   std::vector<double> worst_seconds;  // (worst ranks * columns) s, also in the rows of their neighbours
 };
 
-/// How many segments took how long; edges are spaced evenly, on a logarithmic scale where the durations differ widely.
+/// Numbers of segments by duration; edges are spaced evenly, on a logarithmic scale if the durations differ widely.
 struct Histogram {
   bool logarithmic = false;
   double from_seconds = 0.0;
@@ -43,7 +43,7 @@ struct Histogram {
   double edge(std::size_t bin) const;  // s, lower edge; of bin = bins the upper one of the last
 };
 
-/// A judged group, with what the method that speaks for the run makes of it.
+/// A judged group, with the result of the method used for the verdict.
 struct GroupOverview {
   JudgedGroup judged;
   std::string site;  // of the boundary that ends its segments

@@ -1,4 +1,4 @@
-// What estimators need of a profile: its judged groups, one after the other.
+// The input of estimators from a profile: its judged groups, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace halcyon {
 JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping,
                                 std::span<const std::uint32_t> judged);
 
-/// From the order of the judged groups back to the order of time: (segments), 0 where the group is not judged.
-/// `values`: of all segments of the judged groups.
+/// From the order of the judged groups back to the order of time: (segments), 0 if the group is not judged. `values`:
+/// of all segments of the judged groups.
 std::vector<float> by_segment(const Grouping& grouping, std::span<const std::uint32_t> judged,
                               const std::vector<float>& values);
 

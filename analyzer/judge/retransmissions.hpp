@@ -1,4 +1,4 @@
-// Which host sent TCP segments again more often than all others.
+// Which host retransmitted more TCP segments than all others.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@ struct RetransmittingHost {
 };
 
 /// The host that made clearly more TCP retransmissions than any other. If its own link loses or delays messages, it
-/// sends again to all hosts, and each other host only to it. It may also have sent most over the link of another host.
-/// Nothing where no host stands out, with fewer than three hosts, or without TCP.
+/// retransmits to all hosts, and each other host only to it. It may also have sent most over the link of another host.
+/// Nothing if no host stands out, with fewer than three hosts, or without TCP.
 std::optional<RetransmittingHost> most_retransmitting(const Profile& profile);
 
 }  // namespace halcyon

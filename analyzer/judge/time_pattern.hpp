@@ -1,4 +1,4 @@
-// When the excess of a run came: throughout, in bursts, in one stretch, or with a period.
+// When the excess of a run occurred: throughout, in bursts, in one stretch, or with a period.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ struct TimePattern {
   double to_seconds = 0.0;
 };
 
-/// Periodic only where chance does not explain it. A line of the excess's spectrum must stand far above its
-/// surroundings. It must have eight periods or more in the run, or three if multiples of its rate stand out, too, and
-/// several segments in each. The mean excess of each group is left out: it would show the program's own order of work.
+/// Periodic only if chance does not explain it. A line of the excess's spectrum must be far above its surroundings. It
+/// must have eight periods or more in the run, or three if multiples of its rate also stand out, and several segments
+/// in each. The mean excess of each group is left out: it would show the program's own order of work.
 TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const Analysis& analysis);
 
 /// An adverbial phrase: "in bursts", "every 0.5 s".

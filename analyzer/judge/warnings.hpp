@@ -1,4 +1,4 @@
-// Why a run has no verdict, and what its user must be warned of. Each code is explained in docs/troubleshooting.md.
+// Why a run has no verdict, and the warnings for its user. Each code is explained in docs/troubleshooting.md.
 #pragma once
 
 #include <optional>

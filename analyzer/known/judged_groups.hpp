@@ -1,4 +1,4 @@
-// The judged groups of a run as descriptions, and which of them earlier runs had too.
+// The judged groups of a run as descriptions, and which of them earlier runs also had.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct JudgedGroups {
 };
 JudgedGroups judged_groups(const GroupedRun& run);
 
-/// Groups that did the same work, and as much of it.
+/// Groups that did the same kind and the same amount of work.
 struct KnownPair {
   std::size_t judged = 0;  // place in JudgedGroups
   std::size_t known = 0;
@@ -28,8 +28,8 @@ struct KnownPair {
 std::vector<KnownPair> pairs_of(const JudgedGroups& judged, const std::vector<GroupDescription>& known,
                                 bool by_cpu_time);
 
-/// Whether two runs did as much work, whatever their groups: the same volumes, and work that is alike. CPU time may
-/// grow up to twofold.
+/// Whether two runs did the same amount of work, in any groups: the same volumes, and similar work. CPU time may grow
+/// by up to a factor of two.
 bool is_as_much_work(const std::vector<GroupDescription>& a, const std::vector<GroupDescription>& b, bool by_cpu_time);
 
 /// The median of a group's durations, and its standard error, in s.

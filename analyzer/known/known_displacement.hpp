@@ -1,4 +1,4 @@
-// How far a run lies above the best of earlier runs of the same work. One run by itself cannot show that.
+// How far a run is above the best of earlier runs of the same work. One run alone cannot show this.
 #pragma once
 
 #include <optional>
@@ -9,14 +9,14 @@
 
 namespace halcyon {
 
-/// None where it is other work, by the test of `compare` (compare/comparison.hpp): nine tenths of the judged segments
-/// of either must have one of the same signature in the other. Also, half of the run time must lie in matched groups,
-/// or there must be as many segments with as much work and volume. The displacement is the sum over the matched judged
-/// groups of n (median - best known median). Its interval is that of the medians' errors. It reaches further down by
-/// what the best of k medians is below their mean by chance alone. Of the parts: see beyond_parts().
+/// None if it is different work, by the test of `compare` (compare/comparison.hpp): for nine tenths of the judged
+/// segments of either, the other must have one with the same signature. Also, half of the run time must be in matched
+/// groups, or the number of segments, the work and the volumes must be the same. The displacement is the sum over the
+/// matched judged groups of n (median - best known median). Its interval comes from the medians' errors. Its lower end
+/// is lowered further, since the best of k medians is below their mean by chance. For the parts, see beyond_parts().
 std::optional<KnownRuns> displacement_from(const Profile& profile, const Grouping& grouping, const KnownWork& known);
 
-/// Whether half of the run time lies in matched groups. With less, the displacement of groups says too little.
+/// Whether half of the run time is in matched groups. With less, the displacement of groups says too little.
 bool knows_groups(const KnownRuns& known, const Profile& profile);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// What is kept of earlier runs of a work.
+// The records kept of earlier runs of a work.
 #pragma once
 
 #include <cstddef>
@@ -14,10 +14,11 @@
 
 namespace halcyon {
 
-/// Of more groups, those with the fewest segments are not kept.
+/// If there are more groups, those with the fewest segments are not kept.
 inline constexpr std::size_t most_known_groups = 256;
 
-/// The circumstances under which times may be compared. Of the same command on other input, the groups do not match.
+/// The circumstances under which times may be compared. If the same command runs on other input, the groups do not
+/// match.
 struct Circumstances {
   std::string command;
   int ranks = 0;
@@ -43,24 +44,24 @@ struct KnownWork {
   Circumstances circumstances;
   std::uint64_t runs = 0;
   std::vector<KnownGroup> groups;
-  std::optional<KnownParts> parts;  // none of a run of fewer segments than parts
+  std::optional<KnownParts> parts;  // none for a run of fewer segments than parts
 
   /// (groups)
   std::vector<GroupDescription> descriptions() const;
-  /// The segments of one known run. A group that only some runs had counts by its share of the runs.
+  /// The number of segments of one known run. A group that only some runs had counts by its share of the runs.
   double segments_of_a_run() const;
 };
 
-/// Whether something is learnt from a run. `has_medians`: enough of it repeats to have medians. Nothing is learnt from
-/// a run that ended early, was composed, or was disturbed on purpose.
+/// Whether a run becomes known. `has_medians`: enough of it repeats to have medians. A run that ended early, was
+/// composed, or was disturbed on purpose does not become known.
 bool is_learnt_from(const Profile& profile, bool has_medians);
 
-/// Told by nine tenths of their segments, where no run is at hand.
+/// Decided by nine tenths of their segments, since there is no run to compare.
 bool is_same_work(const KnownWork& a, const KnownWork& b);
 
-/// What is known with one run more. `known` must be of the same work.
+/// Adds one more run. `known` must be of the same work.
 KnownWork with_run(KnownWork known, const Profile& profile, const Grouping& grouping);
-/// What is known from one run.
+/// The record of one run.
 KnownWork known_by(const Profile& profile, const Grouping& grouping);
 
 }  // namespace halcyon

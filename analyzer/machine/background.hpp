@@ -18,7 +18,7 @@ struct Background {
   double percent() const { return 0.5 * (before_percent + after_percent); }
 };
 
-/// None where it was not measured.
+/// None if it was not measured.
 std::optional<Background> background_of(const Profile& profile);
 
 }  // namespace halcyon

@@ -1,5 +1,4 @@
-// How much of a running program's time has come from outside so far, out of histograms of the durations of its
-// segments.
+// How much of a running program's time has come from outside so far, from histograms of the durations of its segments.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 
 namespace halcyon {
 
-/// How many segments took how long.
+/// Numbers of segments by duration.
 struct DurationHistogram {
   std::vector<double> edges;          // (bins + 1) s, ascending, above 0
   std::vector<std::uint64_t> counts;  // (bins)
@@ -31,7 +30,7 @@ struct KindOfSegments {
   DurationHistogram durations;
 };
 
-/// So many segments of a kind are needed to judge it, as for a group of a whole run.
+/// Number of segments needed to judge a kind, as for a group of a whole run.
 inline constexpr std::uint64_t least_judged_segments = 5;
 
 struct KindSoFar {
@@ -43,15 +42,14 @@ struct KindSoFar {
 struct InterferenceSoFar {
   double percent = 0.0;
   Interval interval_percent;      // 90 %
-  double coverage_percent = 0.0;  // of the recorded time in kinds that are judged
+  double coverage_percent = 0.0;  // of the recorded time in judged kinds
   std::vector<KindSoFar> kinds;   // (kinds)
 };
 
-/// Of one rank, by the method `compound`, as the report of the whole run: its laws are fitted to the durations, spread
-/// evenly within their bins. The interval is wider by half of a bin to either side, since no baseline is known better.
-/// With few segments it is wide by itself. What lies in kinds that are not judged is taken to be disturbed by the same
-/// share. `recorded_seconds`: of all segments, also those of kinds that have no histogram. None where no kind is
-/// judged.
+/// Of one rank, by the method `compound`, as in the report of the whole run: its laws are fitted to the durations,
+/// spread evenly within their bins. The interval is wider by half of a bin on each side, since no baseline is known
+/// better. With few segments it is wide anyway. Kinds that are not judged are assumed to be disturbed by the same
+/// share. `recorded_seconds`: of all segments, also those of kinds without a histogram. None if no kind is judged.
 std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegments> kinds, double recorded_seconds,
                                                      DurationLaws& laws);
 

@@ -1,4 +1,4 @@
-// The rate of progress since it last changed. Nearer to the truth than the quantile of service_rate.hpp, which adds the
+// The rate of progress since it last changed. More accurate than the quantile of service_rate.hpp, which adds the
 // scatter of the samples to the rate (docs/watch.md has the figures).
 #pragma once
 
@@ -13,14 +13,14 @@ namespace halcyon {
 
 struct PhaseRateSettings {
   std::size_t least_samples = 8;  // before a change can be seen
-  /// Deviations from the mean of the phase that are no change. Two standard errors of that mean are added.
+  /// Deviations from the mean of the phase that count as no change. Two standard errors of that mean are added.
   double allowance = 0.5;
-  double limit = 8.0;  // sum of deviations, beyond the allowance, that is a change
+  double limit = 8.0;  // a sum of deviations beyond the allowance that counts as a change
 };
 
-/// All units of a phase over all its seconds. A new phase begins where a two-sided CUSUM of the samples' rates passes
-/// its limit (E. S. Page, Continuous inspection schemes, Biometrika 41, 1954), and it begins with the first of the
-/// samples that led there. One sample counts for three deviations at most, so that no single one is a phase.
+/// All units of a phase divided by all its seconds. A two-sided CUSUM of the samples' rates (E. S. Page, Continuous
+/// inspection schemes, Biometrika 41, 1954) finds a new phase when it passes its limit. The phase begins with the first
+/// of the samples that led there. One sample counts for three deviations at most, so that a single one is no phase.
 class PhaseRate {
  public:
   explicit PhaseRate(const PhaseRateSettings& settings = {}) : settings_(settings) {}

@@ -1,5 +1,5 @@
 // When a program of low importance steps aside: it is suspended while its own progress is poor, since contention slows
-// both sides down. Douceur and Bolosky (SOSP 1999), sections 4.1 to 4.4. It has no clock of its own.
+// down both sides. Douceur and Bolosky (SOSP 1999), sections 4.1 to 4.4. It reads no clock.
 #pragma once
 
 #include <cstddef>
@@ -17,40 +17,40 @@ struct RegulatorSettings {
   /// Testpoints are made at least once per few hundred milliseconds (section 4.1).
   double testpoint_seconds = 0.3;
   /// Progress counts as below its target if it took this share longer. The paper has none: half of all testpoints are
-  /// then below a target that is a mean, and a machine whose speed wanders suspends a program that nothing disturbs.
+  /// then below a target that is a mean. If the speed of the machine wanders, an undisturbed program is then suspended.
   double tolerance = 0.0;
   /// The first suspension after good progress; each further one takes twice as long. The share of equation 3 holds if
   /// it is as long as a testpoint.
   double first_suspension_seconds = 0.3;
   /// No suspension is longer. The paper's time constant of 7 days is n / m times that (equation 7).
   double most_suspension_seconds = 300.0;
-  /// So many testpoints only calibrate. The paper calls this "briefly".
+  /// Number of first testpoints that are used only for calibration. The paper calls this "briefly".
   std::size_t bootstrap_testpoints = 30;
-  /// After the bootstrap, so long the program runs for no more than the given share of the time, since it may have been
-  /// calibrated while it was disturbed. The paper does not give the values; 0 s: no probation.
+  /// For this time after the bootstrap, the program runs for no more than the given share of the time, since it may
+  /// have been calibrated while it was disturbed. The paper does not give the values; 0 s: no probation.
   double probation_seconds = 0.0;
   double probation_share = 0.5;
 };
 
 enum class RegulatorPhase : std::uint8_t { bootstrap, probation, regulated };
 
-/// What the program has to do at a testpoint.
+/// What the program must do after a testpoint.
 struct Regulation {
   Judgment judgment = Judgment::undecided;
-  double suspend_seconds = 0.0;  // 0: go on
+  double suspend_seconds = 0.0;  // 0: continue
 
   bool goes_on() const { return suspend_seconds <= 0.0; }
 };
 
 class Regulator {
  public:
-  /// `metrics`: how many, at least 1. With rates that were kept there is neither bootstrap nor probation.
+  /// `metrics`: how many, at least 1. With kept rates there is no bootstrap and no probation.
   Regulator(const RegulatorSettings& settings, Eigen::Index metrics, std::optional<LearnedRates> kept = {});
 
-  /// The program starts, or goes on after a suspension. `totals`: (metrics) since it began. Times in s, by one clock.
+  /// The program starts, or continues after a suspension. `totals`: (metrics) since it began. Times in s, by one clock.
   void runs(double now, const ProgressOfMetrics& totals);
-  /// May be called at any time while the program runs. None where there is no testpoint: it is too early, or there was
-  /// no progress since the last one. The next testpoint then covers that time, too.
+  /// May be called at any time while the program runs. None if there is no testpoint: it is too early, or there was no
+  /// progress since the last one. The next testpoint then covers that time, too.
   std::optional<Regulation> testpoint(double now, const ProgressOfMetrics& totals);
 
   RegulatorPhase phase() const { return phase_; }

@@ -1,4 +1,4 @@
-// How often progress is looked at: the search for a stable period of J. C. Beard and R. D. Chamberlain, "Run Time
+// How often progress is measured: the search for a stable period of J. C. Beard and R. D. Chamberlain, "Run Time
 // Approximation of Non-blocking Service Rates for Streaming Systems" (2015), section IV-A.
 #pragma once
 
@@ -18,7 +18,7 @@ class SamplingPeriod {
  public:
   explicit SamplingPeriod(const SamplingSettings& settings) : settings_(settings), seconds_(settings.first_seconds) {}
 
-  /// How long the last period was in truth.
+  /// The true length of the last period.
   void observe(double realized_seconds);
 
   double seconds() const { return seconds_; }

@@ -1,5 +1,5 @@
-// The rate at which something is served, while it is served, as J. C. Beard and R. D. Chamberlain estimate it ("Run
-// Time Approximation of Non-blocking Service Rates for Streaming Systems", 2015, sections III and IV).
+// The rate of a server at run time, as J. C. Beard and R. D. Chamberlain estimate it ("Run Time Approximation of
+// Non-blocking Service Rates for Streaming Systems", 2015, sections III and IV).
 #pragma once
 
 #include <array>
@@ -11,25 +11,25 @@
 
 namespace halcyon {
 
-/// What was served in one period.
+/// The units served in one period.
 struct RateSample {
-  double seconds = 0.0;     // how long the period was in truth
+  double seconds = 0.0;     // true length of the period
   double units = 0.0;       // served in it
-  bool is_blocked = false;  // there was nothing to serve, or no room for what was served, at some time of it
+  bool is_blocked = false;  // at some time of it there was nothing to serve, or no room for the output
 };
 
-/// The discrete Gaussian filter of radius 2, normalised: as it stands in the paper (equation 2), its sum is 0.99087 and
-/// rates come out too low by that.
+/// The discrete Gaussian filter of radius 2, normalised: in the paper (equation 2) its sum is 0.99087, which makes
+/// rates too low.
 std::array<double, 5> gaussian_filter();
 /// The Laplacian of a Gaussian of radius 1 and deviation 1/2, less its mean (equation 4).
 inline constexpr std::array<double, 3> laplacian_of_gaussian{1.49577, -2.99155, 1.49577};
 
 struct ServiceRateSettings {
-  double period_tolerance = 0.01;  // samples of other periods are not used, as a share of the period
+  double period_tolerance = 0.01;  // as a share of the period; samples of other periods are not used
   std::size_t window = 16;         // the last samples that are filtered
-  double quantile = 1.64485;       // of a normal law at 95 %: an estimate of the maximum, in deviations
+  double quantile = 1.64485;       // of a normal distribution at 95 %: an estimate of the maximum, in deviations
   std::size_t changes = 16;        // the last changes of the deviation that must all be small
-  /// How small, as a share of the mean. The text of the paper that we have does not give it.
+  /// How small, as a share of the mean. Our copy of the paper does not give it.
   double tolerance = 5e-4;
 };
 
@@ -37,9 +37,9 @@ class ServiceRate {
  public:
   explicit ServiceRate(double period_seconds, const ServiceRateSettings& settings = {});
 
-  /// Returns a rate, in units/s, when the estimate has become stable; it then begins anew.
+  /// Returns a rate, in units/s, when the estimate has become stable; it then starts again.
   std::optional<double> add(const RateSample& sample);
-  /// The estimate that is going on; none before the window is full for the first time.
+  /// The current estimate; none before the window is full for the first time.
   std::optional<double> current() const;
   /// The last stable one.
   std::optional<double> stable() const { return stable_; }

@@ -1,5 +1,5 @@
 // Is progress below its target? The sign test of J. R. Douceur and W. J. Bolosky, "Progress-based regulation of
-// low-importance processes" (SOSP 1999), section 6.1, and a variant that may be looked at for ever.
+// low-importance processes" (SOSP 1999), section 6.1, and a variant for an unlimited number of looks.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,10 @@ struct SignTestSettings {
   double beta = 0.2;    // chance that poor progress is judged good
   /// false: each look at the data may err by `alpha`, as in the paper. Repeated looks err more often: at a chance of
   /// 1/2 for each sample, 23 % of the tests end with "poor" within 400 samples.
-  /// true: all looks of all tests together err by `alpha`, however many there are.
+  /// true: all looks of all tests together err by `alpha`, for any number of looks.
   bool spends_alpha = false;
-  /// A test that is undecided for so long ends, and the next one begins: what came before a disturbance should not hide
-  /// it. Only if alpha is spent.
+  /// A test that is undecided after this number of samples ends, and the next one begins: the time before a disturbance
+  /// should not hide it. Only if alpha is spent.
   std::size_t most_samples = 240;
 };
 
@@ -27,9 +27,9 @@ double chance_of_at_least(std::size_t below, std::size_t samples);
 /// P(Bin(samples, 1/2) <= below).
 double chance_of_at_most(std::size_t below, std::size_t samples);
 
-/// So many samples of `samples` or more below the target are poor progress. None if even all of them are too few.
+/// Progress is poor if at least this number of `samples` is below the target. None if even all of them are too few.
 std::optional<std::size_t> poor_threshold(std::size_t samples, double alpha);
-/// So many or fewer are good progress. None if even no sample below the target is not enough.
+/// Progress is good if at most this number is below the target. None if even no sample below the target is not enough.
 std::optional<std::size_t> good_threshold(std::size_t samples, double beta);
 
 /// The fewest samples that can be judged poor (equation 1).
@@ -40,16 +40,15 @@ double chance_of_poor_in_a_row(std::size_t poor, const SignTestSettings& setting
 /// as a sample and each further one twice as long (equation 3). None unless alpha < beta: it would grow without limit.
 std::optional<double> suspended_share(const SignTestSettings& settings);
 
-/// What the `test`-th test may err by, from 1 on, so that all tests together err by `alpha`:
-/// alpha ln 2 (1 / ln(test + 1) - 1 / ln(test + 2)). This spends alpha over tests as Lan and DeMets spend it over looks
-/// (K. K. G. Lan, D. L. DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum
-/// telescopes to alpha, and the terms fall only a little faster than 1 / test, so that a late test is nearly as
-/// quick as an early one.
+/// The permitted error of the `test`-th test, from 1 on, so that all tests together err by `alpha`: alpha ln 2 (1 /
+/// ln(test + 1) - 1 / ln(test + 2)). This spends alpha over tests as Lan and DeMets spend it over looks (K. K. G. Lan,
+/// D. L. DeMets, Discrete sequential boundaries for clinical trials, Biometrika 70, 1983). The sum telescopes to alpha,
+/// and the terms fall only a little faster than 1 / test, so that a late test is nearly as quick as an early one.
 double spent_alpha(std::size_t test, double alpha);
 
-/// How much better the samples fit to a chance above 1/2 than to 1/2, with all chances above 1/2 alike beforehand:
-/// log of 2^(n+1) times the integral of p^r (1-p)^(n-r) over p from 1/2 to 1. With a chance of at most 1/2 it ever
-/// reaches log(1 / a) with a probability of at most a, however long one looks (J. Ville 1939; H. Robbins, Statistical
+/// How much better the samples fit to a chance above 1/2 than to 1/2, with the same prior for all chances above 1/2:
+/// log of 2^(n+1) times the integral of p^r (1-p)^(n-r) over p from 1/2 to 1. With a chance of at most 1/2, it ever
+/// reaches log(1 / a) with a probability of at most a, for any number of looks (J. Ville 1939; H. Robbins, Statistical
 /// methods related to the law of the iterated logarithm, Ann. Math. Stat. 41, 1970).
 double log_evidence_of_poor(std::size_t below, std::size_t samples);
 
@@ -60,7 +59,7 @@ class SignTest {
 
   Judgment add(bool is_below_target);
 
-  /// Of the test that is going on.
+  /// Of the current test.
   std::size_t samples() const { return samples_; }
   std::size_t below() const { return below_; }
 

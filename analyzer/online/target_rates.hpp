@@ -13,15 +13,15 @@ namespace halcyon {
 using ProgressOfMetrics = Eigen::VectorXd;  // (metrics) each in its own unit, since the last testpoint
 
 struct CalibrationSettings {
-  /// Testpoints over which rates are averaged: each new one has the weight 1 / n (equation 5). Before there are so
-  /// many, all of them have equal weights.
+  /// Testpoints over which rates are averaged: each new one has the weight 1 / n (equation 5). While there are fewer,
+  /// all of them have equal weights.
   double averaged_testpoints = 10'000.0;
   /// What is added to the diagonal of the regression's matrix, as a share of it: metrics have different units. The
   /// paper does not give its value.
   double ridge = 1e-3;
 };
 
-/// What was learned, to be kept until the next run of the program.
+/// The learned values, to be kept until the next run of the program.
 struct LearnedRates {
   std::uint64_t testpoints = 0;
   double rate = 0.0;          // with one metric: units/s (equation 4)
@@ -32,10 +32,10 @@ struct LearnedRates {
 class TargetRates {
  public:
   TargetRates(Eigen::Index metrics, const CalibrationSettings& settings);
-  /// `kept` must be of as many metrics.
+  /// `kept` must have the same number of metrics.
   TargetRates(LearnedRates kept, Eigen::Index metrics, const CalibrationSettings& settings);
 
-  /// A testpoint: so much progress in so many seconds, above 0.
+  /// A testpoint: its progress, and its seconds, above 0.
   void add(const ProgressOfMetrics& progress, double seconds);
 
   /// How long that progress takes without contention: sum of p_k / rho_k (equation 8). 0 before the first testpoint.

@@ -1,5 +1,5 @@
-// E-Divisive with Medians (EDM), the change point method of Pilot. It is here to be compared with: rank_splits.hpp is
-// the default.
+// E-Divisive with Medians (EDM), the change point method of Pilot. It is only for comparison: rank_splits.hpp is the
+// default.
 #pragma once
 
 #include <cstddef>

@@ -23,16 +23,15 @@ struct LevelChange {
   double from_seconds = 0.0;
   double to_seconds = 0.0;
   double factor = 1.0;  // of durations, against the usual level
-  // Those that held the others up for most of the added time. Both are empty if no few of them did, or if the level is
-  // lower.
+  // Those that held the others up for most of the added time. Both are empty if too many did, or if the level is lower.
   std::vector<std::uint32_t> ranks;  // ascending
   std::vector<std::string> hosts;
 };
 
 struct Phases {
   ChangeMethod method = ChangeMethod::ranks;
-  /// One level holds for more than half of the compared segments. It is then the usual one, else the lowest that lasts
-  /// for a tenth of them.
+  /// Whether one level holds for more than half of the compared segments. If so, it is the usual level, otherwise the
+  /// lowest level that lasts for a tenth of them is.
   bool dominant = true;
   double stable_from_seconds = 0.0;  // what comes before is start-up, and is not judged
   double stable_to_seconds = 0.0;    // what comes after is not judged, either
@@ -40,14 +39,14 @@ struct Phases {
   std::vector<LevelChange> changes;  // in the order of time
 };
 
-/// What is told. A level must differ from the usual one by `least_factor` or more, and must have cost or saved
-/// `least_share` of the run's time or more.
+/// Which changes are reported. A level must differ from the usual one by `least_factor` or more, and must have cost or
+/// saved `least_share` of the run's time or more.
 struct LeastChange {
   double factor = 1.0;
   double share = 0.0;
 };
 
-/// Nothing where no group is judged.
+/// Nothing if no group is judged.
 std::optional<Phases> find_phases(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
                                   const LeastChange& least, ChangeMethod method);
 

@@ -13,11 +13,11 @@ inline constexpr double false_change_probability = 0.01;
 /// The change points of `values`: ascending, each is the first value of a new level.
 ///
 /// Divisive: the arc of the series whose mean rank is farthest from that of the rest is cut out, then each of the parts
-/// is divided in turn. An arc may begin or end where the series does (A. B. Olshen et al., "Circular binary
+/// is divided in the same way. An arc may begin or end where the series does (A. B. Olshen et al., "Circular binary
 /// segmentation", Biostatistics 5, 2004; here on ranks, as A. N. Pettitt's test of one change, Appl. Statist. 28,
-/// 1979). A part is divided if random permutations of its values seldom have an arc as far out. Seldom is
-/// `false_change_probability` times the share of the part in the series. So the parts that are left undivided add up to
-/// that probability, however many looks were taken. Permutations are the same in each call.
+/// 1979). A part is divided if random permutations of its values seldom have an arc as far out. Seldom means
+/// `false_change_probability` times the share of the part in the series. So the undivided parts add up to that
+/// probability, for any number of tests. Permutations are the same in each call.
 std::vector<std::size_t> rank_splits(std::span<const double> values);
 
 /// Moves each change point to the best place between its neighbours, by ranks.

@@ -1,5 +1,5 @@
-// Where a program's repeated work begins and ends, and how its level changes: the segments that are compared along the
-// run, in few numbers however many they are.
+// Where a program's repeated work begins and ends, and how its level changes. The segments compared along the run are
+// reduced to a small number.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,12 @@
 
 namespace halcyon {
 
-/// Groups and the duration that their segments have: (groups) s, 0 where a group is not judged.
+/// The duration of the segments of each group: (groups) s, 0 if a group is not judged.
 using GroupBaselines = std::vector<double>;
 
-/// The segments from where the program begins to repeat itself to where it ends to: without start-up and end. The
-/// start-up ends where the time in segments that are not judged, less nine times the baselines of judged ones, is
-/// largest, so a few short segments of the repeated work may lie in it; the end begins likewise. Nothing where no group
-/// is judged.
+/// The segments of the repeated work, without start-up and end. The start-up ends where the time in segments that are
+/// not judged, minus nine times the baselines of judged ones, is largest. So it may contain a few short segments of the
+/// repeated work. The begin of the end is found in the same way. Nothing if no group is judged.
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
 
 /// How much of the segment before the part is its first repetition, in s. If that segment ends where repeated segments
@@ -31,7 +30,7 @@ double first_repetition_before(const Profile& profile, const Grouping& grouping,
 struct GroupLevel {
   std::uint32_t group = 0;
   double level = 0.0;
-  double seconds = 0.0;  // of the segments that it is the level of
+  double seconds = 0.0;  // of the segments of this level
 };
 
 /// The compared segments in the order of time. They are those of the groups that take nine tenths of the repeated time:
@@ -55,7 +54,7 @@ class ComparedSegments {
  private:
   const Profile& profile_;
   const Grouping& grouping_;
-  GroupBaselines baselines_;  // 0 where a group is not compared
+  GroupBaselines baselines_;  // 0 if a group is not compared
   std::vector<std::uint32_t> segments_;
 };
 

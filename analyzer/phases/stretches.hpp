@@ -8,7 +8,7 @@
 
 namespace halcyon {
 
-/// The values from `begin` on, up to `end`, which is not one of them.
+/// The values from `begin` up to, but not including, `end`.
 struct Stretch {
   std::size_t begin = 0;
   std::size_t end = 0;

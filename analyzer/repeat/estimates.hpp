@@ -1,5 +1,5 @@
-// Estimates of one quantity by several runs, and the error that all of them may share: the floor of what more runs can
-// tell.
+// Estimates of one quantity by several runs, and the error that all of them may share: more runs do not reduce this
+// error.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace halcyon {
 
-/// How far it reaches to either side, at most.
+/// Its largest reach to either side.
 struct SharedError {
   double below = 0.0;
   double above = 0.0;
@@ -23,9 +23,8 @@ struct Estimates {
   void add(double value, double error_below, double error_above);
 };
 
-/// To either side the median, over the runs, of how far their own 90 % intervals reach to that side, each run with its
-/// weight: an error that all runs share lies within the intervals of all of them, so the runs that are known well bound
-/// it. Needs at least one run.
+/// On each side, the weighted median of the reach of the runs' own 90 % intervals: an error that all runs share lies
+/// within the intervals of all of them, so the runs with narrow intervals limit it. Needs at least one run.
 SharedError shared_error_of(const Estimates& estimates, std::span<const double> weights);
 
 }  // namespace halcyon

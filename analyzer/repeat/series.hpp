@@ -1,4 +1,4 @@
-// What a series of runs of one program says: three means side by side, and what must be said of them.
+// The result of a series of runs of one program: three means, their contradictions and caveats.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace halcyon {
 
 struct SeriesRequest {
   Precision precision;
-  std::optional<std::size_t> warm_up_runs = 0;  // none: as many as differ from the rest (`auto`)
+  std::optional<std::size_t> warm_up_runs = 0;  // none: those that differ from the rest (`auto`)
 };
 
-/// Where the undisturbed mean contradicts the other means.
+/// How the undisturbed mean contradicts the other means.
 enum class ContradictionCode : std::uint8_t {
-  above_quiet,            // it lies above the mean of the quiet runs: interference cannot be negative
-  above_measured,         // it lies above the mean of the measured times
-  disturbed_runs_higher,  // the undisturbed times of red runs lie above those of the quiet runs: too little was removed
-  disturbed_runs_lower,   // they lie below: too much was removed
+  above_quiet,            // it is above the mean of the quiet runs: interference cannot be negative
+  above_measured,         // it is above the mean of the measured times
+  disturbed_runs_higher,  // the undisturbed times of red runs are above those of the quiet runs: too little was removed
+  disturbed_runs_lower,   // they are below: too much was removed
 };
 constexpr std::string_view name_of(ContradictionCode code) {
   switch (code) {
@@ -36,16 +36,16 @@ constexpr std::string_view name_of(ContradictionCode code) {
 }
 struct Contradiction {
   ContradictionCode code = ContradictionCode::above_quiet;
-  double difference_percent = 0.0;  // from the mean it is held against, in percent of that
-  Interval interval_percent;        // of it: 99 % between red and quiet runs, else what both means' intervals allow
+  double difference_percent = 0.0;  // from the mean it is compared with, in percent of that
+  Interval interval_percent;        // of it: 99 % between red and quiet runs, else from both means' intervals
 };
 
-/// Why the interval of the undisturbed mean may be worth less than it says.
+/// Why the interval of the undisturbed mean may be wrong.
 enum class CaveatCode : std::uint8_t {
   correlated,     // runs depend on those before them; the interval was widened for it
   drift,          // the undisturbed times rise or fall along the series; the mean is that of the runs made
   few_runs,       // too few to see correlation between them
-  all_disturbed,  // no run was quiet: the mean stands on estimates alone
+  all_disturbed,  // no run was quiet: the mean depends only on estimates
 };
 constexpr std::string_view name_of(CaveatCode code) {
   switch (code) {
@@ -67,7 +67,7 @@ struct SeriesSummary {
   std::size_t hosts = 0;  // seen by all runs
   MeanTime measured;      // all runs that count, as measured
   MeanTime quiet;         // of them, those that were not red, as measured; unknown ones are left out
-  MeanTime undisturbed;   // each weighted by what its own interval says: the default answer
+  MeanTime undisturbed;   // each weighted by its own interval: the default answer
   std::optional<Contradiction> contradiction;
   std::vector<Caveat> caveats;
 };

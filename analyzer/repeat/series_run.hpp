@@ -1,4 +1,4 @@
-// A run as a series of runs sees it: what it took, what is known of its undisturbed time, and whether it counts.
+// A run within a series: its time, its undisturbed time as far as known, and whether it counts.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace halcyon {
 /// How a run ended. `other_work`: it has a profile, but did not do the work of the first run.
 enum class RunEnd : std::uint8_t { finished, failed, other_work };
 
-/// What a run would have taken without interference, as its own profile says.
+/// The estimated time of a run without interference, from its own profile.
 struct UndisturbedTime {
   double seconds = 0.0;
   Interval interval_seconds;  // with `interval_confidence`, as Analysis::undisturbed_interval_seconds() gives it
@@ -28,8 +28,8 @@ struct UndisturbedTime {
 
 struct RepeatedRun {
   RunEnd end = RunEnd::finished;
-  double measured_seconds = 0.0;               // run time; means nothing where the run failed
-  std::optional<UndisturbedTime> undisturbed;  // none where the analysis gave no estimate
+  double measured_seconds = 0.0;               // run time; undefined if the run failed
+  std::optional<UndisturbedTime> undisturbed;  // none if the analysis gave no estimate
   Verdict verdict = Verdict::unknown;
   std::vector<std::string> hosts;  // distinct
 };
@@ -46,20 +46,20 @@ constexpr std::string_view name_of(Unused reason) {
   return "no-estimate";
 }
 
-/// (runs) None where a run counts. The first `warm_up_runs` of the runs that finished are warm-up. A run without an
+/// (runs) None if a run counts. The first `warm_up_runs` of the runs that finished are warm-up. A run without an
 /// estimate of its undisturbed time counts in the mean of the measured times, but not in the undisturbed mean.
 std::vector<std::optional<Unused>> reasons_against(std::span<const RepeatedRun> runs, std::size_t warm_up_runs);
 
-/// How many hosts the runs have seen, failed ones too.
+/// Number of hosts in all runs, including failed ones.
 std::size_t hosts_seen(std::span<const RepeatedRun> runs);
 
-/// The most runs at the beginning of a series that `auto` takes for warm-up.
+/// The largest number of first runs that `auto` treats as warm-up.
 inline constexpr std::size_t most_warm_up_runs = 3;
 
-/// How many of the first runs differ from the rest. The first three are on trial if at least four runs follow them; if
-/// there are fewer than seven runs, only the first is. A run on trial differs if its undisturbed time lies outside the
-/// 99.9 % prediction interval (Student's t) of the runs that are not on trial, widened by the run's own interval. The
-/// warm-up ends before the first run on trial that does not differ. Failed runs and runs of other work are passed over.
+/// How many of the first runs differ from the rest. The first three are tested if at least four runs follow them; if
+/// there are fewer than seven runs, only the first is. A tested run differs if its undisturbed time is outside the
+/// 99.9 % prediction interval (Student's t) of the other runs, widened by the run's own interval. The warm-up ends
+/// before the first tested run that does not differ. Failed runs and runs of other work are skipped.
 std::size_t warm_up_runs(std::span<const RepeatedRun> runs);
 
 }  // namespace halcyon

@@ -1,5 +1,5 @@
-// When a series of runs has said enough. It stops on the width of an interval, and never because a result is
-// significant: who looks often enough finds significance in anything.
+// When a series of runs is long enough. It stops because of the width of an interval, and never because a result is
+// significant: with enough looks, any result becomes significant at some time.
 #pragma once
 
 #include <cstddef>
@@ -35,33 +35,32 @@ struct StoppingRule {
 };
 
 /// Runs are looked at after `least_runs`, and then each time that there are at least 1.4 times as many as at the last
-/// look (5, 7, 10, 14, 20, 28, 40, ...). A fixed schedule with few looks keeps the confidence of the interval at the
-/// moment of stopping.
+/// look (5, 7, 10, 14, 20, 28, 40, ...). A fixed schedule with few looks preserves the confidence of the interval at
+/// the moment of stopping.
 bool is_look(std::size_t runs, std::size_t least_runs);
-/// The first look with at least so many runs.
+/// The first look with at least `runs` runs.
 std::size_t next_look(std::size_t runs, std::size_t least_runs);
 
 /// How far a series has come.
 struct SeriesProgress {
   double elapsed_seconds = 0.0;  // since the series began, over all of its allocations
-  double seconds_per_run = 0.0;  // mean, with what lies between runs
+  double seconds_per_run = 0.0;  // mean, including the time between runs
   bool is_interrupted = false;
 };
 
-/// What is known of the end of a series.
+/// What is known about the end of a series.
 struct Outlook {
-  std::optional<StoppedBecause> stopped_because;  // none: go on
-  /// How many runs that count there will be in all when the width is reached: a look of the schedule. None where it
-  /// cannot be told yet, or the width cannot be reached.
+  std::optional<StoppedBecause> stopped_because;  // none: continue
+  /// Total number of counting runs when the width is reached: a look of the schedule. None if it is not known yet, or
+  /// the width cannot be reached.
   std::optional<std::size_t> expected_runs;
-  std::optional<std::size_t> possible_runs;  // that count, in all: what `most_runs` and `most_seconds` leave room for
-  /// The half width to be expected after `possible_runs`; without a limit, the floor. None where it cannot be told yet.
+  std::optional<std::size_t> possible_runs;  // that count, in total: as many as `most_runs` and `most_seconds` allow
+  /// The half width to be expected after `possible_runs`; without a limit, the floor. None if it is not known yet.
   std::optional<double> reachable_percent;
   bool is_reachable = true;  // false: not with the possible runs, or not at all
 };
 
-/// What a series, or a comparison of pairs, is to know, as far as it is known. With pairs, these are counted in place
-/// of runs.
+/// The current precision of a series, or of a comparison of pairs. With pairs, these are counted instead of runs.
 struct KnownSoFar {
   std::size_t runs = 0;                      // that count
   std::optional<double> half_width_percent;  // none with fewer than two runs
@@ -71,9 +70,9 @@ struct KnownSoFar {
 };
 KnownSoFar known_so_far(const MeanTime& mean);
 
-/// Width and floor are looked at on the schedule; the width also where a limit ends the series. The series stops for
-/// its floor if that lies above the width at a look with at least twice the least number of runs. `rule.within_percent`
-/// is also that of the mean.
+/// Width and floor are checked on the schedule; the width also when a limit ends the series. The series stops because
+/// of its floor if that is above the width at a look with at least twice the minimum number of runs.
+/// `rule.within_percent` is also that of the mean.
 Outlook outlook_of(const KnownSoFar& known, const StoppingRule& rule, const SeriesProgress& progress);
 
 }  // namespace halcyon

@@ -32,29 +32,30 @@ struct RunPair {
   RepeatedRun b;
 };
 
-/// Who leads a pair, from pair 0 on: A B, B A, A B, B A (ABBA). Drift of the machine then strikes both alike.
+/// Which program runs first in a pair, from pair 0 on: A B, B A, A B, B A (ABBA). Drift of the machine then affects
+/// both alike.
 constexpr bool b_leads(std::size_t pair) { return pair % 2 == 1; }
 
 /// Times of B over times of A. Above 1: B is slower.
 struct TimeRatio {
   std::size_t pairs = 0;
-  double ratio = 1.0;                // geometric mean over pairs; means nothing without a pair
+  double ratio = 1.0;                // geometric mean over pairs; undefined without a pair
   std::optional<Interval> interval;  // paired; none with fewer than two pairs
-  std::optional<Interval> welch;     // of the same runs as two samples, beside it
-  /// How many pairs in all until the half width is half of what was asked for. None with fewer than two pairs, and
-  /// where the floor lies above that.
+  std::optional<Interval> welch;     // of the same runs as two samples
+  /// Total number of pairs until the half width is half of the requested one. None with fewer than two pairs, or if the
+  /// floor is above that.
   std::optional<std::size_t> pairs_needed;
   double confidence = 0.0;
   double log_random = 0.0;  // half width of the part of the logarithm's interval that more pairs make narrower
-  // What more pairs do not make narrower: what an error that all runs share leaves in the ratio. 0 for measured times.
+  // The part that more pairs do not make narrower, from errors that all runs share. 0 for measured times.
   double log_floor_below = 0.0;
   double log_floor_above = 0.0;
 
   /// Half of the interval's width, in percent of the ratio.
   std::optional<double> half_width_percent() const;
-  /// What it will be after so many pairs in all, if they go on as they are.
+  /// Its expected value after `all_pairs` pairs, if their scatter stays the same.
   std::optional<double> half_width_percent_after(std::size_t all_pairs) const;
-  /// What it will not fall below.
+  /// Its lower limit.
   double floor_percent() const;
 };
 
@@ -65,12 +66,12 @@ struct Versus {
   std::size_t pairs_left_out = 0;  // one of the runs failed, did other work, was warm-up or has no estimate
 };
 
-/// The interval is that of the mean over pairs, and in quadrature what an error that all runs share leaves in the
-/// ratio. Such an error is the same share of the reach of all runs (estimates.hpp), of A and of B. It cancels but
-/// for the difference of their reaches.
+/// The interval is that of the mean over pairs, combined in quadrature with the effect of an error that all runs share.
+/// Such an error is the same share of the reach of all runs (estimates.hpp), of A and of B. It cancels except for the
+/// difference of their reaches.
 ///
-/// Each run must be judged alone. Runs that are judged by what others of their program have made known share the errors
-/// of the best of them, which do not cancel and do not scatter from pair to pair.
+/// Each run must be judged alone. If runs are judged with other runs of their program as known runs, they share the
+/// errors of the best of them. These do not cancel and do not scatter from pair to pair.
 ///
 /// `same`: the whole interval lies within 1 +- `within_percent`. `faster`, `slower`: not that, and the whole interval
 /// lies to one side of 1. Else `unclear`. With the half width at half of `within_percent` nothing is unclear: an
@@ -80,12 +81,12 @@ Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision)
 /// The half width, in percent, at which a comparison stops.
 constexpr double versus_half_width_percent(double within_percent) { return within_percent / 2.0; }
 
-/// For outlook_of(), with `versus_half_width_percent(within_percent)` as the rule's width. The floor counts once the
+/// For outlook_of(), with `versus_half_width_percent(within_percent)` as the rule's width. The floor counts when the
 /// random part of the interval is not above it.
 KnownSoFar known_so_far(const TimeRatio& ratio);
 
-/// How often as many pairs of A against itself would be called faster or slower, for `--aa`: in each of the repetitions
-/// it is drawn by lot which run of each pair is A. A share from 0 to 1; none with fewer than `default_least_runs` pairs
+/// How often this number of pairs of A against itself would be called faster or slower, for `--aa`: each repetition
+/// chooses at random which run of each pair is A. A share from 0 to 1; none with fewer than `default_least_runs` pairs
 /// that count.
 std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Precision& precision,
                                         std::size_t repetitions, std::uint64_t seed);

@@ -1,4 +1,4 @@
-// Work per second where the user can vary the work: time = fixed cost + work * cost of a unit (Pilot, "Workloads that
+// Work per second, if the user can vary the work: time = fixed cost + work * cost of a unit (Pilot, "Workloads that
 // cannot provide unit reading").
 #pragma once
 
@@ -18,7 +18,7 @@ struct WorkRange {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
 };
-/// The amount for run 0, 1, 2, ...: both ends first, since they tell most about a line; then Pilot's midpoints of
+/// The amount for run 0, 1, 2, ...: both ends first, since they determine a line best; then Pilot's midpoints of
 /// midpoints. Amounts repeat after every amount of the range has been used.
 std::uint64_t work_of_run(std::size_t run, const WorkRange& range);
 
@@ -31,12 +31,12 @@ struct WorkedRun {
 /// `equal`: each time is known equally well, in seconds. `relative`: each is known equally well, in percent of itself.
 enum class WorkWeights : std::uint8_t { equal, relative };
 
-/// Why a line may not be what the times follow.
+/// Why the times may not follow a line.
 enum class WorkCaveat : std::uint8_t {
-  narrow_range,         // the largest amount is less than twice the least
+  narrow_range,         // the largest amount is less than twice the smallest
   not_linear,           // a parabola fits significantly better (F test, 1 %)
-  correlated,           // what is left over is correlated along the runs
-  negative_fixed_cost,  // the interval of the fixed cost lies below 0
+  correlated,           // the residuals are correlated along the runs
+  negative_fixed_cost,  // the interval of the fixed cost is below 0
 };
 constexpr std::string_view name_of(WorkCaveat code) {
   switch (code) {
@@ -50,7 +50,7 @@ constexpr std::string_view name_of(WorkCaveat code) {
 
 struct EstimatedCost {
   double seconds = 0.0;
-  Interval interval_seconds;  // with the confidence that was asked for
+  Interval interval_seconds;  // with the requested confidence
 };
 
 struct WorkRate {
@@ -58,12 +58,12 @@ struct WorkRate {
   EstimatedCost fixed;
   EstimatedCost unit;
   double units_per_second = 0.0;          // 1 / cost of a unit
-  std::optional<Interval> rate_interval;  // none where the cost of a unit may be 0
-  double residual_percent = 0.0;          // standard deviation of what is left over, of the mean time
+  std::optional<Interval> rate_interval;  // none if the cost of a unit may be 0
+  double residual_percent = 0.0;          // standard deviation of the residuals, in percent of the mean time
   std::vector<WorkCaveat> caveats;
 };
 
-/// None with fewer than three runs, or all of the same amount.
+/// None with fewer than three runs, or if all have the same amount.
 std::optional<WorkRate> work_rate(std::span<const WorkedRun> runs, double confidence,
                                   WorkWeights weights = WorkWeights::relative);
 

@@ -9,9 +9,9 @@
 
 namespace halcyon {
 
-/// What is held against the limit.
-/// `time`: of the run, in seconds. `efficiency`: ranks times time at the smallest load, divided by ranks times time of
-/// the run. `rate`: a number that the program prints, or the load per second of `time`.
+/// What is compared with the limit. `time`: of the run, in seconds. `efficiency`: ranks times time at the smallest
+/// load, divided by ranks times time of the run. `rate`: a number that the program prints, or the load per second of
+/// `time`.
 enum class Response : std::uint8_t { time, efficiency, rate };
 std::string_view name_of(Response response);
 

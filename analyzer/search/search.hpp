@@ -14,24 +14,24 @@
 
 namespace halcyon {
 
-/// `largest`: small loads meet the limit. `least`: large loads meet it, as of a resource.
+/// `largest`: small loads meet the limit. `least`: large loads meet it, such as amounts of a resource.
 enum class Aim : std::uint8_t { largest, least };
 std::string_view name_of(Aim aim);
 
-/// How the next load is chosen. While the limit lies on one side of all loads tried, `linear` goes on by a fixed step,
-/// and `binary` doubles or halves the load. Between a load that meets the limit and one that does not, both take the
-/// middle. `model` draws a curve through two loads and goes to where it crosses the limit.
+/// How the next load is chosen. While the limit is on one side of all loads tried, `linear` continues with a fixed
+/// step, and `binary` doubles or halves the load. Between a load that meets the limit and one that does not, both take
+/// the middle. `model` draws a curve through two loads and takes the load where it crosses the limit.
 enum class LoadPick : std::uint8_t { linear, binary, model };
 std::string_view name_of(LoadPick pick);
 
-/// The curve of `model`. `queue`: R = 1 / (a - b load), as the paper has it. `power`: R = a load^b, the usual law of a
-/// program's time over its size or its ranks.
+/// The curve of `model`. `queue`: R = 1 / (a - b load), as the paper has it. `power`: R = a load^b, as the time of a
+/// program usually depends on its size or its ranks.
 enum class LoadModel : std::uint8_t { queue, power };
 
 struct SearchRequest {
   Interval range;            // of loads
   bool whole_loads = true;   // only whole numbers are loads
-  std::optional<Aim> aim{};  // nothing: as the responses show
+  std::optional<Aim> aim{};  // nothing: decided by the responses
   ResponseLimit limit{};
   double accuracy = 0.90;       // of the response at the answer
   double confidence = 0.95;     // of the interval that the accuracy is taken from
@@ -43,7 +43,7 @@ struct SearchRequest {
   double step = 0.0;              // of `linear`; 0: a twentieth of the range
   double resolution = 0.01;       // the search ends where a bracket is narrower than this share of its loads
   std::size_t fewest_trials = 2;  // of a load
-  std::size_t most_trials = 10;   // of a load, if its response is still not known well enough
+  std::size_t most_trials = 10;   // of a load, if its response is still not accurate enough
   std::size_t most_runs = 100;    // of the search
 };
 
@@ -53,8 +53,8 @@ struct Trial {
   std::optional<double> response{};  // nothing: the run failed, which counts as not meeting the limit
 };
 
-/// What is known of a load. `open`: it needs more trials. `reached`: its mean lies within the region at the limit.
-/// `meets`, `fails`: it lies outside, on that side.
+/// What is known about a load. `open`: it needs more trials. `reached`: its mean is in the region at the limit.
+/// `meets`, `fails`: it is outside, on that side.
 enum class Standing : std::uint8_t { open, reached, meets, fails };
 
 struct TriedLoad {
@@ -62,19 +62,19 @@ struct TriedLoad {
   std::size_t trials = 0;
   std::size_t failed = 0;  // of them
   double mean = 0.0;       // of the response; 0 if all failed
-  Interval interval{};     // of the mean, at the confidence that was asked for
+  Interval interval{};     // of the mean, at the requested confidence
   double accuracy = 0.0;   // of that interval
   Standing standing = Standing::open;
-  bool is_sure = true;  // otherwise it has had the most trials, and its mean alone decided where it stands
+  bool is_sure = true;  // otherwise it has had the most trials, and only its mean decided
 };
 
 /// Why a search ends.
 enum class SearchEnd : std::uint8_t {
-  reached,       // the response at the answer lies at the limit, and is known as accurately as asked
-  bracketed,     // the next load, or one as near as the resolution, does not meet the limit
-  all_meet,      // the answer is the end of the range: even there the limit is met
+  reached,       // the response at the answer is at the limit, with the requested accuracy
+  bracketed,     // the next load, or one within the resolution, does not meet the limit
+  all_meet,      // the answer is the end of the range, which still meets the limit
   none_meets,    // not even the easiest load of the range meets the limit
-  wrong_way,     // not the easiest load meets the limit, but the response becomes better towards the others
+  wrong_way,     // the easiest load does not meet the limit, but the response becomes better towards the others
   noise,         // a load near the limit had the most trials, and it is still not known whether it meets the limit
   too_many_runs  // the answer is the best load so far
 };
@@ -93,12 +93,12 @@ struct SearchState {
 /// Depends on nothing else, so that a search can be resumed or simulated. `trials` are in the order of time.
 ///
 /// Algorithm 2 of the paper: two trials of a load. If the 95 % interval of its mean misses the region at the limit, the
-/// load is settled, and another is picked. Otherwise it is tried until its mean is as accurate as asked. Beyond the
-/// paper: the mean itself, and not only its interval, must lie in the region to end the search; a bracket of loads on
-/// both sides guards the model; trials and runs are bounded; a range without an answer is told.
+/// load is settled, and another is picked. Otherwise it is tried until its mean has the requested accuracy. Beyond the
+/// paper: the mean itself, and not only its interval, must be in the region to end the search; loads on both sides form
+/// a bracket for the model; trials and runs are bounded; a range without an answer is reported.
 SearchState state_of(const SearchRequest& request, std::span<const Trial> trials);
 
-/// What the best load was for other factors, such as another problem size.
+/// The best load for other factors, such as another problem size.
 struct KnownPeak {
   std::vector<double> factors;
   double load = 0.0;

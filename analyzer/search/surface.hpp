@@ -1,4 +1,4 @@
-// A response surface: a quadratic in several factors, learnt from few points of their grid, and which point to measure
+// A response surface: a quadratic in several factors, fitted to few points of their grid, and which point to measure
 // next. After the workbench paper (trials.hpp), section 4, and R. H. Myers, D. C. Montgomery, "Response Surface
 // Methodology", 1995.
 #pragma once
@@ -46,20 +46,21 @@ struct Surface {
   Eigen::VectorXd coefficients;
   Eigen::MatrixXd inverse;     // of X'X
   double deviation = 0.0;      // of the points from the quadratic: standard deviation
-  int degrees_of_freedom = 0;  // of it; 0: the quadratic goes through all points, its error is unknown
+  int degrees_of_freedom = 0;  // of it; 0: the quadratic goes through all points, and its error is unknown
   std::optional<double>
       error_left_out_percent;  // of each point, predicted from the others: mean of the absolute errors
 
   double at(const Point& point) const;
-  /// What a measurement there should give with this confidence, by Student's t; nothing without degrees of freedom.
+  /// The interval of a measurement there with this confidence, by Student's t; nothing without degrees of freedom.
   std::optional<Interval> interval_at(const Point& point, double confidence) const;
 };
 
-/// By least squares. Nothing if the points do not determine all terms, or for a logarithm of what is not positive.
+/// By least squares. Nothing if the points do not determine all terms, or for a logarithm of a response that is not
+/// positive.
 std::optional<Surface> fit_surface(std::span<const Factor> factors, std::span<const Point> points,
                                    std::span<const double> responses, bool logarithmic);
-/// Of the response or of its logarithm, whichever predicts points that are left out better. Of the logarithm, too,
-/// where responses are positive, but the quadratic of the responses is not in the whole grid.
+/// Of the response or of its logarithm, whichever predicts left-out points better. Also of the logarithm if responses
+/// are positive, but the quadratic of the responses is not positive in the whole grid.
 std::optional<Surface> fit_better_surface(std::span<const Factor> factors, std::span<const Point> points,
                                           std::span<const double> responses);
 

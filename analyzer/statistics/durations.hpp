@@ -1,5 +1,5 @@
-// The durations of a group as a column to calculate with. It has a header of its own, since Eigen takes a second to
-// compile in every file that includes it.
+// The durations of a group as a column for calculations. It has its own header, since Eigen takes a second to compile
+// in every file that includes it.
 #pragma once
 
 #include <Eigen/Core>

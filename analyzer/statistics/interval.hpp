@@ -1,4 +1,4 @@
-// Intervals, and the normal distribution that most of them come from.
+// Intervals, and the normal distribution on which most of them are based.
 #pragma once
 
 namespace halcyon {
@@ -10,7 +10,7 @@ struct Interval {
 constexpr Interval interval_around(double value, double half_width) { return {value - half_width, value + half_width}; }
 constexpr bool excludes_zero(const Interval& interval) { return interval.low > 0.0 || interval.high < 0.0; }
 
-/// The probability with which every interval of Halcyon should hold the truth.
+/// The probability with which every interval of Halcyon should contain the truth.
 inline constexpr double interval_confidence = 0.90;
 
 /// The quantile of the standard normal distribution.

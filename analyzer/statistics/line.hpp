@@ -20,9 +20,9 @@ struct Line {
   double residual_deviation() const;  // sqrt(residual / freedom)
   double r_squared() const;
 };
-/// None with fewer than three points, or where all have the same x.
+/// None with fewer than three points, or if all have the same x.
 std::optional<Line> fit_line(const Eigen::ArrayXd& x, const Eigen::ArrayXd& y, const Eigen::ArrayXd& weights);
-/// None with fewer than two points, or where all x are 0.
+/// None with fewer than two points, or if all x are 0.
 std::optional<Line> fit_line_through_origin(const Eigen::ArrayXd& x, const Eigen::ArrayXd& y);
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// The median of sorted values, and how well it is known.
+// The median of sorted values, and its error.
 #pragma once
 
 #include <span>

@@ -17,7 +17,7 @@ class RunningMoments {
 
   std::size_t count() const { return count_; }
   double mean() const { return mean_; }  // 0 without values
-  /// Of the law behind the values; 0 with fewer than two.
+  /// Of the distribution behind the values; 0 with fewer than two.
   double deviation() const { return count_ < 2 ? 0.0 : std::sqrt(squares_ / static_cast<double>(count_ - 1)); }
 
  private:

@@ -13,7 +13,7 @@ namespace halcyon {
 enum class RunKind : std::uint8_t { quiet, injected, disturbed };
 std::string_view name_of(RunKind kind);
 
-/// What must be known of a program before delays can be chosen for it.
+/// What must be known about a program before delays can be chosen for it.
 struct Calibration {
   double run_time_seconds = 0.0;  // undisturbed
   std::uint64_t segments = 0;
@@ -37,14 +37,14 @@ struct PlannedRun {
   double probability = 0.0;       // of a call to be delayed
   double delay_seconds = 0.0;     // mean of a delay
   double deviation_seconds = 0.0;
-  int disturber = -1;      // beside which it runs, of those that were asked for
-  std::uint64_t seed = 0;  // of the injector or the disturber's bursts, another one for each run
+  int disturber = -1;      // beside which it runs, of the requested ones
+  std::uint64_t seed = 0;  // of the injector or the disturber's bursts, different for each run
 };
 
 inline constexpr double most_target_percent = 45.0;
 inline constexpr double fewest_hits_per_segment = 0.05;
 inline constexpr double most_hits_per_segment = 16.0;
-/// A shorter delay cannot be told from the cost of waiting for it.
+/// A shorter delay cannot be distinguished from the cost of waiting for it.
 inline constexpr double shortest_delay_seconds = 5e-6;
 
 /// Target of injected level 1 to `injected_levels`: 45 % (level / levels)^1.5, closer where the classes meet.
@@ -58,11 +58,11 @@ double critical_hits(double hits, int ranks);
 inline constexpr std::size_t first_quiet_runs = 3;
 
 /// The runs in the order in which they are to be made. Those with delays or disturbers come in `runs` rounds, each of
-/// every level and every disturber once, shuffled, so that drift of the machine meets all alike. Every two of them lie
-/// between quiet runs (A B B A B B A ...), so that each has quiet neighbours before and after it. Hits per segment lie
-/// on a logarithmic scale in `runs` bands; each level has one run in each band, each band has each level once, and no
-/// value occurs twice. Hits that would need delays below the shortest, or more than half of the calls, are cut down to
-/// what is possible.
+/// every level and every disturber once, shuffled, so that drift of the machine affects all alike. Every two of them
+/// are between quiet runs (A B B A B B A ...), so that each has quiet neighbours before and after it. Hits per segment
+/// are on a logarithmic scale in `runs` bands; each level has one run in each band, each band has each level once, and
+/// no value occurs twice. Hits that would need delays below the shortest, or more than half of the calls, are reduced
+/// to the possible number.
 std::vector<PlannedRun> plan_runs(const Calibration& calibration, const PlanRequest& request);
 
 }  // namespace halcyon

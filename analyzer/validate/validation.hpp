@@ -1,4 +1,4 @@
-// How near the estimates come to the truth in the runs of a validation, for any program and machine.
+// The error of the estimates in the runs of a validation, for any program and machine.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +13,24 @@ namespace halcyon {
 /// 1 - |P(truth) - P(estimate)|, P the probability of a highly disturbed run (the paper, section 3). Both in percent.
 double soft_accuracy(double truth_percent, double estimate_percent);
 
-/// How one method did in one run.
+/// The score of one method in one run.
 struct Score {
   double accuracy = 0.0;
   double difference_points = 0.0;  // |truth - estimate|
-  bool covered = false;            // the 90 % interval holds the truth
-  bool reached = false;            // or comes as near to it as the truth is known
+  bool covered = false;            // the 90 % interval contains the truth
+  bool reached = false;            // or is at most the uncertainty of the truth away
 };
-/// None where the method gave no verdict, or the truth is not known.
+/// None if the method gave no verdict, or the truth is not known.
 std::optional<Score> score_of(const ValidatedRun& run, std::size_t method, Truth truth);
 
-/// How one method did in all runs, of those that it judged.
+/// The scores of one method in all runs that it judged.
 struct MethodSummary {
   std::string_view method;
   Truth truth = Truth::measured;
   std::vector<double> accuracy;           // (judged runs)
   std::vector<double> difference_points;  // (judged runs)
-  std::size_t covered = 0;                // judged runs whose interval holds the truth
-  std::size_t reached = 0;                // or comes as near to it as the truth is known
+  std::size_t covered = 0;                // judged runs whose interval contains the truth
+  std::size_t reached = 0;                // or is at most the uncertainty of the truth away
 };
 
 /// The results of a validation.
@@ -40,7 +40,7 @@ struct Validation {
   std::optional<double> background_percent;  // median over the runs without a disturber
   bool paired_at_equal_speed = false;        // times by pairs are in units of the background's quantum
   Noise noise;
-  std::vector<MethodSummary> summaries;  // method by method, truth by truth; truths that are not known are left out
+  std::vector<MethodSummary> summaries;  // method by method, truth by truth; without unknown truths
 
   std::vector<Truth> known_truths() const;  // of any run
 };

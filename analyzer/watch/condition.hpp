@@ -22,8 +22,8 @@ struct Condition {
   double limit = 0.0;        // percent, or s
   double for_seconds = 0.0;  // without a break
 
-  /// The interference is above a limit only if its whole 90 % interval is, and below only if the whole interval is.
-  /// What is not known yet is neither.
+  /// The interference is above a limit only if its whole 90 % interval is, and below only if the whole interval is. An
+  /// unknown value is neither.
   bool holds(const JobView& view) const;
 };
 

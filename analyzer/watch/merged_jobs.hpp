@@ -1,4 +1,4 @@
-// One job out of what readers on its hosts have published of it.
+// One job, from the files that readers on its hosts have published.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace halcyon {
 
-/// What a host's file held when it was last read.
+/// The contents of a host's file when it was last read.
 struct HostReading {
   live::PublishedJob published;
   double seconds_ago = 0.0;  // how long ago it was replaced

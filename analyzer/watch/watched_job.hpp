@@ -1,4 +1,4 @@
-// A running job, look by look: what its live record tells, and what has changed since the looks before.
+// A running job, look by look: the contents of its live record, and the changes since earlier looks.
 #pragma once
 
 #include <array>
@@ -30,13 +30,13 @@ struct RateAt {
   double rate = 0.0;     // undisturbed seconds per second
 };
 
-/// A host of which nothing new is heard: what is known of its ranks is old, and left out.
+/// A host without news: its ranks' data is old, and left out.
 struct StaleHost {
   std::string name;
   double seconds = 0.0;
 };
 
-/// What is known of a job at a look.
+/// What is known about a job at a look.
 struct JobView {
   std::string job;
   std::string command;
@@ -46,22 +46,23 @@ struct JobView {
   std::uint32_t ranks_read = 0;        // of them
   double elapsed_seconds = 0.0;
   JobState state = JobState::starting;
-  /// Undisturbed seconds done per second, since the rate last changed: 1 is the usual rate. None before there were two
-  /// looks with a segment between them.
+  /// Undisturbed seconds done per second, since the rate last changed: 1 is the usual rate. None before two looks with
+  /// a segment between them.
   std::optional<double> progress_rate;
   std::vector<RateAt> history;                    // of the last minutes
   bool is_slower_than_usual = false;              // by the sign test
   std::optional<InterferenceSoFar> interference;  // none before segments repeat
-  /// Those for which the others wait, the slowest first; empty where no few of them hold the others up.
+  /// Those for which the others wait, the slowest first; empty if too many hold the others up.
   std::vector<std::uint32_t> slowest_ranks;
   std::vector<std::string> slowest_hosts;
   double waiting_percent = 0.0;  // of its time that the middle rank waits in boundaries
-  /// What earlier runs took for the segments that are left, at their best. None if none is known.
+  /// The best time of earlier runs for the remaining segments. None if none is known.
   std::optional<double> left_seconds;
-  std::uint64_t known_runs = 0;  // that this rests on
+  std::uint64_t known_runs = 0;  // used for this
   std::optional<double> last_boundary_seconds_ago;
   std::string last_place;  // boundary@module+offset
-  /// Of the whole job: who came last to that boundary. None if what the ranks have published ends at different ones.
+  /// Of the whole job: the rank that came last to that boundary. None if the ranks' published totals end at different
+  /// ones.
   std::optional<std::uint32_t> last_rank;
   std::vector<std::uint32_t> stopped_ranks;  // by a signal
   std::vector<std::uint32_t> dead_ranks;     // without having ended
@@ -69,7 +70,7 @@ struct JobView {
 
 class WatchedJob {
  public:
-  /// `known`: of earlier runs of the same command on as many ranks.
+  /// `known`: of earlier runs of the same command with the same number of ranks.
   explicit WatchedJob(std::optional<KnownParts> known = std::nullopt);
 
   void look(const live::JobNow& now);

@@ -7,7 +7,7 @@
 
 namespace halcyon::cli {
 
-/// The program's output scrolls in the rows above. The terminal is whole again once the object is gone.
+/// The program's output scrolls in the rows above. The destructor gives the whole terminal back.
 class BottomLines {
  public:
   /// `output`: a terminal.
@@ -16,9 +16,9 @@ class BottomLines {
   BottomLines(const BottomLines&) = delete;
   BottomLines& operator=(const BottomLines&) = delete;
 
-  /// How many lines there is room for, so that the program keeps most of the rows.
+  /// The number of lines with room, so that the program keeps most of the rows.
   std::size_t room() const;
-  /// Replaces what is shown; each line is as wide as the terminal at most.
+  /// Replaces the lines shown; each line is at most as wide as the terminal.
   void show(const std::vector<std::string>& lines);
   /// Gives all rows back to the program.
   void clear();

@@ -15,7 +15,7 @@ class Option;
 
 namespace halcyon::cli {
 
-/// What the chosen command does. `program` is what stands behind "--", if the command starts a program.
+/// The action of the chosen command. `program` is everything after "--", if the command starts a program.
 using Action = std::function<int(const std::vector<std::string>& program)>;
 
 class Option {
@@ -61,7 +61,7 @@ class Command {
   /// The text after the options in help.
   void notes(const std::string& text) const;
   void does(const std::function<int()>& action) const;
-  /// The same with a program, which stands behind "--".
+  /// The same with a program, which follows "--".
   void starts(const Action& action) const;
 
  private:

@@ -23,8 +23,7 @@ void add_html_option(const Command& command, std::string& file) {
 }
 
 void add_no_baseline_flag(const Command& command, bool& no_baseline) {
-  command.flag("--no-baseline", no_baseline,
-               "Do not compare with earlier runs of this work, and do not keep what runs now");
+  command.flag("--no-baseline", no_baseline, "Do not compare with earlier runs of this work, and do not keep this run");
 }
 
 }  // namespace halcyon::cli

@@ -1,4 +1,4 @@
-// Options that several subcommands have, each with its one description.
+// Options of several subcommands, each with a single description.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the command prints and writes: exit statuses, the one place that prints an error, results and files.
+// The output of the command: exit statuses, the one place that prints an error, results and files.
 #pragma once
 
 #include <unistd.h>
@@ -34,15 +34,15 @@ inline Colour colour_for(int file) {
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
-/// Why a file cannot be written there; nothing if it can.
+/// Why a file cannot be written there; nothing if it can be.
 std::optional<std::string> objection_to_place(const std::string& path);
-/// Why a profile cannot be written there; nothing if it can.
+/// Why a profile cannot be written there; nothing if it can be.
 std::optional<std::string> objection_to_writing(const std::string& path);
 
 /// Writes or replaces a file.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);
-/// The same in one step: who reads the file sees the old text or the new one.
+/// The same in one step: a reader of the file sees the old text or the new one.
 Status replace_file(const std::string& file, const std::string& text);
 Status print_text(const std::string& text);
 /// Prints the text, or the JSON instead if `json` is "-". Otherwise writes the JSON to the file `json`, if it is named.

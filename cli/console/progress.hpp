@@ -1,4 +1,4 @@
-// What is going on and how far it has come, on standard error: a bar on a terminal, lines elsewhere.
+// The current step and its progress, on standard error: a bar on a terminal, lines elsewhere.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ class Progress {
  public:
   /// The seconds that each run will probably take; empty if the number of runs is not known.
   explicit Progress(std::vector<double> expected_seconds = {});
-  /// Ends the line on a terminal, so that what is printed next starts afresh.
+  /// Ends the line on a terminal, so that the next output starts on a new line.
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -26,7 +26,7 @@ class Progress {
   bool on_terminal_;
 };
 
-/// What is being done, for who waits at a terminal; the next one takes its place, and an empty one wipes it.
+/// Shows the current step to a user at a terminal; the next one replaces it, and an empty one removes it.
 void show_step(const std::string& what);
 
 }  // namespace halcyon::cli

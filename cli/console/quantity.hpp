@@ -1,4 +1,4 @@
-// Values of options that carry a unit.
+// Values of options with a unit.
 #pragma once
 
 #include <cstdint>

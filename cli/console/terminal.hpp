@@ -1,5 +1,5 @@
-// A terminal that shows a screen and gives keys. It is as it was before once the object is gone, whatever ends the
-// command.
+// A terminal that shows a screen and reads keys. The old state is restored when the object ends, however the command
+// ends.
 #pragma once
 
 #include <signal.h>
@@ -30,7 +30,7 @@ TerminalSize size_of_terminal(int file);
 /// Writes to a terminal. Ignores failure: a closed terminal must not end the command.
 void put(int terminal, std::string_view text);
 
-/// While it lives, signals that would end or stop this process come as events, and it has the second screen of the
+/// While it lives, signals that would end or stop this process arrive as events, and it uses the second screen of the
 /// terminal.
 class Terminal {
  public:
@@ -41,9 +41,9 @@ class Terminal {
 
   TerminalSize size() const { return size_of_terminal(output_); }
 
-  /// Replaces what is shown.
+  /// Replaces the lines shown.
   void show(const std::vector<std::string>& lines) const;
-  /// The next event; none of them after so many seconds.
+  /// The next event; an empty one after `seconds`.
   TerminalEvent wait(double seconds);
 
  private:

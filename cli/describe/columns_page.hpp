@@ -1,4 +1,4 @@
-// docs/columns.md, out of the columns of a profile.
+// docs/columns.md, made from the columns of a profile.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// A description of a command, read from its CLI11 definition, from which help, man pages and completions are made.
+// A description of a command, read from its CLI11 definition. Help, man pages and completions are made from it.
 #pragma once
 
 #include <functional>

@@ -10,8 +10,8 @@
 namespace halcyon::cli {
 
 /// Forks. The child runs `prepare`, then `go_on` unless `prepare` failed, then ends. It is killed when this process
-/// ends, however that happens; the terminal's signals do not reach it. Returns when `prepare` has ended, with its
-/// failure or the child's process id.
+/// ends for any reason; the terminal's signals do not reach it. Returns when `prepare` has ended, with its failure or
+/// the child's process id.
 Outcome<pid_t> start_bound(const std::function<Status()>& prepare, const std::function<void()>& go_on);
 
 /// Kills the child, if the id is one, and waits for its end.

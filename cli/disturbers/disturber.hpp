@@ -1,4 +1,4 @@
-// A disturber: what it does and when. Its workers are processes beside the program, like those of other jobs.
+// A disturber: what it does and when. Its workers are separate processes, like those of other jobs.
 #pragma once
 
 #include <sys/types.h>
@@ -25,16 +25,16 @@ struct DisturberSpec {
 Outcome<DisturberSpec> parse_disturber(std::string_view text);
 std::string text_of(const DisturberSpec& spec);
 
-/// What a disturber has done, summed over its workers.
+/// The work of a disturber, summed over its workers.
 struct DisturberWork {
-  std::uint64_t stretches = 0;   // of the schedule, as far as they were begun
+  std::uint64_t stretches = 0;   // begun stretches of the schedule
   double working_seconds = 0.0;  // of the worker that worked longest
   std::uint64_t amount = 0;      // nanoseconds of CPU time, or bytes
 };
 /// "1.52 s in 3 stretches, 41.2 GB read and written"
 std::string text_of(const DisturberWork& work, DisturberKind kind);
 
-/// What a disturber must know of the run that it disturbs.
+/// What a disturber must know about the run that it disturbs.
 struct DisturbedRun {
   double begins_in_seconds = 0.0;   // from now; the disturber does nothing before
   double seconds = 0.0;             // length of the run, for parts in percent of it
@@ -42,7 +42,7 @@ struct DisturbedRun {
   const TwoHosts* hosts = nullptr;  // needed for the network
 };
 
-/// Works as long as the object lives, and never outlives this process, however that ends.
+/// Works as long as the object lives, and never outlives this process, for any end of it.
 class Disturber {
  public:
   /// Returns when all workers are ready. A failure says what a worker could not get.

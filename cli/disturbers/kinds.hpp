@@ -25,8 +25,8 @@ int cpu_workers();
 Outcome<Piece> memory_work(const WorkerPlace& place);
 int memory_workers();
 
-/// Rewrites a file of fixed size in the current directory again and again, with fsync. The file has no name, so that it
-/// disappears with its worker, however that ends. Returns bytes written.
+/// Rewrites a file of fixed size in the current directory again and again, with fsync. The file has no name, so it
+/// disappears with its worker in any case. Returns bytes written.
 Outcome<Piece> disk_work(const WorkerPlace& place);
 int disk_workers();
 

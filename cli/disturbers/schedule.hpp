@@ -38,7 +38,7 @@ using Schedule = std::variant<Throughout, Part, Periodic, Bursts>;
 /// Reads `throughout`, `part[:FROM..TO]`, `periodic[:ON,OFF]` or `bursts[:ON,OFF]`; FROM and TO both times such as 2s
 /// or both percentages such as 25%.
 Outcome<Schedule> parse_schedule(std::string_view text);
-/// The text from which the same schedule is read, with all its figures.
+/// The text of a schedule, with all its figures; parse_schedule() reads the same schedule from it.
 std::string text_of(const Schedule& schedule);
 /// Whether the schedule depends on the length of the run.
 bool needs_length(const Schedule& schedule);

@@ -15,7 +15,7 @@ class TwoHosts {
   static Outcome<TwoHosts> make();
   TwoHosts(TwoHosts&& other) noexcept;
   TwoHosts& operator=(TwoHosts&&) = delete;
-  /// Both hosts disappear with this object, and with this process, however that ends.
+  /// Both hosts disappear with this object, and with this process, for any end of it.
   ~TwoHosts();
 
   /// Words to put before an Open MPI launch command, so that it starts on the first host and its ranks in turn on both.

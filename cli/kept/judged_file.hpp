@@ -1,4 +1,4 @@
-// A recorded run, judged with what is known of earlier runs of the same work.
+// A recorded run, judged with the known earlier runs of the same work.
 #pragma once
 
 #include <optional>
@@ -19,11 +19,11 @@ struct JudgedFile {
 /// Earlier runs and hosts, to be read and written. Nothing if that is not possible; `complaint` then says why.
 std::optional<KnownBefore> open_known(std::string& complaint);
 
-/// Reads a profile and judges it. `known`: null where nothing is to be known of other runs.
+/// Reads a profile and judges it. `known`: null if other runs must not be used.
 Outcome<JudgedFile> judge_file(const std::string& file, const KnownBefore* known);
 
-/// Writes into the profile what was known, so that a later report says the same, and enters the run among what is
-/// known. Returns what failed; empty: nothing.
+/// Writes the known data into the profile, so that a later report says the same, and makes the run known. Returns an
+/// error; empty if all went well.
 std::string keep(const KnownBefore& known, const JudgedFile& run, const std::string& file);
 
 }  // namespace halcyon::cli

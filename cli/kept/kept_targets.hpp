@@ -1,4 +1,4 @@
-// The progress rates that `halcyon regulate` has learned of a program, kept from one run to the next.
+// The progress rates that `halcyon regulate` has learned for a program, kept from one run to the next.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace halcyon::cli {
 
-/// What the rates are of.
+/// The program to which the rates belong.
 struct RegulatedProgram {
   std::string command;
   int ranks = 0;

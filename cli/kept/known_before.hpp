@@ -1,4 +1,4 @@
-// Known runs and hosts: a run gets what is known before it is judged, and is entered afterwards.
+// Known runs and hosts: a run gets the known data before it is judged, and becomes known afterwards.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ class KnownBefore {
 
   /// Fills in the profile's known runs and the best known speeds of its hosts.
   void tell(Profile& profile, const Grouping& grouping) const;
-  /// Enters the run, if it can be learnt from.
+  /// Makes the run known, if it may become known.
   Status learn(const Profile& profile, const Grouping& grouping, bool has_medians) const;
 
   /// Replaces a record of the same work or host, unless that one has as many runs or more. Returns whether it did.

@@ -1,5 +1,5 @@
 // Small records that outlive a command, in the user's state directory: private, bounded in number and size, and safe
-// with several commands at once. Their contents are input like any other: the reader of a record checks it.
+// with several commands at once. Their contents are not trusted: the reader of a record checks it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace halcyon::cli {
 /// $XDG_STATE_HOME/halcyon, else ~/.local/state/halcyon (XDG Base Directory Specification 0.8).
 Outcome<std::string> state_directory();
 
-/// A name for the record of what these texts say: 16 hexadecimal digits, the same at any time and on any host.
+/// A name for a record, made from these texts: 16 hexadecimal digits, the same at any time and on any host.
 std::string record_name_of(std::initializer_list<std::string> texts);
 
 struct RecordLimits {

@@ -1,4 +1,4 @@
-// What `halcyon doctor` finds: whether a launch command would be recorded here, how, and what to do if not.
+// The findings of `halcyon doctor`: whether a launch command would be recorded here, how, and what to do if not.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct Finding {
   std::string remedy;  // empty if nothing needs to be done
 };
 
-/// `launch`: the command behind `--`; empty to look at the machine alone.
+/// `launch`: the command after `--`; empty to check only the machine.
 std::vector<Finding> diagnosis_of(const Words& launch);
 
 }  // namespace halcyon::cli

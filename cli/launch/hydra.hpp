@@ -9,7 +9,7 @@
 
 namespace halcyon::cli {
 
-/// mpirun -genv … [user's arguments]. Its -genv is for all programs of the job; an -env is for one of them, and goes
+/// mpirun -genv … [user's arguments]. Its -genv is for all programs of the job; an -env is for one program, and comes
 /// before it.
 Words with_global_environment(const Words& launch, const std::string& preload, const Environment& environment);
 

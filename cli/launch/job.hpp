@@ -15,13 +15,13 @@ namespace halcyon::cli {
 struct JobRequest {
   Words words;
   Environment environment;       // added to that of this process
-  bool without_preload = false;  // LD_PRELOAD of this process is left out
-  int output = -1;               // file descriptor for its output, and it then has no input; -1: it shares our streams
+  bool without_preload = false;  // without LD_PRELOAD of this process
+  int output = -1;               // file descriptor for its output; it then has no input; -1: it uses our streams
   bool own_group = false;  // its own process group: signals of the terminal do not reach it, ours reach the whole group
 };
 
 struct JobEnd {
-  int status = 0;  // exit status, or 128 + signal as shells have it
+  int status = 0;  // exit status, or 128 + signal, as in shells
   int signal = 0;  // that ended it, or 0
 };
 
@@ -36,11 +36,12 @@ class Job {
   ~Job();
 
   Outcome<JobEnd> wait();
-  /// Nothing if it still runs after so long; with 0 it does not wait. A signal to this process may end the wait early.
+  /// Nothing if it still runs after `seconds`; with 0 it does not wait. A signal to this process may end the wait
+  /// early.
   Outcome<std::optional<JobEnd>> wait(double seconds);
 
-  /// Does nothing after the end of the program. The ranks of mpirun are in process groups of their own: Open MPI's
-  /// mpirun passes SIGTSTP and SIGCONT on to them, and Hydra does not.
+  /// Does nothing after the end of the program. The ranks of mpirun have their own process groups: Open MPI's mpirun
+  /// passes SIGTSTP and SIGCONT on to them, and Hydra does not.
   void signal(int number) const;
   /// The argument of kill(): its process or, as a negative number, its group. 0 after its end.
   pid_t address() const;
@@ -54,7 +55,7 @@ class Job {
   std::optional<JobEnd> end_;
 };
 
-/// What a program prints on standard output and standard error; empty if it cannot be started.
+/// The standard output and standard error of a program; empty if it cannot be started.
 std::string output_of(const Words& command);
 
 }  // namespace halcyon::cli

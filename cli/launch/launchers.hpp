@@ -1,4 +1,4 @@
-// The launchers that Halcyon knows, and how each is told to load the recorder into its ranks.
+// The launchers that Halcyon knows, and how each loads the recorder into its ranks.
 #pragma once
 
 #include <optional>
@@ -15,20 +15,20 @@ namespace halcyon::cli {
 struct Launcher {
   enum class Kind { open_mpi, hydra, srun } kind = Kind::open_mpi;
   MpiFamily family = MpiFamily::open_mpi;  // of the ranks
-  std::optional<MpiLibrary> library;       // of the first program of the command that tells
-  std::string version;                     // what it says of itself; empty for srun
+  std::optional<MpiLibrary> library;       // of the first program of the command that shows it
+  std::string version;                     // according to the launcher; empty for srun
 };
 
 /// Which launcher the command is, and which MPI library its ranks have. A failure says what to type instead.
 Outcome<Launcher> launcher_of(const Words& launch);
 
-/// What is started, and how it must be ended.
+/// The command to start, and how to end it.
 struct LaunchCommand {
   JobRequest job;
   bool kills_on_term = false;  // SIGTERM kills its ranks at once, and SIGINT reaches them
 };
 
-/// The launch command with the preload list and the variables set in its ranks, and nowhere else.
+/// The launch command, with the preload list and the variables set only in its ranks.
 LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& preload,
                             const Environment& environment);
 

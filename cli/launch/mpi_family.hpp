@@ -10,7 +10,7 @@
 
 namespace halcyon::cli {
 
-/// MPI libraries with the same handles and the same functions. Each family has a recorder and an injector of its own.
+/// MPI libraries with the same handles and the same functions. Each family has its own recorder and injector.
 enum class MpiFamily : std::uint8_t { open_mpi, open_mpi_5, mpich, mpich_5, standard_abi };
 
 /// An MPI library on disk.
@@ -25,18 +25,18 @@ std::optional<MpiFamily> family_of_library(const std::string& path);
 bool is_static(const std::string& program);
 /// The library that a program is linked with, or that Python's mpi4py opens; nothing for a script, or without MPI.
 std::optional<MpiLibrary> mpi_of_program(const std::string& program);
-/// The same of the first program among the words of a command that has one.
+/// The same for the first program with a library among the words of a command.
 std::optional<MpiLibrary> mpi_of_command(const Words& words);
-/// The library of the installation that a launcher belongs to; nothing if it has no directory of its own.
+/// The library in the installation of a launcher; nothing if the launcher has no directory of its own.
 std::optional<MpiLibrary> mpi_beside(const std::string& launcher);
 /// For a rank: this process, which is about to become the program.
 MpiFamily family_of_rank(const std::string& program);
 
-/// The recorder, and the injector behind it if calls are to be delayed.
+/// The recorder, followed by the injector if calls are to be delayed.
 Outcome<std::string> preload_list(MpiFamily family, bool injects);
 /// LD_PRELOAD of this process.
 std::string outer_preload();
-/// `ours:theirs`, or ours alone.
+/// `ours:theirs`, or only ours.
 std::string joined_preload(const std::string& ours, const std::string& theirs);
 
 }  // namespace halcyon::cli

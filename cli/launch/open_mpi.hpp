@@ -10,8 +10,8 @@
 namespace halcyon::cli {
 
 /// mpirun -x … [user's arguments] : -x … [the next program's arguments]: each program of an MPMD job has its own -x
-/// list. Their values stand in mpirun's own environment, but for LD_PRELOAD. Programs of an --app file go into the
-/// command line.
+/// list. Their values are in mpirun's own environment, except for LD_PRELOAD. Programs of an --app file are put into
+/// the command line.
 Words with_exports(const Words& launch, const std::string& preload, const Environment& environment);
 
 }  // namespace halcyon::cli

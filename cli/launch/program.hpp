@@ -1,4 +1,4 @@
-// Commands: where the program is, how to become it, how a command is split into words and written for a shell.
+// Commands: finding and executing the program, splitting a command into words, and quoting it for a shell.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ Failure execute(const Words& command);
 Words split_at_blanks(const std::string& line);
 /// The words of each line of a file that lists programs, without comments and empty lines.
 std::vector<Words> lines_of(const std::string& file);
-/// The command as one types it in a shell.
+/// The command as it is typed in a shell.
 std::string quoted(const Words& words);
 
 }  // namespace halcyon::cli

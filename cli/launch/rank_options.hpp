@@ -7,7 +7,7 @@
 namespace halcyon::cli {
 
 void add_rank_options(const Command& command, RankOptions& options);
-/// Those of how a run is recorded: all but --output and --inject. What is in `options` already is the default.
+/// The options for recording: all except --output and --inject. The values already in `options` are the defaults.
 void add_recording_options(const Command& command, RankOptions& options);
 
 }  // namespace halcyon::cli

@@ -11,18 +11,18 @@
 namespace halcyon::cli {
 
 struct RecordedRunRequest {
-  Words prefix;   // put before the command, such as nsenter and its options; mostly none
-  Words command;  // mpirun and everything behind it
+  Words prefix;   // comes before the command, such as nsenter and its options; mostly empty
+  Words command;  // mpirun and everything after it
   Launcher launcher;
   RankOptions options;         // with an absolute output
-  std::string injection_seed;  // where options.inject is given
-  std::string log;             // file for its output, and it then has no input; empty: it shares our streams
+  std::string injection_seed;  // if options.inject is given
+  std::string log;             // file for its output; it then has no input; empty: it uses our streams
 };
 
 struct RecordedRunEnd {
   int status = 0;                      // of the launch command; 128 + signal if a signal ended it
   std::optional<std::string> profile;  // the file that rank 0 wrote, or the directory of parts
-  bool has_other_hosts = false;        // of parts: some ranks ran on other hosts than those that left them
+  bool has_other_hosts = false;        // for parts: some ranks ran on hosts without any of these parts
 };
 
 inline constexpr const char* no_profile_written =
@@ -32,7 +32,7 @@ inline constexpr const char* no_profile_written =
 /// Waits for the end. A failure means that the program was not started.
 Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay);
 
-/// The same command for a shell, without the variables that name this run to this process.
+/// The same command for a shell, without the variables that identify this run for this process.
 Outcome<std::string> command_line(const RecordedRunRequest& request);
 
 }  // namespace halcyon::cli

@@ -16,7 +16,7 @@
 
 namespace halcyon::cli {
 
-/// What is run. A series is resumed only for the same purpose.
+/// What the series runs. It is resumed only for the same purpose.
 struct SeriesPurpose {
   std::string subcommand;
   Words command;        // the launch command, as given
@@ -45,7 +45,7 @@ class RunSeries {
  public:
   /// The directory must be new or empty, so that results of two series are never mixed.
   static Outcome<RunSeries> begin(const std::filesystem::path& directory, SeriesPurpose purpose);
-  /// Reads series.json and goes on with the series. A run that is still marked as running counts as interrupted.
+  /// Reads series.json and continues the series. A run that is still marked as running counts as interrupted.
   static Outcome<RunSeries> resume(const std::filesystem::path& directory, const SeriesPurpose& purpose);
 
   /// What a series is for, as series.json says.
@@ -58,12 +58,12 @@ class RunSeries {
 
   /// Makes one run, which writes to the given profile and log.
   using MakeRun = std::function<Outcome<RecordedRunEnd>(const std::string& profile, const std::string& log)>;
-  /// Makes a run, or makes one of that name again, and returns its profile. A failure if the run failed, or if a signal
+  /// Makes a run, or repeats the one of that name, and returns its profile. A failure if the run failed, or if a signal
   /// asked this process to end before it or during it.
   Outcome<std::string> record(const std::string& name, const MakeRun& make, const SignalRelay& relay);
 
-  /// Notes how many segments a recorded run has. False if that differs by more than a tenth from the first run noted
-  /// whose name begins with `like`: a program that goes on from files of its last run does other work.
+  /// Notes how many segments a recorded run has. False if it differs by more than a tenth from the first noted run with
+  /// a name that begins with `like`: a program that continues from files of its last run does other work.
   Outcome<bool> count(const std::string& name, std::uint64_t segments, std::string_view like = "");
 
  private:

@@ -9,7 +9,7 @@
 namespace halcyon::cli {
 
 /// While it lives, the first SIGTERM, SIGHUP or SIGINT does not end this process; a second one does if no program runs.
-/// SIGUSR1 and SIGUSR2 are only passed on. One at a time: a signal handler can use global variables only.
+/// SIGUSR1 and SIGUSR2 are only passed on. Only one relay at a time: a signal handler can only use global variables.
 class SignalRelay {
  public:
   SignalRelay();
@@ -17,13 +17,14 @@ class SignalRelay {
   SignalRelay(const SignalRelay&) = delete;
   SignalRelay& operator=(const SignalRelay&) = delete;
 
-  /// Waits for the end of a job, and passes signals to it, also one that came while it was started.
+  /// Waits for the end of a job, and passes signals to it, also one that arrived while it was started.
   /// `interrupts_first`: the first SIGTERM or SIGHUP is passed on as SIGINT.
   Outcome<JobEnd> wait(Job& job, bool interrupts_first = false);
 
   /// The last SIGTERM, SIGHUP or SIGINT, or 0.
   int asked_to_end() const;
-  /// Ends this process by the signal that asked for it, so that who waits sees why it ended. Returns if none did.
+  /// Ends this process with the signal that asked for it, so that the waiting process sees why it ended. Returns if
+  /// there was none.
   void end_as_asked() const;
 
  private:
@@ -31,7 +32,7 @@ class SignalRelay {
   std::array<struct sigaction, signals.size()> before_{};
 };
 
-/// Ends this process as the signal does where nothing handles it. Async-signal-safe.
+/// Ends this process as the signal does without a handler. Async-signal-safe.
 void end_by(int signal);
 
 }  // namespace halcyon::cli

@@ -9,11 +9,11 @@
 
 namespace halcyon::cli {
 
-/// srun --export=… [user's options] program : … What is exported with a value does not replace what stands in srun's
-/// own environment, and each program has its own list.
+/// srun --export=… [user's options] program : … A variable exported with a value does not replace one in srun's own
+/// environment, and each program has its own list.
 Words with_export_lists(const Words& launch, const std::string& preload, const Environment& environment);
 
-/// The programs of a srun command tell; where they are scripts, the interface that srun gives the ranks does.
+/// Decided by the programs of a srun command; if they are scripts, by the interface that srun gives the ranks.
 MpiFamily family_under_srun(const Words& launch);
 
 }  // namespace halcyon::cli

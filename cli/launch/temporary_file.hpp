@@ -1,4 +1,4 @@
-// A file that exists as long as this process at most.
+// A file that never outlives this process.
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +10,8 @@
 
 namespace halcyon::cli {
 
-/// Made empty, for this user only. It is removed when the object ends. If this process is killed, a child process that
-/// waits for that removes it.
+/// It is empty at first, and only for this user. It is removed when the object ends. If this process is killed, a
+/// waiting child process removes it.
 class TemporaryFile {
  public:
   static Outcome<TemporaryFile> make(const std::string& path);

@@ -1,4 +1,4 @@
-// Something that this command does while the program that it has started runs.
+// A task of this command while the started program runs.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 namespace halcyon::cli {
 
-/// Called in a thread of its own. Returns soon after it is asked to stop.
+/// Called in its own thread. Returns soon after it is asked to stop.
 using Beside = std::function<void(const std::stop_token&)>;
 
 /// Runs it while it lives. Signals to this process go to the main thread, which passes them to the program.
@@ -18,7 +18,7 @@ class ThreadBeside {
   std::jthread thread_;
 };
 
-/// Waits so long, or until the thread is asked to stop. Returns whether it is to go on.
+/// Waits for `seconds`, or until the thread is asked to stop. Returns whether the thread should continue.
 bool waited(const std::stop_token& stop, double seconds);
 
 }  // namespace halcyon::cli

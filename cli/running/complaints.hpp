@@ -1,4 +1,4 @@
-// What is wrong with files that are read again and again: each sentence is told once.
+// Errors of files that are read again and again: each message is printed once.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class Complaints {
     told_.push_back(about);
     new_.push_back(about);
   }
-  /// What was added since the last time.
+  /// The messages added since the last call.
   std::vector<std::string> take() { return std::exchange(new_, {}); }
 
  private:

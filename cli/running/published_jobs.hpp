@@ -1,4 +1,4 @@
-// Jobs on several hosts, by what a reader on each of these has published in a directory.
+// Jobs on several hosts, from the files that a reader on each host has published in a directory.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ class PublishedJobs {
  public:
   explicit PublishedJobs(std::string directory) : directory_(std::move(directory)) {}
 
-  /// All jobs of the directory as they are now. What a file held before counts as long as it cannot be read. Fails
-  /// where there is no such directory.
+  /// All jobs of the directory as they are now. If a file cannot be read, its previous contents count. Fails if there
+  /// is no such directory.
   Outcome<std::vector<live::JobNow>> look();
 
   Complaints& complaints() { return complaints_; }

@@ -1,4 +1,4 @@
-// The live records of this host's running jobs that a command is asked for.
+// The live records of the requested running jobs on this host.
 #pragma once
 
 #include <sys/types.h>
@@ -13,10 +13,10 @@
 
 namespace halcyon::cli {
 
-/// Which jobs: the named one, the one of a process, or all of this user.
+/// Which jobs: the named one, the one of a process, or all jobs of this user.
 struct WhichJobs {
   std::string job;
-  pid_t process = 0;  // a rank, its launcher, or what has started that
+  pid_t process = 0;  // a rank, its launcher, or a process that has started that
 
   bool is_one() const { return !job.empty() || process != 0; }
 };
@@ -27,7 +27,7 @@ class RecordsHere {
  public:
   explicit RecordsHere(WhichJobs which) : which_(std::move(which)) {}
 
-  /// Opens the records of jobs that run and are not open yet. If one job was asked for, no more than that.
+  /// Opens the records of jobs that run and are not open yet. If one job was requested, only that one.
   Status find();
   std::vector<live::Reader>& readers() { return readers_; }
   /// The job has ended, or cannot be read.

@@ -1,4 +1,5 @@
-// Regulates a running job: looks at the progress in its live record, and lets its ranks stand still while it is poor.
+// Regulates a running job: reads its progress from its live record, and makes its ranks stand still while progress is
+// poor.
 #pragma once
 
 #include <atomic>
@@ -18,23 +19,23 @@ enum class ProgressMetric : std::uint8_t { segments, message_bytes, file_bytes }
 std::string_view name_of(ProgressMetric metric);
 
 struct RegulationRequest {
-  std::string command;  // for what is kept
+  std::string command;  // for the kept targets
   RegulatorSettings settings;
   std::vector<ProgressMetric> metrics{ProgressMetric::segments};
   std::optional<double> target;  // segments/s of the whole program; nothing: it is learned
 };
 
-/// What came of it.
+/// The result.
 struct RegulationEnd {
   bool found_job = false;
-  bool is_calibrated = false;  // else the program was not regulated: it ended before its targets were known
+  bool is_calibrated = false;  // otherwise the program ended before its targets were known, and was not regulated
   std::size_t suspensions = 0;
   double suspended_seconds = 0.0;
-  std::size_t missed = 0;               // suspensions that the ranks did not come to
-  std::vector<std::string> complaints;  // to be told when the program has ended
+  std::size_t missed = 0;               // suspensions that the ranks did not reach
+  std::vector<std::string> complaints;  // to be printed when the program has ended
 };
 
-/// The job must descend from this process. Returns when it is asked to stop, and the ranks then go on.
+/// The job must descend from this process. Returns when it is asked to stop; the ranks then continue.
 RegulationEnd regulate_job(const RegulationRequest& request, const std::stop_token& stop);
 
 }  // namespace halcyon::cli

@@ -1,5 +1,5 @@
-// What is known of the run that this command makes, on standard error while it runs: at the bottom of a terminal, with
-// the program's output above it, and as a line every ten seconds elsewhere.
+// Shows the state of this command's run on standard error: at the bottom of a terminal, with the program's output above
+// it, and as a line every ten seconds elsewhere.
 #pragma once
 
 #include <stop_token>

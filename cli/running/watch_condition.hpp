@@ -8,8 +8,8 @@
 
 namespace halcyon::cli {
 
-/// Reads `NAME > VALUE` or `NAME < VALUE`, and `for TIME` behind it: `interference > 30% for 60s`. A failure names the
-/// column of the text that is wrong, from 1 on.
+/// Reads `NAME > VALUE` or `NAME < VALUE`, optionally followed by `for TIME`: `interference > 30% for 60s`. A failure
+/// names the wrong column of the text, from 1 on.
 Outcome<Condition> parse_condition(const std::string& text);
 
 }  // namespace halcyon::cli

@@ -14,7 +14,7 @@
 
 namespace halcyon::cli {
 
-/// Gives the calling thread a low priority: who watches should not disturb.
+/// Gives the calling thread a low priority: watching should not disturb.
 void give_way();
 
 class WatchedJobs {
@@ -25,15 +25,15 @@ class WatchedJobs {
   WatchedJobs(WhichJobs which, const std::string& directory)
       : here_(std::move(which)), published_(std::make_unique<PublishedJobs>(directory)) {}
 
-  /// Looks at the jobs once more. A job that has ended is in this look and in no later one. Fails where the one job
-  /// cannot be read; of several, those that can be read are watched, and `complaints` says what is wrong with the
-  /// others, each once.
+  /// Looks at the jobs once more. A job that has ended is in this look and in no later one. Fails if the only job
+  /// cannot be read. If there are several, those that can be read are watched, and `complaints` says once what is wrong
+  /// with each other job.
   Status look();
 
   const std::vector<JobView>& views() const { return views_; }
   /// The processes of the living ranks on this host, by the index of a view.
   std::vector<pid_t> ranks_of(std::size_t view) const;
-  /// What is new to be told.
+  /// The new messages.
   std::vector<std::string> complaints() { return (published_ ? published_->complaints() : here_.complaints()).take(); }
 
  private:

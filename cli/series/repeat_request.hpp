@@ -1,4 +1,4 @@
-// What `halcyon repeat` was asked for: the options as given, and the same checked.
+// The request to `halcyon repeat`: the options as given, and after checking.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct RepeatOptions {
   std::string confidence = "95%";
   int least_runs = static_cast<int>(default_least_runs);
   int most_runs = 0;   // 0: no limit
-  int exact_runs = 0;  // 0: as many as it takes
+  int exact_runs = 0;  // 0: as many as needed
   std::string most_time;
   std::string warm_up = "0";
   std::string prepare;
@@ -33,7 +33,7 @@ struct RepeatOptions {
   bool no_baseline = false;
 };
 
-/// A program of the series: what is launched, and how.
+/// A program of the series: its command, and how it is launched.
 struct Launched {
   Words command;
   Launcher launcher;
@@ -61,7 +61,7 @@ std::optional<VariedWork> varied_work(const std::string& text);
 /// The options must have passed the checks of the command line.
 Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& launch);
 
-/// Everything that changes the runs. How well they are to be known may change when a series is resumed.
+/// Everything that changes the runs. The requested precision may change when a series is resumed.
 Environment options_of(const RepeatOptions& options);
 
 }  // namespace halcyon::cli

@@ -1,4 +1,4 @@
-// The runs of `halcyon repeat`: made, judged with what they tell about each other, and evaluated together.
+// The runs of `halcyon repeat`: made, judged with each other as known runs, and evaluated together.
 #pragma once
 
 #include <chrono>
@@ -18,17 +18,17 @@ struct RepeatedRuns {
   SignalRelay signals;  // also while runs are evaluated, so that results are written before this process ends
   Repetition repetition;
   std::optional<KnownBefore> known;
-  std::vector<std::string> complaints;  // of what is kept of earlier runs
-  std::size_t judged_together = 0;      // so many runs had been made when all were last judged with all that is known
+  std::vector<std::string> complaints;  // about the records of earlier runs
+  std::size_t judged_together = 0;      // number of runs when all were last judged together
   std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
-  double seconds_before = 0.0;  // of the runs that were made before the series was resumed
+  double seconds_before = 0.0;  // of the runs before the series was resumed
 };
 
-/// Takes over the runs that a resumed series has.
+/// Takes over the runs of a resumed series.
 void take_over_runs(const RepeatRequest& request, RepeatedRuns& runs);
 
-/// Makes runs until the series ends, and evaluates them. A failure ends it early; what was recorded until then is
-/// evaluated, too.
+/// Makes runs until the series ends, and evaluates them. A failure ends it early; the runs until then are also
+/// evaluated.
 Status make_runs(const RepeatRequest& request, RepeatedRuns& runs);
 
 }  // namespace halcyon::cli

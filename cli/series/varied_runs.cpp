@@ -297,7 +297,8 @@ std::string VariedRuns::next_words(const std::vector<double>& values) const {
 }
 
 void add_varied_runs_options(const Command& command, VariedRunsOptions& options) {
-  command.option("--read", options.read, "The number that counts, as the program prints it: its last match counts")
+  command
+      .option("--read", options.read, "Matches the number in the program's output that counts; the last match is used")
       .placeholder("REGEX");
   command
       .option("-o,--output", options.directory,
@@ -305,7 +306,7 @@ void add_varied_runs_options(const Command& command, VariedRunsOptions& options)
       .placeholder("DIR");
   command
       .option("--resume", options.resumed,
-              "Go on with the runs in this directory; what is varied may have other values now")
+              "Continue with the runs in this directory; varied values may be different now")
       .placeholder("DIR");
   command
       .option("--export-json", options.json,

@@ -1,4 +1,4 @@
-// Runs of a command in which {NAME} stands for values that are varied: what the user writes, and the runs themselves.
+// Runs of a command in which {NAME} stands for varied values: the user's options, and the runs themselves.
 #pragma once
 
 #include <filesystem>
@@ -32,24 +32,24 @@ Outcome<VariedRange> parse_varied_range(const std::string& text);
 /// NAME=LIST, such as ranks=1,2,4,8
 Outcome<Factor> parse_factor(const std::string& text);
 
-/// A share such as 90% or 90, as 0.9. It must lie between the two, which are shares, too.
+/// A share such as 90% or 90, as 0.9. It must be in the interval `between`, also of shares.
 Outcome<double> parse_share(const std::string& text, const Interval& between);
 
-/// The command with values in place of their names in braces.
+/// The command with values instead of the names in braces.
 Words with_values(const Words& launch, const std::vector<std::string>& names, const std::vector<double>& values);
 
-/// The value that a command gets for this one: it has at most six digits, unless it is whole.
+/// The value as it is put into a command: with at most six digits, unless it is whole.
 double put_into_command(double value);
 
 /// Why a {NAME} of the command has no value, or a name is not in the command; nothing if all is well. A shell's ${NAME}
-/// is left alone. `option` is what gives values.
+/// is not changed. `option`: the option that gives values.
 std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
                                                 std::string_view option);
 
 /// A regular expression with one group, which is a number.
 Outcome<std::regex> parse_read(const std::string& text);
 
-/// What `search` and `map` have in common on the command line.
+/// The common options of `search` and `map`.
 struct VariedRunsOptions {
   std::filesystem::path directory;
   std::filesystem::path resumed;
@@ -65,13 +65,13 @@ struct VariedRunsSetting {
   std::string subcommand;
   std::vector<std::string> names;
   Words launch;
-  bool keeps_failed = false;  // a run that failed is a result, too
+  bool keeps_failed = false;  // a failed run is also a result
 };
 
 class VariedRuns {
  public:
-  /// Checks the options and the command. Begins in the directory that was asked for, or in one that is named after the
-  /// subcommand and the time, or goes on with the runs of another. There, runs that did not end well are made again.
+  /// Checks the options and the command. Begins in the requested directory, or in one named after the subcommand and
+  /// the time, or continues the runs of another directory. In that case, runs that did not end well are repeated.
   static Outcome<VariedRuns> open(VariedRunsSetting setting, const VariedRunsOptions& options);
 
   const std::vector<VariedRun>& runs() const { return runs_; }

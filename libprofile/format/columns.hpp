@@ -1,6 +1,6 @@
 // The one list of all attributes and columns of a profile file: name, unit, description, dimension, how ranks are
 // merged into it, first schema version, and allowed values. Writing, reading, checking, merging and docs/columns.md all
-// walk these lists, so that a new column takes one line here, one member of Profile, and the place that fills it.
+// use these lists. So a new column needs one line here, one member of Profile, and the code that fills it.
 #pragma once
 
 #include <array>

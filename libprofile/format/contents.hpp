@@ -17,7 +17,7 @@
 namespace halcyon {
 
 /// Values as they were received. A column comes in consecutive pieces, with the element type of the schema; its length
-/// is whatever the file says.
+/// is not checked.
 struct Contents {
   std::map<std::string, Frame, std::less<>> attributes;
   std::map<std::string, std::vector<Frame>, std::less<>> columns;
@@ -53,7 +53,7 @@ constexpr std::uint64_t most_unpacked_bytes(std::uint64_t file_bytes) {
 
 /// Reads all attributes of the root that are one text or one number, and all columns of the schema except `left_out`. A
 /// separate process reads them, with limits on its memory and CPU time: libhdf5 crashes on some damaged files, and
-/// loops or corrupts its memory on others. No check before it opens a file could tell which.
+/// loops or corrupts its memory on others. No check before opening a file could find these.
 Outcome<Contents> fetch_contents(const std::string& path, std::span<const std::string_view> left_out = {});
 
 /// The two halves of fetch_contents(): the work of that process, and the receipt of its frames.

@@ -1,4 +1,4 @@
-// The features of a segment: one list from which the recorder, the file and the analyzer take names, order and meaning.
+// The features of a segment: one list with names, order and meaning, for the recorder, the file and the analyzer.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // Packs values as consecutive bytes, for messages between ranks and for parts. They are in the order of the calls, so
-// both sides must walk the same list.
+// both sides must use the same list.
 #pragma once
 
 #include <algorithm>

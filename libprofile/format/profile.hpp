@@ -69,7 +69,7 @@ struct KnownRuns {
   std::optional<OfParts> of_parts;  // none if earlier runs had another number of segments, or other work
 };
 
-/// The program had been suspended while it ran, at boundaries.
+/// Suspensions of the program at boundaries, while it ran.
 struct Suspension {
   double seconds = 0.0;  // in all, mean over ranks
   std::uint64_t times = 0;
@@ -112,7 +112,7 @@ struct Profile {
 
   // per rank
   std::vector<std::string> rank_host;                            // (ranks)
-  std::vector<double> rank_run_time;                             // (ranks) s; NaN for a rank that left nothing
+  std::vector<double> rank_run_time;                             // (ranks) s; NaN for a rank without a part
   std::vector<std::string> rank_cpu;                             // (ranks) model; empty in older profiles
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
   FixedWorkTimes background_before;                              // just before the run

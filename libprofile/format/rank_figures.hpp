@@ -78,7 +78,7 @@ constexpr void for_each_figure(Figures& figures, Visit&& visit) {
   for_each_other_figure(figures, visit);
 }
 
-/// The figures of a rank that left nothing.
+/// The figures of a rank without a part.
 RankFigures lost_rank();
 
 /// Collects the columns over ranks, and the run's time and clock, rank by rank in order.

@@ -9,7 +9,7 @@
 
 namespace halcyon {
 
-/// Sends all but the columns over segments: attributes, columns over ranks, and tables.
+/// Sends everything except the columns over segments: attributes, columns over ranks, and tables.
 void send_run(const Profile& profile, Sink& sink);
 
 /// A column over segments, as a Profile holds it.

@@ -1,4 +1,4 @@
-// The MPI libraries in this process, told by their names and symbols.
+// The MPI libraries in this process, recognised by their names and symbols.
 #pragma once
 
 #include <string>

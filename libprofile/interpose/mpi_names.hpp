@@ -1,4 +1,4 @@
-// What MPI libraries are called: the preloaded libraries look for them in their process, the command on disk.
+// The names of MPI libraries: the preloaded libraries look for them in their process, the command on disk.
 #pragma once
 
 #include <string_view>

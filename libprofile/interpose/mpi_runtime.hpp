@@ -12,7 +12,7 @@
 #include <string>
 
 #ifndef MPI_SESSION_NULL
-using MPI_Session = struct ompi_session_t*;  // Open MPI 4 has none; its successors take the same libraries
+using MPI_Session = struct ompi_session_t*;  // Open MPI 4 has none; later versions use the same libraries
 #endif
 
 namespace halcyon {
@@ -41,7 +41,7 @@ struct MpiRuntime {
   X(Group_free)                  \
   X(Group_intersection)          \
   X(Group_size) X(Group_translate_ranks) X(Query_thread) X(Recv) X(Send) X(Topo_test) X(Type_size_x)
-#ifdef HALCYON_STANDARD_ABI  // it hides what the others show in a status or in the bits of a handle
+#ifdef HALCYON_STANDARD_ABI  // it hides things that the others show in a status or in the bits of a handle
 #define HALCYON_MPI_FUNCTIONS_OF_INTERFACE(X) \
   X(Abi_get_version) X(Get_count_c) X(Ibarrier) X(Initialized) X(Irecv) X(Test_cancelled) X(Wait)
 #else
@@ -66,7 +66,7 @@ struct MpiRuntime {
   /// not.
   std::string load(const std::string& tool);
 
-  /// Finds out which handles is_shared() is true for, if the interface does not say. `comm` is valid by now; `alone`: it
+  /// Finds out for which handles is_shared() is true, if the interface does not say. `comm` must be valid; `alone`: it
   /// has one process.
   void learn_shared_requests(MPI_Comm comm, bool alone);
 
@@ -92,7 +92,7 @@ inline std::uint64_t bytes_of(const MPI_Status& status) {
 #endif
 }
 
-/// MPICH 4.0 says that an Isendrecv received nothing, and MPICH 5.0 leaves that part of the status as it was.
+/// MPICH 4.0 says that an Isendrecv received nothing, and MPICH 5.0 does not set that part of the status.
 #ifdef OPEN_MPI
 inline constexpr bool knows_bytes_of_isendrecv = true;
 #else

@@ -1,4 +1,4 @@
-// Tells the application's calls from those that MPI or another tool makes inside them.
+// Distinguishes the application's calls from those that MPI or another tool makes inside them.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Keeps a signal that the tool's own system calls may raise from reaching the application.
+// The tool's own system calls may raise a signal: this keeps it from the application.
 #pragma once
 
 #include <signal.h>

@@ -1,4 +1,4 @@
-// Which process prints a message, as the launcher's environment tells.
+// Which process prints a message, according to the launcher's environment.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The end of a program without MPI_Finalize: the records are saved once, by whoever comes first.
+// The end of a program without MPI_Finalize: the first thread that gets here saves the records, once.
 #pragma once
 
 #include "libprofile/record/store/tail.hpp"

@@ -1,8 +1,7 @@
-// A program of MPI sessions alone: it has no MPI_COMM_WORLD, and no MPI_Init and MPI_Finalize around the run.
+// A program that only uses MPI sessions: it has no MPI_COMM_WORLD, and no MPI_Init and MPI_Finalize around the run.
 //
-// Recording begins with the first communicator that is made of all processes, and ends with the last open session.
-// Making that communicator is collective, so that the recorder can make one of its own beside it, without which nothing
-// could be merged.
+// Recording begins with the first communicator of all processes, and ends with the last open session. Making that
+// communicator is collective, so the recorder can also make its own. It needs one to merge the records.
 #pragma once
 
 #include "libprofile/interpose/mpi_runtime.hpp"

@@ -1,5 +1,5 @@
-// Which values a live record may hold: the same for the record itself and for what a reader on another host has copied
-// of it.
+// Which values a live record may contain. The checks are the same for the record itself and for a copy from another
+// host.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace halcyon::live {
 
-/// What the system says of a rank's process.
+/// What the system says about a rank's process.
 struct Presence {
   bool is_alive = false;
   bool is_stopped = false;  // by a signal
@@ -19,10 +19,10 @@ struct Presence {
 /// As of now, on this host.
 Presence presence_of(const Owner& owner);
 
-/// The job as its header tells, without ranks and without a time of reading. `path` names the file in failures.
+/// The job according to its header, without ranks and without a time of reading. `path` names the file in failures.
 Outcome<JobNow> job_of(const Header& header, const std::string& path);
 
-/// A rank of a job of so many ranks. None if its values contradict each other.
+/// A rank of a job of `ranks` ranks. None if its values contradict each other.
 std::optional<RankNow> rank_of(const Slot& slot, std::uint32_t ranks, const Presence& presence);
 
 /// A text of the record without what follows its NUL, and without control characters.

@@ -1,5 +1,5 @@
-// Sorts the segments of a rank by kind while they end, and knows what each kind usually takes. A segment costs some
-// nanoseconds, however many kinds there are.
+// Sorts the segments of a rank by kind when they end, and knows the usual time of each kind. A segment costs a few
+// nanoseconds, for any number of kinds.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace halcyon::live {
 /// A segment that has ended. Times in ns.
 struct EndedSegment {
   std::uint32_t place = 0;   // below most_places
-  std::uint32_t weight = 1;  // it stands for so many segments
+  std::uint32_t weight = 1;  // the number of segments that it stands for
   double duration = 0.0;
   std::array<double, part_count> parts{};  // they add up to the duration
 };
@@ -26,7 +26,7 @@ class Kinds {
 
   void add(const EndedSegment& segment, const std::array<double, feature_count>& features);
 
-  /// Writes the sums, and in `totals` what they say of all kinds: the usual seconds, and those beyond.
+  /// Writes the sums. Also sets the usual seconds and those beyond of all kinds in `totals`.
   void publish(Totals& totals);
 
  private:
@@ -37,14 +37,14 @@ class Kinds {
     double duration = 0.0;        // ns
     double squared_duration = 0.0;
     // The usual duration is the lower quartile so far. It is undisturbed unless three quarters of all segments are
-    // disturbed, and lies near the middle of the undisturbed ones. Only the bin that it lies in is known.
+    // disturbed, and near the middle of the undisturbed ones. Only its bin is known.
     std::uint64_t counted = 0;          // segments in the bins, and below and above them
     std::uint32_t first_bin = 0;        // as in the record
     std::uint32_t usual_bin = 0;        // index into the bins
     std::uint64_t below_usual_bin = 0;  // segments in all lower bins
     double in_usual_bin = 0.0;          // sum of durations, ns, since the quartile came to that bin
     std::uint64_t counted_in_usual_bin = 0;
-    std::uint32_t unrefreshed = 0;                 // segments for which `usual` and `noticeable` were left as they were
+    std::uint32_t unrefreshed = 0;                 // segments since `usual` and `noticeable` were updated
     double usual = 0.0;                            // ns
     double noticeable = 0.0;                       // a longer segment took noticeably more than the usual, ns
     std::array<double, part_count> usual_parts{};  // sums over all others, ns

@@ -27,9 +27,9 @@ inline constexpr std::size_t most_place_text = 128;
 /// More ranks of a job on one host have no slot.
 inline constexpr std::uint32_t most_slots = 16384;
 
-/// Written by a regulator, read by the ranks at the end of each boundary. All zero: nothing is asked.
+/// Written by a regulator, read by the ranks at the end of each boundary. All zero: no request.
 struct alignas(64) Control {
-  Shared<std::uint64_t> stop_at;  // ranks stop when they have passed so many boundaries; 0: they do not stop
+  Shared<std::uint64_t> stop_at;  // ranks stop when they have passed this number of boundaries; 0: they do not stop
   Shared<std::uint64_t> until;    // and go on at this time: CLOCK_MONOTONIC, ns
   Shared<std::uint32_t> wakes;    // a futex; the regulator increments it and wakes the ranks when it changes the others
 };
@@ -70,7 +70,7 @@ struct Totals {
   std::uint64_t segments;
   std::uint64_t last_end;                 // of the last segment: CLOCK_MONOTONIC, ns
   double seconds;                         // of all segments
-  double usual_seconds;                   // the sum over segments of the usual time of their kind
+  double usual_seconds;                   // sum of the usual time of each segment's kind
   std::array<double, part_count> parts;   // seconds
   std::array<double, part_count> beyond;  // of them, seconds beyond the usual in segments that took noticeably longer
   double last_wait;                       // in the last boundary
@@ -84,7 +84,7 @@ struct Totals {
 static_assert(sizeof(Totals) == 160 && std::is_trivially_copyable_v<Totals>);
 
 /// Bins of durations: 32 in each octave, all of equal width, so that the width is 1.6 to 3.1 % of the duration. A bin's
-/// number is the upper bits of the duration in nanoseconds as a double, and so the same in every record.
+/// number is the upper bits of the duration in nanoseconds as a double, so it is the same in every record.
 inline constexpr unsigned bins_per_octave = 32;
 inline constexpr unsigned bin_shift = 52 - 5;
 constexpr std::uint32_t bin_of(double nanoseconds) {
@@ -126,7 +126,7 @@ inline constexpr std::size_t most_places = 32;  // further ones share the last, 
 struct Owner {
   std::int32_t process;
   std::uint32_t rank;        // in the whole job
-  std::uint64_t start_time;  // of the process, as in /proc/PID/stat, to tell it from a later one of this number
+  std::uint64_t start_time;  // of the process, as in /proc/PID/stat; differs for a later process with this number
 };
 
 /// One rank.

@@ -1,5 +1,5 @@
-// Where live records lie, and who may touch them: one directory for each user, in shared memory. Both the ranks and
-// the readers go through here.
+// Where live records are, and who may access them: one directory for each user, in shared memory. Both the ranks and
+// the readers use these functions.
 #pragma once
 
 #include <sys/types.h>
@@ -29,8 +29,7 @@ Descriptor open_silently(const char* path);
 /// `flags`: of open(2).
 Outcome<Descriptor> open_record(const Descriptor& directory, const std::string& name, int flags);
 
-/// Held while records are created, joined, left or removed, by whichever process does so. Waits a second at most.
-/// Async-signal-safe.
+/// A process holds it while it creates, joins, leaves or removes a record. Waits a second at most. Async-signal-safe.
 class DirectoryLock {
  public:
   explicit DirectoryLock(int directory);
@@ -48,8 +47,8 @@ class DirectoryLock {
 /// Whether the process that once had this number and start time is still there.
 bool is_alive(pid_t process, std::uint64_t start_time);
 
-/// A record without a living rank was left by a job that was killed. A file that is no record of this layout is
-/// unknown: it may belong to another version of Halcyon.
+/// If a record has no living rank, its job was killed. A file that is no record of this layout is unknown: it may
+/// belong to another version of Halcyon.
 enum class Life { alive, dead, unknown };
 Life life_of(const Descriptor& record);
 

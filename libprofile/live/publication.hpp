@@ -1,6 +1,6 @@
-// What a reader copies of a live record for readers on other hosts: one file for each job and host, in a directory that
-// all of them see. The bytes of the record as they are, with what only its own host can tell: when it was read, and
-// whether the ranks' processes are there.
+// A copy of a live record for readers on other hosts: one file for each job and host, in a directory that all of them
+// see. It has the bytes of the record, and two facts that only its own host knows: when it was read, and whether the
+// ranks' processes exist.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace halcyon::live {
 inline constexpr std::array<char, 8> publication_magic{'H', 'L', 'C', 'P', 'U', 'B', 'L', '\0'};
 /// Goes up with each change of these structs. The record in it has its own version.
 inline constexpr std::uint32_t publication_version = 1;
-/// How the names of these files end. Others in the directory are not looked at.
+/// How the names of these files end. Other files in the directory are ignored.
 inline constexpr std::string_view publication_suffix = ".live";
 
 /// The beginning of the file. The Header of the record follows, then its ranks.
@@ -43,7 +43,7 @@ struct PublishedRank {
 };
 static_assert(sizeof(PublishedRank) == 16);
 
-/// A job as it was read, and the same as the bytes of the file.
+/// A job as it was read, also as the bytes of the file.
 class Publication {
  public:
   explicit Publication(std::string record) : record_(std::move(record)) {}

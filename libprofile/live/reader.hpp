@@ -1,5 +1,5 @@
-// Reads live records. Their bytes are copied by read(2), not mapped: a file that shrinks under the reader is then an
-// error, not the end of the reader.
+// Reads live records. Their bytes are copied by read(2), not mapped: if a file shrinks meanwhile, this is an error and
+// does not kill the reader.
 #pragma once
 
 #include <string>

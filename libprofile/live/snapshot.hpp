@@ -1,4 +1,5 @@
-// What a live record held when it was read: plain values, checked. Analyses of a running job are functions over these.
+// The contents of a live record when it was read: plain values, checked. Analyses of a running job are functions over
+// these.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +14,7 @@
 
 namespace halcyon::live {
 
-/// Segments of one rank that did alike. Of those shorter than 100 us, one in eight was counted, eight times.
+/// Segments of one rank that did similar work. Of those shorter than 100 us, one in eight was counted, eight times.
 struct KindNow {
   std::uint64_t key = 0;
   std::string place;  // where they end: boundary@module+offset; empty if there are too many places
@@ -21,7 +22,7 @@ struct KindNow {
   double seconds = 0.0;
   double squared_seconds = 0.0;  // s²
   double usual_seconds = 0.0;    // of one segment: the lower quartile so far, to the width of a bin
-  // How many segments took so long. bins[i] counts durations from lower_end_of(first_bin + i) ns to that of the next.
+  // Numbers of segments by duration. bins[i] counts durations from lower_end_of(first_bin + i) ns to that of the next.
   std::uint32_t first_bin = 0;
   std::array<std::uint32_t, bin_count> bins{};
   std::uint64_t below = 0;  // shorter than all bins
@@ -33,26 +34,26 @@ struct KindNow {
 struct RankNow {
   std::uint32_t rank = 0;
   std::int32_t process = 0;
-  bool is_alive = false;    // its process is there, and no zombie
+  bool is_alive = false;    // its process exists, and is no zombie
   bool is_stopped = false;  // by a signal
   std::size_t host = 0;     // index into the job's hosts
   State state = State::running;
   std::uint64_t boundaries = 0;  // passed, as of now
   Totals totals{};               // as of the last time that the rank published, at most 100 ms before its last boundary
   std::string last_place;        // where the last segment in the totals ended
-  std::vector<KindNow> kinds;    // the last of most_kinds holds all that had no place of their own
+  std::vector<KindNow> kinds;    // the last of most_kinds holds all without their own place
 };
 
-/// A host on which a job's ranks were read. Its times are those of its own CLOCK_MONOTONIC, ns: those of two hosts
-/// have nothing to do with each other.
+/// A host on which a job's ranks were read. Its times are from its own CLOCK_MONOTONIC, ns: times of two hosts cannot
+/// be compared.
 struct HostNow {
   std::string name;
   std::uint64_t start_monotonic = 0;    // when its record was created
-  std::uint64_t read_monotonic = 0;     // when it was read: the time since Totals::last_end tells what stands still
-  std::optional<double> stale_seconds;  // nothing new was heard of it for so long, and its ranks are left out
+  std::uint64_t read_monotonic = 0;     // when it was read: the time since Totals::last_end shows a standstill
+  std::optional<double> stale_seconds;  // time without news, if its ranks are left out because of that
 };
 
-/// A job, as far as it was read: its ranks on one host, or on several.
+/// What was read of a job: its ranks on one host, or on several.
 struct JobNow {
   std::string file;
   std::string job;  // the launcher's name for it; may be empty

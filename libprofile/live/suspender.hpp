@@ -1,4 +1,4 @@
-// The other side of a suspension: lets the ranks of a record stand still after the same boundary, and go on.
+// The other side of a suspension: stops the ranks of a record after the same boundary, and lets them continue.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace halcyon::live {
 
-/// Ranks go on when the promised time is over, so that a regulator that dies leaves a program that runs. They believe
-/// promises of ten seconds at most.
+/// Ranks continue when the requested time is over, so that the program runs on if a regulator dies. They stop for at
+/// most ten seconds after the last request.
 class Suspender {
  public:
   /// The record must be one that Reader can read.
@@ -23,14 +23,14 @@ class Suspender {
   /// The most boundaries that any rank on this host has passed.
   std::uint64_t passed() const;
 
-  /// Asks all ranks to stop when they have passed `at` boundaries, until this time (CLOCK_MONOTONIC, ns). False, and
-  /// taken back, if a rank may have passed so many before it could see this: others would wait for it within MPI.
-  /// It takes some 30 ms; they should need several times that for the boundaries until then. A rank that has stopped
-  /// meanwhile counts that as a suspension.
-  /// If the ranks are on several hosts, all their records need the same `at`.
+  /// Asks all ranks to stop when they have passed `at` boundaries, until this time (CLOCK_MONOTONIC, ns). If a rank may
+  /// have passed that boundary before it could see the request, the others would wait for it within MPI. The request is
+  /// then withdrawn, and the result is false. The call takes about 30 ms; the ranks should need several times that to
+  /// reach boundary `at`. A rank that has stopped meanwhile counts this as a suspension. If the ranks are on several
+  /// hosts, all their records need the same `at`.
   bool ask_to_stop(std::uint64_t at, std::uint64_t until);
   void renew(std::uint64_t until);
-  /// The ranks go on.
+  /// The ranks continue.
   void let_go();
 
  private:

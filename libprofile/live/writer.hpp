@@ -1,6 +1,6 @@
 // The live record of this rank: joins the file of its job, publishes, and stands still while a regulator asks for it.
-// Nothing here ends or delays the program if shared memory is missing, full or not this user's: there is no live record
-// then.
+// If shared memory is missing, full or belongs to another user, there is no live record; the program is not ended or
+// delayed.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@
 
 namespace halcyon::live {
 
-/// What a rank says of itself and its job.
+/// What a rank says about itself and its job.
 struct Introduction {
   std::string record;  // name of the job's file, the same on all ranks
   std::string job;     // the launcher's name for it
@@ -51,8 +51,8 @@ class Writer {
   void join(const Introduction& who, const std::string& root = shared_memory);
   bool is_on() const { return slot_ != nullptr; }
 
-  /// A segment has ended. Its measures are in ticks. The text of its place is needed when it is new; numbers of places
-  /// begin with 0, and each new one is the next.
+  /// A segment has ended. Its measures are in ticks. The text of its place is needed when it is new; places are
+  /// numbered from 0 in the order of their first use.
   [[gnu::always_inline]] void add(const Measured<double>& ticks, const std::array<double, feature_count>& features,
                                   std::size_t place, const std::string& place_text) {
     slot_->boundaries.store(passed() + 1, std::memory_order_relaxed);
@@ -69,7 +69,7 @@ class Writer {
     }
     sort(ticks, features, place, weight);
   }
-  /// Shows all since the last time to readers.
+  /// Shows readers everything since the last call.
   void publish(const UpToNow& now);
 
   /// Whether a regulator wants this rank to stop after the boundary that it has just passed.
@@ -78,23 +78,23 @@ class Writer {
     const std::uint64_t stop_at = header_->control.stop_at.load(std::memory_order_relaxed);
     return __builtin_expect(stop_at - 1 < passed(), 0);  // 0 - 1 is more than any number of boundaries
   }
-  /// Waits as long as it is asked to, but no longer than the regulator has promised for. Handlers of signals run
-  /// meanwhile. False if there was nothing to wait for.
+  /// Waits as long as the regulator asks for, but not beyond the time of its request. Signal handlers run meanwhile.
+  /// False if there was nothing to wait for.
   bool stand_still();
 
   /// The rank has ended, or is about to: the last one on the host removes the file. Async-signal-safe.
   void leave();
-  /// In a child of fork, which has no part in the record and does not have it in its memory.
+  /// In a child of fork: it is not in the record and does not have it in its memory.
   void forget() {
     header_ = nullptr;
     slot_ = nullptr;
   }
 
  private:
-  // What comes after the times is of intM.
+  // After the times come the measures of intM.
   static constexpr std::size_t sum_count = index_of(Measure::file_io) + 1;
-  // Of segments shorter than this, one in each eight is sorted by kind, and counts eight times: which one is random. So
-  // what sorting costs, 20 to 60 ns, is less than a thousandth of a long segment, and a few ns of a short one.
+  // Of segments shorter than this, one in eight, chosen at random, is sorted by kind, and counts eight times. So the
+  // cost of sorting, 20 to 60 ns, is less than a thousandth of a long segment, and a few ns for a short one.
   static constexpr double short_seconds = 100e-6;
   static constexpr std::uint32_t sampled_one_in = 8;
 

@@ -42,7 +42,7 @@ void merge_to_root(const Exchange& exchange, Pack pack, Merge merge) {
   }
 }
 
-/// The same, and then what the root packs, at every rank.
+/// The same. Then every rank gets what the root packs.
 template <class Pack, class Merge>
 std::vector<std::byte> merge_over_ranks(const Exchange& exchange, Pack pack, Merge merge) {
   merge_to_root(exchange, pack, merge);
@@ -51,7 +51,7 @@ std::vector<std::byte> merge_over_ranks(const Exchange& exchange, Pack pack, Mer
   return merged;
 }
 
-/// One process that has the records of all ranks, and so no other to communicate with.
+/// One process that has the records of all ranks, so it communicates with no other.
 class Alone final : public Exchange {
  public:
   int rank() const override { return 0; }

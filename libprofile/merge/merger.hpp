@@ -16,8 +16,8 @@
 
 namespace halcyon {
 
-/// The bins that the ranks' rows of some segments have of one feature. Of a segment it keeps one number a rank, or one
-/// a bin where there are more ranks than bins.
+/// The bins of one feature in the ranks' rows of some segments. For a segment it keeps one number per rank, or one per
+/// bin if there are more ranks than bins.
 class BinsOfRanks {
  public:
   BinsOfRanks(std::size_t segments, std::size_t ranks);
@@ -48,12 +48,12 @@ struct MeasuresOverRanks {
 /// Makes one row per segment out of the rows of all ranks. for_each_measure_column() says how the ranks' measures become
 /// columns of times.
 ///
-/// Some segments are open at a time. They get their rows in any order of segments, and of each segment in the order of
-/// ranks. What is kept of an open segment does not grow with the number of ranks.
+/// Several segments are open at a time. Their rows come in any order of segments, but for each segment in the order of
+/// ranks. The memory for an open segment does not grow with the number of ranks.
 class Merger {
  public:
   /// `ranks`: the rank of each row, in the order of the rows. `count`: how many segments will be added. `open`: the
-  /// most segments that are open at a time.
+  /// largest number of segments that are open at a time.
   Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count,
          std::size_t open = 1);
 

@@ -29,8 +29,8 @@ struct Repetitions {
   double mean() const { return static_cast<double>(sum.count) / static_cast<double>(times.size()); }
 };
 
-/// Repeats `work` for as long as `budget`, and at least `least` times, so that a rank that loses the core for longer
-/// than the budget still has an undisturbed time. `prepare` runs before each repetition and is not in its time.
+/// Repeats `work` for as long as `budget`, and at least `least` times: even if a rank loses the core for longer than
+/// the budget, it has an undisturbed time. `prepare` runs before each repetition and is not in its time.
 template <class Prepare, class Work>
 Repetitions repeat(const Clock& clock, Ticks budget, std::size_t least, Prepare prepare, Work work) {
   constexpr std::size_t most = std::size_t{1} << 20;

@@ -1,5 +1,5 @@
-// Decides which operations end segments. All ranks must decide alike, so only facts that are the same on all ranks
-// count.
+// Decides which operations end segments. All ranks must make the same decisions, so these only use facts that are the
+// same on all ranks.
 #pragma once
 
 #include <atomic>

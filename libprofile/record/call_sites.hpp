@@ -17,7 +17,7 @@ class Python;
 class CallSites {
  public:
   /// The number of a call site. A new one is looked up at once, since its module may be unloaded later. If there are
-  /// too many call sites, further ones share one number per kind of boundary.
+  /// too many call sites, the rest share one number per kind of boundary.
   std::uint8_t number_of(const void* address, Boundary boundary, const Python& python);
 
   const std::vector<CallSite>& sites() const { return sites_; }

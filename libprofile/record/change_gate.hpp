@@ -1,4 +1,4 @@
-// Separates changes of the records from saving them for the last time, when the process is about to end.
+// Keeps changes of the records apart from the last saving, when the process is about to end.
 #pragma once
 
 #include <signal.h>
@@ -12,8 +12,8 @@ namespace halcyon {
 /// Set while the recorder counts; while it is false, the wrappers only pass calls on.
 extern std::atomic<bool> recording;
 
-/// Only one thread at a time changes the records, and they are never saved half changed: a thread that leaves waits for
-/// the change in progress, and no new change begins. The records are saved once, by the first thread that leaves.
+/// Only one thread at a time changes the records, and they are never saved during a change: a thread that leaves waits
+/// for the change in progress, and no new change begins. The first thread that leaves saves the records, once.
 class ChangeGate {
  public:
   /// Recording begins: from now on there are records to save.

@@ -1,5 +1,5 @@
 // Probes the machine for some milliseconds just before and just after a run, on every rank at once: how fast registers,
-// caches and memory are. A run by itself cannot tell this.
+// caches and memory are. The run itself cannot show this.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace halcyon {
 
-/// Takes some 8 ms of wall time. Without memory, only the registers are probed; if caches cannot be flushed, only the
+/// Takes about 8 ms of wall time. Without memory, only the registers are probed; if caches cannot be flushed, only the
 /// registers and the L2 cache.
 ProbeTimes measure_probes(const Clock& clock, double nanoseconds_per_tick);
 

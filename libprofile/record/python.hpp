@@ -54,8 +54,8 @@ class Python {
   bool is_mpi4py(const void* site) {
     return is_found_ && !elsewhere_.contains(site) && (of_mpi4py_.contains(site) || looks_like_mpi4py(site));
   }
-  /// The line of the Python program behind this thread's MPI call from `site`, as an address: the same address each
-  /// time, which is not the address of any code. Returns `site` if that is not in mpi4py, or Python cannot be asked.
+  /// The line of the Python program behind this thread's MPI call from `site`, as an address. A line always has the
+  /// same address, and no code has it. Returns `site` if that is not in mpi4py, or if Python gives no answer.
   const void* place_of(const void* site) { return is_mpi4py(site) ? line_behind(site) : site; }
   /// The line behind an address from place_of(); null for an address of code.
   const PythonPlace* place_at(const void* address) const;

@@ -27,7 +27,7 @@ struct CallsInFlight {
   PickledComms pickled_comms;
 };
 
-/// Each part has its own invariant and does not know the others; work on several of them is a function of this class.
+/// Each part has its own invariant and does not know the others; functions of this class work on several of them.
 class Recorder {
  public:
   Meters meters;
@@ -49,8 +49,8 @@ class Recorder {
   /// thread has ended recording meanwhile.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
 
-  /// A regulator wants the program to stop here, after a boundary. The time until it goes on is in no segment. Called
-  /// without locks, and not within a Change: signals are answered at once.
+  /// A regulator wants the program to stop here, after a boundary. The time until it continues is not part of any
+  /// segment. Called without locks, and not within a Change: signals are answered at once.
   void stand_still(ThreadState& thread);
 
   /// This rank's figures at the last boundary. Async-signal-safe.

@@ -38,8 +38,8 @@ class Records {
   /// Why the last write failed, for the user.
   std::string spill_failure() const;
 
-  /// The last message of a run that dies: how to make a profile of its parts. Empty if `halcyon run` or another rank
-  /// prints it.
+  /// The last message of a run that dies: the command that makes a profile of its parts. Empty if `halcyon run` or
+  /// another rank prints it.
   const std::string& last_line() const { return last_line_; }
 
   /// Called when the profile is written: removes this rank's part, or the parts of all ranks.

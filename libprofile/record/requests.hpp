@@ -31,7 +31,7 @@ struct PendingRequest {
 };
 
 /// Requests by handle, open addressing with linear probing. MPI reuses handles, so a new request replaces an old one
-/// with the same handle: a request whose completion was not seen is overwritten, never taken for another.
+/// with the same handle. If the completion of a request was not seen, it is overwritten and never mistaken for another.
 class RequestTable {
  public:
   /// May be called while another thread changes the table. The answer is right for the caller's own requests, and for

@@ -14,7 +14,7 @@ namespace halcyon {
 struct Settings {
   std::string output;
   std::string command;
-  std::string receipt;  // the file that tells `halcyon run` the profile's name; may be empty
+  std::string receipt;  // the file that gives `halcyon run` the profile's name; may be empty
   CounterRequest counter;
   BoundaryChoice boundary = BoundaryChoice::automatic;
   int boundary_ranks = 0;  // 0: as many as the world has
@@ -23,7 +23,7 @@ struct Settings {
   bool probes = true;                         // of the machine, just before and just after the run
   std::string live_record;                    // the name of its file (live/writer.hpp); empty: there is none
   std::string job;                            // the launcher's name for it; may be empty
-  int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory ends
+  int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory is full
 };
 
 /// A relative output is made absolute. A value that cannot be read keeps its default, and `complaint` says so.
@@ -41,12 +41,12 @@ std::string expand_output(const std::string& pattern, int ranks, const std::stri
 /// Local time, in the form used in file names.
 std::string timestamp_of(std::time_t time);
 
-/// Whether some of so many ranks run on other hosts, as far as the launcher's environment tells.
+/// Whether some of `ranks` ranks run on other hosts, according to the launcher's environment.
 bool has_other_hosts(int ranks);
 
-/// A number that all ranks of a run share, and other runs hardly do. It comes from the launcher's environment, or else
-/// from the launcher's process id. The ranks cannot agree on one by messages: a rank that is not recorded could receive
-/// them.
+/// A number that is the same on all ranks of a run, and almost surely different in other runs. It comes from the
+/// launcher's environment, or else from the launcher's process id. The ranks cannot agree on one by messages: a rank
+/// that is not recorded could receive them.
 std::uint64_t run_number();
 /// The same as a text for names of files.
 std::string name_of_run();

@@ -20,8 +20,8 @@ struct ThisRun {
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE
-  // True if this world was spawned, or has spawned or met others: a communicator's size then no longer says who is in
-  // it.
+  // True if this world was spawned, or has spawned or met others: a communicator's size then does not show which
+  // processes are in it.
   std::atomic<bool> several_worlds{false};
   std::timespec start_time{};
   // All ranks of this run, for the recorder alone. Made when recording begins, and not when the ranks are merged: a

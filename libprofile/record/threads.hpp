@@ -23,7 +23,7 @@ namespace halcyon {
 class Threads;
 
 /// The sums of one thread of the application. Only that thread writes them; the thread that closes a segment reads
-/// them. Sums are never reset, but differenced at boundaries, so that no thread writes another's.
+/// them. Sums are never reset. Boundaries use their differences, so that no thread writes another's sums.
 struct alignas(64) ThreadState {
   OutermostCall outermost;
   bool is_application = false;  // its file I/O counts

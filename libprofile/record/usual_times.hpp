@@ -14,7 +14,7 @@ namespace halcyon {
 /// The usual times of one thread's calls.
 class UsualTimes {
  public:
-  /// A call from `site` has moved so many bytes and taken `took`. Returns its time beyond the usual if it took more
+  /// A call from `site` has moved `bytes` bytes and taken `took`. Returns its time beyond the usual if it took more
   /// than twice the usual plus `noticeable`, else 0.
   Ticks beyond(const void* site, std::uint64_t bytes, Ticks took, Ticks noticeable) {
     if (position_ < last_position) ++position_;
@@ -31,16 +31,16 @@ class UsualTimes {
 
  private:
   // Calls from one place in the program, at one position in a segment, that move about the same number of bytes. One
-  // place may exchange data with many neighbours, or for many purposes, each with another usual time.
+  // place may exchange data with many neighbours, or for many purposes, each with a different usual time.
   struct Kind {
     std::uint64_t name = 0;
     float usual = 0.0F;       // ticks
     std::uint32_t calls = 0;  // up to first_calls
   };
 
-  // The usual time is the 3 % quantile. Calls that fast are undisturbed even if half of all calls are delayed and a
-  // wait is delayed by any of several calls of the other side. Steps up and down, which balance at that quantile,
-  // follow it even if the work changes. The first calls are too few for a 3 % quantile: they give their least time.
+  // The usual time is the 3 % quantile. Calls of this speed are undisturbed even if half of all calls are delayed, and
+  // each wait is delayed by any of several calls of the other side. Steps up and down balance at that quantile, and
+  // follow it even if the work changes. The first calls are too few for a 3 % quantile, so their shortest time is used.
   static constexpr std::uint32_t first_calls = 32;
   static constexpr float up = 1.0F / 256.0F;
   static constexpr float down = 32.0F * up;
@@ -62,7 +62,7 @@ class UsualTimes {
            static_cast<std::uint64_t>(position_) << (address_bits + size_bits);
   }
 
-  // Null for a new kind if the table has no place for it: such kinds are not followed.
+  // Null for a new kind if the table has no place for it: such kinds are not tracked.
   Kind* find(const void* site, std::uint64_t bytes) {
     constexpr std::size_t most_tries = 8;
     const std::uint64_t name = name_of(site, bytes);

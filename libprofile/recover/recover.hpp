@@ -39,8 +39,8 @@ struct Recovered {
 using RecoverProgress = std::function<void(double share)>;
 
 /// Merges the segments that all ranks have: up to the end of the shortest part, or to its first block that is damaged.
-/// The profile names what is damaged, and the ranks that left no part. One file is open at a time. Memory: 64 MiB, some
-/// MiB for one part, the profile's columns, and two bytes a segment.
+/// The profile names what is damaged, and the ranks that left no part. One file is open at a time. Memory: 64 MiB, a
+/// few MiB for one part, the profile's columns, and two bytes per segment.
 Outcome<Recovered> recover(const RunParts& parts, const std::string& output, const RecoverProgress& progress = {});
 
 }  // namespace halcyon

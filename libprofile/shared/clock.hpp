@@ -52,8 +52,8 @@ class Clock {
   bool tsc_;
 };
 
-/// Converts ticks to time by two simultaneous readings of both clocks, far apart: no rate is assumed, and none is
-/// waited for.
+/// Converts ticks to time with two readings of both clocks that are far apart: it assumes no rate, and does not wait to
+/// measure one.
 class TickScale {
  public:
   explicit TickScale(const Clock& clock)

@@ -1,5 +1,5 @@
-// The receipt: its first line tells `halcyon run` the path of the profile, or of the directory of parts. `halcyon run`
-// makes the file, so that a rank finds it only where it sees the same directory.
+// The receipt: its first line gives `halcyon run` the path of the profile, or of the directory of parts. `halcyon run`
+// makes the file, so a rank finds it only if it sees the same directory.
 #pragma once
 
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 namespace halcyon {
 
-/// The second line, below that of parts, where the launcher says that some ranks run on other hosts.
+/// The second line, after that of parts, if the launcher says that some ranks run on other hosts.
 inline constexpr char of_several_hosts[] = "of several hosts";
 
 /// False if there is no such file here, or it cannot be written. A single write puts the lines over earlier ones,

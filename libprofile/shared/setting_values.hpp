@@ -1,4 +1,4 @@
-// Settings that the command and the recorder must read alike.
+// Settings that the command and the recorder must read in the same way.
 #pragma once
 
 #include <array>

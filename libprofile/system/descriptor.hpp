@@ -1,5 +1,5 @@
 // A file descriptor that is closed at the end, and reading from one. Both call the kernel directly: in a rank, intM
-// must not take these calls for the application's.
+// must not mistake these calls for calls of the application.
 #pragma once
 
 #include <sys/syscall.h>
@@ -30,7 +30,7 @@ class Descriptor {
   int number_;
 };
 
-/// Reads so many bytes. False if the file ends before, or cannot be read. Async-signal-safe.
+/// Reads `bytes` bytes. False if the file ends before, or cannot be read. Async-signal-safe.
 inline bool read_at(int file, std::size_t offset, void* data, std::size_t bytes) {
   auto* at = static_cast<char*>(data);
   while (bytes > 0) {

@@ -1,4 +1,4 @@
-// What the system tells of a process.
+// What the system says about a process.
 #pragma once
 
 #include <sys/types.h>
@@ -11,9 +11,9 @@ namespace halcyon {
 
 struct ProcessFacts {
   std::array<char, 64> name{};  // as in /proc/PID/comm
-  char state = ' ';             // as in /proc/PID/stat: T if a signal has stopped it, Z if only its status is left
+  char state = ' ';             // as in /proc/PID/stat: T if a signal has stopped it, Z if it is a zombie
   pid_t parent = 0;
-  std::uint64_t start_time = 0;  // in clock ticks since the system started: tells it from a later one of its number
+  std::uint64_t start_time = 0;  // in clock ticks since the system started; differs for a later process
 
   bool has_ended() const { return state == 'Z' || state == 'X'; }
 };

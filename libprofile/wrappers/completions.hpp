@@ -50,7 +50,7 @@ class Completion {
   int count() const { return count_; }
 
  private:
-  /// If MPI has reset the handle of a failed request, the request is over, too: MPI may soon give that handle to
+  /// If MPI has reset the handle of a failed request, the request is also over: MPI may soon give that handle to
   /// another one.
   void forget_failed(const MPI_Request* requests) {
     const SharedStateLock lock;
@@ -109,8 +109,8 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   return result;
 }
 
-// Most tests are unsuccessful. So the request is looked up before the call only if another thread may be given its
-// handle meanwhile.
+// Most tests are unsuccessful. So the request is looked up before the call only if another thread may get its handle
+// meanwhile.
 [[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, int* flag, MPI_Status* status) {
   RecordedCall call(CallClass::poll, caller);

@@ -70,7 +70,7 @@ class RecordedCall {
   // -- the notes of the tables
 
   /// MPI has given the handle to a new request. If it belonged to a request that another thread has completed, but not
-  /// yet noted, that one is over: who completes the new request must not take it for the old one.
+  /// yet noted, the old request is over: whoever completes the new request must not mistake it for the old one.
   void request_made(MPI_Request request) {
     if (!recorder->run.several_threads || recorder->calls.requests.empty()) return;
     const SharedStateLock lock;
@@ -170,7 +170,7 @@ class RecordedCall {
     if (synchronizes(comm)) ends_segment_when_complete(request, operation);
   }
   /// A blocking Reduce or Gather has returned: at the root it returns only after all ranks have entered it. A
-  /// non-blocking one does not count, since only its root knows when that was.
+  /// non-blocking one does not count, since only its root knows when all ranks have entered it.
   void gathered(int root, MPI_Comm comm) {
     if (!recorder->boundaries.uses(BoundaryChoice::rooted) || !recorder->boundaries.counts(comm, recorder->run)) return;
     thread_->gathering.at(recorder->run.process_of(root, comm));

@@ -4,7 +4,7 @@ from spack.package import *
 
 
 class Halcyon(CMakePackage):
-    """Tells, from one run of an MPI program, how much of the run time came from outside the program."""
+    """Says how much of the run time of an MPI program came from outside, from a single run."""
 
     git = "file:///path/to/halcyon"
 

@@ -1,4 +1,4 @@
-// What the figures of a series of runs have in common: their size, their axes, and intervals.
+// The common parts of figures of a series of runs: their size, their axes, and intervals.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline constexpr double right = width - 12.0;
 inline constexpr double top = 16.0;
 inline constexpr double bottom = 260.0;
 
-/// Values of an axis: from the least to the largest of what is drawn.
+/// Values of an axis: from the smallest to the largest value drawn.
 class Extent {
  public:
   void add(double value) {
@@ -57,7 +57,7 @@ std::string band(const svg::Scale& y, const Interval& interval, std::string_view
 /// The part of an interval that lies within the figure; nothing if it lies outside.
 std::string whisker(const svg::Scale& y, double place, const Interval& interval);
 
-/// The content as a picture; `label` is read to those who cannot see it.
+/// The content as a picture; screen readers read `label`.
 std::string picture(std::string_view label, const std::string& content, double height = bottom + 48.0);
 
 /// The page of a series: the text of the result as a terminal shows it, and figures below.

@@ -58,7 +58,7 @@ std::string mean_answer(const Repetition& series) {
   if (mean.runs == 0) return filled("UNKNOWN  ", 9, "no run has an estimate of its undisturbed time") + "\n";
   if (!mean.interval_seconds) {
     return filled("UNKNOWN  ", 9,
-                  fmt::format("{} undisturbed in one run: an interval takes two", seconds(mean.mean_seconds)));
+                  fmt::format("{} undisturbed in one run: an interval needs two", seconds(mean.mean_seconds)));
   }
   const bool is_known = *mean.half_width_percent() <= series.precision.within_percent;
   return filled(is_known ? "KNOWN  " : "NOT YET KNOWN  ", is_known ? 7 : 15,
@@ -80,13 +80,13 @@ std::string versus_answer(const Repetition& series) {
       return filled("SAME  ", 6, fmt::format("within {}: {}", percent_words(series.precision.within_percent), figures));
     case VersusVerdict::unclear: break;
   }
-  if (ratio.pairs < 2) return filled("UNCLEAR  ", 9, "a comparison takes two pairs of runs with an estimate");
+  if (ratio.pairs < 2) return filled("UNCLEAR  ", 9, "a comparison needs two pairs of runs with an estimate");
   return filled("UNCLEAR  ", 9, figures);
 }
 
 std::string work_answer(const Repetition& series) {
   const WorkSeries& work = *series.work;
-  if (!work.rate) return filled("UNKNOWN  ", 9, "a line takes three runs with an estimate, of two amounts of work");
+  if (!work.rate) return filled("UNKNOWN  ", 9, "a line needs three runs with an estimate, of two amounts of work");
   return filled("COST  ", 6,
                 fmt::format("a run takes {} ({}), and {} ({}) for each unit of {} ({} confidence, {})",
                             seconds(work.rate->fixed.seconds), interval_words(work.rate->fixed.interval_seconds),
@@ -116,19 +116,20 @@ std::string contradiction_words(const Contradiction& contradiction) {
   const std::string by = percent_words(std::abs(contradiction.difference_percent));
   switch (contradiction.code) {
     case ContradictionCode::above_quiet:
-      return fmt::format("the undisturbed mean is {} above the mean of the quiet runs, which cannot be: do not use it",
-                         by);
+      return fmt::format(
+          "the undisturbed mean is {} above the mean of the quiet runs, which is impossible: do not use it", by);
     case ContradictionCode::above_measured:
-      return fmt::format("the undisturbed mean is {} above the mean of all runs, which cannot be: do not use it", by);
+      return fmt::format("the undisturbed mean is {} above the mean of all runs, which is impossible: do not use it",
+                         by);
     case ContradictionCode::disturbed_runs_higher:
       return fmt::format(
           "the undisturbed times of red runs are {} above those of the others: some of their interference "
-          "was not seen. The mean of the runs that were not red is nearer",
+          "was not seen. The mean of the runs that were not red is more accurate",
           by);
     case ContradictionCode::disturbed_runs_lower:
       return fmt::format(
-          "the undisturbed times of red runs are {} below those of the others: too much was taken for "
-          "interference. The mean of the runs that were not red is nearer",
+          "the undisturbed times of red runs are {} below those of the others: too much was counted as "
+          "interference. The mean of the runs that were not red is more accurate",
           by);
   }
   return "";
@@ -142,20 +143,20 @@ std::string caveat_words(const Caveat& caveat) {
     case CaveatCode::drift:
       return fmt::format(
           "the undisturbed times change by {:+.1f} % along the series: the mean is that of these runs, and "
-          "says little of other days",
+          "says little about other days",
           caveat.value);
     case CaveatCode::few_runs: return "too few runs to see whether each is like the one before it";
-    case CaveatCode::all_disturbed: return "no run was judged quiet: the mean stands on estimates alone";
+    case CaveatCode::all_disturbed: return "no run was judged quiet: the mean depends only on estimates";
   }
   return "";
 }
 
 std::string_view work_caveat_words(WorkCaveat code) {
   switch (code) {
-    case WorkCaveat::narrow_range: return "the amounts of work are too much alike to tell the fixed cost";
+    case WorkCaveat::narrow_range: return "the amounts of work are too similar to determine the fixed cost";
     case WorkCaveat::not_linear:
       return "time does not grow in proportion to the work: a curve fits better than the line";
-    case WorkCaveat::correlated: return "what is beyond the line is alike in neighbouring runs";
+    case WorkCaveat::correlated: return "neighbouring runs deviate from the line in the same way";
     case WorkCaveat::negative_fixed_cost: return "the fixed cost is below 0, so time does not follow a line";
   }
   return "";
@@ -172,7 +173,7 @@ std::string stopped_words(const Repetition& series) {
     case StoppedBecause::floor:
       return fmt::format("{} cannot be reached: the floor is {}, since the estimates of all runs {}may share an error",
                          width, percent_words(floor_percent(series)), series.other ? "of a program " : "");
-    case StoppedBecause::interrupted: return "interrupted; go on with --resume " + series.directory;
+    case StoppedBecause::interrupted: return "interrupted; continue with --resume " + series.directory;
   }
   return "";
 }

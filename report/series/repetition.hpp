@@ -14,15 +14,15 @@
 
 namespace halcyon {
 
-/// Of two programs that take turns.
+/// One of two programs that take turns.
 enum class Program : std::uint8_t { a, b };
 
-/// A run of the series, and what a reader wants to know of it.
+/// A run of the series, as it is listed for a reader.
 struct ListedRun {
   std::string name;
   std::string file;  // the profile; empty: none
   Program program = Program::a;
-  double work = 0.0;  // units, where the series varies it
+  double work = 0.0;  // units, if the series varies it
   double interference_percent = 0.0;
   RepeatedRun run;
 };
@@ -60,13 +60,13 @@ std::vector<RepeatedRun> runs_of(const Repetition& series, Program program);
 /// Neighbouring runs of A and B. A run without its partner is left out.
 std::vector<RunPair> pairs_of(const Repetition& series);
 
-/// The answer first, then the means side by side and every run, in 80 columns.
+/// The answer first, then the means and every run, in 80 columns.
 std::string repetition_text(const Repetition& series);
 nlohmann::ordered_json repetition_json(const Repetition& series);
 /// A row for each run.
 std::string repetition_csv(const Repetition& series);
 
-/// "about 4 more runs", or why the precision cannot be reached, in words for who waits.
+/// "about 4 more runs", or why the precision cannot be reached, for a waiting user.
 std::string outlook_words(const Repetition& series);
 
 }  // namespace halcyon

@@ -97,7 +97,7 @@ std::string narrowing_picture(const Repetition& series) {
     }
   }
   return wide_figure(picture("The means and their intervals, after each run", content),
-                     fmt::format("<b>The means as they narrowed</b>, with {:.3g} % intervals. From left to right: all "
+                     fmt::format("<b>The means after each run</b>, with {:.3g} % intervals. From left to right: all "
                                  "runs as measured, runs that were not red, undisturbed times.",
                                  100.0 * series.precision.confidence));
 }

@@ -7,7 +7,8 @@
 
 namespace halcyon {
 
-/// Runs in order with their verdicts, the means as they narrowed, and A against B where two programs were compared.
+/// Runs in order with their verdicts, the intervals of the means after each run, and A against B if two programs were
+/// compared.
 std::string repetition_html(const Repetition& series);
 
 }  // namespace halcyon

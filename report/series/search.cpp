@@ -79,13 +79,12 @@ std::string answer_words(const SearchResult& result) {
                          at_words(result, *state.beyond), limit, state.aim == Aim::largest ? "larger" : "smaller",
                          result.name, name_of(state.aim == Aim::largest ? Aim::least : Aim::largest));
     case SearchEnd::noise:
-      return "The runs vary too much to come nearer: a load at the limit had the most runs allowed, and is still not "
-             "known well enough. " +
+      return "The runs vary too much: a load at the limit had the maximum number of runs, and is still not "
+             "accurate enough. " +
              best;
     case SearchEnd::too_many_runs: break;
   }
-  return fmt::format("The search ended after {}, which are the most allowed. {}", plural(result.trials.size(), "run"),
-                     best);
+  return fmt::format("The search ended after {}, the maximum. {}", plural(result.trials.size(), "run"), best);
 }
 
 std::string remarks(const SearchResult& result) {

@@ -17,7 +17,7 @@ struct SearchResult {
   std::vector<VariedRun> runs;  // in the order of time
   std::vector<Trial> trials;    // one for each of them
   SearchState state;
-  std::string ended_early;  // why; empty if the search came to its end
+  std::string ended_early;  // why; empty if the search was completed
 };
 
 std::string search_text(const SearchResult& result);

@@ -9,7 +9,7 @@
 
 namespace halcyon {
 
-/// What was asked for, and the files of the results.
+/// The request, and the files of the results.
 struct ValidationSetting {
   std::string command;
   int ranks = 0;

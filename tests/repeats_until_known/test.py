@@ -123,7 +123,7 @@ class RepeatsUntilKnown(halcyon_test.Behaviour):
         os.kill(process.pid, signal.SIGINT)
         output, errors = process.communicate(timeout=TIME_LIMIT)
         self.assertEqual(process.returncode, -signal.SIGINT, errors)
-        self.assertIn("interrupted; go on with --resume", " ".join(output.split()))
+        self.assertIn("interrupted; continue with --resume", " ".join(output.split()))
         before = json.loads((self.directory / "series" / "repeat.json").read_text())
         self.assertEqual((before["stopped_because"], len(before["runs"])), ("interrupted", 2))
         finished, result = self.repeat("-r", 4, "--resume", "series", program=[])

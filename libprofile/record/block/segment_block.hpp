@@ -43,7 +43,7 @@ struct SegmentBlock {
   std::array<SlotMap, feature_count> maps;
   std::uint64_t mapped;
   // In a closed block: the bins of each feature at its end, and the value of each bin in order of slot, feature by
-  // feature. So a block can be read although all that came after it is lost.
+  // feature. So a block can be read even if everything after it is lost.
   std::array<std::uint16_t, feature_count> bin_counts;
   std::array<float, feature_count * std::tuple_size_v<SlotMap>> bin_values;
 
@@ -101,7 +101,7 @@ inline constexpr std::size_t most_block_bytes = bytes_before_maps(true) + sizeof
                                                 sizeof(SegmentBlock::mapped) + sizeof(SegmentBlock::bin_counts) +
                                                 sizeof(SegmentBlock::bin_values);
 
-/// Rejects a part that was written with other tables, should somebody change a table and forget part_version.
+/// Rejects a part that was written with other tables, in case somebody changes a table and forgets part_version.
 constexpr std::uint64_t layout_of_part() {
   std::uint64_t hash = feature_count;
   const auto add = [&hash](std::uint64_t value) { hash = hash * 1000003 + value; };

@@ -1,5 +1,5 @@
-// A part: what one rank has spilled, so that memory stays bounded and a run that dies keeps its records. Parts of up to
-// 64 ranks share a file. `halcyon recover` makes a profile of the parts of a run (recover/recover.hpp).
+// A part: the spilled data of one rank. It keeps memory bounded, and saves the records of a run that dies. Parts of up
+// to 64 ranks share a file. `halcyon recover` makes a profile of the parts of a run (recover/recover.hpp).
 #pragma once
 
 #include <sys/types.h>
@@ -16,11 +16,11 @@
 
 namespace halcyon {
 
-/// Ranks of a host whose parts share a file, by their numbers: no rank needs to know which others there are. A file system
-/// has to create, open and remove a file for each 64 ranks, and not for each.
+/// Number of ranks of a host whose parts share a file. The file follows from the rank's number, so no rank needs to
+/// know the others. The file system creates, opens and removes one file for 64 ranks, not one for each.
 inline constexpr std::uint32_t ranks_per_file = 64;
 
-/// A part is written in pieces of this size. Those of the ranks of a file take turns in it: piece n of the rank with
+/// A part is written in pieces of this size. The pieces of the ranks of a file alternate: piece n of the rank with
 /// number r in the file is piece n * ranks + r of the file. A piece that was not written is a hole, and takes no space.
 inline constexpr std::uint64_t part_piece = (sizeof(std::uint64_t) + most_block_bytes + 4095) / 4096 * 4096;
 
@@ -41,8 +41,8 @@ struct PartHeader {
   std::uint32_t place_in_file() const { return rank % ranks_per_file; }
 };
 
-/// The tail holds everything that is not in a closed block. It is written to two places in turn, so that one is whole
-/// whenever the process is killed. The valid one with the higher sequence counts.
+/// The tail holds everything that is not in a closed block. It is written to two places in turn, so that one is always
+/// complete if the process is killed. The valid one with the higher sequence counts.
 struct TailHeader {
   std::uint64_t sequence = 0;
   std::uint64_t bytes = 0;     // after this header
@@ -75,7 +75,7 @@ inline constexpr std::size_t part_beginning_size =
 inline constexpr std::size_t tail_header_size =
     packed_size<TailHeader>([](auto& header, auto visit) { for_each_number_of_tail_header(header, visit); });
 
-/// XXH3. `seed`: bytes that are right elsewhere must not pass for these. Async-signal-safe.
+/// XXH3. `seed`: differs between places, so that bytes of another place do not pass for these. Async-signal-safe.
 std::uint64_t checksum_of(const std::byte* data, std::size_t bytes, std::uint64_t seed);
 
 /// The parts in a file, all of one run.
@@ -93,12 +93,12 @@ class PartFile {
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
 
-  /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that of
-  /// the first of the ranks that share the file. Both are created only when something is written.
+  /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that
+  /// of the first of the ranks that share the file. Both are created only when something is written.
   void place(const std::string& directory, const std::string& run, PartHeader header,
              const std::vector<std::byte>& facts, std::size_t most_in_tail);
 
-  /// Throws std::runtime_error, with a message for the user, if there are none.
+  /// The parts in a file. Throws std::runtime_error, with a message for the user, if there are none.
   static PartsInFile parts_in(const std::string& path);
   /// Opens one of them. Throws std::runtime_error, with a message for the user, if its beginning is not whole.
   static void open_for_reading(const std::string& path, std::uint32_t rank, PartFile& part);

@@ -36,10 +36,10 @@ struct StoredSegment {
 
 using RankQuantizer = Quantizer<256>;
 
-/// Stores segments with their features quantized. A merge of bins concerns every earlier segment that points at them.
-/// These are not rewritten: merges are logged within the open block, folded into one map of 256 slots when the block
-/// closes, and composed backwards once, in settle(). So the cost of a segment does not depend on earlier ones, and a
-/// spilled block is never touched again.
+/// Stores segments with their features quantized. A merge of bins affects every earlier segment in these bins. These
+/// segments are not rewritten: merges are logged within the open block, combined into one map of 256 slots when the
+/// block closes, and composed backwards once, in settle(). So the cost of a segment does not depend on earlier ones,
+/// and a spilled block is never touched again.
 class SegmentStore {
  public:
   static constexpr std::size_t block_size = SegmentBlock::capacity;
