@@ -32,7 +32,7 @@ def on_synthetic_runs(runs, what, *options):
 def of_real_programs(measured):
     """The lines on real programs: when they were measured, and the table."""
     if measured.is_dir():
-        return [f"Measured until {date.today()}, with the estimator of that day.", "",
+        return [f"Measured until {date.today()}, with the estimator of this state.", "",
                 *disturbed.table(measured, PROGRAMS + FURTHER_PROGRAMS, is_made=False)]
     page = PAGE.read_text()
     return page[page.index("Measured until "):].rstrip().split("\n")

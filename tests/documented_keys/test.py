@@ -189,12 +189,22 @@ class DocumentedKeys(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         metrics = re.findall(r"^# TYPE (\S+)", finished.output, re.M)
         documented = first_cells(section("export.md", "--openmetrics"))
-        self.assertEqual(sorted({*metrics, "halcyon_warning"}), sorted(documented))
+        only_sometimes = {"halcyon_warning", "halcyon_speed_ratio"}
+        self.assertEqual(sorted({*metrics, *only_sometimes}), sorted(documented))
+        fields = re.findall(r'^ +\{"\w+", "(\w+)", ', (SOURCE / "report" / "json.cpp").read_text(), re.M)
+        self.assertIn("speed_ratio", fields)
+        self.assertLessEqual({f"halcyon_{field}" for field in fields}, set(documented))
+
+    def test_of_the_metrics_of_running_jobs(self):
+        metrics = re.findall(r'\badd\("(job_\w+)"', (SOURCE / "report" / "live.cpp").read_text())
+        self.assertIn("job_ranks", metrics)
+        documented = re.findall(r"`(halcyon_job_\w+)`", (SOURCE / "docs" / "watch.md").read_text())
+        self.assertEqual(sorted(documented), sorted(f"halcyon_{metric}" for metric in metrics))
 
     def test_every_warning_has_a_remedy_and_stands_in_troubleshooting_under_its_code(self):
         given = set()
         for source in (SOURCE / "analyzer").rglob("*.cpp"):
-            given |= set(re.findall(r'(?:warn\(analysis, |Warning\{)\s*"([a-z-]+)"', source.read_text()))
+            given |= set(re.findall(r'(?:warn\(analysis, |NoVerdict\{\s*\{|reason = \{)\s*"([a-z-]+)"', source.read_text()))
         known = set(re.findall(r'\{"([a-z-]+)", Severity::', (SOURCE / "report" / "remedies.cpp").read_text()))
         warnings = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[0]
         headings = set(re.findall(r"^### ([a-z-]+)$", warnings, re.M))
