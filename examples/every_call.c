@@ -326,6 +326,11 @@ static void completions_of_mpi_4_1(void) {
 
 static void sends_and_receives_of_mpi_4(void) {
 #if HAS_MPI_4
+#ifdef OPEN_MPI
+  enum { ROUNDS = 1 }; /* Open MPI 5.0.11 often hangs in the second on four busy ranks, with or without Halcyon */
+#else
+  enum { ROUNDS = 2 };
+#endif
   enum { PARTITIONS = 4, EACH = 3 };
   const int mine = 10 + rank;
   MPI_Request request, partitioned[2];
@@ -340,7 +345,7 @@ static void sends_and_receives_of_mpi_4(void) {
 
   MPI_Precv_init(in, PARTITIONS, EACH, MPI_INT, left, 68, world, MPI_INFO_NULL, &partitioned[0]);
   MPI_Psend_init(out, PARTITIONS, EACH, MPI_INT, right, 68, world, MPI_INFO_NULL, &partitioned[1]);
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < ROUNDS; ++round) {
     int is_there = 0;
     MPI_Startall(2, partitioned), ireceive_posted();
     MPI_Pready(0, partitioned[1]), isent(EACH * INT);

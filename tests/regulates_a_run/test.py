@@ -70,7 +70,8 @@ class RegulatesARun(halcyon_test.Behaviour):
 
     def test_a_program_whose_progress_is_poor_is_suspended_and_its_profile_says_so(self):
         process = self.start("--target", NEVER_REACHED, *QUICK)
-        self.wait_for(lambda rank: rank["suspensions"] >= 2)
+        # On a busy machine, a request may come too late for some ranks. It is withdrawn, but others have counted it.
+        self.wait_for(lambda rank: rank["suspensions"] >= 4)
         status, errors = self.end(process)
         self.assertEqual(status, 0, errors)
         self.assertRegex(errors, r"suspended \d+ times, [0-9.]+ s in all")

@@ -79,7 +79,7 @@ class SeveralHosts(OnHosts):
         # Nothing else is left, on any host.
         self.assertEqual({file.name for file in self.directory.iterdir()} - {"halo.dat"}, {path.name})
         for host in NAMES:
-            self.assertEqual([file for file in self.files_on(host, "/tmp") if "halcyon-run" in file], [])
+            self.assertEqual([file for file in self.files_on(host, "/tmp") if "/.halcyon-run" in file], [])
 
     def test_a_run_that_dies_is_recovered_from_the_parts_of_all_hosts(self):
         finished = self.halcyon_run(DIES, SEGMENTS, "abort", 1)
