@@ -76,7 +76,7 @@ std::uint64_t number_of_site(std::size_t site) { return site + 1; }
 
 // Arguments, which the viewer can search and query. A reader keeps equal lists of arguments once.
 constexpr std::array<std::string_view, 4> of_group{"site", "group", "baseline_seconds", "threshold_seconds"};
-constexpr std::array<std::string_view, 2> of_segment{"site", "group"};
+constexpr std::array<std::string_view, 2> of_slice{"site", "group"};
 constexpr std::array<std::string_view, 3> of_disturbed{"segment", "excess_seconds", "last_rank"};
 constexpr std::array<std::string_view, 6> of_rank{"last_rank_point_to_point_seconds", "last_rank_collective_seconds",
                                                   "last_rank_boundary_seconds",       "last_rank_file_io_seconds",
@@ -281,7 +281,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
   const std::vector<SegmentField> fields = segment_fields(profile);
   Arguments arguments(fields);
   const std::vector<std::size_t> group_arguments = arguments.named(of_group);
-  const std::vector<std::size_t> segment_arguments = arguments.named(of_segment);
+  const std::vector<std::size_t> segment_arguments = arguments.named(of_slice);
   const std::vector<std::size_t> disturbed_arguments = arguments.named(of_disturbed);
   const std::vector<std::size_t> rank_arguments = arguments.named(of_rank);
   const std::uint64_t disturbed_name = number_of_site(profile.sites.size());

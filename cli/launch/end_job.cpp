@@ -40,7 +40,7 @@ bool have_ended(const std::vector<pid_t>& processes, double within_seconds) {
   }
 }
 
-void send(const std::vector<pid_t>& processes, int signal) {
+void send_signal(const std::vector<pid_t>& processes, int signal) {
   for (const pid_t process : processes) {
     if (runs(process)) kill(process, signal);
   }
@@ -65,13 +65,13 @@ bool end_job(const std::vector<pid_t>& ranks) {
   if (const RunningLauncher launcher = launcher_above(ranks.front()); launcher.process != 0) {
     kill(launcher.process, launcher.signal);
     // A rank that is stopped would not see the signal.
-    send(ranks, SIGCONT);
+    send_signal(ranks, SIGCONT);
     if (have_ended(ranks, launcher_seconds)) return true;
   }
-  send(ranks, SIGTERM);
-  send(ranks, SIGCONT);
+  send_signal(ranks, SIGTERM);
+  send_signal(ranks, SIGCONT);
   if (have_ended(ranks, term_seconds)) return true;
-  send(ranks, SIGKILL);
+  send_signal(ranks, SIGKILL);
   return have_ended(ranks, kill_seconds);
 }
 
