@@ -18,7 +18,7 @@ import tempfile
 from datetime import date
 from pathlib import Path
 
-from compare import LIBRARY, compare, interval_of_median
+from recording_cost import LIBRARY, compare, interval_of_median
 from programs import BUILD, PROGRAMS, RANKS, SOURCE, Program, environment, machine, prepare
 
 PAGE = SOURCE / "docs" / "performance.md"
