@@ -32,6 +32,11 @@ void end_recording() noexcept try {
   run.surroundings.measure_after(run.meters, run.run.settings);
   reduce_and_write(run);
   run.run.leave_others();
+  if (run.run.has_spawned.load() && ThisRun::spawns_without_recorder()) {
+    complain(
+        "the processes that MPI_Comm_spawn started are not recorded, unless the program passes LD_PRELOAD on to them: "
+        "Open MPI 5 does not (docs/families.md)");
+  }
   run.gate.note_saved();
   run.live.leave();
   release_signals();

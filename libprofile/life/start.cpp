@@ -31,7 +31,7 @@ std::vector<int> all_threads() {
   return ids;
 }
 
-// If only one of several programs in a job were preloaded, the reduction at the end would wait for ever.
+// If only one of several programs in a job were preloaded, its ranks would wait for the others for ever.
 bool all_ranks_surely_record() {
   const char* programs = std::getenv("OMPI_NUM_APP_CTX");
   return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;

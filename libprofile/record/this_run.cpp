@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+#include <string_view>
 
 #include "libprofile/record/gathering.hpp"
 #include "libprofile/record/intm_interface.hpp"
@@ -78,6 +80,12 @@ int ThisRun::process_of(int rank_in_comm, MPI_Comm comm) const {
   mpi.Group_free(&world);
   mpi.Group_free(&of_comm);
   return in_world >= 0 ? in_world : Gathering::nowhere;  // MPI_UNDEFINED is negative
+}
+
+bool ThisRun::spawns_without_recorder() {
+  constexpr std::string_view name = "Open MPI v";
+  const std::string version = mpi_version();
+  return version.compare(0, name.size(), name) == 0 && std::atoi(version.c_str() + name.size()) >= 5;
 }
 
 int ThisRun::members_of_this_world(MPI_Comm comm) const {

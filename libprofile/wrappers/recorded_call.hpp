@@ -157,6 +157,11 @@ class RecordedCall {
     if (size > 0 && is_regular(stream)) file_write(size);  // fwrite returns 0 on failure
   }
 
+  /// `root` has started processes with a world of their own.
+  void spawned(int root, MPI_Comm comm) {
+    meets_another_world();
+    if (rank_in(comm) == root) recorder->run.has_spawned.store(true, std::memory_order_relaxed);
+  }
   /// The program can now talk to processes of another MPI_COMM_WORLD.
   void meets_another_world() { recorder->run.several_worlds.store(true, std::memory_order_relaxed); }
 

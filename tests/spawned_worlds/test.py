@@ -1,5 +1,6 @@
 """Each world that MPI_Comm_spawn starts has a profile of its own, or parts of its own if it dies."""
 import signal
+import unittest
 
 import halcyon_test
 from halcyon_test import LIBRARY, MPI, PROGRAMS, Profile
@@ -18,6 +19,17 @@ EXIT_STATES = {"killed": ("killed", "signal 15"), "aborted": ("aborted",)}
 
 JOINS = PROGRAMS / "joins"
 BARRIERS_BEFORE, MEETINGS, BARRIERS_AFTER = 10, 5, 10  # of joins; ranks 0 and 1 alone are in the meetings
+
+
+@unittest.skipIf(MPI.has_children, "children are recorded")
+class WorldsWithoutTheRecorder(halcyon_test.Behaviour):
+
+    def test_one_line_says_that_they_are_not_recorded(self):
+        profile = self.directory / "run.h5"
+        finished = self.mpirun(1, [PROGRAM, PARENTS, CHILDREN, "finalize", "finalize"], HALCYON_OUTPUT=profile)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertRegex(finished.errors, r"(?m)^halcyon: the processes that MPI_Comm_spawn started are not recorded")
+        self.assertEqual([file.name for file in self.directory.glob("*.h5")], [profile.name])
 
 
 class SpawnedWorlds(halcyon_test.Behaviour):
