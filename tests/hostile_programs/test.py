@@ -80,7 +80,7 @@ class HostilePrograms(halcyon_test.Behaviour):
     def test_an_abort_amid_the_boundaries_of_other_threads_loses_nothing(self):
         path = self.directory / "run.h5"
         finished = self.mpirun(1, [PROGRAM, "aborts"], HALCYON_OUTPUT=path)
-        self.assertEqual(finished.status, ABORT_STATUS, finished)
+        self.assertIn(finished.status, MPI.statuses_of_abort(ABORT_STATUS), finished)
         recovered = self.halcyon("recover", f"{path}.parts")
         self.assertEqual(recovered.status, 0, recovered)
         self.assertGreaterEqual(Profile(path).segments, BARRIERS + ROUNDS)
@@ -168,7 +168,7 @@ class HostilePrograms(halcyon_test.Behaviour):
     def test_a_c_plugin_in_a_scope_of_its_own_that_aborts_leaves_its_parts(self):
         finished = self.mpirun(1, [HOST, DIES, MANY, "abort"], HALCYON_MEMORY=1,
                                HALCYON_OUTPUT=self.directory / "run.h5")
-        self.assertEqual(finished.status, ABORT_STATUS, finished)
+        self.assertIn(finished.status, MPI.statuses_of_abort(ABORT_STATUS), finished)
         self.assertIn(f"halcyon recover {self.directory}/run.h5.parts", finished.errors)
         recovered = self.halcyon("recover", self.directory / "run.h5.parts")
         self.assertIn(f"{MANY} segments of 1 of 1 ranks", recovered.output)

@@ -57,7 +57,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.assertEqual(report["segments"], SEGMENTS)
 
     def test_a_run_that_aborts(self):
-        self.check_recovered(self.run_that_ends(SEGMENTS, "abort", 1), {ABORT_STATUS}, "aborted")
+        self.check_recovered(self.run_that_ends(SEGMENTS, "abort", 1), MPI.statuses_of_abort(ABORT_STATUS), "aborted")
 
     def test_a_rank_that_exits(self):
         finished = self.run_that_ends(SEGMENTS, "exit", 1)

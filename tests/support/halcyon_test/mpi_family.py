@@ -40,6 +40,8 @@ class MpiFamily:
     statuses_of_signal: Callable[[int], set[int]]  # where this signal ended a rank
     statuses_of_exit: Callable[[int], set[int]]  # where one rank exited with this status and the others were waiting
 
+    statuses_of_abort: Callable[[int], set[int]]  # where MPI_Abort had this error code
+
     rank_variable: str  # the launcher sets it in each rank
     slurm_interface: str  # srun's --mpi for Debian's build of the library
     kills_other_ranks: bool  # at once where one has ended: they may keep only what they had spilled before
@@ -93,6 +95,7 @@ OPEN_MPI = MpiFamily(
     slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),
     statuses_of_signal=lambda number: {128 + number},
     statuses_of_exit=lambda status: {status},
+    statuses_of_abort=lambda code: {code},
     rank_variable="PMIX_RANK",
     slurm_interface="pmix",
     kills_other_ranks=False,
@@ -118,6 +121,7 @@ MPICH = MpiFamily(
     statuses_of_signal=lambda number: {number},
     # Hydra kills the ranks that wait, and returns all statuses that it saw, joined bit by bit.
     statuses_of_exit=lambda status: {status, signal.SIGKILL, status | signal.SIGKILL},
+    statuses_of_abort=lambda code: {code, 1},  # 1 now and then, bare as well: twice in 40 runs on a busy machine
     rank_variable="PMI_RANK",
     slurm_interface="pmi2",
     kills_other_ranks=True,
