@@ -8,6 +8,7 @@
 #include <numeric>
 #include <span>
 
+#include "analyzer/estimate/in_parallel.hpp"
 #include "analyzer/groups/timeline.hpp"
 
 namespace halcyon {
@@ -60,6 +61,25 @@ struct GroupTimes {
   Parts typical{};  // shares of the parts in the explained excess
 };
 
+void add_to(Parts& sums, const Parts& parts, double factor = 1.0) {
+  for (std::size_t part = 0; part < part_count; ++part) sums[part] += factor * parts[part];
+}
+
+// The segments are divided into pieces, which are summed at the same time. Their number is fixed, so that the
+// rounding of sums does not depend on the machine.
+constexpr std::size_t piece_count = 4;
+
+/// The sums of each piece. `work(sums, first, end)` adds the segments from `first` to before `end` to sums that begin
+/// with `zero`.
+template <class Sums, class Work>
+std::vector<Sums> sums_of_pieces(std::size_t segments, const Sums& zero, const Work& work) {
+  std::vector<Sums> sums(piece_count, zero);
+  for_each_in_parallel(piece_count, [&](std::size_t piece) {
+    work(sums[piece], segments * piece / piece_count, segments * (piece + 1) / piece_count);
+  });
+  return sums;
+}
+
 // The largest absolute excess in the quarter of the group whose excess is nearest to zero.
 double most_of_usual(std::span<const std::uint32_t> members, const std::vector<float>& excess) {
   std::vector<float> distances;
@@ -96,23 +116,43 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
                                         const std::vector<float>& excess) {
   std::vector<GroupTimes> groups(grouping.groups.count);
   const std::vector<std::uint32_t>& group_of = grouping.groups.of;
-  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    GroupTimes& group = groups[group_of[segment]];
-    const double seconds = static_cast<double>(excess[segment]);
-    group.seconds += seconds;
-    group.durations += static_cast<double>(profile.duration[segment]) - seconds;
-    group.has_excess = group.has_excess || seconds != 0.0;
+  const auto add_excess = [&](std::vector<GroupTimes>& sums, std::size_t first, std::size_t end) {
+    for (std::size_t segment = first; segment < end; ++segment) {
+      GroupTimes& group = sums[group_of[segment]];
+      const double seconds = static_cast<double>(excess[segment]);
+      group.seconds += seconds;
+      group.durations += static_cast<double>(profile.duration[segment]) - seconds;
+      group.has_excess = group.has_excess || seconds != 0.0;
+    }
+  };
+  for (const std::vector<GroupTimes>& piece : sums_of_pieces(excess.size(), groups, add_excess)) {
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      groups[group].seconds += piece[group].seconds;
+      groups[group].durations += piece[group].durations;
+      groups[group].has_excess = groups[group].has_excess || piece[group].has_excess;
+    }
   }
-  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
-    if (groups[group].has_excess) groups[group].most_of_usual = most_of_usual(grouping.members(group), excess);
-  }
-  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    GroupTimes& group = groups[group_of[segment]];
-    if (!group.has_excess || std::abs(static_cast<double>(excess[segment])) > group.most_of_usual) continue;
-    const Parts parts = parts_of(profile, segment);
-    for (std::size_t part = 0; part < part_count; ++part) group.usual[part] += parts[part];
-    group.usual_off_cpu += off_cpu(profile, segment);
-    group.usual_segments += 1.0;
+  for_each_in_parallel(groups.size(), [&](std::size_t group) {
+    if (!groups[group].has_excess) return;
+    groups[group].most_of_usual = most_of_usual(grouping.members(static_cast<std::uint32_t>(group)), excess);
+  });
+  const auto add_usual = [&](std::vector<GroupTimes>& sums, std::size_t first, std::size_t end) {
+    for (std::size_t segment = first; segment < end; ++segment) {
+      const GroupTimes& known = groups[group_of[segment]];
+      if (!known.has_excess || std::abs(static_cast<double>(excess[segment])) > known.most_of_usual) continue;
+      GroupTimes& group = sums[group_of[segment]];
+      add_to(group.usual, parts_of(profile, segment));
+      group.usual_off_cpu += off_cpu(profile, segment);
+      group.usual_segments += 1.0;
+    }
+  };
+  for (const std::vector<GroupTimes>& piece :
+       sums_of_pieces(excess.size(), std::vector<GroupTimes>(groups.size()), add_usual)) {
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+      add_to(groups[group].usual, piece[group].usual);
+      groups[group].usual_off_cpu += piece[group].usual_off_cpu;
+      groups[group].usual_segments += piece[group].usual_segments;
+    }
   }
   for (GroupTimes& group : groups) {
     if (!group.has_excess) continue;
@@ -122,39 +162,74 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
   return groups;
 }
 
+void add_to(RankShare& rank, const Parts& parts, double factor) {
+  for (std::size_t part = 0; part < part_count; ++part) {
+    rank.kinds[static_cast<std::size_t>(kind_of(part))] += factor * parts[part];
+  }
+}
+
+std::vector<RankShare> nothing_of(std::size_t ranks) {
+  std::vector<RankShare> by_rank(ranks);
+  for (std::size_t rank = 0; rank < ranks; ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
+  return by_rank;
+}
+
+void add_to(std::vector<RankShare>& sums, const std::vector<RankShare>& by_rank) {
+  for (std::size_t rank = 0; rank < sums.size(); ++rank) {
+    sums[rank].seconds += by_rank[rank].seconds;
+    sums[rank].off_cpu_seconds += by_rank[rank].off_cpu_seconds;
+    for (std::size_t kind = 0; kind < excess_kind_count; ++kind) sums[rank].kinds[kind] += by_rank[rank].kinds[kind];
+  }
+}
+
 // Divides the excess among the kinds of the rank that ended each segment. First comes what each segment explains by
 // itself. That tells what is typical of its group, and the rest is divided by it.
-void divide_among_ranks(const Profile& profile, const Grouping& grouping, std::vector<GroupTimes>& groups,
-                        const std::vector<float>& excess, std::vector<RankShare>& by_rank) {
-  const auto add = [](RankShare& rank, const Parts& parts, double seconds) {
-    for (std::size_t part = 0; part < part_count; ++part) {
-      rank.kinds[static_cast<std::size_t>(kind_of(part))] += parts[part] * seconds;
+std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping& grouping,
+                                          std::vector<GroupTimes>& groups, const std::vector<float>& excess) {
+  struct Explained {
+    std::vector<RankShare> by_rank;
+    std::vector<Parts> of_groups;
+  };
+  const std::vector<std::uint32_t>& group_of = grouping.groups.of;
+  std::vector<double> unexplained(excess.size(), 0.0);
+  const auto explain = [&](Explained& sums, std::size_t first, std::size_t end) {
+    for (std::size_t segment = first; segment < end; ++segment) {
+      const double seconds = static_cast<double>(excess[segment]);
+      if (seconds == 0.0) continue;
+      const GroupTimes& group = groups[group_of[segment]];
+      RankShare& rank = sums.by_rank[profile.last_rank[segment]];
+      const Parts parts = explained(profile, group.usual, segment, seconds);
+      add_to(sums.of_groups[group_of[segment]], parts);
+      add_to(rank, parts, std::copysign(1.0, seconds));
+      rank.seconds += seconds;
+      if (seconds > 0.0) {
+        rank.off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
+      }
+      unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
     }
   };
-  std::vector<double> unexplained(excess.size(), 0.0);
-  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    const double seconds = static_cast<double>(excess[segment]);
-    if (seconds == 0.0) continue;
-    GroupTimes& group = groups[grouping.groups.of[segment]];
-    RankShare& rank = by_rank[profile.last_rank[segment]];
-    const Parts parts = explained(profile, group.usual, segment, seconds);
-    for (std::size_t part = 0; part < part_count; ++part) group.typical[part] += parts[part];
-    add(rank, parts, std::copysign(1.0, seconds));
-    rank.seconds += seconds;
-    if (seconds > 0.0) {
-      rank.off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
-    }
-    unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
+  const std::vector<RankShare> nothing = nothing_of(static_cast<std::size_t>(profile.ranks));
+  std::vector<RankShare> by_rank = nothing;
+  for (const Explained& piece :
+       sums_of_pieces(excess.size(), Explained{nothing, std::vector<Parts>(groups.size())}, explain)) {
+    add_to(by_rank, piece.by_rank);
+    for (std::size_t group = 0; group < groups.size(); ++group) add_to(groups[group].typical, piece.of_groups[group]);
   }
   for (GroupTimes& group : groups) {
     const double all = sum(group.typical);
     if (all <= 0.0) group.typical[computation_part] = 1.0;
     for (double& part : group.typical) part /= all > 0.0 ? all : 1.0;
   }
-  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
-    if (unexplained[segment] == 0.0) continue;
-    add(by_rank[profile.last_rank[segment]], groups[grouping.groups.of[segment]].typical, unexplained[segment]);
+  const auto divide_rest = [&](std::vector<RankShare>& sums, std::size_t first, std::size_t end) {
+    for (std::size_t segment = first; segment < end; ++segment) {
+      if (unexplained[segment] == 0.0) continue;
+      add_to(sums[profile.last_rank[segment]], groups[group_of[segment]].typical, unexplained[segment]);
+    }
+  };
+  for (const std::vector<RankShare>& piece : sums_of_pieces(excess.size(), nothing, divide_rest)) {
+    add_to(by_rank, piece);
   }
+  return by_rank;
 }
 
 // The excess by window of time. The excess of a segment is spread evenly over its duration.
@@ -177,12 +252,10 @@ Windows divide_time(const Profile& profile, const std::vector<float>& excess) {
 
 Breakdown attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess) {
   Breakdown breakdown;
-  std::vector<RankShare> by_rank(static_cast<std::size_t>(profile.ranks));
-  for (std::size_t rank = 0; rank < by_rank.size(); ++rank) by_rank[rank].rank = static_cast<std::uint32_t>(rank);
   // In a thread of its own: it shares nothing with the rest.
   std::future<Windows> windows = std::async(std::launch::async, divide_time, std::cref(profile), std::cref(excess));
   std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
-  divide_among_ranks(profile, grouping, groups, excess, by_rank);
+  const std::vector<RankShare> by_rank = divide_among_ranks(profile, grouping, groups, excess);
   const Windows divided = windows.get();
   breakdown.windows = divided.seconds;
   breakdown.window_seconds = divided.length;
@@ -221,12 +294,17 @@ Breakdown attribute(const Profile& profile, const Grouping& grouping, const std:
 }
 
 SecondsByKind time_spent(const Profile& profile) {
-  SecondsByKind spent{};
-  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
-    const Parts parts = parts_of(profile, segment);
-    for (std::size_t part = 0; part < part_count; ++part) {
-      spent[static_cast<std::size_t>(kind_of(part))] += std::max(parts[part], 0.0);
+  const auto add_spent = [&](SecondsByKind& spent, std::size_t first, std::size_t end) {
+    for (std::size_t segment = first; segment < end; ++segment) {
+      const Parts parts = parts_of(profile, segment);
+      for (std::size_t part = 0; part < part_count; ++part) {
+        spent[static_cast<std::size_t>(kind_of(part))] += std::max(parts[part], 0.0);
+      }
     }
+  };
+  SecondsByKind spent{};
+  for (const SecondsByKind& piece : sums_of_pieces(profile.duration.size(), SecondsByKind{}, add_spent)) {
+    for (std::size_t kind = 0; kind < excess_kind_count; ++kind) spent[kind] += piece[kind];
   }
   return spent;
 }

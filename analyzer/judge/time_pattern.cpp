@@ -19,17 +19,17 @@
 namespace halcyon {
 namespace {
 
-// The excess of judged segments beyond their group's mean. The program's own order of work does not show in it.
-std::vector<double> deviations(const Grouping& grouping, const Analysis& analysis) {
-  std::vector<double> values(analysis.excess.size(), 0.0);
+// Mean excess of a segment in each judged group, in s; nothing for the other groups. The excess beyond it does not show
+// the program's own order of work.
+std::vector<std::optional<double>> mean_excess_of_groups(const Grouping& grouping, const Analysis& analysis) {
+  std::vector<std::optional<double>> means(grouping.groups.count);
   for (const JudgedGroup& group : analysis.judged) {
     const std::span<const std::uint32_t> members = grouping.members(group.group);
-    double mean = 0.0;
-    for (const std::uint32_t segment : members) mean += static_cast<double>(analysis.excess[segment]);
-    mean /= static_cast<double>(members.size());
-    for (const std::uint32_t segment : members) values[segment] = static_cast<double>(analysis.excess[segment]) - mean;
+    double sum = 0.0;
+    for (const std::uint32_t segment : members) sum += static_cast<double>(analysis.excess[segment]);
+    means[group.group] = sum / static_cast<double>(members.size());
   }
-  return values;
+  return means;
 }
 
 constexpr std::size_t bins_of_time = 4096;
@@ -88,13 +88,17 @@ struct ExcessInTime {
   }
 };
 
-ExcessInTime excess_in_time(const Profile& profile, const std::vector<double>& values) {
+ExcessInTime excess_in_time(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
   ExcessInTime excess;
+  const std::vector<std::optional<double>> means = mean_excess_of_groups(grouping, analysis);
   const PartsByTime parts{.seconds = length_of(profile.duration), .count = bins_of_time};
   along_time(profile.duration, [&](std::size_t segment, double begin, double duration) {
-    excess.bins[parts.at(begin)] += values[segment];
-    excess.weights += std::max(values[segment], 0.0);
-    excess.weighted_durations += std::max(values[segment], 0.0) * duration;
+    const std::optional<double>& mean = means[grouping.groups.of[segment]];
+    if (!mean) return;
+    const double beyond = static_cast<double>(analysis.excess[segment]) - *mean;
+    excess.bins[parts.at(begin)] += beyond;
+    excess.weights += std::max(beyond, 0.0);
+    excess.weighted_durations += std::max(beyond, 0.0) * duration;
   });
   return excess;
 }
@@ -120,11 +124,10 @@ std::optional<std::size_t> slower_line(const std::vector<double>& power, std::si
 }
 
 std::optional<double> period_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
-  const std::vector<double> values = deviations(grouping, analysis);
   const double run = length_of(profile.duration);
-  const std::size_t most_periods = std::min(bins_of_time, values.size()) / least_in_period;
+  const std::size_t most_periods = std::min(bins_of_time, analysis.excess.size()) / least_in_period;
   if (!(run > 0.0) || most_periods <= 2 * fewest_periods) return std::nullopt;
-  const ExcessInTime excess = excess_in_time(profile, values);
+  const ExcessInTime excess = excess_in_time(profile, grouping, analysis);
   const double squares = excess.sum_of_squares();
   const std::vector<double> power = spectrum(excess.bins, 2 * most_periods + 1);  // two lines a cycle
   // A line must also stand above what chance does: excess at random times has the sum of squares for its mean power.
