@@ -45,6 +45,8 @@ class MpiFamily:
     rank_variable: str  # the launcher sets it in each rank
     slurm_interface: str  # srun's --mpi for Debian's build of the library
     kills_other_ranks: bool  # at once where one has ended: they may keep only what they had spilled before
+    # Over TCP, a rank whose peer has ended calls _exit at once. It keeps only what it had spilled before.
+    exits_without_its_peer: bool
     handled_signals: frozenset[int]  # the library answers them, so that they end no run
     functions: str  # those that are wrapped, as parts of the tables (libprofile/interpose/generate.py)
     has_large_counts: bool  # functions that end in _c
@@ -99,6 +101,7 @@ OPEN_MPI = MpiFamily(
     rank_variable="PMIX_RANK",
     slurm_interface="pmix",
     kills_other_ranks=False,
+    exits_without_its_peer=False,
     handled_signals=frozenset(),
     functions="3,mpix,posix",
     has_large_counts=False,
@@ -125,6 +128,7 @@ MPICH = MpiFamily(
     rank_variable="PMI_RANK",
     slurm_interface="pmi2",
     kills_other_ranks=True,
+    exits_without_its_peer=False,
     handled_signals=frozenset({signal.SIGUSR1}),
     functions="3,4,large,posix",
     has_mpi4py=False,
@@ -146,6 +150,7 @@ def of_wheel(family, wheel, launcher, **changes):
 OPEN_MPI_5 = of_wheel(OPEN_MPI, "openmpi5", "mpirun", name="Open MPI 5", suffix="-openmpi5", programs="-openmpi5",
                       environment={"OMPI_MCA_osc": "^ucx"},  # it says on standard error that it fails
                       functions="3,4,posix", has_sessions=True, has_fortran=False, has_app_files=False,
+                      exits_without_its_peer=True,
                       has_children=False)  # they get no variables of -x (open-mpi/ompi#13399)
 MPICH_5 = of_wheel(MPICH, "mpich5", "mpiexec", name="MPICH 5", suffix="-mpich5", functions="3,4,4.1,large,posix",
                    checks_arguments=False, runs_older_programs=True)
