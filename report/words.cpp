@@ -9,6 +9,8 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/judge/retransmissions.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -309,10 +311,11 @@ std::string host_evidence_words(const Profile& profile) {
   if (const std::optional<std::string> time = told(Evidence::steal)) {
     clauses.add(fmt::format("the hypervisor took {} of CPU time", *time));
   }
-  const std::vector<double> retransmissions = profile.by_host(Evidence::tcp_retransmissions);
-  if (const double all = sum_of_known(retransmissions); all > 0.0) {
+  if (const double all = sum_of_known(profile.by_host(Evidence::tcp_retransmissions)); all > 0.0) {
+    // A few retransmissions happen on any host. One is named only where the likely cause would name it.
+    const std::optional<RetransmittingHost> most = most_retransmitting(profile);
     clauses.add(plural(static_cast<std::uint64_t>(all), "TCP retransmission") +
-                mostly_on(profile, retransmissions, all));
+                (most ? fmt::format(" ({:.0f} % on {})", 100.0 * most->own / most->all, most->host) : ""));
   }
   return clauses.text();
 }

@@ -22,6 +22,18 @@ std::vector<std::string> keys_of(const nlohmann::ordered_json& json) {
   return keys;
 }
 
+TEST(HostEvidence, NamesTheHostOfRetransmissionsOnlyWhereOneStandsOut) {
+  Profile profile = uniform_profile(100, 1.0, 3);
+  profile.rank_host = {"a", "b", "c"};
+  std::vector<double>& counts = profile.evidence[index_of(Evidence::tcp_retransmissions)];
+  counts = {0.0, 0.0, 4.0};
+  EXPECT_EQ(host_evidence_words(profile), "4 TCP retransmissions");
+  counts = {2.0, 11.0, 21.0};
+  EXPECT_EQ(host_evidence_words(profile), "34 TCP retransmissions");
+  counts = {20.0, 25.0, 55.0};
+  EXPECT_EQ(host_evidence_words(profile), "100 TCP retransmissions (55 % on c)");
+}
+
 TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
   const Profile profile = uniform_profile(100, 1.0);
   const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
