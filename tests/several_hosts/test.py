@@ -6,8 +6,8 @@ import subprocess
 import unittest
 
 import halcyon_test
-from halcyon_test import (EXAMPLES, HALCYON, MPI, PROGRAMS, TIME_LIMIT, Hosts, NoHosts, Profile,
-                          clean_environment, only_open_mpi)
+from halcyon_test import (EXAMPLES, HALCYON, MPI, PROGRAMS, TIME_LIMIT, Hosts, NoHosts, Profile, clean_environment,
+                          only_open_mpi)
 from halcyon_test.slurm_cluster import Cluster, missing
 
 NAMES = ("host-a", "host-b", "host-c")
