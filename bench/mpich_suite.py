@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Runs MPICH's own tests bare and recorded, and prints those whose outcome differs.
 
-usage: bench/mpich_suite.py FAMILY DIR [--only SUBDIR]... [--ranks N] [--time-limit S] [--log FILE]
+usage: bench/mpich_suite.py FAMILY DIR [--only SUBDIR]... [--ranks N] [--memory GB] [--time-limit S] [--log FILE]
 
 DIR is test/mpi of MPICH's sources, configured and built with the MPI library of the family, a name of
 tests/support/halcyon_test/mpi_family.py. Each line of a testlist is one test. Its outcome is what its launcher returned
@@ -33,6 +33,7 @@ class Test:
     directory: Path
     program: str
     ranks: int
+    gigabytes: float = 0  # that its testlist says it needs
     arguments: tuple = ()
     environment: tuple = ()
 
@@ -64,6 +65,7 @@ def tests_in(directory):
             continue
         options = [word.partition("=") for word in words[2:]]
         yield Test(directory, words[0], int(words[1]) if len(words) > 1 else 2,
+                   max((float(value) for name, _, value in options if name == "mem"), default=0),
                    tuple(value for name, _, value in options if name == "arg"),
                    tuple(value for name, _, value in options if name == "env"))
 
@@ -166,6 +168,7 @@ def main():
     parser.add_argument("directory", type=Path)
     parser.add_argument("--only", action="append", help="a directory of DIR; by default those of its testlist")
     parser.add_argument("--ranks", type=int, default=8, help="leave tests of more ranks out")
+    parser.add_argument("--memory", type=float, default=8, help="GB; leave tests out that need more")
     parser.add_argument("--time-limit", type=float, default=60, help="seconds; a test that takes longer hangs")
     parser.add_argument("--log", type=Path, default=Path("mpich_suite.log"))
     arguments = parser.parse_args()
@@ -178,7 +181,7 @@ def main():
         for directory in [top / name for name in arguments.only] if arguments.only else [top]:
             for test in tests_in(directory):
                 name = test.name(top)
-                if test.ranks > arguments.ranks:
+                if test.ranks > arguments.ranks or test.gigabytes > arguments.memory:
                     left_out += 1
                 elif name not in known:
                     known.add(name)
@@ -186,7 +189,8 @@ def main():
                     log.write(json.dumps(asdict(results[-1])) + "\n")
                     log.flush()
                     say(results[-1])
-    print("\n".join([*summary(results), f"left out, since they need more than {arguments.ranks} ranks: {left_out}"]))
+    print("\n".join([*summary(results), f"left out, since they need more than {arguments.ranks} ranks or "
+                     f"{arguments.memory:g} GB: {left_out}"]))
 
 
 if __name__ == "__main__":

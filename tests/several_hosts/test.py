@@ -6,8 +6,7 @@ import subprocess
 import unittest
 
 import halcyon_test
-from halcyon_test import (EXAMPLES, HALCYON, MPI, PROGRAMS, TIME_LIMIT, Hosts, NoHosts, Profile, clean_environment,
-                          only_open_mpi)
+from halcyon_test import EXAMPLES, HALCYON, MPI, PROGRAMS, TIME_LIMIT, Hosts, NoHosts, Profile, only_open_mpi
 from halcyon_test.slurm_cluster import Cluster, missing
 
 NAMES = ("host-a", "host-b", "host-c")
@@ -20,6 +19,9 @@ SEGMENTS = 1000
 RECORDED = re.compile(r"halcyon: run.h5: (\d+) segments of (\d) of \d ranks, until the run ended")
 # What the ranks that did not call MPI_Abort keep
 ALL_KEEP = not MPI.kills_other_ranks and not MPI.exits_without_its_peer
+STEPS = 3000  # of plate, each some 0.4 ms
+SLOW_FILES_OF_RANK_1 = "class=posixio,prob=0.3,mean=20ms,sd=5ms,ranks=1"
+TRIES = 3
 VALIDATED = 5  # runs of the shortest series with an injected one
 
 
@@ -39,9 +41,8 @@ class OnHosts(halcyon_test.Behaviour):
 
     def command_on(self, host, *command, **environment):
         """The words that run a command on a host, with what a test's commands need."""
-        needed = {"XDG_STATE_HOME": "/tmp/state", **MPI.environment, **environment}
-        if "OMPI_MCA_mpi_yield_when_idle" in clean_environment():
-            needed["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        # Ranks that wait leave the processors to the processes that carry their messages.
+        needed = {"XDG_STATE_HOME": "/tmp/state", "OMPI_MCA_mpi_yield_when_idle": "1", **MPI.environment, **environment}
         return self.hosts.on(host, command, self.directory, **needed)
 
     def on(self, host, *command, **environment):
@@ -138,6 +139,29 @@ class SeveralHosts(OnHosts):
             self.assertEqual(self.hosts_of_ranks(self.profile(f"out/{run['profile']}")), list(RANKS_ARE_ON))
         [injected] = [run for run in results["runs"] if run["kind"] == "injected"]
         self.assertGreater(injected["injected_percent"], 0)
+
+
+class ADisturbedHost(OnHosts):
+    """The rank on host-b is delayed. Only two hosts have a rank, so that each has a processor."""
+
+    def check_slow_files(self, name):
+        finished = self.halcyon_run(EXAMPLES / "plate", STEPS, hosts=NAMES[:2],
+                                    options=("-o", name, "--no-baseline", "--inject", SLOW_FILES_OF_RANK_1))
+        self.assertEqual(finished.status, 0, finished)
+        report = self.report(self.directory / name)
+        self.assertIsNotNone(report["cause"], report["verdict"])
+        self.assertEqual(report["cause"]["code"], "file-io", report["cause"])
+        self.assertIn("slow file I/O of rank 1 on host-b", report["cause"]["text"])
+        hosts = {share["host"]: share["seconds"] for share in report["breakdown"]["hosts"]}
+        self.assertGreater(hosts["host-b"], 0.8 * sum(hosts.values()), hosts)
+
+    def test_slow_files_are_attributed_to_the_host(self):
+        for attempt in range(TRIES):  # other processes may take more than the delays do
+            try:
+                return self.check_slow_files(f"{attempt}.h5")
+            except AssertionError as error:
+                failure = error
+        raise failure
 
 
 class ABadLink(OnHosts):
