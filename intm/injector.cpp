@@ -15,7 +15,7 @@
 #include "intm/spec.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/interpose/next.hpp"
-#include "libprofile/interpose/spokesman.hpp"
+#include "libprofile/system/launcher.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
@@ -81,7 +81,7 @@ void begin_injection() noexcept try {
   const char* text = std::getenv("INTM_SPEC");
   if (injector != nullptr || text == nullptr || *text == '\0') return;
   if (const std::string why_not = mpi.load("libintm"); !why_not.empty()) {
-    if (!is_spokesman()) return;
+    if (!launcher::is_spokesman()) return;
     return say("nothing is injected: " + why_not);
   }
   int rank = 0;

@@ -14,6 +14,7 @@
 #include "cli/launch/job.hpp"
 #include "libprofile/interpose/mpi_names.hpp"
 #include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/launcher.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -147,12 +148,10 @@ std::optional<MpiLibrary> mpi_beside(const std::string& launcher) {
 }
 
 MpiFamily family_of_rank(const std::string& program) {
-  const auto is_set = [](const char* name) { return std::getenv(name) != nullptr; };
   if (const std::optional<MpiLibrary> library = mpi_of_program(program)) return library->family;
-  if (is_set("OMPI_COMM_WORLD_RANK")) return MpiFamily::open_mpi;
+  if (launcher::is_open_mpi()) return MpiFamily::open_mpi;
   // Either family has been seen with either interface; where there is nothing for MPICH it is hardly MPICH.
-  const bool is_pmi_alone = is_set("PMI_RANK") && !is_set("PMIX_RANK");
-  return is_pmi_alone && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
+  return launcher::has_pmi_alone() && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 
 Outcome<std::string> preload_list(MpiFamily family, bool injects) {

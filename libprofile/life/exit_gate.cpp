@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "libprofile/interpose/spokesman.hpp"
 #include "libprofile/life/sessions.hpp"
 #include "libprofile/record/recorder.hpp"
+#include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
 bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->run.process; }
@@ -26,7 +26,7 @@ namespace {
 
 // Runs at exit. Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
 [[gnu::destructor]] void report_missing_finalize() {
-  if (const char* why = why_sessions_have_no_profile(); *why != '\0' && is_spokesman()) complain(why);
+  if (const char* why = why_sessions_have_no_profile(); *why != '\0' && launcher::is_spokesman()) complain(why);
   if (!has_to_keep()) return;
   const NotRecorded guard;
   leave(part_has_exited, LastLook::taken);

@@ -12,10 +12,10 @@
 #include <string>
 
 #include "libprofile/interpose/next.hpp"
-#include "libprofile/interpose/spokesman.hpp"
 #include "libprofile/life/signals.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/settings.hpp"
+#include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
 namespace {
@@ -33,14 +33,14 @@ std::vector<int> all_threads() {
 
 // If only one of several programs in a job were preloaded, its ranks would wait for the others for ever.
 bool all_ranks_surely_record() {
-  const char* programs = std::getenv("OMPI_NUM_APP_CTX");
+  const char* programs = launcher::programs();
   return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;
 }
 
 // With several programs in a job, rank 0 may belong to a program that does not record. So the first rank of this
 // program prints the message.
 bool is_first_of_program(int rank) {
-  const char* sizes = std::getenv("OMPI_APP_CTX_NUM_PROCS");  // sizes of the programs, in order of rank
+  const char* sizes = launcher::ranks_of_programs();
   long first = 0;
   for (char* rest = nullptr; sizes != nullptr && *sizes != '\0'; sizes = rest) {
     if (first == rank) return true;
@@ -89,7 +89,7 @@ bool StartingRun::finds_mpi() const {
   });
   recorder->threads.set_apart(std::move(started));
   const std::string why_not = mpi.load("libhalcyon");
-  if (!why_not.empty() && is_spokesman()) complain("nothing is recorded: " + why_not);
+  if (!why_not.empty() && launcher::is_spokesman()) complain("nothing is recorded: " + why_not);
   return why_not.empty();
 }
 

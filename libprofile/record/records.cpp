@@ -6,8 +6,8 @@
 #include <cstring>
 #include <new>
 
-#include "libprofile/interpose/spokesman.hpp"
 #include "libprofile/shared/receipt.hpp"
+#include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
 
@@ -35,7 +35,7 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
     last_line_ =
         "halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
         part_.directory() + "\n";
-  } else if (!receipt_.empty() && access(receipt_.c_str(), W_OK) != 0 && is_spokesman_of_host()) {
+  } else if (!receipt_.empty() && access(receipt_.c_str(), W_OK) != 0 && launcher::is_spokesman_of_host()) {
     last_line_ = "halcyon: what the ranks on " + host + " recorded is in " + part_.directory() +
                  " there, which `halcyon run` does not see; to make a profile: halcyon recover, with the parts of all "
                  "hosts\n";

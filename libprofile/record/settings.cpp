@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
 namespace {
@@ -75,23 +76,18 @@ void replace(std::string& text, const std::string& name, const std::string& valu
 }
 
 std::string job_id() {
-  for (const char* name : {"SLURM_JOB_ID", "FLUX_JOB_ID", "PBS_JOBID", "LSB_JOBID"}) {
-    if (const char* value = value_of(name)) return value;
-  }
-  return "nojob";
+  const char* job = launcher::batch_job();
+  return job != nullptr ? job : "nojob";
 }
 
 // What the user knows the job by; empty without a batch system or a launcher that names it.
 std::string job_name() {
-  std::string name = job_id();
-  if (name == "nojob") {
-    for (const char* variable : {"PMIX_NAMESPACE", "PMI_JOBID"}) {
-      if (const char* value = value_of(variable)) return value;
-    }
-    return {};
+  if (const char* job = launcher::batch_job()) {
+    const char* step = launcher::batch_step();
+    return step != nullptr ? std::string(job) + "." + step : job;
   }
-  if (const char* step = value_of("SLURM_STEP_ID")) name += std::string(".") + step;
-  return name;
+  const char* launched = launcher::launched_job();
+  return launched != nullptr ? launched : "";
 }
 
 }  // namespace
@@ -182,27 +178,18 @@ std::string timestamp_of(std::time_t time) {
 }
 
 bool has_other_hosts(int ranks) {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) {
-    if (const char* here = value_of(name)) return positive(here) < ranks;
-  }
-  const char* hosts = value_of("SLURM_STEP_NUM_NODES");
+  if (const char* here = launcher::ranks_of_host()) return positive(here) < ranks;
+  const char* hosts = launcher::hosts_of_step();
   return hosts != nullptr && positive(hosts) > 1;
 }
 
 std::uint64_t run_number() {
-  std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-  const auto add = [&hash](const std::string& text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  };
-  bool is_told = false;
-  for (const char* name : {"HALCYON_RUN", "PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID",
-                           "SLURM_RESTART_COUNT"}) {
-    if (const char* value = value_of(name)) {
-      add(std::string(name) + "=" + value + ";");
-      is_told = true;
-    }
-  }
-  if (!is_told) add(std::to_string(getppid()));  // the launcher's process on this host
+  const char* told = value_of("HALCYON_RUN");
+  std::string identity = told != nullptr ? std::string("HALCYON_RUN=") + told + ";" : "";
+  identity += launcher::identity();
+  if (identity.empty()) identity = std::to_string(getppid());  // the launcher's process on this host
+  std::uint64_t hash = 0xcbf29ce484222325u;                    // FNV-1a
+  for (const char c : identity) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
 

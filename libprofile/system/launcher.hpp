@@ -1,0 +1,63 @@
+// What launchers and batch systems say in the environment of each process. All names of their variables are here.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+#include <initializer_list>
+#include <string>
+
+namespace halcyon::launcher {
+
+/// The value of the first of these variables that has one; null if none has.
+inline const char* first_value(std::initializer_list<const char*> names) {
+  for (const char* name : names) {
+    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
+  }
+  return nullptr;
+}
+
+/// True on rank 0, and if there is no launcher: one rank's message is enough.
+inline bool is_spokesman() {
+  const char* rank = first_value({"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"});
+  return rank == nullptr || std::strcmp(rank, "0") == 0;
+}
+
+/// True on the first rank of each host.
+inline bool is_spokesman_of_host() {
+  const char* rank = first_value({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+  return rank == nullptr || std::strcmp(rank, "0") == 0;
+}
+
+/// The launcher is Open MPI's.
+inline bool is_open_mpi() { return std::getenv("OMPI_COMM_WORLD_RANK") != nullptr; }
+
+/// The launcher offers PMI, and not PMIx.
+inline bool has_pmi_alone() { return std::getenv("PMI_RANK") != nullptr && std::getenv("PMIX_RANK") == nullptr; }
+
+/// Ranks on this host; null if it is not told.
+inline const char* ranks_of_host() { return first_value({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}); }
+
+/// Hosts of a job step of Slurm.
+inline const char* hosts_of_step() { return first_value({"SLURM_STEP_NUM_NODES"}); }
+
+/// Number of programs in the job, and how many ranks each has, in the order of ranks. Only Open MPI tells this.
+inline const char* programs() { return first_value({"OMPI_NUM_APP_CTX"}); }
+inline const char* ranks_of_programs() { return first_value({"OMPI_APP_CTX_NUM_PROCS"}); }
+
+/// The job of a batch system.
+inline const char* batch_job() { return first_value({"SLURM_JOB_ID", "FLUX_JOB_ID", "PBS_JOBID", "LSB_JOBID"}); }
+inline const char* batch_step() { return first_value({"SLURM_STEP_ID"}); }
+
+/// The launcher's own name of what it started.
+inline const char* launched_job() { return first_value({"PMIX_NAMESPACE", "PMI_JOBID"}); }
+
+/// "NAME=value;" of all that tells this launch apart from others; empty if nothing does.
+inline std::string identity() {
+  std::string all;
+  for (const char* name : {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}) {
+    if (const char* value = first_value({name})) all += std::string(name) + "=" + value + ";";
+  }
+  return all;
+}
+
+}  // namespace halcyon::launcher
