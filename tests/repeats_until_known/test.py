@@ -156,8 +156,8 @@ class RepeatsUntilKnown(halcyon_test.Behaviour):
         finished, result = self.repeat("--work", "N=100..400", "-r", 6, program=program)
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual([run["work"] for run in result["runs"]][:2], [100.0, 400.0])
-        steps_taken = result["work"]["unit"]["seconds"] / (1e-3 * MILLISECONDS)  # each sleeps, on a busy machine for longer
-        self.assertTrue(0.9 < steps_taken < 2.0, result["work"])
+        slept = result["work"]["unit"]["seconds"] / (1e-3 * MILLISECONDS)  # on a busy machine, a step sleeps longer
+        self.assertTrue(0.9 < slept < 2.0, result["work"])
         self.assertTrue(finished.output.startswith("COST  "), finished)
 
     def test_bad_usage_is_told_before_anything_runs(self):
