@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 #include <span>
+#include <utility>
 
 #include "analyzer/estimate/in_parallel.hpp"
 #include "analyzer/groups/timeline.hpp"
@@ -61,22 +62,52 @@ struct GroupTimes {
   Parts typical{};  // shares of the parts in the explained excess
 };
 
-void add_to(Parts& sums, const Parts& parts, double factor = 1.0) {
-  for (std::size_t part = 0; part < part_count; ++part) sums[part] += factor * parts[part];
+/// The excess that segments explain by themselves.
+struct Explained {
+  std::vector<RankShare> by_rank;
+  std::vector<Parts> by_group;  // s
+};
+
+template <std::size_t count>
+void add_to(std::array<double, count>& sums, const std::array<double, count>& terms) {
+  for (std::size_t i = 0; i < count; ++i) sums[i] += terms[i];
+}
+void add_to(GroupTimes& sums, const GroupTimes& terms) {  // all that is summed over segments
+  sums.seconds += terms.seconds;
+  sums.durations += terms.durations;
+  sums.has_excess = sums.has_excess || terms.has_excess;
+  sums.usual_segments += terms.usual_segments;
+  add_to(sums.usual, terms.usual);
+  sums.usual_off_cpu += terms.usual_off_cpu;
+}
+void add_to(RankShare& sums, const RankShare& terms) {
+  sums.seconds += terms.seconds;
+  add_to(sums.kinds, terms.kinds);
+  sums.off_cpu_seconds += terms.off_cpu_seconds;
+}
+template <class Sum>
+void add_to(std::vector<Sum>& sums, const std::vector<Sum>& terms) {
+  for (std::size_t i = 0; i < sums.size(); ++i) add_to(sums[i], terms[i]);
+}
+void add_to(Explained& sums, const Explained& terms) {
+  add_to(sums.by_rank, terms.by_rank);
+  add_to(sums.by_group, terms.by_group);
 }
 
 // The segments are divided into pieces, which are summed at the same time. Their number is fixed, so that the
 // rounding of sums does not depend on the machine.
 constexpr std::size_t piece_count = 4;
 
-/// The sums of each piece. `work(sums, first, end)` adds the segments from `first` to before `end` to sums that begin
+/// Sums over all segments. `work(sums, first, end)` adds the segments from `first` to before `end` to sums that begin
 /// with `zero`.
 template <class Sums, class Work>
-std::vector<Sums> sums_of_pieces(std::size_t segments, const Sums& zero, const Work& work) {
-  std::vector<Sums> sums(piece_count, zero);
+Sums sum_in_pieces(std::size_t segments, const Sums& zero, const Work& work) {
+  std::vector<Sums> pieces(piece_count, zero);
   for_each_in_parallel(piece_count, [&](std::size_t piece) {
-    work(sums[piece], segments * piece / piece_count, segments * (piece + 1) / piece_count);
+    work(pieces[piece], segments * piece / piece_count, segments * (piece + 1) / piece_count);
   });
+  Sums sums = zero;
+  for (const Sums& piece : pieces) add_to(sums, piece);
   return sums;
 }
 
@@ -114,7 +145,7 @@ void largest_first(std::vector<Share>& shares) {
 // All groups at once, in the order of time: group by group, every group would walk through all columns.
 std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& grouping,
                                         const std::vector<float>& excess) {
-  std::vector<GroupTimes> groups(grouping.groups.count);
+  const std::vector<GroupTimes> zero(grouping.groups.count);
   const std::vector<std::uint32_t>& group_of = grouping.groups.of;
   const auto add_excess = [&](std::vector<GroupTimes>& sums, std::size_t first, std::size_t end) {
     for (std::size_t segment = first; segment < end; ++segment) {
@@ -125,13 +156,7 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
       group.has_excess = group.has_excess || seconds != 0.0;
     }
   };
-  for (const std::vector<GroupTimes>& piece : sums_of_pieces(excess.size(), groups, add_excess)) {
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-      groups[group].seconds += piece[group].seconds;
-      groups[group].durations += piece[group].durations;
-      groups[group].has_excess = groups[group].has_excess || piece[group].has_excess;
-    }
-  }
+  std::vector<GroupTimes> groups = sum_in_pieces(excess.size(), zero, add_excess);
   for_each_in_parallel(groups.size(), [&](std::size_t group) {
     if (!groups[group].has_excess) return;
     groups[group].most_of_usual = most_of_usual(grouping.members(static_cast<std::uint32_t>(group)), excess);
@@ -146,14 +171,7 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
       group.usual_segments += 1.0;
     }
   };
-  for (const std::vector<GroupTimes>& piece :
-       sums_of_pieces(excess.size(), std::vector<GroupTimes>(groups.size()), add_usual)) {
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-      add_to(groups[group].usual, piece[group].usual);
-      groups[group].usual_off_cpu += piece[group].usual_off_cpu;
-      groups[group].usual_segments += piece[group].usual_segments;
-    }
-  }
+  add_to(groups, sum_in_pieces(excess.size(), zero, add_usual));
   for (GroupTimes& group : groups) {
     if (!group.has_excess) continue;
     for (double& part : group.usual) part /= group.usual_segments;
@@ -162,7 +180,7 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
   return groups;
 }
 
-void add_to(RankShare& rank, const Parts& parts, double factor) {
+void add_parts(RankShare& rank, const Parts& parts, double factor) {
   for (std::size_t part = 0; part < part_count; ++part) {
     rank.kinds[static_cast<std::size_t>(kind_of(part))] += factor * parts[part];
   }
@@ -174,22 +192,10 @@ std::vector<RankShare> nothing_of(std::size_t ranks) {
   return by_rank;
 }
 
-void add_to(std::vector<RankShare>& sums, const std::vector<RankShare>& by_rank) {
-  for (std::size_t rank = 0; rank < sums.size(); ++rank) {
-    sums[rank].seconds += by_rank[rank].seconds;
-    sums[rank].off_cpu_seconds += by_rank[rank].off_cpu_seconds;
-    for (std::size_t kind = 0; kind < excess_kind_count; ++kind) sums[rank].kinds[kind] += by_rank[rank].kinds[kind];
-  }
-}
-
 // Divides the excess among the kinds of the rank that ended each segment. First comes what each segment explains by
 // itself. That tells what is typical of its group, and the rest is divided by it.
 std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping& grouping,
                                           std::vector<GroupTimes>& groups, const std::vector<float>& excess) {
-  struct Explained {
-    std::vector<RankShare> by_rank;
-    std::vector<Parts> of_groups;
-  };
   const std::vector<std::uint32_t>& group_of = grouping.groups.of;
   std::vector<double> unexplained(excess.size(), 0.0);
   const auto explain = [&](Explained& sums, std::size_t first, std::size_t end) {
@@ -199,8 +205,8 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
       const GroupTimes& group = groups[group_of[segment]];
       RankShare& rank = sums.by_rank[profile.last_rank[segment]];
       const Parts parts = explained(profile, group.usual, segment, seconds);
-      add_to(sums.of_groups[group_of[segment]], parts);
-      add_to(rank, parts, std::copysign(1.0, seconds));
+      add_to(sums.by_group[group_of[segment]], parts);
+      add_parts(rank, parts, std::copysign(1.0, seconds));
       rank.seconds += seconds;
       if (seconds > 0.0) {
         rank.off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
@@ -209,27 +215,21 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
     }
   };
   const std::vector<RankShare> nothing = nothing_of(static_cast<std::size_t>(profile.ranks));
-  std::vector<RankShare> by_rank = nothing;
-  for (const Explained& piece :
-       sums_of_pieces(excess.size(), Explained{nothing, std::vector<Parts>(groups.size())}, explain)) {
-    add_to(by_rank, piece.by_rank);
-    for (std::size_t group = 0; group < groups.size(); ++group) add_to(groups[group].typical, piece.of_groups[group]);
-  }
+  Explained sums = sum_in_pieces(excess.size(), Explained{nothing, std::vector<Parts>(groups.size())}, explain);
+  for (std::size_t group = 0; group < groups.size(); ++group) groups[group].typical = sums.by_group[group];
   for (GroupTimes& group : groups) {
     const double all = sum(group.typical);
     if (all <= 0.0) group.typical[computation_part] = 1.0;
     for (double& part : group.typical) part /= all > 0.0 ? all : 1.0;
   }
-  const auto divide_rest = [&](std::vector<RankShare>& sums, std::size_t first, std::size_t end) {
+  const auto divide_rest = [&](std::vector<RankShare>& by_rank, std::size_t first, std::size_t end) {
     for (std::size_t segment = first; segment < end; ++segment) {
       if (unexplained[segment] == 0.0) continue;
-      add_to(sums[profile.last_rank[segment]], groups[group_of[segment]].typical, unexplained[segment]);
+      add_parts(by_rank[profile.last_rank[segment]], groups[group_of[segment]].typical, unexplained[segment]);
     }
   };
-  for (const std::vector<RankShare>& piece : sums_of_pieces(excess.size(), nothing, divide_rest)) {
-    add_to(by_rank, piece);
-  }
-  return by_rank;
+  add_to(sums.by_rank, sum_in_pieces(excess.size(), nothing, divide_rest));
+  return std::move(sums.by_rank);
 }
 
 // The excess by window of time. The excess of a segment is spread evenly over its duration.
@@ -302,11 +302,7 @@ SecondsByKind time_spent(const Profile& profile) {
       }
     }
   };
-  SecondsByKind spent{};
-  for (const SecondsByKind& piece : sums_of_pieces(profile.duration.size(), SecondsByKind{}, add_spent)) {
-    for (std::size_t kind = 0; kind < excess_kind_count; ++kind) spent[kind] += piece[kind];
-  }
-  return spent;
+  return sum_in_pieces(profile.duration.size(), SecondsByKind{}, add_spent);
 }
 
 }  // namespace halcyon

@@ -21,7 +21,6 @@ RECORDED = re.compile(r"halcyon: run.h5: (\d+) segments of (\d) of \d ranks, unt
 ALL_KEEP = not MPI.kills_other_ranks and not MPI.exits_without_its_peer
 STEPS = 3000  # of plate, each some 0.4 ms
 SLOW_FILES_OF_RANK_1 = "class=posixio,prob=0.3,mean=20ms,sd=5ms,ranks=1"
-TRIES = 3
 VALIDATED = 5  # runs of the shortest series with an injected one
 
 
@@ -144,7 +143,8 @@ class SeveralHosts(OnHosts):
 class ADisturbedHost(OnHosts):
     """The rank on host-b is delayed. Only two hosts have a rank, so that each has a processor."""
 
-    def check_slow_files(self, name):
+    def check_slow_files(self, number):
+        name = f"{number}.h5"
         finished = self.halcyon_run(EXAMPLES / "plate", STEPS, hosts=NAMES[:2],
                                     options=("-o", name, "--no-baseline", "--inject", SLOW_FILES_OF_RANK_1))
         self.assertEqual(finished.status, 0, finished)
@@ -156,12 +156,7 @@ class ADisturbedHost(OnHosts):
         self.assertGreater(hosts["host-b"], 0.8 * sum(hosts.values()), hosts)
 
     def test_slow_files_are_attributed_to_the_host(self):
-        for attempt in range(TRIES):  # other processes may take more than the delays do
-            try:
-                return self.check_slow_files(f"{attempt}.h5")
-            except AssertionError as error:
-                failure = error
-        raise failure
+        self.check_in_tries(self.check_slow_files)  # other processes may take more than the delays do
 
 
 class ABadLink(OnHosts):
