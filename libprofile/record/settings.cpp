@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/system/environment.hpp"
 #include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
@@ -47,11 +48,6 @@ std::string own_program() {
   const std::string program = base_name(full.c_str());
   const std::string script = script_of(program, own_arguments());
   return script.empty() ? program : script;
-}
-
-const char* value_of(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
 // A positive integer that an int can hold, or 0.
@@ -113,46 +109,49 @@ std::string script_of(const std::string& program, const std::vector<std::string>
 
 Settings settings_from_environment(std::string& complaint) {
   Settings settings;
-  const char* output = value_of("HALCYON_OUTPUT");
+  const char* output = environment_value("HALCYON_OUTPUT");
   settings.output = from_start_directory(output != nullptr ? output : default_output);
-  if (const char* receipt = value_of("HALCYON_RECEIPT")) settings.receipt = receipt;
-  const char* command = value_of("HALCYON_COMMAND");
+  if (const char* receipt = environment_value("HALCYON_RECEIPT")) settings.receipt = receipt;
+  const char* command = environment_value("HALCYON_COMMAND");
   settings.command = command != nullptr ? command : own_command();
-  if (const char* text = value_of("HALCYON_COUNTER"); text != nullptr && !parse_counter(text, settings.counter)) {
+  if (const char* text = environment_value("HALCYON_COUNTER");
+      text != nullptr && !parse_counter(text, settings.counter)) {
     complaint = std::string("HALCYON_COUNTER=") + text + " is not " + one_of(counter_names) + "; auto is used instead";
   }
-  if (const char* text = value_of("HALCYON_BOUNDARY"); text != nullptr && !parse_boundary(text, settings.boundary)) {
+  if (const char* text = environment_value("HALCYON_BOUNDARY");
+      text != nullptr && !parse_boundary(text, settings.boundary)) {
     complaint =
         std::string("HALCYON_BOUNDARY=") + text + " is not " + one_of(boundary_choice_names) + "; auto is used instead";
   }
-  if (const char* text = value_of("HALCYON_BOUNDARY_RANKS")) {
+  if (const char* text = environment_value("HALCYON_BOUNDARY_RANKS")) {
     settings.boundary_ranks = positive(text);
     if (settings.boundary_ranks == 0) {
       complaint =
           std::string("HALCYON_BOUNDARY_RANKS=") + text + " is not a number of ranks; all ranks are used instead";
     }
   }
-  if (const char* text = value_of("HALCYON_MEMORY")) {
+  if (const char* text = environment_value("HALCYON_MEMORY")) {
     if (const int mebibytes = positive(text); mebibytes > 0) {
       settings.memory_bytes = static_cast<std::size_t>(mebibytes) << 20;
     } else {
       complaint = std::string("HALCYON_MEMORY=") + text + " is not a number of MiB; 512 is used instead";
     }
   }
-  if (const char* text = value_of("HALCYON_SPILL"); text != nullptr && !parse_spill(text, settings.spill_seconds)) {
+  if (const char* text = environment_value("HALCYON_SPILL");
+      text != nullptr && !parse_spill(text, settings.spill_seconds)) {
     complaint = std::string("HALCYON_SPILL=") + text + " is not a whole number of seconds; " +
                 std::to_string(default_spill_seconds) + " is used instead";
   }
-  if (const char* text = value_of("HALCYON_BACKGROUND");
+  if (const char* text = environment_value("HALCYON_BACKGROUND");
       text != nullptr && !parse_background(text, settings.background_seconds)) {
     complaint = std::string("HALCYON_BACKGROUND=") + text +
                 " is not a number of seconds up to 60; the background is not measured";
   }
-  if (const char* text = value_of("HALCYON_PROBES"); text != nullptr && !parse_switch(text, settings.probes)) {
+  if (const char* text = environment_value("HALCYON_PROBES"); text != nullptr && !parse_switch(text, settings.probes)) {
     complaint = std::string("HALCYON_PROBES=") + text + " is neither on nor off; the machine is probed";
   }
   bool is_live = false;
-  if (const char* text = value_of("HALCYON_LIVE"); text != nullptr && !parse_switch(text, is_live)) {
+  if (const char* text = environment_value("HALCYON_LIVE"); text != nullptr && !parse_switch(text, is_live)) {
     complaint = std::string("HALCYON_LIVE=") + text + " is neither on nor off; there is no live record";
   }
   if (is_live) settings.live_record = name_of_run();
@@ -184,7 +183,7 @@ bool has_other_hosts(int ranks) {
 }
 
 std::uint64_t run_number() {
-  const char* told = value_of("HALCYON_RUN");
+  const char* told = environment_value("HALCYON_RUN");
   std::string identity = told != nullptr ? std::string("HALCYON_RUN=") + told + ";" : "";
   identity += launcher::identity();
   if (identity.empty()) identity = std::to_string(getppid());  // the launcher's process on this host

@@ -6,12 +6,14 @@
 #include <initializer_list>
 #include <string>
 
+#include "libprofile/system/environment.hpp"
+
 namespace halcyon::launcher {
 
 /// The value of the first of these variables that has one; null if none has.
 inline const char* first_value(std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    if (const char* value = std::getenv(name); value != nullptr && *value != '\0') return value;
+    if (const char* value = environment_value(name)) return value;
   }
   return nullptr;
 }
@@ -38,15 +40,15 @@ inline bool has_pmi_alone() { return std::getenv("PMI_RANK") != nullptr && std::
 inline const char* ranks_of_host() { return first_value({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}); }
 
 /// Hosts of a job step of Slurm.
-inline const char* hosts_of_step() { return first_value({"SLURM_STEP_NUM_NODES"}); }
+inline const char* hosts_of_step() { return environment_value("SLURM_STEP_NUM_NODES"); }
 
 /// Number of programs in the job, and how many ranks each has, in the order of ranks. Only Open MPI tells this.
-inline const char* programs() { return first_value({"OMPI_NUM_APP_CTX"}); }
-inline const char* ranks_of_programs() { return first_value({"OMPI_APP_CTX_NUM_PROCS"}); }
+inline const char* programs() { return environment_value("OMPI_NUM_APP_CTX"); }
+inline const char* ranks_of_programs() { return environment_value("OMPI_APP_CTX_NUM_PROCS"); }
 
 /// The job of a batch system.
 inline const char* batch_job() { return first_value({"SLURM_JOB_ID", "FLUX_JOB_ID", "PBS_JOBID", "LSB_JOBID"}); }
-inline const char* batch_step() { return first_value({"SLURM_STEP_ID"}); }
+inline const char* batch_step() { return environment_value("SLURM_STEP_ID"); }
 
 /// The launcher's own name of what it started.
 inline const char* launched_job() { return first_value({"PMIX_NAMESPACE", "PMI_JOBID"}); }
@@ -55,7 +57,7 @@ inline const char* launched_job() { return first_value({"PMIX_NAMESPACE", "PMI_J
 inline std::string identity() {
   std::string all;
   for (const char* name : {"PMIX_NAMESPACE", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"}) {
-    if (const char* value = first_value({name})) all += std::string(name) + "=" + value + ";";
+    if (const char* value = environment_value(name)) all += std::string(name) + "=" + value + ";";
   }
   return all;
 }
