@@ -24,7 +24,9 @@ class NamesFunctionsAndLines(halcyon_test.Behaviour):
         return path
 
     def groups(self, path):
-        return self.report(path)["breakdown"]["groups"]
+        report = self.report(path)
+        self.assertEqual(report["verdict"], "red", report["warnings"])
+        return report["breakdown"]["groups"]
 
     def change(self, path, column, value):
         with editing(path) as profile:

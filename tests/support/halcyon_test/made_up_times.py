@@ -19,29 +19,26 @@ def is_delayed(segment):
 
 
 def make_up_times(path, usual, delay):
-    """Gives every segment of the profile a duration of about `usual` seconds, and the delayed segments `delay` seconds
-    more. All do the same computation. Returns the seconds by which each segment is delayed."""
+    """Gives every segment of the profile a duration of about `usual` seconds. The delayed segments take `delay` seconds
+    more, since their last rank was late in its point-to-point calls. All do the same computation."""
     import numpy
     with editing(path) as profile:
         number = numpy.arange(profile["duration"].size)
         delays = numpy.where(is_delayed(number), delay, 0.0)
-        profile["duration"][...] = usual + 1e-5 * numpy.sin(number) + delays
-        if "compute" in profile:
-            profile["compute"][...] = 0
+        made_up = {"duration": usual + 1e-5 * numpy.sin(number) + delays, "compute": 0,
+                   "last_rank": (delays > 0.0) * (profile.attrs["ranks"] - 1), "calls_beyond_usual": delays,
+                   **{f"last_rank_{kind}": delays if kind == "point_to_point" else 0.0 for kind in KINDS_OF_CALLS}}
+        for column, values in made_up.items():
+            if column in profile:
+                profile[column][...] = values
         profile.attrs["run_time_seconds"] = profile["duration"][...].astype(float).sum()
-    return delays
 
 
 def write_disturbed_profile(path, delay):
     """Writes a profile of two ranks whose segments take about a millisecond. In the delayed ones, rank 1 was `delay`
     seconds late because of its point-to-point calls."""
     path.write_bytes(real_run())
-    delays = make_up_times(path, 1e-3, delay)
-    with editing(path) as profile:
-        profile["last_rank"][...] = delays > 0.0
-        profile["calls_beyond_usual"][...] = delays
-        for kind in KINDS_OF_CALLS:
-            profile["last_rank_" + kind][...] = delays if kind == "point_to_point" else 0.0
+    make_up_times(path, 1e-3, delay)
 
 
 @functools.cache
