@@ -185,10 +185,16 @@ class UnderSlurm(OnHosts):
         cls.cluster.start()
 
     def srun(self, *words, options=("-o", "run.h5")):
-        return self.command_on(HERE, HALCYON, "run", *options, "--", "srun", "-N", RANKS, "-n", RANKS, *words,
-                               **self.cluster.environment)
+        return self.command_on(HERE, HALCYON, "run", *options, "--", "srun", "--kill-on-bad-exit", "-N", RANKS,
+                               "-n", RANKS, *words, **self.cluster.environment)
+
+    # Beside other load, Open MPI 4.1.4 died of SIGSEGV in MPI_Init over TCP in 7 of 117 such jobs without Halcyon.
 
     def test_a_job_on_several_nodes(self):
+        self.check_in_tries(self.check_a_job)
+
+    def check_a_job(self, _number):
+        self.directory = self.hosts.scratch_directory()
         finished = self.run_command(self.srun(EXAMPLES / "halo_c", "10", options=()))
         self.assertEqual(finished.status, 0, finished)
         [path] = self.directory.glob("*.h5")
@@ -196,6 +202,10 @@ class UnderSlurm(OnHosts):
         self.assertEqual(len(set(self.hosts_of_ranks(Profile(path)))), RANKS)
 
     def test_a_job_on_several_nodes_that_is_cancelled(self):
+        self.check_in_tries(self.check_a_cancelled_job)
+
+    def check_a_cancelled_job(self, _number):
+        self.directory = self.hosts.scratch_directory()
         running = subprocess.Popen(self.srun(PROGRAMS / "endless", SEGMENTS), text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(running.communicate)
