@@ -4,7 +4,8 @@
 //   process in DIES_PROCESS) | closes (all files above those of the MPI library, then finalize) | merging:N (a signal
 //   comes in MPI_Finalize, where the rank waits for the others, which never come) | deadlock (the rank waits for a
 //   message that nobody sends, after three boundaries to which it came last)
-// Where BARRIERS is a path, barriers are met until there is such a file or directory.
+// Where BARRIERS is a path, barriers are met until there is such a file or directory, with a rest before each, so that
+// those who look at the run get a processor.
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,8 +24,10 @@ static void segment(long i) {
 }
 
 static void until_there(const char* path, int rank) {
+  const struct timespec rest = {.tv_nsec = 200000};
   struct stat state;
   for (long i = 0, there = 0; !there; ++i) {
+    nanosleep(&rest, NULL);
     segment(i);
     if (i % 100 != 0) continue;
     if (rank == 0) there = stat(path, &state) == 0;
