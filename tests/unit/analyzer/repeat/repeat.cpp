@@ -453,8 +453,8 @@ TEST(Work, IsNotKnownFromOneAmount) {
   EXPECT_FALSE(work_rate(std::vector<WorkedRun>{{10.0, 1.0}, {20.0, 1.1}}, 0.95));
 }
 
-// The share of simulated series whose interval holds the truth when the series stops on its width. bench/simulated_series
-// does the same for many more kinds of series.
+// The share of simulated series whose interval holds the truth when the series stops on its width.
+// bench/simulated_series does the same for many more kinds of series.
 double share_held(const truth::SeriesLaw& law, const Precision& precision, std::size_t series) {
   std::size_t held = 0;
   for (std::size_t seed = 0; seed < series; ++seed) {
