@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon {
 

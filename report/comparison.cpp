@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/words.hpp"

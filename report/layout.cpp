@@ -6,7 +6,7 @@
 #include <array>
 #include <utility>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "report/layout.hpp"
 #include "report/live.hpp"
 #include "report/words.hpp"

@@ -14,8 +14,8 @@
 #include <string_view>
 #include <vector>
 
-#include "libprofile/format/limited_process.hpp"
 #include "libprofile/format/stream.hpp"
+#include "libprofile/system/limited_process.hpp"
 
 namespace halcyon {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "analyzer/machine/background.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "report/layout.hpp"
 #include "report/remedies.hpp"
 #include "report/where_it_went.hpp"
@@ -152,8 +152,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                                                              : "  (used for the verdict)");
   }
   for (const Warning& warning : analysis.warnings) {
-    if (analysis.no_verdict && warning.code == analysis.no_verdict->reason.code)
-      continue;  // already at the top
+    if (analysis.no_verdict && warning.code == analysis.no_verdict->reason.code) continue;  // already at the top
     text += wrapped("warning", warning.message + " [" + warning.code + "]");
   }
   return text + fmt::format("  {:<{}}{}\n", "profile", label_width, file);

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon {
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "report/text.hpp"
 
 namespace halcyon::cli {

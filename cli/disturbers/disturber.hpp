@@ -10,7 +10,7 @@
 
 #include "cli/disturbers/schedule.hpp"
 #include "cli/disturbers/two_hosts.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "cli/disturbers/two_hosts.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -7,7 +7,7 @@
 
 #include "analyzer/online/target_rates.hpp"
 #include "cli/kept/state_directory.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

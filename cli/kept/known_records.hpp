@@ -6,7 +6,7 @@
 
 #include "analyzer/known/known_work.hpp"
 #include "analyzer/machine/probes.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "libprofile/format/stream.hpp"
+#include "libprofile/system/fnv1a.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -66,12 +67,10 @@ bool is_name_of_record(const std::string& name) { return !name.empty() && name.f
 
 }  // namespace
 
-// FNV-1a. The hash includes the end of each text, so that different lists of texts do not become one.
+// The hash includes the end of each text, so that different lists of texts do not become one.
 std::string record_name_of(std::initializer_list<std::string> texts) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::string& text : texts) {
-    for (const char c : text + '\0') hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  }
+  std::uint64_t hash = fnv1a_start;
+  for (const std::string& text : texts) hash = fnv1a(text + '\0', hash);
   return fmt::format("{:016x}", hash);
 }
 

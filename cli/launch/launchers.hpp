@@ -8,7 +8,7 @@
 #include "cli/launch/mpi_family.hpp"
 #include "cli/launch/program.hpp"
 #include "cli/launch/rank_environment.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

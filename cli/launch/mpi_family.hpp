@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/launch/program.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/signal_relay.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -12,7 +12,7 @@
 
 #include "cli/launch/recorded_run.hpp"
 #include "cli/launch/signal_relay.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

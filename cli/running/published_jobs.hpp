@@ -6,7 +6,7 @@
 
 #include "analyzer/watch/merged_jobs.hpp"
 #include "cli/running/complaints.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/running/records_here.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

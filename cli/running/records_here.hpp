@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "cli/running/complaints.hpp"
-#include "libprofile/format/outcome.hpp"
 #include "libprofile/live/reader.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "analyzer/watch/condition.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

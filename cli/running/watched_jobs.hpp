@@ -10,7 +10,7 @@
 #include "analyzer/watch/watched_job.hpp"
 #include "cli/running/published_jobs.hpp"
 #include "cli/running/records_here.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/rank_environment.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "report/series/repetition.hpp"
 
 namespace halcyon::cli {

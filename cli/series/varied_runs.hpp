@@ -17,7 +17,7 @@
 #include "cli/kept/judged_file.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/run_series.hpp"
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "report/series/varied_run.hpp"
 
 namespace halcyon::cli {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "libprofile/format/hdf5.hpp"
-#include "libprofile/format/limited_process.hpp"
 #include "libprofile/format/schema.hpp"
+#include "libprofile/system/limited_process.hpp"
 
 namespace halcyon {
 namespace {

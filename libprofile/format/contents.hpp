@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "libprofile/format/stream.hpp"
 
 namespace halcyon {

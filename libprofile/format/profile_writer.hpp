@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "libprofile/format/profile.hpp"
 #include "libprofile/format/stream.hpp"
 

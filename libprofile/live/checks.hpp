@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "libprofile/live/layout.hpp"
 #include "libprofile/live/snapshot.hpp"
 

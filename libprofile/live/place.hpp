@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "libprofile/system/descriptor.hpp"
 
 namespace halcyon::live {

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "libprofile/live/checks.hpp"
 #include "libprofile/live/layout.hpp"
 #include "libprofile/live/snapshot.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "libprofile/live/place.hpp"
 #include "libprofile/live/publication.hpp"
 #include "libprofile/live/snapshot.hpp"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 #include "libprofile/live/layout.hpp"
 
 namespace halcyon::live {

@@ -12,6 +12,7 @@
 
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/system/environment.hpp"
+#include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
@@ -187,9 +188,7 @@ std::uint64_t run_number() {
   std::string identity = told != nullptr ? std::string("HALCYON_RUN=") + told + ";" : "";
   identity += launcher::identity();
   if (identity.empty()) identity = std::to_string(getppid());  // the launcher's process on this host
-  std::uint64_t hash = 0xcbf29ce484222325u;                    // FNV-1a
-  for (const char c : identity) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+  return fnv1a(identity);
 }
 
 std::string name_of_run() {

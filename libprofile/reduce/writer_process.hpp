@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "libprofile/format/outcome.hpp"
+#include "libprofile/system/outcome.hpp"
 
 namespace halcyon {
 

@@ -1,4 +1,4 @@
-#include "libprofile/format/limited_process.hpp"
+#include "libprofile/system/limited_process.hpp"
 
 #include <fcntl.h>
 #include <sys/resource.h>
