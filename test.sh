@@ -8,4 +8,4 @@ install_wheels build/wheels
 
 cmake --preset ci >/dev/null
 cmake --build --preset ci
-ctest --preset ci --parallel "$(($(nproc) + 1))"  # most tests wait for launchers half of the time
+ctest --preset ci --parallel "$((2 * $(nproc) + 1))"  # most tests wait for launchers more than half of the time

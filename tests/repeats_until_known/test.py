@@ -136,18 +136,6 @@ class RepeatsUntilKnown(Repeating):
         other = self.halcyon("repeat", "--counter", "none", "--resume", "series", "--", *self.program(steps=10))
         self.check_refused(other, "series", "command")
 
-    def test_two_programs_alternate_and_the_slower_one_is_told(self):
-        slow = " ".join(map(str, self.program(1.5 * MILLISECONDS)))
-        finished, result = self.repeat("--versus", slow, "-r", 4, "--fail-on", "slower", "-o", "series")
-        self.assertEqual(finished.status, WORSE, finished)
-        self.assertTrue(finished.output.startswith("SLOWER  "), finished)
-        self.assertEqual([run["program"] for run in result["runs"]], ["a", "b", "b", "a", "a", "b", "b", "a"])
-        versus = result["versus"]
-        self.assertEqual((versus["verdict"], versus["pairs"]), ("slower", 4))
-        self.assertGreater(versus["interval"][0], 1.2)
-        self.assertLess(versus["interval"][1], 1.8)
-        self.assertEqual(versus["b"]["measured"]["runs"], 4)
-
     def test_a_program_against_itself_says_how_often_it_would_be_wrong(self):
         finished, result = self.repeat("--aa", "-r", 5)
         self.assertEqual(finished.status, 0, finished)
@@ -166,8 +154,20 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual(list(self.directory.iterdir()), [])
 
 
-class WhereWorkVaries(Repeating):
+class TimesOfPrograms(Repeating):
     """Nothing runs beside it: on a busy machine, a step sleeps longer than it should."""
+
+    def test_two_programs_alternate_and_the_slower_one_is_told(self):
+        slow = " ".join(map(str, self.program(1.5 * MILLISECONDS)))
+        finished, result = self.repeat("--versus", slow, "-r", 4, "--fail-on", "slower", "-o", "series")
+        self.assertEqual(finished.status, WORSE, finished)
+        self.assertTrue(finished.output.startswith("SLOWER  "), finished)
+        self.assertEqual([run["program"] for run in result["runs"]], ["a", "b", "b", "a", "a", "b", "b", "a"])
+        versus = result["versus"]
+        self.assertEqual((versus["verdict"], versus["pairs"]), ("slower", 4))
+        self.assertGreater(versus["interval"][0], 1.2)
+        self.assertLess(versus["interval"][1], 1.8)
+        self.assertEqual(versus["b"]["measured"]["runs"], 4)
 
     def test_the_cost_of_a_unit_of_work_is_found_where_work_varies(self):
         program = [*MPI.launch(1), PYTHON, STEPS_PROGRAM, "{N}", MILLISECONDS]
