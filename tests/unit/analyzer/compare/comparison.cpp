@@ -155,7 +155,7 @@ TEST(MedianDisplacement, HasTheIntervalOfPriceAndBonett) {
 }
 
 // 100 segments that vary a little, so that medians have an error.
-Profile run_of(double seconds) {
+Profile run_taking(double seconds) {
   Profile profile = uniform_profile(100, seconds);
   profile.run_time_seconds = 0.0;
   for (std::size_t i = 0; i < 100; ++i) {
@@ -166,7 +166,7 @@ Profile run_of(double seconds) {
 }
 
 TEST(Comparison, OfARunWithItselfFindsTheSameWorkAndNoDifference) {
-  const Comparison comparison = compare(run_of(1.0), run_of(1.0));
+  const Comparison comparison = compare(run_taking(1.0), run_taking(1.0));
   EXPECT_FALSE(comparison.difference);
   EXPECT_DOUBLE_EQ(comparison.a.shared_percent, 100.0);
   EXPECT_NEAR(comparison.a.matched_percent, 100.0, 1e-9);
@@ -175,41 +175,41 @@ TEST(Comparison, OfARunWithItselfFindsTheSameWorkAndNoDifference) {
 }
 
 TEST(Comparison, SeesADelayOfEverySegmentThatOneRunCannotSee) {
-  const Comparison comparison = compare(run_of(1.2), run_of(1.0));
+  const Comparison comparison = compare(run_taking(1.2), run_taking(1.0));
   EXPECT_LT(comparison.a.analysis.result().interference_percent, 0.1);
   EXPECT_EQ(comparison.more_disturbed(), &comparison.a);
   EXPECT_NEAR(comparison.displacement_seconds, 20.0, 0.1);
   EXPECT_NEAR(comparison.a.disturbed_percent(), 100.0 / 6.0, 0.1);
   EXPECT_NEAR(comparison.b.disturbed_seconds(), 0.0, 0.1);
-  const Comparison turned = compare(run_of(1.0), run_of(1.2));
+  const Comparison turned = compare(run_taking(1.0), run_taking(1.2));
   EXPECT_EQ(turned.more_disturbed(), &turned.b);
 }
 
 TEST(Comparison, AddsARunsOwnExcessToTheRiseOfItsBaselines) {
-  Profile slow = run_of(1.2);
+  Profile slow = run_taking(1.2);
   slow.duration[50] += 30.0F;
   slow.run_time_seconds += 30.0;
-  const Comparison comparison = compare(slow, run_of(1.0));
+  const Comparison comparison = compare(slow, run_taking(1.0));
   EXPECT_NEAR(comparison.a.baseline_rise_seconds, 20.0, 0.2);
   EXPECT_NEAR(comparison.a.disturbed_seconds(), 50.0, 0.2);
 }
 
 TEST(Comparison, OfOtherRanksOrCountersOrWithoutBoundariesIsRefused) {
-  Profile other = run_of(1.0);
+  Profile other = run_taking(1.0);
   other.ranks = 4;
-  EXPECT_EQ(compare(run_of(1.0), other).difference->code, "other-ranks");
-  EXPECT_EQ(compare(run_of(1.0), other).difference->in_b, "4");
-  other = run_of(1.0);
+  EXPECT_EQ(compare(run_taking(1.0), other).difference->code, "other-ranks");
+  EXPECT_EQ(compare(run_taking(1.0), other).difference->in_b, "4");
+  other = run_taking(1.0);
   other.counter = "papi:PAPI_TOT_INS";
-  EXPECT_EQ(compare(run_of(1.0), other).difference->code, "other-counter");
-  EXPECT_EQ(compare(run_of(1.0), uniform_profile(1, 1.0)).difference->code, "no-boundaries");
+  EXPECT_EQ(compare(run_taking(1.0), other).difference->code, "other-counter");
+  EXPECT_EQ(compare(run_taking(1.0), uniform_profile(1, 1.0)).difference->code, "no-boundaries");
 }
 
 TEST(Comparison, NamesTheFirstSegmentWhoseCallsDiffer) {
-  Profile other = run_of(1.0);
+  Profile other = run_taking(1.0);
   column(other, Feature::writes) = {{0.0, 2.0}, std::vector<std::uint16_t>(100, 0)};
   for (std::size_t i = 30; i < 100; ++i) column(other, Feature::writes).index[i] = 1;
-  const Comparison comparison = compare(run_of(1.0), other);
+  const Comparison comparison = compare(run_taking(1.0), other);
   ASSERT_TRUE(comparison.difference);
   EXPECT_EQ(comparison.difference->code, "other-calls");
   EXPECT_EQ(comparison.difference->what, "segment 31 of the run");
@@ -219,18 +219,20 @@ TEST(Comparison, NamesTheFirstSegmentWhoseCallsDiffer) {
 }
 
 TEST(Comparison, OfRunsOfDifferentLengthIsRefused) {
-  const Comparison comparison = compare(run_of(1.0), uniform_profile(80, 1.0));
+  const Comparison comparison = compare(run_taking(1.0), uniform_profile(80, 1.0));
   ASSERT_TRUE(comparison.difference);
   EXPECT_EQ(comparison.difference->what, "segments");
   EXPECT_EQ(comparison.difference->in_b, "80");
 }
 
-TEST(Comparison, AllowsASolverAStepMore) { EXPECT_FALSE(compare(run_of(1.0), uniform_profile(95, 1.0)).difference); }
+TEST(Comparison, AllowsASolverAStepMore) {
+  EXPECT_FALSE(compare(run_taking(1.0), uniform_profile(95, 1.0)).difference);
+}
 
 TEST(Comparison, OfTheSameCallsButOtherVolumesIsRefusedWithBoth) {
-  Profile a = run_of(1.0);
+  Profile a = run_taking(1.0);
   column(a, Feature::bytes_sent).bins = {1000.0};
-  Profile b = run_of(1.0);
+  Profile b = run_taking(1.0);
   column(b, Feature::bytes_sent).bins = {4000.0};
   const Comparison comparison = compare(a, b);
   ASSERT_TRUE(comparison.difference);

@@ -19,7 +19,7 @@ using namespace halcyon;
 using namespace halcyon::testing;
 
 constexpr std::size_t segments = 4000;  // of 10 ms
-constexpr double delay = 0.05;
+constexpr double delay_seconds = 0.05;
 
 using IsDelayed = std::function<bool(std::size_t segment, double begin)>;
 
@@ -38,7 +38,7 @@ Profile delayed(const IsDelayed& is_delayed = now_and_then, int ranks = 2) {
   for (std::size_t i = 0; i < segments; ++i) {
     profile.duration[i] = 0.010F + 1e-5F * static_cast<float>(i % 10);
     if (is_delayed(i, profile.run_time_seconds)) {
-      profile.duration[i] += static_cast<float>(delay);
+      profile.duration[i] += static_cast<float>(delay_seconds);
       profile.last_rank[i] = 1;
     }
     profile.run_time_seconds += static_cast<double>(profile.duration[i]);
@@ -51,19 +51,20 @@ bool is_delayed(const Profile& profile, std::size_t segment) { return profile.du
 
 double lost(const Profile& profile) {
   double seconds = 0.0;
-  for (std::size_t i = 0; i < segments; ++i) seconds += is_delayed(profile, i) ? delay : 0.0;
+  for (std::size_t i = 0; i < segments; ++i) seconds += is_delayed(profile, i) ? delay_seconds : 0.0;
   return seconds;
 }
 
 void in_calls(Profile& profile, TimeKind kind) {
   for (std::size_t i = 0; i < segments; ++i) {
-    if (is_delayed(profile, i)) profile.last_rank_times[static_cast<std::size_t>(kind)][i] = static_cast<float>(delay);
+    if (is_delayed(profile, i))
+      profile.last_rank_times[static_cast<std::size_t>(kind)][i] = static_cast<float>(delay_seconds);
   }
 }
 
 void off_the_cpu(Profile& profile) {
   for (std::size_t i = 0; i < segments; ++i) {
-    if (is_delayed(profile, i)) profile.last_rank_off_cpu[i] = static_cast<float>(delay);
+    if (is_delayed(profile, i)) profile.last_rank_off_cpu[i] = static_cast<float>(delay_seconds);
   }
 }
 
@@ -230,7 +231,7 @@ TEST(Cause, IsUnclearWhereNothingExplainsHalf) {
     if (!is_delayed(profile, i)) continue;
     const std::size_t which = next++ % 3;
     const TimeKind kind = which == 0 ? TimeKind::point_to_point : TimeKind::file_io;
-    if (which < 2) profile.last_rank_times[static_cast<std::size_t>(kind)][i] = static_cast<float>(delay);
+    if (which < 2) profile.last_rank_times[static_cast<std::size_t>(kind)][i] = static_cast<float>(delay_seconds);
   }
   EXPECT_EQ(cause_of(profile).code, "unclear");
 }
