@@ -1,26 +1,21 @@
 #include "cli/command_line.hpp"
 
-#include <algorithm>
-#include <array>
-
 #include "cli/commands.hpp"
 #include "cli/describe/description.hpp"
 
 namespace halcyon::cli {
 
-std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
+std::unique_ptr<CLI::App> define_command_line(Commands& commands) {
   auto app = std::make_unique<CLI::App>(
       "Says how much of the run time of an MPI program came from outside, from a single run.", "halcyon");
   app->set_version_flag("--version", "halcyon " HALCYON_VERSION);
   app->require_subcommand(1);
-  app->formatter_fn([](const CLI::App* command, const std::string& name, CLI::AppFormatMode) {
-    return help_text(name, describe(*command));
+  app->formatter_fn([&commands](const CLI::App* command, const std::string& name, CLI::AppFormatMode) {
+    return help_text(name, describe(*command, commands));
   });
   app->footer(
-      "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run and exec otherwise return the\n"
-      "program's status. report --fail-on returns 3 for a worse verdict than allowed and 4 for unknown. validate\n"
-      "returns 5 if the machine is too noisy. search returns 3 if no load meets the limit and 4 if the answer is not\n"
-      "accurate enough. watch returns 3 if it has ended a job.\n"
+      "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run, exec, regulate and disturb\n"
+      "otherwise return the program's status. Other statuses are told by --help of the command that has them.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            show the report of a profile\n"
@@ -32,7 +27,7 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
       "  halcyon watch                               show the running jobs\n"
       "  halcyon help COMMAND                        show all options of a command\n"
       "  halcyon help CODE                           explain a code in [brackets]");
-  const Command program(*app, chosen);
+  const Command program(*app, commands);
   add_run(program);
   add_repeat(program);
   add_exec(program);
@@ -52,13 +47,5 @@ std::unique_ptr<CLI::App> define_command_line(Action& chosen) {
   add_baselines(program);
   return app;
 }
-
-bool starts_a_program(std::string_view subcommand) {
-  constexpr std::array<std::string_view, 9> all{"run",    "regulate", "repeat",  "exec",  "validate",
-                                                "search", "map",      "disturb", "doctor"};
-  return std::find(all.begin(), all.end(), subcommand) != all.end();
-}
-
-bool may_lack_a_program(std::string_view subcommand) { return subcommand == "disturb" || subcommand == "repeat"; }
 
 }  // namespace halcyon::cli

@@ -5,18 +5,12 @@
 #include <CLI/CLI.hpp>
 
 #include <memory>
-#include <string_view>
 
 #include "cli/console/command.hpp"
 
 namespace halcyon::cli {
 
-/// Parsing puts the action of the chosen subcommand into `chosen`.
-std::unique_ptr<CLI::App> define_command_line(Action& chosen);
-
-/// Whether the words after the first "--" of this subcommand are a program to start.
-bool starts_a_program(std::string_view subcommand);
-/// Whether the program may be left out.
-bool may_lack_a_program(std::string_view subcommand);
+/// Parsing puts the action of the chosen subcommand into `commands`, which must outlive the command line.
+std::unique_ptr<CLI::App> define_command_line(Commands& commands);
 
 }  // namespace halcyon::cli

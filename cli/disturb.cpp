@@ -157,7 +157,7 @@ void add_disturb(const Command& program) {
                             "  halcyon disturb memory:periodic:1s,1s --for 10s\n"
                             "  halcyon disturb cpu:bursts disk -- mpirun -np 2 ./app\n"
                             "  halcyon disturb network:part:2s..5s -- halcyon run -- mpirun -np 2 ./app"));
-  command.starts([options](const Words& words) { return disturb(*options, words); });
+  command.starts([options](const Words& words) { return disturb(*options, words); }, FollowingProgram::optional);
 }
 
 }  // namespace halcyon::cli

@@ -35,12 +35,12 @@ int main(int argc, char** argv) {
   }
   argc = static_cast<int>(words.size());
   argv = words.data();
-  Action chosen;
-  const std::unique_ptr<CLI::App> app = define_command_line(chosen);
+  Commands commands;
+  const std::unique_ptr<CLI::App> app = define_command_line(commands);
   // All words after the first "--" of a command that starts a program belong to the program.
   char** const end = argv + argc;
   const std::string_view subcommand = argc > 1 ? argv[1] : "";
-  const bool launches = starts_a_program(subcommand);
+  const bool launches = commands.program_of(subcommand) != FollowingProgram::none;
   char** const dashes =
       launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
   std::vector<std::string> program;
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
     return fail(error.what() + see);
   }
   try {
-    return chosen(program);
+    return commands.chosen(program);
   } catch (const std::exception& error) {  // memory, mostly: what is expected to fail is an outcome
     return fail(error.what());
   }

@@ -148,7 +148,9 @@ void add_regulate(const Command& program) {
       .placeholder("messages|files")
       .one_of({"messages", "files"})
       .repeatable();
-  command.option("--testpoint", options->testpoint, "Time between two looks at the progress. Default: 0.3s")
+  command
+      .option("--testpoint", options->testpoint,
+              "Time between two testpoints, at which progress is judged. Default: 0.3s")
       .placeholder("TIME");
   command.option("--first-suspension", options->first_suspension, "The shortest suspension. Default: 0.3s")
       .placeholder("TIME");
@@ -159,15 +161,18 @@ void add_regulate(const Command& program) {
       .placeholder("PERCENT");
   command.option("--alpha", options->alpha, "Chance that good progress is judged poor. Default: 0.05").placeholder("P");
   command.option("--beta", options->beta, "Chance that poor progress is judged good. Default: 0.2").placeholder("P");
-  command.flag("--spend-alpha", options->spends_alpha, "Apply --alpha to all looks together, not to each one");
+  command.flag("--spend-alpha", options->spends_alpha, "Apply --alpha to all testpoints together, not to each one");
   command.option("--bootstrap", options->bootstrap, "Number of first testpoints, used only for learning. Default: 30")
       .placeholder("N")
       .from_to(1, 1000000);
   command
       .option("--probation", options->probation,
-              "Time after these in which the program runs only for a share of the time. Default: none")
+              "After the bootstrap, run the program only part of the time for this long. Default: none")
       .placeholder("TIME");
-  command.option("--probation-share", options->probation_share, "That share. Default: 50%").placeholder("PERCENT");
+  command
+      .option("--probation-share", options->probation_share,
+              "Part of the time in which it runs on probation. Default: 50%")
+      .placeholder("PERCENT");
   command.option("--averaged", options->averaged, "Testpoints over which targets are averaged. Default: 10000")
       .placeholder("N")
       .from_to(1, 1000000000);

@@ -128,7 +128,8 @@ void add_repeat(const Command& program) {
     };
   };
   command
-      .option("--within", options->within, "Half width of the interval of the time that ends the series. Default: 2%")
+      .option("--within", options->within,
+              "Stop when the mean is known to within this half width of its interval. Default: 2%")
       .placeholder("PERCENT")
       .check(percent(100.0));
   command.option("--confidence", options->confidence, "Confidence of the intervals. Default: 95%")
@@ -194,7 +195,7 @@ void add_repeat(const Command& program) {
       "  halcyon repeat --resume series\n"
       "  halcyon repeat --versus 'mpirun -np 4 ./new input' --fail-on slower -- mpirun -np 4 ./app input\n"
       "  halcyon repeat --work N=1000..16000 -- mpirun -np 4 ./app {N}");
-  command.starts([options](const Words& launch) { return repeat(*options, launch); });
+  command.starts([options](const Words& launch) { return repeat(*options, launch); }, FollowingProgram::optional);
 }
 
 }  // namespace halcyon::cli

@@ -40,7 +40,7 @@ Option Option::with_default() const {
 }
 
 Command Command::subcommand(const std::string& name, const std::string& description) const {
-  return Command(*app_->add_subcommand(name, description), *chosen_);
+  return Command(*app_->add_subcommand(name, description), *commands_);
 }
 
 void Command::needs_subcommand() const { app_->require_subcommand(1); }
@@ -48,7 +48,7 @@ void Command::needs_subcommand() const { app_->require_subcommand(1); }
 Command Command::alternatives(const std::string& name) const {
   CLI::Option_group* const group = app_->add_option_group(name, "One of");
   group->require_option(1);
-  return Command(*group, *chosen_);
+  return Command(*group, *commands_);
 }
 
 Option Command::option(const std::string& names, std::string& value, const std::string& description) const {
@@ -79,11 +79,12 @@ void Command::flag(const std::string& names, bool& value, const std::string& des
 void Command::notes(const std::string& text) const { app_->footer(text); }
 
 void Command::does(const std::function<int()>& action) const {
-  starts([action](const std::vector<std::string>&) { return action(); });
+  starts([action](const std::vector<std::string>&) { return action(); }, FollowingProgram::none);
 }
 
-void Command::starts(const Action& action) const {
-  app_->callback([action, chosen = chosen_] { *chosen = action; });
+void Command::starts(const Action& action, FollowingProgram program) const {
+  app_->callback([action, commands = commands_] { commands->chosen = action; });
+  if (program != FollowingProgram::none) commands_->programs[app_->get_name()] = program;
 }
 
 }  // namespace halcyon::cli

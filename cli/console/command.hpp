@@ -1,11 +1,13 @@
-// A command of the command line: its options and its action. Only command.cpp includes CLI11, which takes ten seconds
-// to compile; the files of subcommands do not.
+// A command of the command line: its options and its action. The files of subcommands do not include CLI11, which
+// takes ten seconds to compile.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -17,6 +19,20 @@ namespace halcyon::cli {
 
 /// The action of the chosen command. `program` is everything after "--", if the command starts a program.
 using Action = std::function<int(const std::vector<std::string>& program)>;
+
+/// Whether a program follows "--".
+enum class FollowingProgram : std::uint8_t { none, optional, required };
+
+/// What is known of the commands beyond their options.
+struct Commands {
+  Action chosen;                                                  // of the command line that was parsed
+  std::map<std::string, FollowingProgram, std::less<>> programs;  // of the commands that start programs
+
+  FollowingProgram program_of(std::string_view command) const {
+    const auto found = programs.find(command);
+    return found == programs.end() ? FollowingProgram::none : found->second;
+  }
+};
 
 class Option {
  public:
@@ -41,8 +57,8 @@ class Option {
 
 class Command {
  public:
-  /// The action of the chosen command goes into `chosen`, which must outlive the command line.
-  Command(CLI::App& app, Action& chosen) : app_(&app), chosen_(&chosen) {}
+  /// `commands` must outlive the command line.
+  Command(CLI::App& app, Commands& commands) : app_(&app), commands_(&commands) {}
 
   Command subcommand(const std::string& name, const std::string& description) const;
   /// Requires one of the subcommands.
@@ -61,12 +77,12 @@ class Command {
   /// The text after the options in help.
   void notes(const std::string& text) const;
   void does(const std::function<int()>& action) const;
-  /// The same with a program, which follows "--".
-  void starts(const Action& action) const;
+  /// The same with a program, which follows "--". Help and completions then say so.
+  void starts(const Action& action, FollowingProgram program = FollowingProgram::required) const;
 
  private:
   CLI::App* app_;
-  Action* chosen_;
+  Commands* commands_;
 };
 
 }  // namespace halcyon::cli

@@ -76,7 +76,7 @@ DescribedNotes notes_from(const std::string& footer) {
 }
 
 // CLI11 represents a group of options as a subcommand without a name, with its own --help.
-void add_parts(const CLI::App& command, DescribedCommand& described) {
+void add_parts(const CLI::App& command, const Commands& commands, DescribedCommand& described) {
   for (const CLI::Option* option : command.get_options()) {
     const bool is_help_of_group = command.get_name().empty() && option == command.get_help_ptr();
     const bool is_hidden = option->get_group().empty();
@@ -85,9 +85,9 @@ void add_parts(const CLI::App& command, DescribedCommand& described) {
   }
   for (const CLI::App* part : command.get_subcommands([](const CLI::App*) { return true; })) {
     if (part->get_name().empty()) {
-      add_parts(*part, described);
+      add_parts(*part, commands, described);
     } else if (!part->get_group().empty()) {
-      described.subcommands.push_back(describe(*part));
+      described.subcommands.push_back(describe(*part, commands));
     }
   }
 }
@@ -121,17 +121,17 @@ std::string usage(const DescribedCommand& command, const Spelling& typed, const 
     add(positional.required ? word : "[" + word + "]");
   }
   const std::string program = typed("--") + " " + stands_for("COMMAND") + " [" + stands_for("ARGUMENT") + "]...";
-  if (command.starts_a_program) add(command.may_lack_a_program ? "[" + program + "]" : program);
+  if (command.program != FollowingProgram::none)
+    add(command.program == FollowingProgram::optional ? "[" + program + "]" : program);
   return line;
 }
 
-DescribedCommand describe(const CLI::App& command) {
+DescribedCommand describe(const CLI::App& command, const Commands& commands) {
   DescribedCommand described{.name = command.get_name(),
                              .description = command.get_description(),
                              .notes = notes_from(command.get_footer()),
-                             .starts_a_program = starts_a_program(command.get_name()),
-                             .may_lack_a_program = may_lack_a_program(command.get_name())};
-  add_parts(command, described);
+                             .program = commands.program_of(command.get_name())};
+  add_parts(command, commands, described);
   return described;
 }
 

@@ -5,9 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
+#include "cli/console/command.hpp"
 
 namespace halcyon::cli {
 
@@ -41,12 +39,12 @@ struct DescribedCommand {
   std::vector<DescribedArgument> options;
   std::vector<DescribedArgument> positionals;
   DescribedNotes notes;
-  bool starts_a_program = false;  ///< the program follows "--"
-  bool may_lack_a_program = false;
+  FollowingProgram program = FollowingProgram::none;
   std::vector<DescribedCommand> subcommands;
 };
 
-DescribedCommand describe(const CLI::App& command);
+/// The command and its subcommands.
+DescribedCommand describe(const CLI::App& command, const Commands& commands);
 
 std::vector<std::string> alternatives(const std::string& placeholder);
 /// The length of the part that is typed literally: all of `auto`, `papi:` of `papi:EVENT`, nothing of `FILE`.

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
@@ -28,8 +29,9 @@ int main(int argc, char** argv) {
   using namespace halcyon::cli;
   if (argc != 3) return fail("usage: halcyon-describe DIR DATE");
   const std::filesystem::path share = argv[1];
-  Action none;
-  const DescribedCommand program = describe(*define_command_line(none));
+  Commands commands;
+  const std::unique_ptr<CLI::App> command_line = define_command_line(commands);
+  const DescribedCommand program = describe(*command_line, commands);
   bool written = write(share / "man/man1" / (program.name + ".1"), man_page(program, program, argv[2])) &&
                  write(share / "bash-completion/completions" / program.name, bash_completion(program)) &&
                  write(share / "zsh/site-functions" / ("_" + program.name), zsh_completion(program)) &&
