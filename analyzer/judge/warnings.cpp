@@ -10,13 +10,12 @@
 
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/known/known_displacement.hpp"
+#include "libprofile/format/boundary.hpp"
 
 namespace halcyon {
 namespace {
 
 constexpr double good_coverage_percent = 90.0;
-// With fewer, the mean of the excess is not near normal, and its interval means nothing (the usual rule of thumb).
-constexpr std::uint64_t fewest_judged_segments = 30;
 // In a shorter run a single delay makes the difference between green and yellow: a time slice that another process had,
 // or a write that the kernel put off.
 constexpr double shortest_judged_seconds = 1.0;

@@ -35,4 +35,8 @@ constexpr std::string_view name_of(Boundary operation) {
   return boundary_names[static_cast<std::size_t>(operation)];
 }
 
+/// A run with fewer segments that repeat has no verdict: the mean of its excess is not near normal, and its interval
+/// means nothing (the usual rule of thumb).
+inline constexpr std::uint32_t fewest_judged_segments = 30;
+
 }  // namespace halcyon

@@ -17,11 +17,10 @@ bool Boundaries::counts(MPI_Comm comm, const ThisRun& run) const {
 // Marks that come early or seldom may be meant for another tool, and come from some ranks only. If there are enough
 // synchronisations to judge a run by, marks add nothing. Both counts are the same on all ranks.
 bool Boundaries::uses_next_mark() {
-  constexpr unsigned fewest_marks = 5;              // fewer do not count as repeated
-  constexpr unsigned enough_synchronizations = 30;  // to judge a run by
+  constexpr unsigned fewest_marks = 5;  // fewer do not count as repeated
   const unsigned mark = marks_.fetch_add(1, std::memory_order_relaxed) + 1;
   if (choice_ != BoundaryChoice::automatic) return choice_ == BoundaryChoice::pcontrol;
-  return mark >= fewest_marks && synchronizations_.load(std::memory_order_relaxed) < enough_synchronizations;
+  return mark >= fewest_marks && synchronizations_.load(std::memory_order_relaxed) < fewest_judged_segments;
 }
 
 }  // namespace halcyon

@@ -1,4 +1,5 @@
-// What launchers and batch systems say in the environment of each process. All names of their variables are here.
+// What launchers and batch systems say in the environment of each process. All names of variables that are read are
+// here; cli/launch/ sets some for its launchers.
 #pragma once
 
 #include <cstdlib>
