@@ -52,6 +52,7 @@ constexpr std::array<WarningInfo, 18> infos{{
 
 std::span<const WarningInfo> warning_infos() { return infos; }
 
+// tests/documented_keys finds every code of analyzer/judge/warnings.cpp here.
 const WarningInfo& info_of_warning(std::string_view code) {
   return *std::find_if(infos.begin(), infos.end(), [code](const WarningInfo& info) { return info.code == code; });
 }

@@ -5,7 +5,8 @@
 
 namespace halcyon::testing {
 
-/// `segments` alike ones of `seconds` each, on `ranks` ranks; every column is there and consistent.
+/// `segments` alike ones of `seconds` each, on `ranks` ranks. Columns that every recorded run has are there
+/// and consistent; background, probes, modules and injected delays are not.
 inline Profile uniform_profile(std::size_t segments, double seconds, int ranks = 2) {
   Profile profile;
   profile.recorder_version = "0.1.0";
