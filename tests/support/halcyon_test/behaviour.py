@@ -118,12 +118,12 @@ class Behaviour(unittest.TestCase):
                 self.skipTest(f"others used the processors during each of {tries} tries")
             raise
 
-    def check_in_tries(self, check, tries=3):
-        """Calls `check` with the number of the try, and again if it fails."""
+    def check_in_tries(self, check, tries=3, again_after=AssertionError):
+        """Calls `check` with the number of the try, and again if it fails in this way."""
         for number in range(tries):
             try:
                 return check(number)
-            except AssertionError:
+            except again_after:
                 if number + 1 == tries:
                     raise
 
