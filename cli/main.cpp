@@ -40,7 +40,7 @@ int main(int argc, char** argv) {
   // All words after the first "--" of a command that starts a program belong to the program.
   char** const end = argv + argc;
   const std::string_view subcommand = argc > 1 ? argv[1] : "";
-  const bool launches = commands.program_of(subcommand) != FollowingProgram::none;
+  const bool launches = commands.starts_a_program(subcommand);
   char** const dashes =
       launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
   std::vector<std::string> program;

@@ -28,6 +28,7 @@ struct Commands {
   Action chosen;                                                  // of the command line that was parsed
   std::map<std::string, FollowingProgram, std::less<>> programs;  // of the commands that start programs
 
+  bool starts_a_program(std::string_view command) const { return program_of(command) != FollowingProgram::none; }
   FollowingProgram program_of(std::string_view command) const {
     const auto found = programs.find(command);
     return found == programs.end() ? FollowingProgram::none : found->second;

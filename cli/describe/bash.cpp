@@ -92,7 +92,7 @@ std::string of_command(const DescribedCommand& command) {
   text += "      esac\n";
   // "--" and a launch command can follow at any time. A word that does not begin with '-' completes to a file, if the
   // command takes one.
-  const std::string options = option_words(command) + (command.program != FollowingProgram::none ? " --" : "");
+  const std::string options = option_words(command) + (command.starts_a_program() ? " --" : "");
   DescribedValue positional;
   for (const DescribedArgument& argument : command.positionals) {
     positional.is_file |= argument.value.is_file;
@@ -112,7 +112,7 @@ std::string bash_completion(const DescribedCommand& program) {
   std::string commands;
   for (const DescribedCommand& command : program.subcommands) {
     names += " " + command.name;
-    if (command.program != FollowingProgram::none) programs += (programs.empty() ? "" : "|") + command.name;
+    if (command.starts_a_program()) programs += (programs.empty() ? "" : "|") + command.name;
     commands += of_command(command);
   }
   return std::string(before) + "  case $command in\n    '') _halcyon_complete \"$word\" ''" + names +

@@ -121,8 +121,7 @@ std::string usage(const DescribedCommand& command, const Spelling& typed, const 
     add(positional.required ? word : "[" + word + "]");
   }
   const std::string program = typed("--") + " " + stands_for("COMMAND") + " [" + stands_for("ARGUMENT") + "]...";
-  if (command.program != FollowingProgram::none)
-    add(command.program == FollowingProgram::optional ? "[" + program + "]" : program);
+  if (command.starts_a_program()) add(command.program == FollowingProgram::optional ? "[" + program + "]" : program);
   return line;
 }
 

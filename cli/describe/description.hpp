@@ -40,6 +40,7 @@ struct DescribedCommand {
   std::vector<DescribedArgument> positionals;
   DescribedNotes notes;
   FollowingProgram program = FollowingProgram::none;
+  bool starts_a_program() const { return program != FollowingProgram::none; }
   std::vector<DescribedCommand> subcommands;
 };
 

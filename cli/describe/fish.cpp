@@ -94,7 +94,7 @@ std::string fish_completion(const DescribedCommand& program) {
       if (!by.empty())
         text += "complete -c halcyon -n " + in_quotes("__fish_seen_subcommand_from " + command.name) + by + "\n";
     }
-    if (command.program != FollowingProgram::none) {
+    if (command.starts_a_program()) {
       text += "complete -c halcyon -n " +
               in_quotes("__halcyon_behind_dashes; and __fish_seen_subcommand_from " + command.name) +
               " -x -a '(__halcyon_program)'\n";

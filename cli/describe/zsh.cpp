@@ -94,7 +94,7 @@ std::string zsh_completion(const DescribedCommand& program) {
   for (const DescribedCommand& command : program.subcommands) {
     text += "    '" + command.name + ":" + escaped(command.description) + "'\n";
     of_commands += "    " + command.name + ")\n";
-    if (command.program != FollowingProgram::none) {
+    if (command.starts_a_program()) {
       of_commands +=
           "      dashes=${words[(i)--]}\n"
           "      if ((dashes < CURRENT)); then\n"

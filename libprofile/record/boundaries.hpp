@@ -8,6 +8,7 @@
 #include "libprofile/format/boundary.hpp"
 #include "libprofile/format/features.hpp"
 #include "libprofile/record/this_run.hpp"
+#include "libprofile/system/fnv1a.hpp"
 
 namespace halcyon {
 
@@ -35,7 +36,7 @@ class Boundaries {
   void note_synchronization() { synchronizations_.fetch_add(1, std::memory_order_relaxed); }
 
   /// A boundary of this kind has ended a segment.
-  void note(Boundary kind) { hash_of_kinds_ = (hash_of_kinds_ ^ static_cast<std::uint64_t>(kind)) * 0x100000001b3u; }
+  void note(Boundary kind) { hash_of_kinds_ = fnv1a_step(hash_of_kinds_, static_cast<unsigned char>(kind)); }
   /// A hash of the kinds of all boundaries, in order.
   std::uint64_t hash_of_kinds() const { return hash_of_kinds_; }
 

@@ -1,4 +1,4 @@
-// FNV-1a, a hash for names: the same on every machine, and of a few bytes cheaper than any other.
+// FNV-1a, a hash for names and short sequences that is the same on every machine.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,10 @@ namespace halcyon {
 
 inline constexpr std::uint64_t fnv1a_start = 0xcbf29ce484222325u;
 
+constexpr std::uint64_t fnv1a_step(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
+
 constexpr std::uint64_t fnv1a(std::string_view bytes, std::uint64_t hash = fnv1a_start) {
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x100000001b3u;
+  for (const char byte : bytes) hash = fnv1a_step(hash, static_cast<unsigned char>(byte));
   return hash;
 }
 
