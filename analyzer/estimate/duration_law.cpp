@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numbers>
-#include <shared_mutex>
 #include <tuple>
 #include <unsupported/Eigen/FFT>
+#include <utility>
+
+#include "analyzer/estimate/made_once.hpp"
 
 namespace halcyon {
 namespace {
@@ -61,10 +62,13 @@ struct PowerMixture {
 
 double step_of(bool fine) { return fine ? LawTable::fine_step : LawTable::coarse_step; }
 
-// The arguments of the transform: u = damping - i t at the frequencies of a table.
-std::vector<Complex> arguments(double step) {
+// A value for each frequency of a table.
+using Transform = std::array<Complex, cells / 2 + 1>;
+
+// The arguments of the transform: u = damping - i t.
+Transform arguments(double step) {
   const double length = step * cells;
-  std::vector<Complex> u(cells / 2 + 1);
+  Transform u;
   for (std::size_t j = 0; j < u.size(); ++j) {
     u[j] = {damping_over_table / length, -2.0 * std::numbers::pi * static_cast<double>(j) / length};
   }
@@ -100,25 +104,14 @@ Complex jitter_transform(Jitter jitter, double deviation, Complex u) {
   return 1.0;
 }
 
-// The factors that undo the damping, of each cell.
+// The factors that undo the damping, of each cell. They also turn an unscaled inverse transform into probabilities: the
+// density is that transform over the table's length, and a cell is a step wide.
 std::vector<double> undamping() {
   std::vector<double> factors(cells);
-  for (std::size_t i = 0; i < cells; ++i) factors[i] = std::exp(damping_over_table * static_cast<double>(i) / cells);
-  return factors;
-}
-
-std::vector<float> distribution(const std::vector<Complex>& transform, Eigen::FFT<double>& fft) {
-  static const std::vector<double> undamped = undamping();
-  std::vector<double> damped;
-  fft.inv(damped, transform, cells);
-  std::vector<float> table(cells + 1);
-  double sum = 0.0;
   for (std::size_t i = 0; i < cells; ++i) {
-    // fft.inv divides by the number of cells, the density by the table's length, and a cell is a step wide.
-    sum = std::min(1.0, sum + std::max(0.0, damped[i] * undamped[i]));
-    table[i + 1] = static_cast<float>(sum);
+    factors[i] = std::exp(damping_over_table * static_cast<double>(i) / cells) / cells;
   }
-  return table;
+  return factors;
 }
 
 }  // namespace
@@ -149,101 +142,123 @@ std::vector<Complex> laplace_transform(const DelayLaw& law, const std::vector<Co
   return values;
 }
 
-const std::vector<float>& DurationLaw::coarse() const {
-  std::call_once(coarse_is_made_, [this] { coarse_ = make_coarse_(); });
-  return coarse_;
+struct DurationLaws::Tables {
+  // Makes tables of transforms. It keeps its memory: new memory for each table would take as long as the arithmetic.
+  class Inverse {
+   public:
+    Inverse() {
+      fft_.SetFlag(Eigen::FFT<double>::HalfSpectrum);
+      fft_.SetFlag(Eigen::FFT<double>::Unscaled);
+    }
+
+    // Without delays if these are null.
+    void make(LawTable& table, const Transform& jitter, const Transform* delays) {
+      for (std::size_t j = 0; j < jitter.size(); ++j) {
+        conjugate_[j] = std::conj(delays != nullptr ? jitter[j] * (*delays)[j] : jitter[j]);
+      }
+      fft_.inv(damped_, conjugate_, cells);
+      double sum = 0.0;
+      table.at_edge[0] = 0.0F;
+      for (std::size_t i = 0; i < cells; ++i) {
+        sum = std::min(1.0, sum + std::max(0.0, damped_[i] * undamping_[i]));
+        table.at_edge[i + 1] = static_cast<float>(sum);
+      }
+    }
+
+   private:
+    Eigen::FFT<double> fft_;
+    std::vector<Complex> conjugate_ = std::vector<Complex>(std::tuple_size_v<Transform>);
+    std::vector<double> damped_;
+    std::vector<double> undamping_ = undamping();
+  };
+
+  using Delays = std::tuple<double, double, std::size_t, double>;  // of a shape: all but its jitter
+  struct Grid {
+    explicit Grid(bool fine) : step(step_of(fine)), u(arguments(step)) {}
+
+    double step;
+    Transform u;
+    MadeOnce<Jitter, Transform> jitter;
+    MadeOnce<std::pair<std::size_t, double>, Transform> one_delay;  // by law and mean
+    MadeOnce<Delays, Transform> delays;
+  };
+  Grid fine{true};
+  Grid coarse{false};
+  MadeOnce<std::pair<Delays, Jitter>, DurationLaw> laws;
+  std::mutex changes_of_idle;
+  std::vector<std::unique_ptr<Inverse>> idle;  // as many as threads have made tables at the same time
+
+  static Delays delays_of(const DurationShape& shape) {
+    return {shape.hits, shape.mean_delay, shape.law, shape.exposed};
+  }
+
+  const Transform& jitter(Grid& grid, Jitter kind) {
+    return grid.jitter.get(kind, [&](Transform& values) {
+      const double deviation = std::max(1.0, least_jitter_steps * grid.step);
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        // The table's first value is for the middle of its first cell.
+        const Complex u = grid.u[j];
+        values[j] = jitter_transform(kind, deviation, u) * std::exp(u * (first_edge + 0.5 * grid.step));
+      }
+    });
+  }
+  const Transform& one_delay(Grid& grid, std::size_t law, double mean) {
+    return grid.one_delay.get({law, mean}, [&](Transform& values) {
+      std::vector<Complex> scaled(grid.u.begin(), grid.u.end());
+      for (Complex& u : scaled) u *= mean;
+      std::ranges::copy(laplace_transform(delay_laws[law], scaled), values.begin());
+    });
+  }
+  const Transform& all_delays(Grid& grid, const DurationShape& shape) {
+    return grid.delays.get(delays_of(shape), [&](Transform& values) {
+      const Transform& one = one_delay(grid, shape.law, shape.mean_delay);
+      for (std::size_t j = 0; j < values.size(); ++j) {
+        values[j] = (1.0 - shape.exposed) + shape.exposed * std::exp(shape.hits * (one[j] - 1.0));
+      }
+    });
+  }
+  std::unique_ptr<Inverse> idle_one() {
+    const std::lock_guard changing(changes_of_idle);
+    if (idle.empty()) return std::make_unique<Inverse>();
+    std::unique_ptr<Inverse> one = std::move(idle.back());
+    idle.pop_back();
+    return one;
+  }
+  void make(LawTable& table, Grid& grid, const DurationShape& shape) {
+    const Transform& of_jitter = jitter(grid, shape.jitter);
+    const Transform* of_delays = shape.hits > 0.0 ? &all_delays(grid, shape) : nullptr;
+    std::unique_ptr<Inverse> inverse = idle_one();
+    inverse->make(table, of_jitter, of_delays);
+    const std::lock_guard changing(changes_of_idle);
+    idle.push_back(std::move(inverse));
+  }
+};
+
+const LawTable& DurationLaw::coarse() const {
+  std::call_once(coarse_is_made_, [this] {
+    coarse_ = std::make_unique<LawTable>();
+    laws_->tables_->make(*coarse_, laws_->tables_->coarse, shape_);
+  });
+  return *coarse_;
 }
 
 double DurationLaw::quantile(double probability) const {
-  const bool fine = static_cast<double>(fine_[cells - 64]) > probability;
-  const std::vector<float>& table = fine ? fine_ : coarse();
+  const bool fine = static_cast<double>(fine_.at_edge[cells - 64]) > probability;
+  const auto& table = (fine ? fine_ : coarse()).at_edge;
   const auto found = std::lower_bound(table.begin(), table.end(), static_cast<float>(probability));
   return first_edge + step_of(fine) * static_cast<double>(found - table.begin());
 }
 
-struct DurationLaws::Tables {
-  using Delays = std::tuple<double, double, std::size_t, double>;  // of a shape: all but its jitter
-  struct Grid {
-    double step;
-    std::vector<Complex> u;
-    std::map<Jitter, std::vector<Complex>> jitter;
-    std::map<std::pair<std::size_t, double>, std::vector<Complex>> one_delay;  // by law and mean
-    std::map<Delays, std::vector<Complex>> delays;
-  };
-  std::array<Grid, 2> grids;
-  Eigen::FFT<double> fft;
-  std::map<std::tuple<double, double, std::size_t, double, Jitter>, DurationLaw> laws;
-  std::shared_mutex changes;
-
-  const std::vector<Complex>& jitter(Grid& grid, Jitter kind) {
-    std::vector<Complex>& values = grid.jitter[kind];
-    if (values.empty()) {
-      const double deviation = std::max(1.0, least_jitter_steps * grid.step);
-      for (const Complex u : grid.u) {
-        // The table's first value is for the middle of its first cell.
-        values.push_back(jitter_transform(kind, deviation, u) * std::exp(u * (first_edge + 0.5 * grid.step)));
-      }
-    }
-    return values;
-  }
-  const std::vector<Complex>& one_delay(Grid& grid, std::size_t law, double mean) {
-    std::vector<Complex>& values = grid.one_delay[{law, mean}];
-    if (values.empty()) {
-      std::vector<Complex> scaled = grid.u;
-      for (Complex& u : scaled) u *= mean;
-      values = laplace_transform(delay_laws[law], scaled);
-    }
-    return values;
-  }
-  const std::vector<Complex>& all_delays(Grid& grid, const DurationShape& shape) {
-    std::vector<Complex>& values = grid.delays[{shape.hits, shape.mean_delay, shape.law, shape.exposed}];
-    if (values.empty()) {
-      values = one_delay(grid, shape.law, shape.mean_delay);
-      for (Complex& value : values) {
-        value = (1.0 - shape.exposed) + shape.exposed * std::exp(shape.hits * (value - 1.0));
-      }
-    }
-    return values;
-  }
-  std::vector<float> table(Grid& grid, const DurationShape& shape) {
-    std::vector<Complex> transform = jitter(grid, shape.jitter);
-    if (shape.hits > 0.0) {
-      const std::vector<Complex>& delays = all_delays(grid, shape);
-      for (std::size_t j = 0; j < transform.size(); ++j) transform[j] *= delays[j];
-    }
-    for (Complex& value : transform) value = std::conj(value);
-    return distribution(transform, fft);
-  }
-};
-
-DurationLaws::DurationLaws() : tables_(std::make_unique<Tables>()) {
-  tables_->fft.SetFlag(Eigen::FFT<double>::HalfSpectrum);
-  for (const bool fine : {true, false}) {
-    Tables::Grid& grid = tables_->grids[fine ? 0 : 1];
-    grid.step = step_of(fine);
-    grid.u = arguments(grid.step);
-  }
-}
+DurationLaws::DurationLaws() : tables_(std::make_unique<Tables>()) {}
 
 DurationLaws::~DurationLaws() = default;
 
 const DurationLaw& DurationLaws::get(const DurationShape& shape) {
-  const auto key = std::make_tuple(shape.hits, shape.mean_delay, shape.law, shape.exposed, shape.jitter);
-  {
-    const std::shared_lock looking(tables_->changes);
-    if (const auto known = tables_->laws.find(key); known != tables_->laws.end()) return known->second;
-  }
-  const std::unique_lock changing(tables_->changes);
-  const auto [entry, is_new] = tables_->laws.try_emplace(key);
-  DurationLaw& law = entry->second;
-  if (is_new) {
-    law.fine_ = tables_->table(tables_->grids[0], shape);
-    law.make_coarse_ = [tables = tables_.get(), shape] {
-      const std::unique_lock making(tables->changes);
-      return tables->table(tables->grids[1], shape);
-    };
-  }
-  return law;
+  return tables_->laws.get({Tables::delays_of(shape), shape.jitter}, [&](DurationLaw& law) {
+    law.laws_ = this;
+    law.shape_ = shape;
+    tables_->make(law.fine_, tables_->fine, shape);
+  });
 }
 
 }  // namespace halcyon

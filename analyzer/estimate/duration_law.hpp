@@ -5,11 +5,8 @@
 #include <array>
 #include <complex>
 #include <cstddef>
-#include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace halcyon {
@@ -50,14 +47,19 @@ struct DurationShape {
   Jitter jitter = Jitter::normal;
 };
 
-/// The tables of a law: a fine one, and a coarse one for longer durations.
+/// Probabilities of shorter durations at the edges of cells. A law has two tables: a fine one, and a coarse one for
+/// longer durations.
 struct LawTable {
   static constexpr std::size_t cells = 1024;
   static constexpr double first_edge = -8.0;  // less than one in 10^15 lies below
   static constexpr double fine_step = 0.125;
   static constexpr double coarse_step = 4.0;
   static constexpr double fine_end = first_edge + fine_step * (cells - 64);
+
+  std::array<float, cells + 1> at_edge;
 };
+
+class DurationLaws;
 
 /// A distribution function in a table, and its density. Lives no longer than the DurationLaws that made it.
 class DurationLaw {
@@ -71,19 +73,20 @@ class DurationLaw {
 
  private:
   friend class DurationLaws;
-  const std::vector<float>& coarse() const;
+  const LawTable& coarse() const;
 
-  std::vector<float> fine_;            // at the edges of cells from `first_edge` on
-  mutable std::vector<float> coarse_;  // the same in longer steps, for longer durations; few laws need it
+  DurationLaws* laws_ = nullptr;
+  DurationShape shape_;
+  LawTable fine_;
   mutable std::once_flag coarse_is_made_;
-  std::function<std::vector<float>()> make_coarse_;
+  mutable std::unique_ptr<LawTable> coarse_;  // few laws need it
 };
 
 // Here, since nearly all of a fit's time is spent in it.
 inline DurationLaw::Point DurationLaw::at(double z) const {
   const bool fine = z < LawTable::fine_end;
   const double cells_per_unit = 1.0 / (fine ? LawTable::fine_step : LawTable::coarse_step);
-  const std::vector<float>& table = fine ? fine_ : coarse();
+  const std::array<float, LawTable::cells + 1>& table = (fine ? fine_ : coarse()).at_edge;
   const double place = (z - LawTable::first_edge) * cells_per_unit;
   if (place <= 1.0) return {0.0, 0.0};
   if (!(place < static_cast<double>(LawTable::cells - 1))) return {static_cast<double>(table[LawTable::cells]), 0.0};
@@ -100,7 +103,7 @@ inline DurationLaw::Point DurationLaw::at(double z) const {
 }
 
 /// Makes laws when they are first needed, and keeps them. Each takes a Fourier transform, and groups use the same laws.
-/// Several threads may use it at the same time.
+/// Several threads may use it, and make laws, at the same time.
 class DurationLaws {
  public:
   DurationLaws();
@@ -111,6 +114,7 @@ class DurationLaws {
   const DurationLaw& get(const DurationShape& shape);
 
  private:
+  friend class DurationLaw;
   struct Tables;
   std::unique_ptr<Tables> tables_;
 };

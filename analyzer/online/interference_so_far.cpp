@@ -7,6 +7,7 @@
 
 #include "analyzer/estimate/compound.hpp"
 #include "analyzer/estimate/judged_durations.hpp"
+#include "analyzer/groups/grouping.hpp"
 
 namespace halcyon {
 namespace {
@@ -93,9 +94,9 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
   double judged_seconds = 0.0;
   double resolution = 0.0;
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (kinds[i].durations.segments() < least_judged_segments || !(kinds[i].seconds > 0.0)) continue;
+    if (kinds[i].durations.segments() < smallest_judged_group || !(kinds[i].seconds > 0.0)) continue;
     const std::vector<float> durations = spread_out(kinds[i].durations, thinning);
-    if (durations.size() < least_judged_segments || !are_possible(durations)) continue;
+    if (durations.size() < smallest_judged_group || !are_possible(durations)) continue;
     result.kinds[i].is_judged = true;
     kind_of_group.push_back(i);
     judged_seconds += kinds[i].seconds;

@@ -30,9 +30,6 @@ struct KindOfSegments {
   DurationHistogram durations;
 };
 
-/// Number of segments needed to judge a kind, as for a group of a whole run.
-inline constexpr std::uint64_t least_judged_segments = 5;
-
 struct KindSoFar {
   bool is_judged = false;
   double baseline = 0.0;        // s, undisturbed duration of a segment

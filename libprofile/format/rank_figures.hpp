@@ -7,7 +7,7 @@
 
 #include "libprofile/format/evidence.hpp"
 #include "libprofile/format/features.hpp"
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 #include "libprofile/format/probes.hpp"
 #include "libprofile/format/profile.hpp"
 

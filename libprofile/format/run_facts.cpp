@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "libprofile/format/columns.hpp"
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 
 namespace halcyon {
 

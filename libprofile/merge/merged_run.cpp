@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 #include "libprofile/format/send_profile.hpp"
 #include "libprofile/merge/merger.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 
 namespace halcyon {
 namespace {

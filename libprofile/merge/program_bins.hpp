@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 #include "libprofile/merge/exchange.hpp"
 #include "libprofile/record/store/quantizer.hpp"
 

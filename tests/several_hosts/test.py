@@ -172,11 +172,11 @@ class ABadLink(OnHosts):
         self.assertGreater(counts["host-b"], 0, counts)
 
 
-@unittest.skipIf(missing(), f"no {', '.join(missing())}")
 class DiedInInit(AssertionError):
     """Beside other load, Open MPI 4.1.4 died of SIGSEGV in MPI_Init over TCP in 7 of 117 jobs of srun without Halcyon."""
 
 
+@unittest.skipIf(missing(), f"no {', '.join(missing())}")
 class UnderSlurm(OnHosts):
 
     @classmethod

@@ -31,10 +31,14 @@ SERIES = (PYTHON, Path(__file__).parent / "series.py")
 BARRIERS, MORE_BARRIERS = 60, 30
 
 
-class Validate(halcyon_test.Behaviour):
+class Validating(halcyon_test.Behaviour):
 
     def validate(self, *options, program=(PROGRAM, "1")):
         return self.halcyon("validate", "-o", "out", *options, "--", *LAUNCH, *program)
+
+
+class DisturbedSeries(Validating):
+    """Its runs are beside disturbers, so nothing else should run."""
 
     def test_everything_that_it_promises_is_there_and_fits_together(self):
         finished = self.validate("--levels", "3", "--runs", "1", "--disturb", DISTURBER, "--background", "0.1",
@@ -145,6 +149,31 @@ class Validate(halcyon_test.Behaviour):
         # The line with the program's path may be longer, as a word is not broken.
         self.assertLessEqual(max(len(line) for line in text.splitlines() if str(PROGRAM) not in line), TERMINAL, text)
 
+    def test_a_series_is_of_disturbers_alone_where_that_is_wanted(self):
+        finished = self.validate("--levels", "1", "--runs", "1", "--disturb", "memory:periodic:50ms,50ms", "--disturb",
+                                 "disk:part", "--background", "0", "--anyway")
+        self.assertEqual(finished.status, 0, finished)
+        runs = json.loads((self.directory / "out" / "validation.json").read_text())["runs"]
+        self.assertEqual(sorted(run["disturber"] for run in runs if run["kind"] == "disturbed"),
+                         ["disk:part:25%..75%", "memory:periodic:50ms,50ms"])
+
+    def test_an_interrupted_series_leaves_no_disturber_behind(self):
+        command = [HALCYON, "validate", "-o", self.directory / "out", "--levels", "1", "--runs", "5",
+                   "--disturb", "cpu", "--anyway", "--", *LAUNCH, PROGRAM, "1"]
+        with subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True, cwd=self.directory,
+                              stdin=subprocess.DEVNULL, env=clean_environment()) as running:
+            for line in running.stderr:
+                if "(cpu:throughout)" in line:
+                    break
+            running.send_signal(signal.SIGTERM)
+            rest = running.stderr.read()
+            self.assertEqual(running.wait(TIME_LIMIT), -signal.SIGTERM, rest)
+        self.check_nothing_runs_on()
+
+
+class SeriesThatEndEarly(Validating):
+    """Or never begin, or are not valid. The times of their programs hardly count."""
+
     def test_a_directory_with_something_in_it_is_left_alone(self):
         (self.directory / "out").mkdir()
         (self.directory / "out" / "notes").write_text("precious")
@@ -229,27 +258,6 @@ class Validate(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual((len(results["runs"]), results["ended_early"]), (5, None))
         self.assertIn("not valid", finished.errors.splitlines()[-1])
-
-    def test_a_series_is_of_disturbers_alone_where_that_is_wanted(self):
-        finished = self.validate("--levels", "1", "--runs", "1", "--disturb", "memory:periodic:50ms,50ms", "--disturb",
-                                 "disk:part", "--background", "0", "--anyway")
-        self.assertEqual(finished.status, 0, finished)
-        runs = json.loads((self.directory / "out" / "validation.json").read_text())["runs"]
-        self.assertEqual(sorted(run["disturber"] for run in runs if run["kind"] == "disturbed"),
-                         ["disk:part:25%..75%", "memory:periodic:50ms,50ms"])
-
-    def test_an_interrupted_series_leaves_no_disturber_behind(self):
-        command = [HALCYON, "validate", "-o", self.directory / "out", "--levels", "1", "--runs", "5",
-                   "--disturb", "cpu", "--anyway", "--", *LAUNCH, PROGRAM, "1"]
-        with subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                              stdin=subprocess.DEVNULL, env=clean_environment()) as running:
-            for line in running.stderr:
-                if "(cpu:throughout)" in line:
-                    break
-            running.send_signal(signal.SIGTERM)
-            rest = running.stderr.read()
-            self.assertEqual(running.wait(TIME_LIMIT), -signal.SIGTERM, rest)
-        self.check_nothing_runs_on()
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 #include "libprofile/record/block/segment_block.hpp"
 
 namespace halcyon {

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "libprofile/format/columns.hpp"
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 
 namespace halcyon {
 std::size_t write_tail(std::byte* tail, const RankFigures& figures, PartEnd end, const SegmentStore& segments,

@@ -107,7 +107,7 @@ class Unpacker {
   void need(std::uint64_t count, std::size_t size) const {
     if (count > (data_.size() - at_) / size) throw_cut_off();
   }
-  [[noreturn]] static void throw_cut_off();  // in packing.cpp, since wrappers are compiled without exceptions
+  [[noreturn]] static void throw_cut_off();  // in packer.cpp, since wrappers are compiled without exceptions
 
   const std::vector<std::byte>& data_;
   std::size_t at_ = 0;

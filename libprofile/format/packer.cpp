@@ -1,4 +1,4 @@
-#include "libprofile/format/packing.hpp"
+#include "libprofile/format/packer.hpp"
 
 #include <stdexcept>
 
