@@ -271,10 +271,10 @@ TEST_F(Part, DoesNotTakeABlockOfAnotherPlaceForItsOwn) {
 }
 
 TEST_F(Part, SharesAFileWithThoseOfOtherRanks) {
-  constexpr std::uint32_t ranks = ranks_per_file + 3;
+  constexpr std::uint32_t ranks = 2 * ranks_per_file + 3;
   constexpr std::size_t segments = SegmentStore::block_size + 10;
   write_parts(ranks, segments);
-  EXPECT_EQ(std::distance(fs::directory_iterator(directory_ / "run.h5.parts"), {}), 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory_ / "run.h5.parts"), {}), 3);
   const Outcome<Recovered> whole = recover_from(directory_ / "run.h5.parts");
   ASSERT_TRUE(whole) << whole.failure().message;
   EXPECT_EQ(whole->segments, segments);
@@ -297,7 +297,7 @@ TEST_F(Part, SharesAFileWithThoseOfOtherRanks) {
   const Outcome<Recovered> without = recover_from(directory_ / "run.h5.parts");
   ASSERT_TRUE(without) << without.failure().message;
   EXPECT_EQ(without->segments, segments);
-  EXPECT_TRUE(without->incomplete.starts_with("rank 5 of 67 left nothing; ")) << without->incomplete;
+  EXPECT_TRUE(without->incomplete.starts_with("rank 5 of 131 left nothing; ")) << without->incomplete;
 }
 
 TEST_F(Part, IsRecoveredFromMoreFilesThanMayBeOpen) {
