@@ -121,8 +121,8 @@ MPICH = MpiFamily(
     pass_on=lambda name: [],  # Hydra passes on all
     yield_when_idle=(),
     slow_to_kill=(),
-    statuses_of_signal=lambda number: {number},
-    # Hydra kills the ranks that wait, and returns all statuses that it saw, joined bit by bit.
+    # Hydra kills the other ranks and returns all statuses that it saw, joined bit by bit.
+    statuses_of_signal=lambda number: {number, number | signal.SIGKILL},
     statuses_of_exit=lambda status: {status, signal.SIGKILL, status | signal.SIGKILL},
     statuses_of_abort=lambda code: {code, 1},  # 1 now and then, bare as well: twice in 40 runs on a busy machine
     rank_variable="PMI_RANK",
