@@ -52,7 +52,7 @@ def main():
     real = of_real_programs(arguments.disturbed.resolve())
 
     page = [
-        "# How near the estimates come",
+        "# How accurate the estimates are",
         "",
         f"Made by `bench/accuracy.py` on {date.today()}: {machine()}, a virtual machine whose neighbours are not known.",
         "*Accuracy* is 1 − |P(true) − P(estimated)|, with P the probability of a highly disturbed run",

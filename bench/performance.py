@@ -297,7 +297,7 @@ def main():
             "| what | without Halcyon | figure | budget |", "|---|---|---|---|", *table, *report_row, *large_runs(directory), "",
             *kept(WHY, GROWTH), GROWTH, "", "One rank with more and more segments, each with a different amount of work:", "",
             *growth_with_segments(directory), "",
-            "Memory is the largest of a rank, minus that of the same run without Halcyon. The probes use a few MiB before",
+            "Memory is the rank's peak memory, minus that of the same run without Halcyon. The probes use a few MiB before",
             "the run and free them, so the memory of less than a million segments does not show.", "",
             f"More and more ranks of 100 000 segments each, on {machine().split()[0]} processors:", "",
             *growth_with_ranks(directory), "", "More and more segments in a profile:", "", *by_size, "",

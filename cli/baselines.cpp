@@ -44,7 +44,8 @@ int with_known(RecordStore::Use use, const std::function<int(const KnownBefore& 
 int list(const KnownBefore& known) {
   const std::vector<KnownBefore::NamedWork> works = known.works();
   const std::vector<KnownBefore::NamedHost> hosts = known.hosts();
-  if (works.empty() && hosts.empty()) return print("nothing is known yet: halcyon run keeps a baseline of each run\n");
+  if (works.empty() && hosts.empty())
+    return print("nothing is known yet: halcyon run keeps a record of each work and host\n");
   std::string text = fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}\n", "work", "runs", "last used", "ranks", "command");
   for (const auto& [name, used, work] : works) {
     text += fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}\n", name, work.runs, day(used), work.circumstances.ranks,
@@ -109,7 +110,7 @@ int for_each_named(const KnownBefore& known, const std::vector<std::string>& nam
   for (const KnownBefore::NamedHost& host : known.hosts()) {
     if (is_wanted(host.name)) of_host(host);
   }
-  return found >= names.size() ? int{passed} : fail("there is no baseline of that name (see halcyon baselines list)");
+  return found >= names.size() ? int{passed} : fail("there is no record of that name (see halcyon baselines list)");
 }
 
 int show(const BaselinesOptions& options, const KnownBefore& known) {
@@ -130,7 +131,7 @@ int forget(const BaselinesOptions& options, const KnownBefore& known) {
   for (const std::string& name : names) {
     const Outcome<bool> forgotten = known.forget(name);
     if (!forgotten) return fail(forgotten.failure().message);
-    if (!*forgotten) return fail("there is no baseline " + name + " (see halcyon baselines list)");
+    if (!*forgotten) return fail("there is no record " + name + " (see halcyon baselines list)");
   }
   return passed;
 }

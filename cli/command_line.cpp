@@ -15,7 +15,7 @@ std::unique_ptr<CLI::App> define_command_line(Commands& commands) {
   });
   app->footer(
       "Exit status: 0 done; 2 bad usage or file, or nothing could be measured. run, exec, regulate and disturb\n"
-      "otherwise return the program's status. Other statuses are told by --help of the command that has them.\n"
+      "otherwise return the program's status. If a command has other statuses, its --help lists them.\n"
       "Examples:\n"
       "  halcyon run -- mpirun -np 4 ./app input     profile a run and give the verdict\n"
       "  halcyon report app.4p.nojob.*.h5            show the report of a profile\n"

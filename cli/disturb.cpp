@@ -148,8 +148,9 @@ void add_disturb(const Command& program) {
       .check([](const std::string& text) {
         return parse_time(text) ? std::string() : "'" + text + "' is not a time such as 10s or 500ms";
       });
-  command.option("--seed", options->seed, "Seed of the bursts; the same seed gives the same bursts. Default: 1")
-      .placeholder("N");
+  command.option("--seed", options->seed, "Seed of the bursts; the same seed gives the same bursts")
+      .placeholder("N")
+      .with_default();
   command.notes(disturber_help +
                 std::string("A command after '--' is disturbed until it ends. It need not be an MPI program.\n"
                             "Exit status: 0 done, or the command's; 2 bad usage, or a disturber failed.\n"

@@ -41,8 +41,8 @@ std::string text_of(const std::vector<Finding>& findings, bool records, bool has
     if (!finding.remedy.empty()) text += fmt::format("  {:<10}{}\n", "", finding.remedy);
   }
   const char* answer = !records     ? "Not ready to record: see the problem."
-                       : has_launch ? "halcyon run would record this: calls of MPI and of files, times, and a segment "
-                                      "between each two global synchronisations."
+                       : has_launch ? "halcyon run would record this: calls of MPI and of files, their times, and a "
+                                      "segment from each global synchronisation to the next."
                                     : "Programs can be recorded here. For one of them: halcyon doctor -- mpirun -np 4 "
                                       "./app";
   return text + answer + "\n";

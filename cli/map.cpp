@@ -127,9 +127,10 @@ void add_map(const Command& program) {
   command.option("--points", options->points, "Combinations to run. Default: two more than the surface needs")
       .placeholder("N")
       .from_to(1, 10000);
-  command.option("--runs", options->runs, "Runs of each combination. Default: 2").placeholder("N").from_to(1, 1000);
-  command.option("--confidence", options->confidence, "Confidence of the intervals of predictions. Default: 95%")
-      .placeholder("PERCENT");
+  command.option("--runs", options->runs, "Runs of each combination").placeholder("N").from_to(1, 1000).with_default();
+  command.option("--confidence", options->confidence, "Confidence of the intervals of predictions")
+      .placeholder("PERCENT")
+      .with_default();
   add_varied_runs_options(command, options->common);
   command.notes(
       "Runs the command after '--' with the combinations of values that say most about the others, and predicts the\n"

@@ -139,43 +139,45 @@ void add_regulate(const Command& program) {
   const Command command = program.subcommand(
       "regulate", "Run a program of low importance, which steps aside while others need the machine");
   auto options = std::make_shared<RegulateOptions>();
-  command
-      .option("--target", options->target, "Good progress in segments per second, or 'auto' to learn it. Default: auto")
-      .placeholder("auto|RATE");
+  command.option("--target", options->target, "Good progress in segments per second, or 'auto' to learn it")
+      .placeholder("auto|RATE")
+      .with_default();
   command
       .option("--metric", options->metrics,
               "What counts as progress besides segments: bytes of messages or files; may be repeated")
       .placeholder("messages|files")
       .one_of({"messages", "files"})
       .repeatable();
-  command
-      .option("--testpoint", options->testpoint,
-              "Time between two testpoints, at which progress is judged. Default: 0.3s")
-      .placeholder("TIME");
-  command.option("--first-suspension", options->first_suspension, "The shortest suspension. Default: 0.3s")
-      .placeholder("TIME");
-  command.option("--most-suspension", options->most_suspension, "The longest suspension. Default: 300s")
-      .placeholder("TIME");
-  command
-      .option("--tolerance", options->tolerance, "How much more time than its target progress may take. Default: 7.5%")
-      .placeholder("PERCENT");
-  command.option("--alpha", options->alpha, "Chance that good progress is judged poor. Default: 0.05").placeholder("P");
-  command.option("--beta", options->beta, "Chance that poor progress is judged good. Default: 0.2").placeholder("P");
+  command.option("--testpoint", options->testpoint, "Time between two testpoints, at which progress is judged")
+      .placeholder("TIME")
+      .with_default();
+  command.option("--first-suspension", options->first_suspension, "The shortest suspension")
+      .placeholder("TIME")
+      .with_default();
+  command.option("--most-suspension", options->most_suspension, "The longest suspension")
+      .placeholder("TIME")
+      .with_default();
+  command.option("--tolerance", options->tolerance, "How much more time than its target progress may take")
+      .placeholder("PERCENT")
+      .with_default();
+  command.option("--alpha", options->alpha, "Chance that good progress is judged poor").placeholder("P").with_default();
+  command.option("--beta", options->beta, "Chance that poor progress is judged good").placeholder("P").with_default();
   command.flag("--spend-alpha", options->spends_alpha, "Apply --alpha to all testpoints together, not to each one");
-  command.option("--bootstrap", options->bootstrap, "Number of first testpoints, used only for learning. Default: 30")
+  command.option("--bootstrap", options->bootstrap, "Number of first testpoints, used only for learning")
       .placeholder("N")
-      .from_to(1, 1000000);
+      .from_to(1, 1000000)
+      .with_default();
   command
       .option("--probation", options->probation,
               "After the bootstrap, run the program only part of the time for this long. Default: none")
       .placeholder("TIME");
-  command
-      .option("--probation-share", options->probation_share,
-              "Part of the time in which it runs on probation. Default: 50%")
-      .placeholder("PERCENT");
-  command.option("--averaged", options->averaged, "Testpoints over which targets are averaged. Default: 10000")
+  command.option("--probation-share", options->probation_share, "Part of the time in which it runs on probation")
+      .placeholder("PERCENT")
+      .with_default();
+  command.option("--averaged", options->averaged, "Testpoints over which targets are averaged")
       .placeholder("N")
-      .from_to(1, 1000000000);
+      .from_to(1, 1000000000)
+      .with_default();
   add_run_options(command, options->run);
   command.notes(
       "If two programs compete for a resource, both become slower. So if this program makes poor progress, it\n"

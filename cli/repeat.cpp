@@ -11,6 +11,7 @@
 #include "cli/series/repeat_request.hpp"
 #include "cli/series/repeated_runs.hpp"
 #include "report/json.hpp"
+#include "report/series/repetition_data.hpp"
 #include "report/series/repetition_page.hpp"
 #include "report/words.hpp"
 
@@ -127,17 +128,18 @@ void add_repeat(const Command& program) {
                  : fmt::format("'{}' is not a percentage between 0 and {}", text, most);
     };
   };
-  command
-      .option("--within", options->within,
-              "Stop when the mean is known to within this half width of its interval. Default: 2%")
+  command.option("--within", options->within, "Stop when the mean is known to within this half width of its interval")
       .placeholder("PERCENT")
-      .check(percent(100.0));
-  command.option("--confidence", options->confidence, "Confidence of the intervals. Default: 95%")
+      .check(percent(100.0))
+      .with_default();
+  command.option("--confidence", options->confidence, "Confidence of the intervals")
       .placeholder("PERCENT")
-      .check(percent(100.0));
-  command.option("-m,--min-runs", options->least_runs, "Make at least N runs, or pairs. Default: 5")
+      .check(percent(100.0))
+      .with_default();
+  command.option("-m,--min-runs", options->least_runs, "Make at least N runs, or pairs")
       .placeholder("N")
-      .from_to(2, 100000);
+      .from_to(2, 100000)
+      .with_default();
   command.option("-M,--max-runs", options->most_runs, "Make at most N runs, or pairs")
       .placeholder("N")
       .from_to(2, 100000);
@@ -149,11 +151,12 @@ void add_repeat(const Command& program) {
       });
   command
       .option("-w,--warmup", options->warm_up,
-              "Leave out the first N runs, or with auto those that differ from the rest. Default: 0")
+              "Leave out the first N runs, or with auto those that differ from the rest")
       .placeholder("auto|N")
       .check([](const std::string& text) {
         return text == "auto" || whole_number_in(text) ? std::string() : "'" + text + "' is not auto or a whole number";
-      });
+      })
+      .with_default();
   command.option("--prepare", options->prepare, "Shell command to run before each run").placeholder("COMMAND");
   command
       .option("--versus", options->versus,

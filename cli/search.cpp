@@ -174,15 +174,16 @@ void add_search(const Command& program) {
   command.option("--limit", options->limit, "The limit: 'time < 10 s', 'efficiency > 0.8' or 'rate > 5', see below")
       .placeholder("EXPR")
       .required();
-  command
-      .option("--accuracy", options->accuracy,
-              "Accuracy of the answer, and how near it must be to the limit. Default: 90%")
-      .placeholder("PERCENT");
-  command.option("--confidence", options->confidence, "Confidence of the interval around a mean. Default: 95%")
-      .placeholder("PERCENT");
-  command.option("--by", options->by, "How the next load is chosen. Default: binary")
+  command.option("--accuracy", options->accuracy, "Accuracy of the answer, and how near it must be to the limit")
+      .placeholder("PERCENT")
+      .with_default();
+  command.option("--confidence", options->confidence, "Confidence of the interval around a mean")
+      .placeholder("PERCENT")
+      .with_default();
+  command.option("--by", options->by, "How the next load is chosen")
       .placeholder("linear|binary|model")
-      .one_of({"linear", "binary", "model"});
+      .one_of({"linear", "binary", "model"})
+      .with_default();
   command.option("--find", options->find, "What to find. Default: decided by the first loads")
       .placeholder("largest|least")
       .one_of({"largest", "least"});
@@ -190,18 +191,21 @@ void add_search(const Command& program) {
       .option("--start", options->start, "The load to try first, such as the answer for a similar program. Default: A")
       .placeholder("N");
   command.flag("--count-failed", options->counts_failed,
-               "A run that fails does not meet the limit. Without it, such a run ends the search");
-  command.option("--max-trials", options->most_trials, "Maximum number of runs of one load. Default: 10")
+               "A run that fails does not meet the limit. Without this option, such a run ends the search");
+  command.option("--max-trials", options->most_trials, "Maximum number of runs of one load")
       .placeholder("N")
-      .from_to(2, 1000);
-  command.option("--max-runs", options->most_runs, "Maximum number of runs of the search. Default: 100")
+      .from_to(2, 1000)
+      .with_default();
+  command.option("--max-runs", options->most_runs, "Maximum number of runs of the search")
       .placeholder("N")
-      .from_to(2, 100000);
+      .from_to(2, 100000)
+      .with_default();
   add_varied_runs_options(command, options->common);
   command.notes(
       "Runs the command after '--' with different loads, at least two runs of each, until the answer is known.\n"
       "time is the undisturbed time of a run, or its measured time if it has no verdict. efficiency is ranks times\n"
-      "time of the smallest load, divided by ranks times time. rate is the number of --read, or the load per second.\n"
+      "time at the smallest load, divided by ranks times time of the run. rate is the number that --read takes from\n"
+      "the output, or the load per second.\n"
       "Exit status: 0 found; 3 no load meets the limit; 4 not accurate enough; 2 bad usage or a failed run.\n"
       "Examples:\n"
       "  halcyon search --vary N=100..10000 --limit 'time < 10 s' -- mpirun -np 4 ./app {N}\n"

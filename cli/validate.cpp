@@ -380,29 +380,31 @@ void add_validate(const Command& program) {
   command.option("-o,--output", options->directory, "New or empty directory for all results")
       .placeholder("DIR")
       .required();
-  command.option("--levels", options->plan.levels, "Levels of injected disturbance, 'quiet' included. Default: 6")
+  command.option("--levels", options->plan.levels, "Levels of injected disturbance, 'quiet' included")
       .placeholder("N")
-      .from_to(1, 1000);
-  command.option("--runs", options->plan.runs, "Runs of each level and with each disturber. Default: 3")
+      .from_to(1, 1000)
+      .with_default();
+  command.option("--runs", options->plan.runs, "Runs of each level and with each disturber")
       .placeholder("N")
-      .from_to(1, 1000);
+      .from_to(1, 1000)
+      .with_default();
   command
       .option("--disturb", options->disturb,
               "Additional runs with a real disturber: KIND or KIND:WHEN, see below; may be repeated")
       .placeholder("cpu|memory|disk|network")
       .repeatable()
       .check(objection_to_disturber);
-  command.option("--class", options->call_class, "Calls to delay. Default: all")
+  command.option("--class", options->call_class, "Calls to delay")
       .placeholder("p2p|collective|mpiio|posixio|all")
       .check([](const std::string& text) {
         const bool good =
             text.find(',') == std::string::npos && static_cast<bool>(parse_spec("class=" + text + ",prob=1,mean=1us"));
         return good ? std::string() : "'" + text + "' is not p2p, collective, mpiio, posixio or all";
-      });
-  command
-      .option("--seed", options->plan.seed,
-              "Seed of order and injection; the same seed gives the same series. Default: 1")
-      .placeholder("N");
+      })
+      .with_default();
+  command.option("--seed", options->plan.seed, "Seed of order and injection; the same seed gives the same series")
+      .placeholder("N")
+      .with_default();
   command.flag("--anyway", options->anyway, "Continue on a machine that is too noisy; the result says so");
   add_recording_options(command, options->recording);
   command.notes(

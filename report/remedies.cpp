@@ -35,7 +35,7 @@ constexpr std::array<WarningInfo, 18> infos{{
      "this."},
     {"slower-than-known", Severity::limits,
      "Other work on the same hosts or a lower clock rate slows a run down evenly: measure again, on other hosts if "
-     "necessary. If the program or its input changed, remove the old baseline with halcyon baselines forget."},
+     "necessary. If the program or its input changed, remove the old record with halcyon baselines forget."},
     {"slow-registers", Severity::limits,
      "The cores ran below their best clock rate or were shared with other work: make sure that nothing else runs "
      "there."},
@@ -49,8 +49,6 @@ constexpr std::array<WarningInfo, 18> infos{{
 }};
 
 }  // namespace
-
-std::span<const WarningInfo> warning_infos() { return infos; }
 
 // tests/documented_keys finds every code of analyzer/judge/warnings.cpp here.
 const WarningInfo& info_of_warning(std::string_view code) {

@@ -22,10 +22,7 @@ struct WarningInfo {
   std::string_view remedy;  // a sentence
 };
 
-/// All warnings that an analysis can give; docs/troubleshooting.md explains each under its code.
-std::span<const WarningInfo> warning_infos();
-
-/// `code` must be one of warning_infos().
+/// Of a warning that an analysis gave. docs/troubleshooting.md explains each under its code.
 const WarningInfo& info_of_warning(std::string_view code);
 
 /// The warnings of a result, the most severe first.

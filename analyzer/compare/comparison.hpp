@@ -43,9 +43,9 @@ struct Comparison {
   const ComparedRun* more_disturbed() const;
 };
 
-/// Both by the default method. Two runs did the same work if they had the same number of ranks, measured work in the
-/// same way, for nine tenths of the segments of either the other has one with the same signature, and half the run time
-/// of either is in matched groups.
+/// Judges both runs by the default method. Two runs did the same work if they had the same number of ranks and measured
+/// work in the same way, if nine tenths of the segments of either run have a partner with the same signature in the
+/// other, and if half of the run time of either is in matched groups.
 Comparison compare(const JudgedRun& a, const JudgedRun& b);
 Comparison compare(const Profile& a, const Profile& b);
 

@@ -112,7 +112,7 @@ Difference differing_work(const GroupedRun& run, const std::vector<bool>& is_mat
     const auto recorded = [](const Profile& profile) {
       return fmt::format("{:.3g} s of {:.3g} s", length_of(profile.duration), profile.run_time_seconds);
     };
-    return {"low-coverage", "run time in recorded segments", recorded(run.profile), recorded(other.profile)};
+    return {"segments-dropped", "run time in recorded segments", recorded(run.profile), recorded(other.profile)};
   }
   const std::span<const std::uint32_t> members = run.grouping.members(*longest);
   const Signature signature = signature_of(run.profile, members.front());

@@ -15,10 +15,10 @@ namespace halcyon {
 void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, const Interval& rise_interval);
 
 /// Combines an estimate with the time of the whole run above the best of `runs` earlier ones: `beyond` in s, with its
-/// 90 % interval. At least this time came from outside. If the estimate is larger, or the upper end of its interval,
-/// the excess must also have hit the earlier runs: each of them halves it. It never counts less than a quarter, since a
-/// disturbance that lasts all the time hits all runs. If the estimate's whole interval is above, one earlier run
-/// changes nothing. Several contradict the estimate, and the interval then includes both.
+/// 90 % interval. At least this time came from outside. If the estimate or the upper end of its interval is larger, the
+/// part above must also have hit the earlier runs: each of them halves this part. It never counts less than a quarter,
+/// since a disturbance that lasts all the time hits all runs. If the estimate's whole interval is above, one earlier
+/// run changes nothing. Several contradict the estimate, and the interval then includes both.
 void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
                       std::uint64_t runs);
 

@@ -20,7 +20,8 @@ struct Explanation {
 /// Whether time came from outside under a law. This needs delays or spikes.
 bool adds_time(const DurationShape& shape);
 
-/// The laws that may explain a group's durations. Laws that other groups cannot make probable either are left out.
+/// The laws that may explain a group's durations. Laws that stay improbable whatever the other groups show are left
+/// out.
 ///
 /// A duration is b (1 + e) + D_1 + ... + D_N: jitter e of mean 0, and N Poisson distributed delays (none in segments
 /// that were not exposed). The total needs only b: the mean of the delays is the mean duration minus b, even if their

@@ -35,9 +35,9 @@ struct Comparable {
 /// - the chain explains the run better than the same two levels in any order,
 /// - levels stay for some time, and little time is spent between them: a speed that wanders has no two levels,
 /// - the shortest durations at the slow speed are longer too: delays in bursts spare some segments,
-/// - they do not come at a regular number of segments, which is what the program itself does,
-/// - they do not differ by more than `most_factor`.
-/// Where segments did the same work for sure, slow changes between any levels are changes of speed, too
+/// - at one level or both, the number of segments in a stay varies: the program's own pattern would be regular,
+/// - the levels do not differ by more than `most_factor`.
+/// If segments certainly did the same work, slow changes between any levels are also changes of speed
 /// (`slowness_of`).
 std::optional<Speeds> find_speeds(const Comparable& run, double most_factor);
 

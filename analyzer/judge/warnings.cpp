@@ -26,8 +26,8 @@ constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
 constexpr double fewest_clock_steps_in_a_segment = 100.0;
 
 std::string words_of_missing_boundaries(const Profile& profile) {
-  if (profile.boundary == "pcontrol") return "no MPI_Pcontrol(1) marked its steps";
-  if (profile.boundary == "rooted")
+  if (profile.boundary == name_of(BoundaryChoice::pcontrol)) return "no MPI_Pcontrol(1) marked its steps";
+  if (profile.boundary == name_of(BoundaryChoice::rooted))
     return "it called no reduce or gather over all ranks followed by a bcast or scatter";
   const auto were_made = [&profile](Feature collectives) {
     const std::vector<std::uint64_t>& by_rank = profile.totals[index_of(collectives)];
@@ -117,8 +117,9 @@ std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& anal
                                      analysis.coverage_percent, least_coverage_percent)}};
   }
   if (analysis.judged_segments < fewest_judged_segments) {
-    return NoVerdict{{"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
-                                                      analysis.judged_segments, fewest_judged_segments)}};
+    return NoVerdict{
+        {"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
+                                         analysis.judged_segments, fewest_judged_segments)}};
   }
   if (profile.run_time_seconds < shortest_judged_seconds) {
     return NoVerdict{

@@ -16,7 +16,7 @@ struct Warning {
   std::string message;
 };
 
-/// Why a run has no verdict, and what it has nevertheless.
+/// Why a run has no verdict, and which results it still has.
 struct NoVerdict {
   Warning reason;
   bool has_estimate = false;   // medians of groups and an estimate
@@ -27,7 +27,7 @@ struct NoVerdict {
 /// segments are set.
 std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis);
 
-/// There is none since the interval reaches from green into red.
+/// The reason if the interval reaches from green into red.
 NoVerdict no_verdict_within(const Interval& percent);
 
 /// Adds all warnings, the reason for no verdict first. Needs the rest of the analysis.

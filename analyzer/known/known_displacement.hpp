@@ -9,8 +9,8 @@
 
 namespace halcyon {
 
-/// None if it is different work, by the test of `compare` (compare/comparison.hpp): for nine tenths of the judged
-/// segments of either, the other must have one with the same signature. Also, half of the run time must be in matched
+/// None if the work differs. The test is that of `compare` (compare/comparison.hpp): nine tenths of the judged segments
+/// of either must have a partner with the same signature in the other. Also, half of the run time must be in matched
 /// groups, or the number of segments, the work and the volumes must be the same. The displacement is the sum over the
 /// matched judged groups of n (median - best known median). Its interval comes from the medians' errors. Its lower end
 /// is lowered further, since the best of k medians is below their mean by chance. For the parts, see beyond_parts().

@@ -56,7 +56,8 @@ struct KnownWork {
 /// composed, or was disturbed on purpose does not become known.
 bool is_learnt_from(const Profile& profile, bool has_medians);
 
-/// Decided by nine tenths of their segments, since there is no run to compare.
+/// Compares the circumstances, and asks for partners with the same signature for nine tenths of the segments. Records
+/// hold no runs, so the time in matched groups cannot be compared.
 bool is_same_work(const KnownWork& a, const KnownWork& b);
 
 /// Adds one more run. `known` must be of the same work.

@@ -16,8 +16,9 @@ struct RegulatorSettings {
   CalibrationSettings calibration;
   /// Testpoints are made at least once per few hundred milliseconds (section 4.1).
   double testpoint_seconds = 0.3;
-  /// Progress counts as below its target if it took this share longer. The paper has none: half of all testpoints are
-  /// then below a target that is a mean. If the speed of the machine wanders, an undisturbed program is then suspended.
+  /// Progress counts as below its target if it took this share longer. The paper has none: since the target is a mean,
+  /// half of all testpoints are then below it. If the speed of the machine wanders, an undisturbed program is then
+  /// suspended.
   double tolerance = 0.0;
   /// The first suspension after good progress; each further one takes twice as long. The share of equation 3 holds if
   /// it is as long as a testpoint.

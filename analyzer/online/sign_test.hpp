@@ -27,9 +27,11 @@ double chance_of_at_least(std::size_t below, std::size_t samples);
 /// P(Bin(samples, 1/2) <= below).
 double chance_of_at_most(std::size_t below, std::size_t samples);
 
-/// Progress is poor if at least this number of `samples` is below the target. None if even all of them are too few.
+/// Progress is poor if at least this number of `samples` is below the target. None if there are too few samples, even
+/// if all of them are below.
 std::optional<std::size_t> poor_threshold(std::size_t samples, double alpha);
-/// Progress is good if at most this number is below the target. None if even no sample below the target is not enough.
+/// Progress is good if at most this number is below the target. None if there are too few samples, even if none of them
+/// is below.
 std::optional<std::size_t> good_threshold(std::size_t samples, double beta);
 
 /// The fewest samples that can be judged poor (equation 1).

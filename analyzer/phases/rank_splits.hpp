@@ -16,8 +16,9 @@ inline constexpr double false_change_probability = 0.01;
 /// is divided in the same way. An arc may begin or end where the series does (A. B. Olshen et al., "Circular binary
 /// segmentation", Biostatistics 5, 2004; here on ranks, as A. N. Pettitt's test of one change, Appl. Statist. 28,
 /// 1979). A part is divided if random permutations of its values seldom have an arc as far out. Seldom means
-/// `false_change_probability` times the share of the part in the series. So the undivided parts add up to that
-/// probability, for any number of tests. Permutations are the same in each call.
+/// `false_change_probability` times the share of the part in the series. The shares of the parts without a change add
+/// up to at most 1, so the probability of any false division is at most that, for any number of tests. Permutations are
+/// the same in each call.
 std::vector<std::size_t> rank_splits(std::span<const double> values);
 
 /// Moves each change point to the best place between its neighbours, by ranks.

@@ -59,8 +59,8 @@ struct Surface {
 /// positive.
 std::optional<Surface> fit_surface(std::span<const Factor> factors, std::span<const Point> points,
                                    std::span<const double> responses, bool logarithmic);
-/// Of the response or of its logarithm, whichever predicts left-out points better. Also of the logarithm if responses
-/// are positive, but the quadratic of the responses is not positive in the whole grid.
+/// Fits the response or its logarithm, whichever predicts left-out points better. Fits the logarithm in any case if the
+/// responses are positive, but their quadratic is not positive in the whole grid.
 std::optional<Surface> fit_better_surface(std::span<const Factor> factors, std::span<const Point> points,
                                           std::span<const double> responses);
 

@@ -212,7 +212,7 @@ void WatchedJob::look_at_slowest(const live::JobNow& now) {
   while (waits_.size() > 1 && waits_[1].at <= view_.elapsed_seconds - waits_seconds) waits_.pop_front();
   const std::map<std::uint32_t, live::Totals> none;
   const std::map<std::uint32_t, live::Totals>& before = waits_.empty() ? none : waits_.front().totals;
-  constexpr auto boundary = static_cast<std::size_t>(live::Part::boundary);
+  constexpr auto boundary = static_cast<std::size_t>(live::PartOfTime::boundary);
   struct Share {
     std::uint32_t rank;
     std::size_t host;

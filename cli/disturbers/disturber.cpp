@@ -17,22 +17,26 @@
 
 #include "cli/disturbers/bound_process.hpp"
 #include "cli/disturbers/kinds.hpp"
+#include "libprofile/system/in_order.hpp"
 
 namespace halcyon::cli {
 namespace {
 
 struct Kind {
+  DisturberKind kind;
   std::string_view name;
+  bool is_in_seconds;    // its amount is CPU time in ns, not bytes
   std::string_view did;  // follows the amount
   int (*workers)();
   Outcome<Piece> (*prepare)(const WorkerPlace& place);
 };
 
-// In the order of DisturberKind.
-constexpr std::array<Kind, 4> kinds{{{"cpu", "of CPU time", cpu_workers, cpu_work},
-                                     {"memory", "read and written", memory_workers, memory_work},
-                                     {"disk", "written", disk_workers, disk_work},
-                                     {"network", "sent", network_workers, network_work}}};
+constexpr std::array<Kind, 4> kinds{
+    {{DisturberKind::cpu, "cpu", true, "of CPU time", cpu_workers, cpu_work},
+     {DisturberKind::memory, "memory", false, "read and written", memory_workers, memory_work},
+     {DisturberKind::disk, "disk", false, "written", disk_workers, disk_work},
+     {DisturberKind::network, "network", false, "sent", network_workers, network_work}}};
+static_assert(in_order(kinds, &Kind::kind));
 const Kind& kind_of(DisturberKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
 using Clock = std::chrono::steady_clock;
@@ -73,9 +77,9 @@ struct Disturber::Account {
 
 Outcome<DisturberSpec> parse_disturber(std::string_view text) {
   const std::size_t colon = text.find(':');
-  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    if (text.substr(0, colon) != kinds[kind].name) continue;
-    DisturberSpec spec{.kind = static_cast<DisturberKind>(kind), .schedule = Throughout{}};
+  for (const Kind& kind : kinds) {
+    if (text.substr(0, colon) != kind.name) continue;
+    DisturberSpec spec{.kind = kind.kind, .schedule = Throughout{}};
     if (colon == std::string_view::npos) return spec;
     const Outcome<Schedule> schedule = parse_schedule(text.substr(colon + 1));
     if (!schedule) return schedule.failure();
@@ -91,9 +95,10 @@ std::string text_of(const DisturberSpec& spec) {
 
 std::string text_of(const DisturberWork& work, DisturberKind kind) {
   const auto amount = static_cast<double>(work.amount);
-  return fmt::format(
-      "{:.2f} s in {} {}, {} {}", work.working_seconds, work.stretches, work.stretches == 1 ? "stretch" : "stretches",
-      kind == DisturberKind::cpu ? fmt::format("{:.2f} s", 1e-9 * amount) : bytes_text(amount), kind_of(kind).did);
+  const Kind& of = kind_of(kind);
+  return fmt::format("{:.2f} s in {} {}, {} {}", work.working_seconds, work.stretches,
+                     work.stretches == 1 ? "stretch" : "stretches",
+                     of.is_in_seconds ? fmt::format("{:.2f} s", 1e-9 * amount) : bytes_text(amount), of.did);
 }
 
 Outcome<Disturber> Disturber::start(const DisturberSpec& spec, const DisturbedRun& run) {

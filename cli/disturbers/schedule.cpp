@@ -43,7 +43,7 @@ Outcome<Schedule> part_from(std::string_view text, const std::string& shown) {
   const Pair& ends = shares ? shares : times;
   if (!ends) return Failure{shown + ": FROM..TO must look like 2s..5s or 25%..75%"};
   if (ends->second <= ends->first) return Failure{shown + ": TO is not later than FROM"};
-  return Schedule(Part{ends->first, ends->second, shares.has_value()});
+  return Schedule(PartOfRun{ends->first, ends->second, shares.has_value()});
 }
 
 template <class OnOff>
@@ -72,7 +72,7 @@ Outcome<Schedule> parse_schedule(std::string_view text) {
   const std::string_view figures = has_figures ? text.substr(colon + 1) : std::string_view();
   const std::string shown = "'" + std::string(text) + "'";
   if (name == "throughout" && !has_figures) return Schedule(Throughout{});
-  if (name == "part") return has_figures ? part_from(figures, shown) : Schedule(Part{});
+  if (name == "part") return has_figures ? part_from(figures, shown) : Schedule(PartOfRun{});
   if (name == "periodic") return has_figures ? on_off_from<Periodic>(figures, shown) : Schedule(Periodic{});
   if (name == "bursts") return has_figures ? on_off_from<Bursts>(figures, shown) : Schedule(Bursts{});
   return Failure{shown + " is not throughout, part[:FROM..TO], periodic[:ON,OFF] or bursts[:ON,OFF]"};
@@ -81,7 +81,7 @@ Outcome<Schedule> parse_schedule(std::string_view text) {
 std::string text_of(const Schedule& schedule) {
   struct Text {
     std::string operator()(const Throughout&) const { return "throughout"; }
-    std::string operator()(const Part& part) const {
+    std::string operator()(const PartOfRun& part) const {
       if (part.in_shares) return fmt::format("part:{:.4g}%..{:.4g}%", 100.0 * part.from, 100.0 * part.to);
       return "part:" + time_text(part.from) + ".." + time_text(part.to);
     }
@@ -96,13 +96,13 @@ std::string text_of(const Schedule& schedule) {
 }
 
 bool needs_length(const Schedule& schedule) {
-  const Part* part = std::get_if<Part>(&schedule);
+  const PartOfRun* part = std::get_if<PartOfRun>(&schedule);
   return part != nullptr && part->in_shares;
 }
 
 std::optional<Stretch> Stretches::next() {
   if (is_over_) return std::nullopt;
-  if (const Part* part = std::get_if<Part>(&schedule_)) {
+  if (const PartOfRun* part = std::get_if<PartOfRun>(&schedule_)) {
     is_over_ = true;
     const double unit = part->in_shares ? run_seconds_ : 1.0;
     return Stretch{part->from * unit, part->to * unit};

@@ -15,7 +15,7 @@ namespace halcyon::cli {
 struct Throughout {};
 
 /// Begin and end, counted from the start of the run: in seconds, or in shares of its length.
-struct Part {
+struct PartOfRun {
   double from = 0.25;
   double to = 0.75;
   bool in_shares = true;
@@ -33,7 +33,7 @@ struct Bursts {
   double off = 0.6;
 };
 
-using Schedule = std::variant<Throughout, Part, Periodic, Bursts>;
+using Schedule = std::variant<Throughout, PartOfRun, Periodic, Bursts>;
 
 /// Reads `throughout`, `part[:FROM..TO]`, `periodic[:ON,OFF]` or `bursts[:ON,OFF]`; FROM and TO both times such as 2s
 /// or both percentages such as 25%.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -21,14 +20,6 @@ namespace fs = std::filesystem;
 using State = Finding::State;
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-bool is_of_open_mpi(MpiFamily family) { return family == MpiFamily::open_mpi || family == MpiFamily::open_mpi_5; }
-
-std::string name_of(MpiFamily family) {
-  constexpr std::array names{"Open MPI 3 or 4", "Open MPI 5", "MPICH 3 or 4", "MPICH 4.2 or newer, or Intel MPI",
-                             "the standard ABI"};
-  return names[static_cast<std::size_t>(family)];
-}
 
 // The file that the launcher starts; nothing if no word behind the launcher is a program.
 std::optional<std::string> started_by(const Words& launch) {
@@ -62,9 +53,7 @@ Finding program_finding(const Words& launch, const Launcher& launcher) {
     return {"program", *path + " is linked with no MPI library", State::note,
             "For a script or a wrapper this is usual. A program without MPI has nothing to record."};
   }
-  const bool is_other = launcher.kind != Launcher::Kind::srun &&
-                        (launcher.kind == Launcher::Kind::open_mpi) != is_of_open_mpi(library->family);
-  if (is_other) {
+  if (!starts(launcher.kind, library->family)) {
     return {"program", *path + " uses " + library->path + ", which is not the launcher's MPI", State::problem,
             "Start it with the mpirun of its own MPI: its ranks would not find each other."};
   }
@@ -74,7 +63,7 @@ Finding program_finding(const Words& launch, const Launcher& launcher) {
 Finding recorder_finding(const Launcher& launcher) {
   const Outcome<std::string> list = preload_list(launcher.family, false);
   if (!list) return {"recorder", list.failure().message, State::problem, "Install or build Halcyon completely."};
-  return {"recorder", *list + " (for " + name_of(launcher.family) + ")"};
+  return {"recorder", *list + " (for " + std::string(words_of(launcher.family)) + ")"};
 }
 
 Finding counter_finding() {

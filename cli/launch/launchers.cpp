@@ -60,6 +60,16 @@ MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const
 
 }  // namespace
 
+bool starts(Launcher::Kind launcher, MpiFamily family) {
+  const bool is_of_open_mpi = family == MpiFamily::open_mpi || family == MpiFamily::open_mpi_5;
+  switch (launcher) {
+    case Launcher::Kind::open_mpi: return is_of_open_mpi;
+    case Launcher::Kind::hydra: return !is_of_open_mpi;
+    case Launcher::Kind::srun: break;
+  }
+  return true;
+}
+
 Outcome<Launcher> launcher_of(const Words& launch) {
   const std::string& command = launch.front();
   const std::string name = fs::path(command).filename();

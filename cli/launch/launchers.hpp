@@ -19,6 +19,9 @@ struct Launcher {
   std::string version;                     // according to the launcher; empty for srun
 };
 
+/// Whether the launcher starts programs of this family.
+bool starts(Launcher::Kind launcher, MpiFamily family);
+
 /// Which launcher the command is, and which MPI library its ranks have. A failure says what to type instead.
 Outcome<Launcher> launcher_of(const Words& launch);
 

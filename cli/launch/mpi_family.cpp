@@ -14,6 +14,7 @@
 #include "cli/launch/job.hpp"
 #include "libprofile/interpose/mpi_names.hpp"
 #include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/in_order.hpp"
 #include "libprofile/system/launcher.hpp"
 
 namespace halcyon::cli {
@@ -31,6 +32,21 @@ Outcome<std::string> library(const std::string& name) {
   }
   return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }
+
+struct FamilyInfo {
+  MpiFamily family;
+  std::string_view words;
+  std::string_view suffix;  // of the preloaded libraries
+};
+constexpr std::array<FamilyInfo, 5> infos{{
+    {MpiFamily::open_mpi, "Open MPI 3 or 4", ""},
+    {MpiFamily::open_mpi_5, "Open MPI 5", "-openmpi5"},
+    {MpiFamily::mpich, "MPICH 3.1 to 4.1", "-mpich"},
+    {MpiFamily::mpich_5, "MPICH 4.2 or newer, or Intel MPI", "-mpich5"},
+    {MpiFamily::standard_abi, "the standard ABI", "-abi"},
+}};
+static_assert(in_order(infos, &FamilyInfo::family));
+const FamilyInfo& info_of(MpiFamily family) { return infos[static_cast<std::size_t>(family)]; }
 
 // What tells a library of a family from its predecessor: a function that came with it.
 constexpr const char* function_of_open_mpi_5 = "MPI_Session_init";
@@ -154,9 +170,10 @@ MpiFamily family_of_rank(const std::string& program) {
   return launcher::has_pmi_alone() && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 
+std::string_view words_of(MpiFamily family) { return info_of(family).words; }
+
 Outcome<std::string> preload_list(MpiFamily family, bool injects) {
-  constexpr std::array<const char*, 5> suffixes{"", "-openmpi5", "-mpich", "-mpich5", "-abi"};
-  const std::string ending = suffixes[static_cast<std::size_t>(family)] + std::string(".so");
+  const std::string ending = std::string(info_of(family).suffix) + ".so";
   Outcome<std::string> recorder = library("libhalcyon" + ending);
   if (!recorder || !injects) return recorder;
   const Outcome<std::string> injector = library("libintm" + ending);

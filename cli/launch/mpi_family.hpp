@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "cli/launch/program.hpp"
 #include "libprofile/system/outcome.hpp"
@@ -31,6 +32,9 @@ std::optional<MpiLibrary> mpi_of_command(const Words& words);
 std::optional<MpiLibrary> mpi_beside(const std::string& launcher);
 /// For a rank: this process, which is about to become the program.
 MpiFamily family_of_rank(const std::string& program);
+
+/// "MPICH 3.1 to 4.1"
+std::string_view words_of(MpiFamily family);
 
 /// The recorder, followed by the injector if calls are to be delayed.
 Outcome<std::string> preload_list(MpiFamily family, bool injects);

@@ -32,15 +32,16 @@ void add_recording_options(const Command& command, RankOptions& options) {
       .placeholder(any_of(boundary_choice_names))
       .check([](const std::string& text) {
         BoundaryChoice choice{};
-        return parse_boundary(text, choice) ? std::string()
-                                            : "'" + text + "' is not " + one_of(boundary_choice_names);
+        return parse_boundary(text, choice) ? std::string() : "'" + text + "' is not " + one_of(boundary_choice_names);
       });
   command
       .option("--boundary-ranks", options.boundary_ranks,
               "Collectives over at least N ranks end segments. Default: the whole world")
       .placeholder("N")
       .check(whole_number);
-  command.option("--memory", options.memory, "Memory limit for segments on a rank, in MiB. Default: 512")
+  command
+      .option("--memory", options.memory,
+              "Memory limit for segments on a rank, in MiB. Default: " + std::to_string(default_memory_mebibytes))
       .placeholder("MIB")
       .check(whole_number);
   command

@@ -298,7 +298,8 @@ std::string VariedRuns::next_words(const std::vector<double>& values) const {
 
 void add_varied_runs_options(const Command& command, VariedRunsOptions& options) {
   command
-      .option("--read", options.read, "Matches the number in the program's output that counts; the last match is used")
+      .option("--read", options.read,
+              "Regular expression for the number in the program's output; the last match is used")
       .placeholder("REGEX");
   command
       .option("-o,--output", options.directory,

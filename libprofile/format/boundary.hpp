@@ -30,9 +30,16 @@ inline constexpr std::array<std::string_view, 14> boundary_names{"barrier",    "
                                                                  "alltoallw",  "reduce_scatter", "reduce_scatter_block",
                                                                  "bcast",      "scatter",        "scatterv",
                                                                  "pcontrol",   "finalize"};
+static_assert(static_cast<std::size_t>(Boundary::finalize) + 1 == boundary_names.size());
 
-constexpr std::string_view name_of(Boundary operation) {
-  return boundary_names[static_cast<std::size_t>(operation)];
+constexpr std::string_view name_of(Boundary operation) { return boundary_names[static_cast<std::size_t>(operation)]; }
+
+/// Which operations end segments. Each Boundary belongs to one of the last three. A profile has the name.
+enum class BoundaryChoice { automatic, all_to_all, rooted, pcontrol };
+inline constexpr std::array<std::string_view, 4> boundary_choice_names{"auto", "all-to-all", "rooted", "pcontrol"};
+
+constexpr std::string_view name_of(BoundaryChoice choice) {
+  return boundary_choice_names[static_cast<std::size_t>(choice)];
 }
 
 /// A run with fewer segments that repeat has no verdict: the mean of its excess is not near normal, and its interval

@@ -123,12 +123,12 @@ void for_each_attribute(P& profile, Visit&& visit) {
   for_each_run_fact(profile, visit);
   visit(Attribute{"clock", "the recorder's clock"}, profile.clock);
   visit(Attribute{"exit_state",
-                  "`finalized`, `composed`, or how a run ended that was recovered: `aborted`, `exited`, "
+                  "`finalized`, `composed`, or how a recovered run ended: `aborted`, `exited`, "
                   "`killed`, `signal N`"},
         profile.exit_state);
   visit(
       Attribute{
-          .name = "incomplete", .description = "what is missing of a recovered run", .since = 2, .optional = true},
+          .name = "incomplete", .description = "what is missing from a recovered run", .since = 2, .optional = true},
       profile.incomplete);
   visit(Attribute{.name = "disagreement",
                   .description = "how the ranks' boundaries differ; there are no segments then",
@@ -139,10 +139,10 @@ void for_each_attribute(P& profile, Visit&& visit) {
     if (profile.features[index_of(info.feature)].reduced)
       reduced += (reduced.empty() ? "" : " ") + std::string(info.name);
   }
-  visit(
-      Attribute{
-          .name = "reduced_features", .description = "features of which only the value over ranks is kept", .since = 2},
-      reduced);
+  visit(Attribute{.name = "reduced_features",
+                  .description = "features for which only the value over all ranks is kept",
+                  .since = 2},
+        reduced);
   if constexpr (!std::is_const_v<P>) {
     const std::string padded = " " + reduced + " ";
     for (const FeatureInfo& info : features) {
@@ -200,29 +200,30 @@ void for_each_measure_column(P& profile, Visit&& visit) {
   visit(MeasureColumn{"boundary_wait", Measure::boundary, mean, 1, "time in the boundary operation, mean over ranks"},
         profile.boundary_wait);
   visit(MeasureColumn{"calls_beyond_usual", Measure::beyond_usual, least, 3,
-                   "time that calls took beyond what is usual at their place in the program, least of any rank"},
+                      "time that calls took beyond what is usual at their place in the program, least of any rank"},
         profile.calls_beyond_usual);
   visit(MeasureColumn{"last_rank_point_to_point", Measure::point_to_point, of_last_rank, 1,
-                   "time in point_to_point calls of the rank that held the others up"},
+                      "time in point_to_point calls of the rank that held the others up"},
         profile.last_rank_times[0]);
   visit(MeasureColumn{"last_rank_collective", Measure::collective, of_last_rank, 1,
-                   "time in collective calls of the rank that held the others up"},
+                      "time in collective calls of the rank that held the others up"},
         profile.last_rank_times[1]);
   visit(MeasureColumn{"last_rank_boundary", Measure::boundary, of_last_rank, 1,
-                   "time in boundary calls of the rank that held the others up"},
+                      "time in boundary calls of the rank that held the others up"},
         profile.last_rank_times[2]);
   visit(MeasureColumn{"last_rank_file_io", Measure::file_io, of_last_rank, 1,
-                   "time in file_io calls of the rank that held the others up"},
+                      "time in file_io calls of the rank that held the others up"},
         profile.last_rank_times[3]);
-  visit(MeasureColumn{"last_rank_off_cpu", Measure::off_cpu, of_last_rank, 2,
-                   "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches "
-                   "above 200 us"},
-        profile.last_rank_off_cpu);
+  visit(
+      MeasureColumn{"last_rank_off_cpu", Measure::off_cpu, of_last_rank, 2,
+                    "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches "
+                    "above 200 us"},
+      profile.last_rank_off_cpu);
   visit(MeasureColumn{"injected_critical", Measure::injected_actual, largest, 1,
-                   "delay that intM caused, largest of any rank"},
+                      "delay that intM caused, largest of any rank"},
         profile.injected.critical);
   visit(MeasureColumn{"injected_requested", Measure::injected_requested, sum, 1,
-                   "delay that intM was asked for, sum over ranks"},
+                      "delay that intM was asked for, sum over ranks"},
         profile.injected.requested);
   visit(MeasureColumn{"injected_actual", Measure::injected_actual, sum, 1, "delay that intM caused, sum over ranks"},
         profile.injected.actual);

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "libprofile/system/in_order.hpp"
+
 namespace halcyon {
 
 enum class Evidence : std::uint8_t {
@@ -54,6 +56,7 @@ inline constexpr std::array<EvidenceInfo, 13> evidence_infos{{
     {Evidence::cpus, true, "cpus", "1", "CPUs of the rank's host", false},
     {Evidence::tcp_retransmissions, true, "tcp_retransmissions", "1", "TCP segments that the rank's host sent again"},
 }};
+static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 
 inline constexpr std::size_t evidence_count = evidence_infos.size();
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "libprofile/system/in_order.hpp"
+
 namespace halcyon {
 
 enum class Feature : std::uint8_t {
@@ -65,6 +67,7 @@ inline constexpr std::array<FeatureInfo, 19> features{{
     {Feature::bytes_read, FeatureKind::volume, "bytes_read", "B", "bytes read from files"},
     {Feature::bytes_written, FeatureKind::volume, "bytes_written", "B", "bytes written to files"},
 }};
+static_assert(in_order(features, &FeatureInfo::feature));
 
 inline constexpr std::size_t feature_count = features.size();
 

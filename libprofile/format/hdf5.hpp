@@ -59,8 +59,9 @@ inline hid_t memory_type(ElementType type) {
   return H5I_INVALID_HID;
 }
 
-/// Called before the first use. Turns off HDF5's printed error stacks, since Halcyon reports an error in one line, and
-/// its exit handler, which crashes on a file whose last flush failed (a full disk): Halcyon closes everything itself.
+/// Called before the first use. Turns off HDF5's printed error stacks, since Halcyon reports an error in one line. Also
+/// turns off HDF5's exit handler, which crashes on a file whose last flush failed (a full disk); Halcyon closes
+/// everything itself.
 inline void prepare() {
   H5dont_atexit();
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -7,6 +7,7 @@
 
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/time_kinds.hpp"
+#include "libprofile/system/in_order.hpp"
 
 namespace halcyon {
 
@@ -51,6 +52,7 @@ inline constexpr std::array<MeasureInfo, 9> measures{{
     {Measure::injected_requested, Kept::with_intm, 0, MeasuredIn::nanoseconds},
     {Measure::injected_actual, Kept::with_intm, 0, MeasuredIn::nanoseconds},
 }};
+static_assert(in_order(measures, &MeasureInfo::measure));
 inline constexpr std::size_t measure_count = measures.size();
 
 constexpr std::size_t index_of(Measure measure) { return static_cast<std::size_t>(measure); }

@@ -7,6 +7,8 @@
 #include <limits>
 #include <string_view>
 
+#include "libprofile/system/in_order.hpp"
+
 namespace halcyon {
 
 enum class Probe : std::uint8_t { registers, l2, memory_latency, memory_bandwidth };
@@ -25,6 +27,7 @@ inline constexpr std::array<ProbeInfo, 4> probe_infos{{
      "time of a load that depends on the one before, from memory"},
     {Probe::memory_bandwidth, "memory_bandwidth", "memory bandwidth", "time of 64 bytes in a stream read from memory"},
 }};
+static_assert(in_order(probe_infos, &ProbeInfo::probe));
 
 inline constexpr std::size_t probe_count = probe_infos.size();
 

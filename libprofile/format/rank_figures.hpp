@@ -78,6 +78,9 @@ constexpr void for_each_figure(Figures& figures, Visit&& visit) {
   for_each_other_figure(figures, visit);
 }
 
+inline constexpr std::size_t rank_figures_size =
+    packed_size<RankFigures>([](auto& figures, auto visit) { for_each_figure(figures, visit); });
+
 /// The figures of a rank without a part.
 RankFigures lost_rank();
 

@@ -16,7 +16,7 @@ void made_without_parent(MPI_Comm comm) noexcept;
 /// MPI_Session_finalize is about to be called.
 void session_ends() noexcept;
 
-/// Why the program, if it has used sessions, has no profile: for its last line. Empty if it has used none.
+/// For the last line of a program that has used sessions: why it has no profile. Empty if it has used none.
 const char* why_sessions_have_no_profile() noexcept;
 
 }  // namespace halcyon

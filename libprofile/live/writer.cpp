@@ -145,13 +145,13 @@ void Writer::sort(const Measured<double>& ticks, const std::array<double, featur
   EndedSegment segment{.place = static_cast<std::uint32_t>(std::min(place, most_places - 1)),
                        .weight = weight,
                        .duration = time_of(Measure::duration)};
-  const auto part = [&segment](Part which) -> double& { return segment.parts[index_of(which)]; };
-  part(Part::point_to_point) = time_of(Measure::point_to_point);
-  part(Part::collective) = time_of(Measure::collective);
-  part(Part::boundary) = time_of(Measure::boundary);
-  part(Part::file_io) = time_of(Measure::file_io);
-  part(Part::computation) = segment.duration - part(Part::point_to_point) - part(Part::collective) -
-                            part(Part::boundary) - part(Part::file_io);
+  const auto part = [&segment](PartOfTime which) -> double& { return segment.parts[index_of(which)]; };
+  part(PartOfTime::point_to_point) = time_of(Measure::point_to_point);
+  part(PartOfTime::collective) = time_of(Measure::collective);
+  part(PartOfTime::boundary) = time_of(Measure::boundary);
+  part(PartOfTime::file_io) = time_of(Measure::file_io);
+  part(PartOfTime::computation) = segment.duration - part(PartOfTime::point_to_point) - part(PartOfTime::collective) -
+                                  part(PartOfTime::boundary) - part(PartOfTime::file_io);
   kinds_->add(segment, features);
 }
 
@@ -169,7 +169,7 @@ void Writer::publish(const UpToNow& now) {
   totals.seconds = seconds_of(sums_, Measure::duration);
   totals.parts = {totals.seconds, seconds_of(sums_, Measure::point_to_point), seconds_of(sums_, Measure::collective),
                   seconds_of(sums_, Measure::boundary), seconds_of(sums_, Measure::file_io)};
-  for (std::size_t i = 1; i < part_count; ++i) totals.parts[0] -= totals.parts[i];
+  for (std::size_t i = 1; i < parts_of_time; ++i) totals.parts[0] -= totals.parts[i];
   totals.parts[0] = std::max(0.0, totals.parts[0]);
   totals.last_end = now.last_end;
   totals.last_wait = seconds_of(now.last, Measure::boundary);

@@ -6,13 +6,14 @@
 #include <cstring>
 #include <new>
 
+#include "libprofile/record/run_names.hpp"
 #include "libprofile/shared/receipt.hpp"
 #include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
 
 void Records::start(std::size_t memory_bytes, bool with_injection) {
-  constexpr std::size_t bytes_per_segment = 32;
+  constexpr std::size_t bytes_per_segment = bytes_before_maps(false) / SegmentBlock::capacity;
   const std::size_t most_segments = std::max<std::size_t>(memory_bytes / bytes_per_segment, 1);
   segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_);
 }
@@ -36,7 +37,7 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
         "halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
         part_.directory() + "\n";
   } else if (!receipt_.empty() && access(receipt_.c_str(), W_OK) != 0 && launcher::is_spokesman_of_host()) {
-    last_line_ = "halcyon: what the ranks on " + host + " recorded is in " + part_.directory() +
+    last_line_ = "halcyon: the records of the ranks on " + host + " are in " + part_.directory() +
                  " there, which `halcyon run` does not see; to make a profile: halcyon recover, with the parts of all "
                  "hosts\n";
   }

@@ -38,9 +38,9 @@ class UsualTimes {
     std::uint32_t calls = 0;  // up to first_calls
   };
 
-  // The usual time is the 3 % quantile. Calls of this speed are undisturbed even if half of all calls are delayed, and
-  // each wait is delayed by any of several calls of the other side. Steps up and down balance at that quantile, and
-  // follow it even if the work changes. The first calls are too few for a 3 % quantile, so their shortest time is used.
+  // The usual time is the 3 % quantile. Calls as fast as this are undisturbed, even if half of all calls are delayed
+  // and several calls of the other side may delay each wait. Steps up and down balance at that quantile, and follow it
+  // even if the work changes. The first calls are too few for a 3 % quantile, so their shortest time is used.
   static constexpr std::uint32_t first_calls = 32;
   static constexpr float up = 1.0F / 256.0F;
   static constexpr float down = 32.0F * up;

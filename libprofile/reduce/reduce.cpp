@@ -11,7 +11,7 @@
 #include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/merge/merged_run.hpp"
 #include "libprofile/record/recorder.hpp"
-#include "libprofile/record/settings.hpp"
+#include "libprofile/record/run_names.hpp"
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
 #include "libprofile/shared/receipt.hpp"

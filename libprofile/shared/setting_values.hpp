@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "libprofile/format/boundary.hpp"
+
 namespace halcyon {
 
 /// The profile's default name; the recorder fills in the braces.
@@ -50,14 +52,6 @@ inline bool parse_counter(std::string_view text, CounterRequest& request) {
   return true;
 }
 
-/// Which operations end segments. Each Boundary (format/boundary.hpp) belongs to one of the last three.
-enum class BoundaryChoice { automatic, all_to_all, rooted, pcontrol };
-inline constexpr std::array<std::string_view, 4> boundary_choice_names{"auto", "all-to-all", "rooted", "pcontrol"};
-
-inline std::string_view name_of(BoundaryChoice choice) {
-  return boundary_choice_names[static_cast<std::size_t>(choice)];
-}
-
 /// Reads the value of --boundary and HALCYON_BOUNDARY; false for anything else.
 inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
   for (std::size_t i = 0; i < boundary_choice_names.size(); ++i) {
@@ -70,6 +64,9 @@ inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
 
 /// The directory of a profile's parts, until it is written.
 inline std::string parts_of(const std::string& output) { return output + ".parts"; }
+
+/// The most memory for segments on each rank, MiB.
+inline constexpr int default_memory_mebibytes = 512;
 
 /// Seconds between two spills; a run that is killed loses no more than these.
 inline constexpr int default_spill_seconds = 60;

@@ -1,5 +1,5 @@
-// What launchers and batch systems say in the environment of each process. All names of variables that are read are
-// here; cli/launch/ sets some for its launchers.
+// What launchers and batch systems say in the environment of each process. The names of the variables that they set are
+// here; cli/launch/ knows those that users set for a launcher.
 #pragma once
 
 #include <cstdlib>

@@ -4,23 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
-#include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/words.hpp"
 
 namespace halcyon {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr const char* nothing = "–";
-
-template <class Value>
-ordered_json known_or_null(const std::optional<Value>& value) {
-  return value ? ordered_json(*value) : ordered_json();
-}
 
 std::string percent_words(double value) { return fmt::format("{:.{}f} %", value, std::abs(value) < 9.95 ? 1 : 0); }
 
@@ -138,14 +129,15 @@ std::string contradiction_words(const Contradiction& contradiction) {
 std::string caveat_words(const Caveat& caveat) {
   switch (caveat.code) {
     case CaveatCode::correlated:
-      return fmt::format("each run is like the one before it (correlation {:.2f}): the interval is wider for it",
-                         caveat.value);
+      return fmt::format(
+          "each run is similar to the one before it (correlation {:.2f}), so the interval was made wider",
+          caveat.value);
     case CaveatCode::drift:
       return fmt::format(
           "the undisturbed times change by {:+.1f} % along the series: the mean is that of these runs, and "
           "says little about other days",
           caveat.value);
-    case CaveatCode::few_runs: return "too few runs to see whether each is like the one before it";
+    case CaveatCode::few_runs: return "too few runs to see whether each is similar to the one before it";
     case CaveatCode::all_disturbed: return "no run was judged quiet: the mean depends only on estimates";
   }
   return "";
@@ -169,7 +161,7 @@ std::string stopped_words(const Repetition& series) {
       return series.other ? "the interval is narrow enough (" + width + ") for a clear answer"
                           : "the interval is as narrow as asked for (" + width + ")";
     case StoppedBecause::time: return "the time is up (--for)";
-    case StoppedBecause::max_runs: return "all runs are made (--max-runs or --runs)";
+    case StoppedBecause::max_runs: return "the maximum number of runs is reached (--max-runs or --runs)";
     case StoppedBecause::floor:
       return fmt::format("{} cannot be reached: the floor is {}, since the estimates of all runs {}may share an error",
                          width, percent_words(floor_percent(series)), series.other ? "of a program " : "");
@@ -181,7 +173,7 @@ std::string stopped_words(const Repetition& series) {
 std::string would_tell_words(const Repetition& series) {
   const TimeRatio& ratio = series.other->versus.undisturbed;
   if (ratio.pairs_needed) return plural(*ratio.pairs_needed, "pair") + " in all";
-  return fmt::format("more pairs alone do not: the floor is {}. Quieter runs lower it",
+  return fmt::format("more pairs are not enough: the floor is {}. Quieter runs lower it",
                      percent_words(floor_percent(series)));
 }
 
@@ -189,19 +181,6 @@ std::string would_tell_words(const Repetition& series) {
 
 std::string_view use_words(const std::optional<Unused>& unused) {
   return unused ? name_of(*unused) : std::string_view("used");
-}
-
-// (runs) Why a run does not count, by the summary of its program.
-std::vector<std::optional<Unused>> unused_of(const Repetition& series) {
-  std::vector<std::optional<Unused>> result;
-  std::size_t of_a = 0;
-  std::size_t of_b = 0;
-  for (const ListedRun& run : series.runs) {
-    const bool is_b = run.program == Program::b;
-    const auto& from = is_b ? series.other->summary.unused : series.summary.unused;
-    result.push_back(from[is_b ? of_b++ : of_a++]);
-  }
-  return result;
 }
 
 std::string runs_table(const Repetition& series) {
@@ -224,92 +203,6 @@ std::string runs_table(const Repetition& series) {
   return text;
 }
 
-// -- JSON
-
-ordered_json mean_json(const MeanTime& mean) {
-  return {{"runs", mean.runs},
-          {"mean_seconds", mean.runs > 0 ? ordered_json(mean.mean_seconds) : ordered_json()},
-          {"interval_seconds", mean.interval_seconds ? interval_json(*mean.interval_seconds) : ordered_json()},
-          {"half_width_percent", known_or_null(mean.half_width_percent())},
-          {"floor_percent", mean.runs > 0 ? ordered_json(mean.floor_percent()) : ordered_json()},
-          {"runs_needed", known_or_null(mean.runs_needed)}};
-}
-
-void add_summary(ordered_json& json, const SeriesSummary& summary) {
-  json["measured"] = mean_json(summary.measured);
-  json["quiet"] = mean_json(summary.quiet);
-  json["undisturbed"] = mean_json(summary.undisturbed);
-  json["autocorrelation"] = summary.undisturbed.dependence.autocorrelation;
-  json["subsession_runs"] = summary.undisturbed.dependence.subsession_runs;
-  json["warmup_runs"] = summary.warm_up_runs;
-  json["hosts"] = summary.hosts;
-  json["contradiction"] = summary.contradiction
-                              ? ordered_json{{"code", name_of(summary.contradiction->code)},
-                                             {"difference_percent", summary.contradiction->difference_percent}}
-                              : ordered_json();
-  json["caveats"] = ordered_json::array();
-  for (const Caveat& caveat : summary.caveats) {
-    json["caveats"].push_back({{"code", name_of(caveat.code)}, {"value", caveat.value}});
-  }
-}
-
-ordered_json ratio_json(const TimeRatio& ratio) {
-  return {{"ratio", ratio.pairs > 0 ? ordered_json(ratio.ratio) : ordered_json()},
-          {"interval", ratio.interval ? interval_json(*ratio.interval) : ordered_json()},
-          {"welch_interval", ratio.welch ? interval_json(*ratio.welch) : ordered_json()}};
-}
-
-ordered_json other_json(const OtherProgram& other) {
-  ordered_json json = ratio_json(other.versus.undisturbed);
-  json["verdict"] = name_of(other.versus.verdict);
-  json["pairs"] = other.versus.undisturbed.pairs;
-  json["pairs_needed"] = known_or_null(other.versus.undisturbed.pairs_needed);
-  json["floor_percent"] =
-      other.versus.undisturbed.pairs > 0 ? ordered_json(other.versus.undisturbed.floor_percent()) : ordered_json();
-  json["pairs_left_out"] = other.versus.pairs_left_out;
-  json["measured"] = ratio_json(other.versus.measured);
-  json["false_alarm_percent"] =
-      other.false_alarm_share ? ordered_json(100.0 * *other.false_alarm_share) : ordered_json();
-  json["b"] = {{"command", valid_utf8(other.command)}};
-  add_summary(json["b"], other.summary);
-  return json;
-}
-
-ordered_json work_json(const WorkSeries& work) {
-  ordered_json json{{"name", work.name}, {"from", work.range.from}, {"to", work.range.to}};
-  const auto cost = [&work](const EstimatedCost WorkRate::*which) {
-    if (!work.rate) return ordered_json();
-    const EstimatedCost& estimated = (*work.rate).*which;
-    return ordered_json{{"seconds", estimated.seconds},
-                        {"interval_seconds", interval_json(estimated.interval_seconds)}};
-  };
-  json["fixed"] = cost(&WorkRate::fixed);
-  json["unit"] = cost(&WorkRate::unit);
-  json["units_per_second"] = work.rate ? ordered_json(work.rate->units_per_second) : ordered_json();
-  json["caveats"] = ordered_json::array();
-  if (work.rate) {
-    for (const WorkCaveat code : work.rate->caveats) json["caveats"].push_back(name_of(code));
-  }
-  return json;
-}
-
-ordered_json run_json(const Repetition& series, const ListedRun& run, const std::optional<Unused>& unused) {
-  const bool has_times = run.run.end != RunEnd::failed;
-  const auto& undisturbed = run.run.undisturbed;
-  ordered_json json{
-      {"file", run.file.empty() ? ordered_json() : ordered_json(valid_utf8(run.file))},
-      {"run_time_seconds", has_times ? ordered_json(run.run.measured_seconds) : ordered_json()},
-      {"undisturbed_time_seconds", undisturbed ? ordered_json(undisturbed->seconds) : ordered_json()},
-      {"undisturbed_interval_seconds", undisturbed ? interval_json(undisturbed->interval_seconds) : ordered_json()},
-      {"interference_percent", has_times ? ordered_json(run.interference_percent) : ordered_json()},
-      {"verdict", name_of(run.run.verdict)},
-      {"used", !unused},
-      {"reason", unused ? ordered_json(name_of(*unused)) : ordered_json()}};
-  if (series.other) json["program"] = run.program == Program::a ? "a" : "b";
-  if (series.work) json["work"] = run.work;
-  return json;
-}
-
 }  // namespace
 
 std::vector<RepeatedRun> runs_of(const Repetition& series, Program program) {
@@ -318,6 +211,18 @@ std::vector<RepeatedRun> runs_of(const Repetition& series, Program program) {
     if (run.program == program) runs.push_back(run.run);
   }
   return runs;
+}
+
+std::vector<std::optional<Unused>> unused_of(const Repetition& series) {
+  std::vector<std::optional<Unused>> result;
+  std::size_t of_a = 0;
+  std::size_t of_b = 0;
+  for (const ListedRun& run : series.runs) {
+    const bool is_b = run.program == Program::b;
+    const auto& from = is_b ? series.other->summary.unused : series.summary.unused;
+    result.push_back(from[is_b ? of_b++ : of_a++]);
+  }
+  return result;
 }
 
 std::vector<RunPair> pairs_of(const Repetition& series) {
@@ -343,7 +248,7 @@ std::string repetition_text(const Repetition& series) {
                                               versus.undisturbed.welch->high));
     }
     if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.interval) {
-      text += wrapped("would tell", would_tell_words(series));
+      text += wrapped("to decide", would_tell_words(series));
     }
     if (other.false_alarm_share) {
       text +=
@@ -357,8 +262,7 @@ std::string repetition_text(const Repetition& series) {
       text += wrapped("note", std::string(work_caveat_words(code)));
   }
   const SeriesSummary& summary = series.summary;
-  text +=
-      wrapped("hosts", fmt::format("{} seen: what other hosts would say is not known", plural(summary.hosts, "host")));
+  text += wrapped("hosts", fmt::format("{} seen; other hosts may give other times", plural(summary.hosts, "host")));
   if (summary.warm_up_runs > 0)
     text += wrapped("warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run")));
   if (summary.contradiction) text += wrapped("CONTRADICTION", contradiction_words(*summary.contradiction));
@@ -368,48 +272,11 @@ std::string repetition_text(const Repetition& series) {
     if (series.other) {
       text += "\n  B\n" + means_table(series.other->summary, series.precision);
     } else {
-      text += fmt::format("  need: how many runs it takes in all to know this mean to ±{}\n",
+      text += fmt::format("  need: total number of runs to know this mean to ±{}\n",
                           percent_words(series.precision.within_percent));
     }
   }
   return text + runs_table(series);
-}
-
-ordered_json repetition_json(const Repetition& series) {
-  ordered_json json{{"command", valid_utf8(series.command)}, {"runs", ordered_json::array()}};
-  const std::vector<std::optional<Unused>> unused = unused_of(series);
-  for (std::size_t i = 0; i < series.runs.size(); ++i) {
-    json["runs"].push_back(run_json(series, series.runs[i], unused[i]));
-  }
-  add_summary(json, series.summary);
-  json["within_percent"] = series.precision.within_percent;
-  json["confidence_percent"] = 100.0 * series.precision.confidence;
-  json["stopped_because"] =
-      series.outlook.stopped_because ? ordered_json(name_of(*series.outlook.stopped_because)) : ordered_json();
-  if (series.other) json["versus"] = other_json(*series.other);
-  if (series.work) json["work"] = work_json(*series.work);
-  return json;
-}
-
-std::string repetition_csv(const Repetition& series) {
-  std::string text =
-      "run,program,work,run_time_seconds,undisturbed_time_seconds,undisturbed_low_seconds,undisturbed_high_seconds,"
-      "interference_percent,verdict,used,reason\n";
-  const std::vector<std::optional<Unused>> unused = unused_of(series);
-  for (std::size_t i = 0; i < series.runs.size(); ++i) {
-    const ListedRun& run = series.runs[i];
-    const bool has_times = run.run.end != RunEnd::failed;
-    const auto& undisturbed = run.run.undisturbed;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", run.name, run.program == Program::a ? "a" : "b",
-                        series.work ? fmt::format("{:.17g}", run.work) : "",
-                        has_times ? fmt::format("{:.9g}", run.run.measured_seconds) : "",
-                        undisturbed ? fmt::format("{:.9g}", undisturbed->seconds) : "",
-                        undisturbed ? fmt::format("{:.9g}", undisturbed->interval_seconds.low) : "",
-                        undisturbed ? fmt::format("{:.9g}", undisturbed->interval_seconds.high) : "",
-                        has_times ? fmt::format("{:.6g}", run.interference_percent) : "", name_of(run.run.verdict),
-                        unused[i] ? "false" : "true", unused[i] ? name_of(*unused[i]) : "");
-  }
-  return text;
 }
 
 std::string outlook_words(const Repetition& series) {
@@ -424,7 +291,8 @@ std::string outlook_words(const Repetition& series) {
                                 percent_words(*outlook.reachable_percent));
   }
   if (!outlook.expected_runs)
-    return so_far.empty() ? "the first runs tell how many it takes" : so_far + "how many more is not known";
+    return so_far.empty() ? "the first runs show how many are needed"
+                          : so_far + "it is not known how many more are needed";
   return so_far +
          fmt::format("about {} more", plural(*outlook.expected_runs > made ? *outlook.expected_runs - made : 1, what));
 }

@@ -1,8 +1,7 @@
-// A series of runs of one program (`halcyon repeat`) as text for a terminal, as JSON and as CSV.
+// A series of runs of one program (`halcyon repeat`) as text for a terminal.
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,14 +56,13 @@ struct Repetition {
 
 /// The runs of one program, in order.
 std::vector<RepeatedRun> runs_of(const Repetition& series, Program program);
+/// (runs) Why a run does not count, by the summary of its program; nothing if it counts.
+std::vector<std::optional<Unused>> unused_of(const Repetition& series);
 /// Neighbouring runs of A and B. A run without its partner is left out.
 std::vector<RunPair> pairs_of(const Repetition& series);
 
 /// The answer first, then the means and every run, in 80 columns.
 std::string repetition_text(const Repetition& series);
-nlohmann::ordered_json repetition_json(const Repetition& series);
-/// A row for each run.
-std::string repetition_csv(const Repetition& series);
 
 /// "about 4 more runs", or why the precision cannot be reached, for a waiting user.
 std::string outlook_words(const Repetition& series);

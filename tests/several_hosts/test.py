@@ -102,7 +102,8 @@ class SeveralHosts(OnHosts):
         self.assertIn("ranks 1, 2 of 3 left nothing", finished.errors)
         self.assertIn("ranks on other hosts may have left their parts there", finished.errors)
         for host in NAMES[1:]:
-            self.assertIn(f"halcyon: what the ranks on {host} recorded is in {own}/run.h5.parts there", finished.errors)
+            self.assertIn(f"halcyon: the records of the ranks on {host} are in {own}/run.h5.parts there",
+                          finished.errors)
         gathered = self.directory / "all.h5.parts"
         gathered.mkdir()
         for host in NAMES:

@@ -69,7 +69,7 @@ struct RunningJob {
     rank.totals.seconds += took;
     rank.totals.usual_seconds += kind.usual_seconds;
     rank.totals.last_end = now.hosts.front().read_monotonic;
-    rank.totals.parts[static_cast<std::size_t>(live::Part::boundary)] += waits * took;
+    rank.totals.parts[static_cast<std::size_t>(live::PartOfTime::boundary)] += waits * took;
   }
 
   double level_ = 0.0;

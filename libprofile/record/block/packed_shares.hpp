@@ -36,8 +36,8 @@ static_assert(share_layout.words == 1,
 
 /// The measures that are kept as shares, each as the square root of its share of the duration, in its bits. With 10
 /// bits a time is wrong by at most 1/1023 of the duration, with 12 by 1/4095. Small times, which a linear share would
-/// round to 0, are wrong by much less. All values are in the unit of the duration. Parts on disk hold these words: a
-/// change here, or of the bits of a measure, raises `part_version` (segment_block.hpp).
+/// round to 0, are wrong by much less. All values are in the unit of the duration. Parts on disk hold these words: if
+/// you change something here, or the bits of a measure, raise `part_version` (segment_block.hpp).
 class PackedShares {
  public:
   PackedShares() = default;

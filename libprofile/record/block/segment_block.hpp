@@ -14,6 +14,7 @@
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/measures.hpp"
 #include "libprofile/format/probes.hpp"
+#include "libprofile/format/rank_figures.hpp"
 #include "libprofile/record/block/packed_shares.hpp"
 
 namespace halcyon {
@@ -57,7 +58,8 @@ struct SegmentBlock {
 };
 static_assert(std::is_trivially_copyable_v<SegmentBlock> && feature_count <= 64);
 
-/// The version of a part's layout, as visit_columns() and part_file.hpp define it. Goes up with each change of either.
+/// The version of a part's layout, as visit_columns(), part_file.hpp, store/tail.hpp and format/rank_figures.hpp define
+/// it. Goes up with each change of any of them.
 inline constexpr std::uint32_t part_version = 5;
 
 /// Calls `visit(bytes)` for each column of the first `count` segments of a block except the slots, in their order in a
@@ -97,13 +99,15 @@ constexpr std::size_t bytes_before_maps(bool with_injection) {
   const std::size_t floats = count_of(Kept::whole) + (with_injection ? count_of(Kept::with_intm) : 0);
   return SegmentBlock::capacity * (floats * sizeof(float) + sizeof(PackedShares) + 1 + feature_count);
 }
+static_assert(bytes_before_maps(false) == 32 * SegmentBlock::capacity,
+              "change the 32 bytes above, and the sizes in docs/recover.md, docs/performance.md and docs/scale.md");
 inline constexpr std::size_t most_block_bytes = bytes_before_maps(true) + sizeof(SegmentBlock::maps) +
                                                 sizeof(SegmentBlock::mapped) + sizeof(SegmentBlock::bin_counts) +
                                                 sizeof(SegmentBlock::bin_values);
 
-/// Rejects a part that was written with other tables, in case somebody changes a table and forgets part_version.
+/// Rejects a part that was written with other tables or figures, in case somebody changes one and forgets part_version.
 constexpr std::uint64_t layout_of_part() {
-  std::uint64_t hash = feature_count;
+  std::uint64_t hash = feature_count * 1000003 + rank_figures_size;
   const auto add = [&hash](std::uint64_t value) { hash = hash * 1000003 + value; };
   for (const MeasureInfo& info : measures) {
     add(static_cast<std::uint64_t>(info.measure) * 1024 + static_cast<std::uint64_t>(info.kept) * 64 + info.bits);

@@ -485,7 +485,7 @@ TEST_F(Kinds, FindTheUsualTimeWhereTheFirstSegmentsWereFarFromTypical) {
 TEST_F(Kinds, FindTheUsualTimeWhereMostSegmentsAreDisturbed) {
   for (int i = 0; i < 1000; ++i) add(i % 10 < 3 ? 1e6 : 2e6, with_sends(1));
   EXPECT_NEAR(kind().usual_seconds, 1e-3, 0.02e-3);
-  EXPECT_NEAR(rank().totals.beyond[index_of(Part::computation)], 0.7, 0.02);
+  EXPECT_NEAR(rank().totals.beyond[index_of(PartOfTime::computation)], 0.7, 0.02);
 }
 
 TEST_F(Kinds, CountWhatIsBelowAndAboveTheBins) {
@@ -546,8 +546,8 @@ TEST_F(Kinds, SayWhichPartOfASlowSegmentWasLonger) {
   for (int i = 0; i < 100; ++i) waiting(1e6, 1e5);
   waiting(1e6, 5.1e6);
   const Totals totals = rank().totals;
-  EXPECT_NEAR(totals.beyond[index_of(Part::boundary)], 5e-3, 1e-6);
-  EXPECT_NEAR(totals.beyond[index_of(Part::computation)], 0.0, 1e-9);
+  EXPECT_NEAR(totals.beyond[index_of(PartOfTime::boundary)], 5e-3, 1e-6);
+  EXPECT_NEAR(totals.beyond[index_of(PartOfTime::computation)], 0.0, 1e-9);
   EXPECT_NEAR(totals.usual_seconds, 101 * 1.1e-3, 1e-6);
 }
 

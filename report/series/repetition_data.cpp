@@ -1,0 +1,143 @@
+#include "report/series/repetition_data.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "report/json.hpp"
+#include "report/words.hpp"
+
+namespace halcyon {
+namespace {
+
+using nlohmann::ordered_json;
+
+template <class Value>
+ordered_json known_or_null(const std::optional<Value>& value) {
+  return value ? ordered_json(*value) : ordered_json();
+}
+
+ordered_json mean_json(const MeanTime& mean) {
+  return {{"runs", mean.runs},
+          {"mean_seconds", mean.runs > 0 ? ordered_json(mean.mean_seconds) : ordered_json()},
+          {"interval_seconds", mean.interval_seconds ? interval_json(*mean.interval_seconds) : ordered_json()},
+          {"half_width_percent", known_or_null(mean.half_width_percent())},
+          {"floor_percent", mean.runs > 0 ? ordered_json(mean.floor_percent()) : ordered_json()},
+          {"runs_needed", known_or_null(mean.runs_needed)}};
+}
+
+void add_summary(ordered_json& json, const SeriesSummary& summary) {
+  json["measured"] = mean_json(summary.measured);
+  json["quiet"] = mean_json(summary.quiet);
+  json["undisturbed"] = mean_json(summary.undisturbed);
+  json["autocorrelation"] = summary.undisturbed.dependence.autocorrelation;
+  json["subsession_runs"] = summary.undisturbed.dependence.subsession_runs;
+  json["warmup_runs"] = summary.warm_up_runs;
+  json["hosts"] = summary.hosts;
+  json["contradiction"] = summary.contradiction
+                              ? ordered_json{{"code", name_of(summary.contradiction->code)},
+                                             {"difference_percent", summary.contradiction->difference_percent}}
+                              : ordered_json();
+  json["caveats"] = ordered_json::array();
+  for (const Caveat& caveat : summary.caveats) {
+    json["caveats"].push_back({{"code", name_of(caveat.code)}, {"value", caveat.value}});
+  }
+}
+
+ordered_json ratio_json(const TimeRatio& ratio) {
+  return {{"ratio", ratio.pairs > 0 ? ordered_json(ratio.ratio) : ordered_json()},
+          {"interval", ratio.interval ? interval_json(*ratio.interval) : ordered_json()},
+          {"welch_interval", ratio.welch ? interval_json(*ratio.welch) : ordered_json()}};
+}
+
+ordered_json other_json(const OtherProgram& other) {
+  ordered_json json = ratio_json(other.versus.undisturbed);
+  json["verdict"] = name_of(other.versus.verdict);
+  json["pairs"] = other.versus.undisturbed.pairs;
+  json["pairs_needed"] = known_or_null(other.versus.undisturbed.pairs_needed);
+  json["floor_percent"] =
+      other.versus.undisturbed.pairs > 0 ? ordered_json(other.versus.undisturbed.floor_percent()) : ordered_json();
+  json["pairs_left_out"] = other.versus.pairs_left_out;
+  json["measured"] = ratio_json(other.versus.measured);
+  json["false_alarm_percent"] =
+      other.false_alarm_share ? ordered_json(100.0 * *other.false_alarm_share) : ordered_json();
+  json["b"] = {{"command", valid_utf8(other.command)}};
+  add_summary(json["b"], other.summary);
+  return json;
+}
+
+ordered_json work_json(const WorkSeries& work) {
+  ordered_json json{{"name", work.name}, {"from", work.range.from}, {"to", work.range.to}};
+  const auto cost = [&work](const EstimatedCost WorkRate::*which) {
+    if (!work.rate) return ordered_json();
+    const EstimatedCost& estimated = (*work.rate).*which;
+    return ordered_json{{"seconds", estimated.seconds},
+                        {"interval_seconds", interval_json(estimated.interval_seconds)}};
+  };
+  json["fixed"] = cost(&WorkRate::fixed);
+  json["unit"] = cost(&WorkRate::unit);
+  json["units_per_second"] = work.rate ? ordered_json(work.rate->units_per_second) : ordered_json();
+  json["caveats"] = ordered_json::array();
+  if (work.rate) {
+    for (const WorkCaveat code : work.rate->caveats) json["caveats"].push_back(name_of(code));
+  }
+  return json;
+}
+
+ordered_json run_json(const Repetition& series, const ListedRun& run, const std::optional<Unused>& unused) {
+  const bool has_times = run.run.end != RunEnd::failed;
+  const auto& undisturbed = run.run.undisturbed;
+  ordered_json json{
+      {"file", run.file.empty() ? ordered_json() : ordered_json(valid_utf8(run.file))},
+      {"run_time_seconds", has_times ? ordered_json(run.run.measured_seconds) : ordered_json()},
+      {"undisturbed_time_seconds", undisturbed ? ordered_json(undisturbed->seconds) : ordered_json()},
+      {"undisturbed_interval_seconds", undisturbed ? interval_json(undisturbed->interval_seconds) : ordered_json()},
+      {"interference_percent", has_times ? ordered_json(run.interference_percent) : ordered_json()},
+      {"verdict", name_of(run.run.verdict)},
+      {"used", !unused},
+      {"reason", unused ? ordered_json(name_of(*unused)) : ordered_json()}};
+  if (series.other) json["program"] = run.program == Program::a ? "a" : "b";
+  if (series.work) json["work"] = run.work;
+  return json;
+}
+
+}  // namespace
+
+ordered_json repetition_json(const Repetition& series) {
+  ordered_json json{{"command", valid_utf8(series.command)}, {"runs", ordered_json::array()}};
+  const std::vector<std::optional<Unused>> unused = unused_of(series);
+  for (std::size_t i = 0; i < series.runs.size(); ++i) {
+    json["runs"].push_back(run_json(series, series.runs[i], unused[i]));
+  }
+  add_summary(json, series.summary);
+  json["within_percent"] = series.precision.within_percent;
+  json["confidence_percent"] = 100.0 * series.precision.confidence;
+  json["stopped_because"] =
+      series.outlook.stopped_because ? ordered_json(name_of(*series.outlook.stopped_because)) : ordered_json();
+  if (series.other) json["versus"] = other_json(*series.other);
+  if (series.work) json["work"] = work_json(*series.work);
+  return json;
+}
+
+std::string repetition_csv(const Repetition& series) {
+  std::string text =
+      "run,program,work,run_time_seconds,undisturbed_time_seconds,undisturbed_low_seconds,undisturbed_high_seconds,"
+      "interference_percent,verdict,used,reason\n";
+  const std::vector<std::optional<Unused>> unused = unused_of(series);
+  for (std::size_t i = 0; i < series.runs.size(); ++i) {
+    const ListedRun& run = series.runs[i];
+    const bool has_times = run.run.end != RunEnd::failed;
+    const auto& undisturbed = run.run.undisturbed;
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", run.name, run.program == Program::a ? "a" : "b",
+                        series.work ? fmt::format("{:.17g}", run.work) : "",
+                        has_times ? fmt::format("{:.9g}", run.run.measured_seconds) : "",
+                        undisturbed ? fmt::format("{:.9g}", undisturbed->seconds) : "",
+                        undisturbed ? fmt::format("{:.9g}", undisturbed->interval_seconds.low) : "",
+                        undisturbed ? fmt::format("{:.9g}", undisturbed->interval_seconds.high) : "",
+                        has_times ? fmt::format("{:.6g}", run.interference_percent) : "", name_of(run.run.verdict),
+                        unused[i] ? "false" : "true", unused[i] ? name_of(*unused[i]) : "");
+  }
+  return text;
+}
+
+}  // namespace halcyon
