@@ -133,7 +133,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertIn("best median", self.baselines("show", work))
         self.assertIn("registers", self.baselines("show", host))
         self.assertIn("no record", self.refused("show", "0123456789abcdef-0"))
-        self.assertIn("no baseline", self.refused("forget", "../baselines"))
+        self.assertIn("no record", self.refused("forget", "../baselines"))
         self.assertIn("--all", self.refused("forget"))
         self.baselines("forget", work, host)
         self.assertIn("nothing is known yet", self.baselines("list"))
