@@ -1,83 +1,14 @@
 // halcyon: tells, from one run of an MPI program, how much of the run time came from outside the program.
 #include <malloc.h>
 
-#include <algorithm>
-#include <exception>
-#include <filesystem>
 #include <limits>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
-#include "cli/command_line.hpp"
-#include "cli/commands.hpp"
-#include "cli/explanation.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/run_command_line.hpp"
 
 int main(int argc, char** argv) {
-  using namespace halcyon::cli;
   // Columns of large profiles are allocated and freed in turn. Memory that malloc keeps need not be cleared by the
   // kernel again.
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
-  // `halcyon help COMMAND` is `halcyon COMMAND --help`.
-  std::vector<char*> words(argv, argv + argc);
-  std::string help = "--help";
-  const bool asks_for_help = argc > 1 && std::string_view(argv[1]) == "help";
-  if (asks_for_help) {
-    if (const auto explanation = argc > 2 ? explanation_of(argv[2]) : std::nullopt) {
-      const halcyon::Status printed = print_text(*explanation);
-      return printed ? int{passed} : fail(printed.failure().message);
-    }
-    words.erase(words.begin() + 1);
-    words.insert(words.begin() + (argc > 2 ? 2 : 1), help.data());
-  }
-  argc = static_cast<int>(words.size());
-  argv = words.data();
-  Commands commands;
-  const std::unique_ptr<CLI::App> app = define_command_line(commands);
-  // All words after the first "--" of a command that starts a program belong to the program.
-  char** const end = argv + argc;
-  const std::string_view subcommand = argc > 1 ? argv[1] : "";
-  const bool launches = commands.starts_a_program(subcommand);
-  char** const dashes =
-      launches ? std::find_if(argv, end, [](const char* word) { return std::string_view(word) == "--"; }) : end;
-  std::vector<std::string> program;
-  if (dashes != end) program.assign(dashes + 1, end);
-  const bool is_known =
-      !app->get_subcommands([&](const CLI::App* command) { return command->get_name() == subcommand; }).empty();
-  const std::string see = " (see halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help)";
-  const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
-  if (is_other_word) {
-    const std::string word(subcommand);
-    if (std::filesystem::is_regular_file(word)) {
-      return fail("there is no command '" + word + "'. Did you mean: halcyon report " + word + "?");
-    }
-    std::vector<std::string> names = command_names(*app);
-    if (asks_for_help) {
-      for (const std::string& code : explained_codes()) names.push_back(code);
-    }
-    return fail(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" +
-                did_you_mean(word, names) + see);
-  }
-  try {
-    app->parse(static_cast<int>(dashes - argv), argv);
-  } catch (const CLI::Success& success) {
-    return app->exit(success);
-  } catch (const CLI::ExtrasError& error) {
-    const std::string unexpected = app->remaining(true).empty() ? "" : app->remaining(true).front();
-    if (launches && dashes == end && !unexpected.starts_with("-")) {
-      return fail("put the launcher and its program behind '--'" + see);
-    }
-    const CLI::App* const command = is_known ? app->get_subcommand(std::string(subcommand)) : app.get();
-    return fail(error.what() + did_you_mean(unexpected, option_names(*command)) + see);
-  } catch (const CLI::ParseError& error) {
-    return fail(error.what() + see);
-  }
-  try {
-    return commands.chosen(program);
-  } catch (const std::exception& error) {  // memory, mostly: what is expected to fail is an outcome
-    return fail(error.what());
-  }
+  return halcyon::cli::run_command_line(argc, argv);
 }
