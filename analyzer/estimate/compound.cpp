@@ -8,9 +8,9 @@
 #include "analyzer/estimate/added_time.hpp"
 #include "analyzer/estimate/discrepancy.hpp"
 #include "analyzer/estimate/explain.hpp"
-#include "analyzer/estimate/in_parallel.hpp"
 #include "analyzer/estimate/level.hpp"
 #include "analyzer/estimate/sharing.hpp"
+#include "analyzer/statistics/in_parallel.hpp"
 #include "analyzer/statistics/median.hpp"
 
 namespace halcyon {

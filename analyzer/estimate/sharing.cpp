@@ -8,7 +8,7 @@
 #include <map>
 #include <tuple>
 
-#include "analyzer/estimate/in_parallel.hpp"
+#include "analyzer/statistics/in_parallel.hpp"
 
 namespace halcyon {
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/groups/timeline.hpp"
+#include "analyzer/statistics/in_parallel.hpp"
 #include "analyzer/statistics/parabola.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -53,11 +54,19 @@ std::optional<Blocks> blocks_of(const Durations& durations, Eigen::Index most_bl
   const Eigen::Index count = std::min(most_blocks, size / fewest);
   if (count < fewest_blocks) return std::nullopt;
   Blocks blocks{.levels = Durations(count), .times = Durations(count)};
-  for (Eigen::Index block = 0; block < count; ++block) {
+  const auto describe = [&](std::size_t number) {
+    const auto block = static_cast<Eigen::Index>(number);
     const Eigen::Index from = block_begin(size, count, block);
     const Eigen::Index to = block_begin(size, count, block + 1);
     blocks.levels[block] = lower_quartile(durations.segment(from, to - from));
     blocks.times[block] = static_cast<double>(from + to) / static_cast<double>(size) - 1.0;
+  };
+  // Starting threads takes as long as some ten thousand segments.
+  constexpr Eigen::Index worth_threads = 1'000'000;
+  if (size >= worth_threads) {
+    for_each_in_parallel(static_cast<std::size_t>(count), describe);
+  } else {
+    for (std::size_t block = 0; block < static_cast<std::size_t>(count); ++block) describe(block);
   }
   return blocks;
 }

@@ -155,6 +155,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   if (run_time > 0.0) analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / run_time);
   analysis.no_verdict = no_verdict(profile, analysis);
 
+  // Estimates of few groups leave processors idle.
+  std::future<SecondsByKind> spent = std::async(std::launch::async, time_spent, std::cref(profile));
   std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
   if (run_time > 0.0) estimates = start_estimates(judged, method, candidates);
   for (const Method& candidate : candidates) {
@@ -174,7 +176,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   }
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.breakdown = attribute(profile, grouping, analysis.excess);
-  analysis.spent = time_spent(profile);
+  analysis.spent = spent.get();
   analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
   if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {
     analysis.no_verdict = no_verdict_within(analysis.result().interval_percent);

@@ -9,8 +9,8 @@
 #include <span>
 #include <utility>
 
-#include "analyzer/estimate/in_parallel.hpp"
 #include "analyzer/groups/timeline.hpp"
+#include "analyzer/statistics/in_parallel.hpp"
 
 namespace halcyon {
 namespace {
@@ -94,20 +94,11 @@ void add_to(Explained& sums, const Explained& terms) {
   add_to(sums.by_group, terms.by_group);
 }
 
-// The segments are divided into pieces, which are summed at the same time. Their number is fixed, so that the
-// rounding of sums does not depend on the machine.
-constexpr std::size_t piece_count = 4;
-
-/// Sums over all segments. `work(sums, first, end)` adds the segments from `first` to before `end` to sums that begin
-/// with `zero`.
+// Sums over all segments.
 template <class Sums, class Work>
 Sums sum_in_pieces(std::size_t segments, const Sums& zero, const Work& work) {
-  std::vector<Sums> pieces(piece_count, zero);
-  for_each_in_parallel(piece_count, [&](std::size_t piece) {
-    work(pieces[piece], segments * piece / piece_count, segments * (piece + 1) / piece_count);
-  });
   Sums sums = zero;
-  for (const Sums& piece : pieces) add_to(sums, piece);
+  for (const Sums& piece : sums_of_pieces(segments, zero, work)) add_to(sums, piece);
   return sums;
 }
 

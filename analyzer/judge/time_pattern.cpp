@@ -14,6 +14,7 @@
 
 #include "analyzer/groups/timeline.hpp"
 #include "analyzer/judge/analysis.hpp"
+#include "analyzer/statistics/in_parallel.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
@@ -89,18 +90,28 @@ struct ExcessInTime {
 };
 
 ExcessInTime excess_in_time(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
-  ExcessInTime excess;
   const std::vector<std::optional<double>> means = mean_excess_of_groups(grouping, analysis);
-  const PartsByTime parts{.seconds = length_of(profile.duration), .count = bins_of_time};
-  along_time(profile.duration, [&](std::size_t segment, double begin, double duration) {
-    const std::optional<double>& mean = means[grouping.groups.of[segment]];
-    if (!mean) return;
-    const double beyond = static_cast<double>(analysis.excess[segment]) - *mean;
-    excess.bins[parts.at(begin)] += beyond;
-    excess.weights += std::max(beyond, 0.0);
-    excess.weighted_durations += std::max(beyond, 0.0) * duration;
-  });
-  return excess;
+  const std::span<const float> durations = profile.duration;
+  const PartsByTime parts{.seconds = length_of(durations), .count = bins_of_time};
+  const auto add = [&](ExcessInTime& excess, std::size_t first, std::size_t end) {
+    const double from = length_of(durations.first(first));
+    along_time(durations.subspan(first, end - first), [&](std::size_t number, double begin, double duration) {
+      const std::size_t segment = first + number;
+      const std::optional<double>& mean = means[grouping.groups.of[segment]];
+      if (!mean) return;
+      const double beyond = static_cast<double>(analysis.excess[segment]) - *mean;
+      excess.bins[parts.at(from + begin)] += beyond;
+      excess.weights += std::max(beyond, 0.0);
+      excess.weighted_durations += std::max(beyond, 0.0) * duration;
+    });
+  };
+  ExcessInTime all;
+  for (const ExcessInTime& excess : sums_of_pieces(durations.size(), ExcessInTime(), add)) {
+    for (std::size_t bin = 0; bin < bins_of_time; ++bin) all.bins[bin] += excess.bins[bin];
+    all.weights += excess.weights;
+    all.weighted_durations += excess.weighted_durations;
+  }
+  return all;
 }
 
 // What comes and goes for longer has lines at multiples of its rate, too. Its own rate may be too slow to be told by

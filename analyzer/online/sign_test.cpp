@@ -26,31 +26,6 @@ double chance_of_at_least(std::size_t below, std::size_t samples) {
   return below == 0 ? 1.0 : below > samples ? 0.0 : chance_of_at_most(samples - below, samples);
 }
 
-std::optional<std::size_t> poor_threshold(std::size_t samples, double alpha) {
-  std::optional<std::size_t> threshold;
-  for (std::size_t below = samples + 1; below-- > 0 && chance_of_at_least(below, samples) <= alpha;) threshold = below;
-  return threshold;
-}
-
-std::optional<std::size_t> good_threshold(std::size_t samples, double beta) {
-  std::optional<std::size_t> threshold;
-  for (std::size_t below = 0; below <= samples && chance_of_at_most(below, samples) <= beta; ++below) threshold = below;
-  return threshold;
-}
-
-std::size_t least_samples_for_poor(double alpha) { return static_cast<std::size_t>(std::ceil(-std::log2(alpha))); }
-
-double chance_of_poor_in_a_row(std::size_t poor, const SignTestSettings& settings) {
-  const double sum = settings.alpha + settings.beta;
-  return settings.beta / sum * std::pow(settings.alpha / sum, static_cast<double>(poor));
-}
-
-std::optional<double> suspended_share(const SignTestSettings& settings) {
-  if (settings.alpha >= settings.beta) return std::nullopt;
-  return settings.alpha * settings.beta /
-         (static_cast<double>(least_samples_for_poor(settings.alpha)) * (settings.beta - settings.alpha));
-}
-
 double spent_alpha(std::size_t test, double alpha) {
   const auto number = static_cast<double>(test);
   const double now = std::log(number + 1.0);

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 
 namespace halcyon {
 
@@ -26,21 +25,6 @@ struct SignTestSettings {
 double chance_of_at_least(std::size_t below, std::size_t samples);
 /// P(Bin(samples, 1/2) <= below).
 double chance_of_at_most(std::size_t below, std::size_t samples);
-
-/// Progress is poor if at least this number of `samples` is below the target. None if there are too few samples, even
-/// if all of them are below.
-std::optional<std::size_t> poor_threshold(std::size_t samples, double alpha);
-/// Progress is good if at most this number is below the target. None if there are too few samples, even if none of them
-/// is below.
-std::optional<std::size_t> good_threshold(std::size_t samples, double beta);
-
-/// The fewest samples that can be judged poor (equation 1).
-std::size_t least_samples_for_poor(double alpha);
-/// While progress is good: the chance that `poor` poor judgments have come since the last good one (equation 2).
-double chance_of_poor_in_a_row(std::size_t poor, const SignTestSettings& settings);
-/// While progress is good: the share of the time in which a program is suspended, if the first suspension takes as long
-/// as a sample and each further one twice as long (equation 3). None unless alpha < beta: it would grow without limit.
-std::optional<double> suspended_share(const SignTestSettings& settings);
 
 /// The permitted error of the `test`-th test, from 1 on, so that all tests together err by `alpha`: alpha ln 2 (1 /
 /// ln(test + 1) - 1 / ln(test + 2)). This spends alpha over tests as Lan and DeMets spend it over looks (K. K. G. Lan,

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analyzer/estimate/in_parallel.hpp"
+#include "analyzer/statistics/in_parallel.hpp"
 
 namespace {
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -11,6 +12,38 @@ namespace halcyon {
 namespace {
 
 using Thresholds = std::vector<std::pair<std::size_t, std::size_t>>;  // samples, below
+
+// Section 6.1: progress is poor if at least this number of `samples` is below the target. None if there are too few
+// samples, even if all of them are below.
+std::optional<std::size_t> poor_threshold(std::size_t samples, double alpha) {
+  std::optional<std::size_t> threshold;
+  for (std::size_t below = samples + 1; below-- > 0 && chance_of_at_least(below, samples) <= alpha;) threshold = below;
+  return threshold;
+}
+
+// Progress is good if at most this number is below the target.
+std::optional<std::size_t> good_threshold(std::size_t samples, double beta) {
+  std::optional<std::size_t> threshold;
+  for (std::size_t below = 0; below <= samples && chance_of_at_most(below, samples) <= beta; ++below) threshold = below;
+  return threshold;
+}
+
+// Equation 1: the fewest samples that can be judged poor.
+std::size_t least_samples_for_poor(double alpha) { return static_cast<std::size_t>(std::ceil(-std::log2(alpha))); }
+
+// Equation 2, while progress is good: the chance that `poor` poor judgments have come since the last good one.
+double chance_of_poor_in_a_row(std::size_t poor, const SignTestSettings& settings) {
+  const double sum = settings.alpha + settings.beta;
+  return settings.beta / sum * std::pow(settings.alpha / sum, static_cast<double>(poor));
+}
+
+// Equation 3, while progress is good: the share of the time in which a program is suspended, if the first suspension
+// takes as long as a sample and each further one twice as long. None unless alpha < beta: it would grow without limit.
+std::optional<double> suspended_share(const SignTestSettings& settings) {
+  if (settings.alpha >= settings.beta) return std::nullopt;
+  return settings.alpha * settings.beta /
+         (static_cast<double>(least_samples_for_poor(settings.alpha)) * (settings.beta - settings.alpha));
+}
 
 // The figures of the paper's constants, alpha 0.05 and beta 0.2.
 TEST(SignTest, HasTheThresholdsOfThePaper) {

@@ -25,4 +25,16 @@ void for_each_in_parallel(std::size_t count, const Work& work) {
   for (std::future<void>& other : others) other.get();
 }
 
+/// Sums over values in pieces, which are summed at the same time. `work(sums, first, end)` adds the values from `first`
+/// to before `end` to sums that begin with `zero`. The number of pieces is fixed, so that the rounding of sums does not
+/// depend on the machine. Returns the sums of each piece, in order.
+template <class Sums, class Work>
+std::vector<Sums> sums_of_pieces(std::size_t values, const Sums& zero, const Work& work) {
+  constexpr std::size_t count = 4;
+  std::vector<Sums> pieces(count, zero);
+  for_each_in_parallel(
+      count, [&](std::size_t piece) { work(pieces[piece], values * piece / count, values * (piece + 1) / count); });
+  return pieces;
+}
+
 }  // namespace halcyon
