@@ -7,8 +7,7 @@ import subprocess
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import (EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Finished, clean_environment,
-                          processes_that_name)
+from halcyon_test import EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Finished, processes_that_name
 
 PROC = Path("/proc")
 SAYS_WHEN_IT_RUNS = "import time; print('begun', flush=True); time.sleep(1000)"
@@ -82,7 +81,7 @@ class Disturbers(halcyon_test.Behaviour):
         """`halcyon disturb` as a process, after its command has said that it runs."""
         # Its processes are found by the directory's name in their command line.
         command = [HALCYON, "disturb", *words, "--", PYTHON, "-c", SAYS_WHEN_IT_RUNS, self.directory]
-        running = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=clean_environment(),
+        running = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=self.own_environment(),
                                    text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(running.wait)
         self.addCleanup(running.kill)
@@ -136,7 +135,7 @@ class Disturbers(halcyon_test.Behaviour):
     def test_a_signal_ends_it_where_there_is_no_command(self):
         command = [HALCYON, "disturb", "disk", "--for", "1000s"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                              env=clean_environment()) as running:
+                              env=self.own_environment()) as running:
             while not self.disturbers_of(running):  # not begun yet
                 pass
             running.send_signal(signal.SIGINT)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 import halcyon_test
-from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, check_schema, clean_environment
+from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, check_schema
 
 STEPS = PROGRAMS / "steps"
 LAUNCH = MPI.launch(2, *MPI.yield_when_idle)
@@ -124,7 +124,7 @@ class FindsTheLimit(halcyon_test.Behaviour):
         words = ["--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--", *LAUNCH, STEPS, "{N}"]
         with subprocess.Popen([str(word) for word in (HALCYON, "search", "-o", self.directory / "out", *words)],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                              stdin=subprocess.DEVNULL, env=clean_environment()) as running:
+                              stdin=subprocess.DEVNULL, env=self.own_environment()) as running:
             for line in running.stderr:
                 if "run 4 (" in line:
                     break

@@ -7,7 +7,7 @@ import subprocess
 import unittest
 
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, MPI, Profile, check_schema, clean_environment
+from halcyon_test import EXAMPLES, HALCYON, MPI, Profile, check_schema
 
 PROGRAM = [EXAMPLES / "halo_c", "400"]
 NAME = r"[0-9a-f]{16}"  # of a work or a host
@@ -169,7 +169,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.run_of("1.h5")
         document = self.exported()
         [work] = document["works"]
-        environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state)}
+        environment = self.own_environment()
         writers = []
         for number in range(WRITERS):
             works = [{**work, "command": f"program {number}-{each}"} for each in range(WORKS_OF_A_WRITER)]

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import BUILD, HALCYON, LIBRARY, MPI, PROGRAMS, TIME_LIMIT, Profile, clean_environment, only_open_mpi
+from halcyon_test import BUILD, HALCYON, LIBRARY, MPI, PROGRAMS, TIME_LIMIT, Profile, only_open_mpi
 
 PROGRAM = PROGRAMS / "dies"
 TOOL = BUILD / "tests" / "live_record"
@@ -35,9 +35,8 @@ class LiveRecord(halcyon_test.Behaviour):
     def start(self, command, **environment):
         """Starts a command that ends when self.stop exists."""
         process = subprocess.Popen([str(word) for word in command], cwd=self.directory, text=True,
-                                   env={**clean_environment(), "XDG_STATE_HOME": str(self.state),
-                                        **{name: str(value) for name, value in environment.items()}},
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   env=self.own_environment(**environment), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.end, process)
         return process
 

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 import halcyon_test
-from halcyon_test import BUILD, HALCYON, MPI, PROGRAMS, TIME_LIMIT, Profile, clean_environment
+from halcyon_test import BUILD, HALCYON, MPI, PROGRAMS, TIME_LIMIT, Profile
 
 PROGRAM = PROGRAMS / "dies"  # it ends when a file exists
 TOOL = BUILD / "tests" / "live_record"
@@ -27,8 +27,8 @@ class RegulatesARun(halcyon_test.Behaviour):
         words = [HALCYON, "regulate", "-o", "run.h5", "--no-baseline", *options, "--",
                  *MPI.launch(RANKS, *MPI.yield_when_idle, *of_launcher), PROGRAM, self.stop, "finalize"]
         process = subprocess.Popen([str(word) for word in words], cwd=self.directory, text=True,
-                                   env={**clean_environment(), "XDG_STATE_HOME": str(self.state)},
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                   env=self.own_environment(), stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.end, process)
         self.process = process
         return process

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import HALCYON, MPI, PYTHON, TIME_LIMIT, clean_environment
+from halcyon_test import HALCYON, MPI, PYTHON, TIME_LIMIT
 
 STEPS_PROGRAM = Path(__file__).resolve().parent / "steps.py"
 STEPS, MILLISECONDS = 60, 5.0
@@ -118,7 +118,7 @@ class RepeatsUntilKnown(Repeating):
     def test_an_interrupted_series_is_evaluated_and_goes_on_later(self):
         words = [HALCYON, "repeat", "--counter", "none", "-r", 4, "-o", "series", "--", *self.program()]
         process = subprocess.Popen([str(word) for word in words],
-                                   cwd=self.directory, env={**clean_environment(), "XDG_STATE_HOME": str(self.state)},
+                                   cwd=self.directory, env=self.own_environment(),
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         end = time.monotonic() + TIME_LIMIT
         while not (self.directory / "series" / "run-003.log").exists() and time.monotonic() < end:

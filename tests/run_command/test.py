@@ -6,7 +6,7 @@ import unittest
 
 import halcyon_test
 from halcyon_test import (BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, MPICH, OTHER_MPI, PROGRAMS, PYTHON, Profile,
-                          clean_environment, needs_python, only_mpich, only_open_mpi)
+                          needs_python, only_mpich, only_open_mpi)
 
 PROGRAM = EXAMPLES / "halo_c"
 BACKGROUND = 2  # seconds that --background takes, half of them before the run and half after it
@@ -63,8 +63,7 @@ class RunCommand(halcyon_test.Behaviour):
         stop = self.directory / "stop"
         command = [HALCYON, "run", "-o", "run.h5", "--", *MPI.launch(2), PROGRAMS / "dies", stop, "finalize"]
         running = subprocess.Popen([str(word) for word in command], cwd=self.directory, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   env={**clean_environment(), "XDG_STATE_HOME": str(self.state)})
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.own_environment())
         self.addCleanup(stop.touch)
         while not list(self.directory.glob(".halcyon-run-*")):
             self.assertIsNone(running.poll())

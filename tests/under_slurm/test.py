@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, PROGRAMS, PYTHON, SOURCE, Profile, clean_environment
+from halcyon_test import BUILD, EXAMPLES, HALCYON, LIBRARY, MPI, PROGRAMS, PYTHON, SOURCE, Profile
 from halcyon_test.slurm_cluster import Cluster, missing
 
 PROGRAM = EXAMPLES / "halo_c"
@@ -47,7 +47,7 @@ class UnderSlurm(halcyon_test.Behaviour):
 
     def started(self, *command):
         """The command that runs ENDLESS, as a process whose ranks are ready."""
-        environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state), **self.cluster.environment}
+        environment = self.own_environment(**self.cluster.environment)
         process = subprocess.Popen([str(word) for word in command], cwd=self.directory, env=environment, text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(process.communicate)

@@ -7,7 +7,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Profile, check_schema, clean_environment
+from halcyon_test import EXAMPLES, HALCYON, MPI, PYTHON, TIME_LIMIT, Profile, check_schema
 
 PROGRAM = EXAMPLES / "cg"
 RANKS = 2
@@ -161,7 +161,7 @@ class DisturbedSeries(Validating):
         command = [HALCYON, "validate", "-o", self.directory / "out", "--levels", "1", "--runs", "5",
                    "--disturb", "cpu", "--anyway", "--", *LAUNCH, PROGRAM, "1"]
         with subprocess.Popen([str(word) for word in command], stderr=subprocess.PIPE, text=True, cwd=self.directory,
-                              stdin=subprocess.DEVNULL, env=clean_environment()) as running:
+                              stdin=subprocess.DEVNULL, env=self.own_environment()) as running:
             for line in running.stderr:
                 if "(cpu:throughout)" in line:
                     break

@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import (HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, Hosts, NoHosts, check_schema,
-                          clean_environment, only_open_mpi)
+from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, Hosts, NoHosts, check_schema, only_open_mpi
 
 PROGRAM = PROGRAMS / "dies"
 RANKS = 2
@@ -76,7 +75,7 @@ class WatchesARun(halcyon_test.Behaviour):
     def setUp(self):
         super().setUp()
         self.stop = self.directory / "stop"
-        self.environment = {**clean_environment(), "XDG_STATE_HOME": str(self.state), "TERM": "xterm"}
+        self.environment = self.own_environment(TERM="xterm")
 
     def start(self, *options, launch=(), how=("finalize",), on=None):
         """Starts a run that ends, or whose ranks do what `how` says, when self.stop exists. `launch`: words between the

@@ -27,6 +27,7 @@ class Behaviour(unittest.TestCase):
     def setUp(self):
         self.directory = self.scratch_directory()
         self.state = self.scratch_directory()  # for records of known runs: not the tester's, not another test's
+        self.temporary = self.scratch_directory()
 
     def scratch_directory(self):
         directory = Path(tempfile.mkdtemp(prefix="halcyon-"))
@@ -35,9 +36,14 @@ class Behaviour(unittest.TestCase):
 
     # Running
 
+    def own_environment(self, **settings):
+        """The environment of the test's commands, with these variables."""
+        return {**clean_environment(self.state, self.temporary),
+                **{name: str(value) for name, value in settings.items()}}
+
     def run_command(self, command, preload=(), **environment):
         """Runs a command, with these libraries preloaded into it and into all its children."""
-        settings = {**clean_environment(), "XDG_STATE_HOME": str(self.state), **environment}
+        settings = self.own_environment(**environment)
         if preload:
             settings["LD_PRELOAD"] = joined(preload)
         return Finished(subprocess.run([str(word) for word in command], cwd=self.directory, env=settings, text=True,
