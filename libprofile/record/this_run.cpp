@@ -58,15 +58,15 @@ void ThisRun::find_place_within_sessions() {
 bool ThisRun::join_others() {
   if (ranks == 1) return true;
   // The program, which has not yet got its world, has no attributes there whose copy functions would be called.
-  if (mpi.Comm_dup(mpi.comm_world, &comm) != MPI_SUCCESS) return false;
-  mpi.Comm_set_errhandler(comm, mpi.errors_return);
+  if (mpi.Comm_dup(mpi.comm_world, &recorders_comm) != MPI_SUCCESS) return false;
+  mpi.Comm_set_errhandler(recorders_comm, mpi.errors_return);
   return true;
 }
 
 void ThisRun::leave_others() {
-  if (comm == MPI_Comm{}) return;
-  mpi.Comm_free(&comm);
-  comm = MPI_Comm{};
+  if (recorders_comm == MPI_Comm{}) return;
+  mpi.Comm_free(&recorders_comm);
+  recorders_comm = MPI_Comm{};
 }
 
 int ThisRun::process_of(int rank_in_comm, MPI_Comm comm) const {

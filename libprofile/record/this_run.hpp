@@ -27,16 +27,16 @@ struct ThisRun {
   std::timespec start_time{};
   // All ranks of this run, for the recorder alone. Made when recording begins, and not when the ranks are merged: a
   // collective that failed on MPI_COMM_WORLD may have left messages there that the next one would wait for.
-  MPI_Comm comm{};
+  MPI_Comm recorders_comm{};
 
   /// Asks MPI for rank, ranks and thread level. True if another program has spawned this one.
   bool find_place_in_world();
   /// The same where MPI_Init was not called, and MPI cannot be asked for the thread level and for a parent.
   void find_place_within_sessions();
 
-  /// Makes `comm` out of the world; collective. Nothing to make for a single rank. False if MPI fails.
+  /// Makes `recorders_comm` out of the world; collective. Nothing to make for a single rank. False if MPI fails.
   bool join_others();
-  /// Frees `comm`; collective.
+  /// Frees `recorders_comm`; collective.
   void leave_others();
 
   /// The rank in the world of a rank in a communicator; Gathering::nowhere if it is of another world.

@@ -127,7 +127,7 @@ std::string second_place(const std::string& path) {
 void reduce_and_write(Recorder& run) {
   const SignalBlocked no_sigpipe(SIGPIPE);  // if the writer dies, the application must not
   const ThisRun& who = run.run;
-  const MpiExchange exchange(who.rank, who.ranks, who.comm);
+  const MpiExchange exchange(who.rank, who.ranks, who.recorders_comm);
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
   Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile
   const MergedRun merged = merge_run(exchange, recording_of(run), progress_on_standard_error());

@@ -119,17 +119,17 @@ TEST_F(LiveRecord, ShowsWhatARankHasPublished) {
 
 TEST_F(LiveRecord, HasASlotForEachRankAndGoesWithTheLastOne) {
   Writer first;
-  Writer second;
+  Writer other;
   join(first, 0);
-  join(second, 1);
-  ASSERT_TRUE(first.is_on() && second.is_on());
+  join(other, 1);
+  ASSERT_TRUE(first.is_on() && other.is_on());
   ASSERT_EQ(read()->here.size(), 2u);
   EXPECT_EQ(read()->here[1].rank, 1u);
   first.leave();
   first.leave();  // a signal may come in MPI_Finalize
   ASSERT_TRUE(read());
   EXPECT_EQ(read()->here[0].state, State::ended);
-  second.leave();
+  other.leave();
   EXPECT_FALSE(fs::exists(file()));
 }
 
