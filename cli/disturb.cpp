@@ -137,10 +137,10 @@ std::string objection_to_disturber(const std::string& text) {
 }
 
 void add_disturb(const Command& program) {
-  const Command command = program.subcommand("disturb", "Disturb this machine, or a command, like other jobs");
+  const Command command = program.subcommand("disturb", "Disturb this machine or a command, as other jobs would");
   auto options = std::make_shared<DisturbOptions>();
-  command.option("DISTURBER", options->disturbers, "What to disturb, and when: KIND or KIND:WHEN; may be repeated")
-      .placeholder("cpu|memory|disk|network")
+  command.option("DISTURBER", options->disturbers, "What disturbs, and when: KIND or KIND:WHEN; may be repeated")
+      .placeholder(any_of(disturber_names))
       .required()
       .check(objection_to_disturber);
   command.option("--for", options->lasts, "End after TIME, such as 10s. Default: end with the schedule, or at a signal")

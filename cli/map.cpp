@@ -133,8 +133,8 @@ void add_map(const Command& program) {
       .with_default();
   add_varied_runs_options(command, options->common);
   command.notes(
-      "Runs the command after '--' with the combinations of values that say most about the others, and predicts the\n"
-      "others with a quadratic surface. Times are undisturbed times, or measured times if a run has no verdict.\n"
+      "Runs the command after '--' with those combinations from which the others can be predicted best, and predicts\n"
+      "the others with a quadratic surface. Times are undisturbed times, or measured times if a run has no verdict.\n"
       "Exit status: 0 all runs made, 2 bad usage or a failed run.\n"
       "Examples:\n"
       "  halcyon map --vary ranks=1,2,4,8 --vary size=100,200,400 -- mpirun -np {ranks} ./app {size}\n"

@@ -157,13 +157,17 @@ void add_regulate(const Command& program) {
   command.option("--most-suspension", options->most_suspension, "The longest suspension")
       .placeholder("TIME")
       .with_default();
-  command.option("--tolerance", options->tolerance, "How much more time than its target progress may take")
+  command
+      .option("--tolerance", options->tolerance,
+              "How much longer than its target a testpoint may take before it counts as poor")
       .placeholder("PERCENT")
       .with_default();
   command.option("--alpha", options->alpha, "Chance that good progress is judged poor").placeholder("P").with_default();
   command.option("--beta", options->beta, "Chance that poor progress is judged good").placeholder("P").with_default();
   command.flag("--spend-alpha", options->spends_alpha, "Apply --alpha to all testpoints together, not to each one");
-  command.option("--bootstrap", options->bootstrap, "Number of first testpoints, used only for learning")
+  command
+      .option("--bootstrap", options->bootstrap,
+              "Number of testpoints at the beginning that are only used to learn the target")
       .placeholder("N")
       .from_to(1, 1000000)
       .with_default();
@@ -171,10 +175,12 @@ void add_regulate(const Command& program) {
       .option("--probation", options->probation,
               "After the bootstrap, run the program only part of the time for this long. Default: none")
       .placeholder("TIME");
-  command.option("--probation-share", options->probation_share, "Part of the time in which it runs on probation")
+  command
+      .option("--probation-share", options->probation_share,
+              "Share of the time for which the program runs during the probation")
       .placeholder("PERCENT")
       .with_default();
-  command.option("--averaged", options->averaged, "Testpoints over which targets are averaged")
+  command.option("--averaged", options->averaged, "Number of testpoints over which a target is averaged")
       .placeholder("N")
       .from_to(1, 1000000000)
       .with_default();

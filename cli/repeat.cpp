@@ -128,7 +128,7 @@ void add_repeat(const Command& program) {
                  : fmt::format("'{}' is not a percentage between 0 and {}", text, most);
     };
   };
-  command.option("--within", options->within, "Stop when the mean is known to within this half width of its interval")
+  command.option("--within", options->within, "Stop when the interval of the mean is at most ± this wide")
       .placeholder("PERCENT")
       .check(percent(100.0))
       .with_default();
@@ -190,7 +190,7 @@ void add_repeat(const Command& program) {
   command.notes(
       "Runs the launch command after '--' until the mean of its undisturbed times is known to the given width. It\n"
       "shows three means: of all runs as measured, of those that were not red, and of the undisturbed times.\n"
-      "Exit status: 0 done; 2 bad usage, or runs failed (recorded runs are evaluated); with --fail-on 3 worse than\n"
+      "Exit status: 0 done; 2 bad usage, or some runs failed (the others are evaluated). With --fail-on: 3 worse than\n"
       "allowed, 4 unclear.\n"
       "Examples:\n"
       "  halcyon repeat -- mpirun -np 4 ./app input\n"

@@ -174,7 +174,9 @@ void add_search(const Command& program) {
   command.option("--limit", options->limit, "The limit: 'time < 10 s', 'efficiency > 0.8' or 'rate > 5', see below")
       .placeholder("EXPR")
       .required();
-  command.option("--accuracy", options->accuracy, "Accuracy of the answer, and how near it must be to the limit")
+  command
+      .option("--accuracy", options->accuracy,
+              "Accuracy of the mean at the answer; the mean may differ from the limit by 100 % minus this")
       .placeholder("PERCENT")
       .with_default();
   command.option("--confidence", options->confidence, "Confidence of the interval around a mean")
@@ -203,8 +205,8 @@ void add_search(const Command& program) {
   add_varied_runs_options(command, options->common);
   command.notes(
       "Runs the command after '--' with different loads, at least two runs of each, until the answer is known.\n"
-      "time is the undisturbed time of a run, or its measured time if it has no verdict. efficiency is ranks times\n"
-      "time at the smallest load, divided by ranks times time of the run. rate is the number that --read takes from\n"
+      "time is the undisturbed time of a run, or its measured time if it has no verdict. efficiency is (ranks x\n"
+      "time) of the smallest load, divided by (ranks x time) of the run. rate is the number that --read takes from\n"
       "the output, or the load per second.\n"
       "Exit status: 0 found; 3 no load meets the limit; 4 not accurate enough; 2 bad usage or a failed run.\n"
       "Examples:\n"

@@ -391,15 +391,15 @@ void add_validate(const Command& program) {
   command
       .option("--disturb", options->disturb,
               "Additional runs with a real disturber: KIND or KIND:WHEN, see below; may be repeated")
-      .placeholder("cpu|memory|disk|network")
+      .placeholder(any_of(disturber_names))
       .repeatable()
       .check(objection_to_disturber);
   command.option("--class", options->call_class, "Calls to delay")
-      .placeholder("p2p|collective|mpiio|posixio|all")
+      .placeholder(any_of(injected_class_names))
       .check([](const std::string& text) {
         const bool good =
             text.find(',') == std::string::npos && static_cast<bool>(parse_spec("class=" + text + ",prob=1,mean=1us"));
-        return good ? std::string() : "'" + text + "' is not p2p, collective, mpiio, posixio or all";
+        return good ? std::string() : "'" + text + "' is not " + one_of(injected_class_names);
       })
       .with_default();
   command.option("--seed", options->plan.seed, "Seed of order and injection; the same seed gives the same series")
@@ -409,8 +409,8 @@ void add_validate(const Command& program) {
   add_recording_options(command, options->recording);
   command.notes(
       "Runs the launch command after '--' quietly and with increasing injected delays, and compares the measured\n"
-      "interference with what Halcyon estimates from each run alone. Takes about 30 runs, 11 of them quiet: each of\n"
-      "the others is compared with the quiet runs before and after it.\n" +
+      "interference with what Halcyon estimates from each run alone. Takes about 30 runs. 11 of them are quiet,\n"
+      "and each other run is compared with the quiet runs before and after it.\n" +
       std::string(disturber_help) +
       "Exit status: 0 all runs made; 2 bad usage or a failed run (the runs made until then are evaluated); 5 the\n"
       "machine is too noisy to validate on.\n"

@@ -23,8 +23,8 @@ function(halcyon_library name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ${HALCYON_UNITY_BUILD})
 endfunction()
 
-# For code that words results, starts programs or judges a few runs: no user notices how fast it is, and it compiles in
-# four fifths of the time.
+# For code that words results, starts programs or judges a few runs. It compiles in four fifths of the time, and no user
+# notices how fast it runs: traces and tables take 4 % longer.
 function(halcyon_optimize_less)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-O1>)

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <type_traits>
 
+#include "libprofile/system/lists_of_names.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -41,12 +43,13 @@ std::optional<std::vector<RankRange>> parse_ranks(std::string_view text) {
   }
 }
 
+// 0 if it is none.
 unsigned parse_class(std::string_view text) {
-  if (text == "p2p") return inject_p2p;
-  if (text == "collective") return inject_collective;
-  if (text == "mpiio") return inject_mpiio;
-  if (text == "posixio") return inject_posixio;
-  return text == "all" ? inject_all : 0u;
+  if (text == injected_class_names.back()) return inject_all;
+  for (std::size_t i = 0; i + 1 < injected_class_names.size(); ++i) {
+    if (text == injected_class_names[i]) return 1u << i;
+  }
+  return 0;
 }
 
 }  // namespace
@@ -102,7 +105,7 @@ Outcome<InjectionSpec> parse_spec(std::string_view text) {
     std::optional<Failure> failure;
     if (key == "class") {
       spec.classes = parse_class(value);
-      if (spec.classes == 0) failure = bad(text, "class=" + shown + " is not p2p, collective, mpiio, posixio or all");
+      if (spec.classes == 0) failure = bad(text, "class=" + shown + " is not " + one_of(injected_class_names));
     } else if (key == "prob") {
       const std::optional<double> probability = parse_number(value);
       if (!probability || *probability > 1.0)

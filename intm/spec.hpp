@@ -1,6 +1,7 @@
 // The SPEC of an injection: which calls it delays, how often, for how long, on which ranks and when.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,6 +20,8 @@ enum InjectedClass : unsigned {
   inject_posixio = 8,
   inject_all = 15
 };
+/// In the order of the bits.
+inline constexpr std::array<std::string_view, 5> injected_class_names{"p2p", "collective", "mpiio", "posixio", "all"};
 
 struct RankRange {
   int first = 0;

@@ -241,8 +241,8 @@ Cause cause_in_communication(const DisturbedRun& run) {
                   percent(run.shares.of_communication()), apart, is_one_host ? ", within one host" : "");
   if (const std::optional<RetransmittingHost> most = most_retransmitting(run.profile)) {
     text += fmt::format(
-        ", and {} made {:.0f} of {:.0f} TCP retransmissions (its link, or one that it sends over, loses "
-        "or delays messages)",
+        ", and {} made {:.0f} of {:.0f} TCP retransmissions (its link, or a link that it sends over, "
+        "loses or delays messages)",
         most->host, most->own, most->all);
   }
   return run.cause(is_one_host ? "communication" : "network", text);
@@ -262,13 +262,15 @@ Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, co
     return run.cause("own-variation", "the program's own variation: the longer segments did more work");
   }
   if (const HostShare* host = host_alone(run.profile, run.breakdown)) {
-    return run.cause("slow-host", fmt::format("one slow host: {} of the lost time was in the computation of {}",
-                                              percent(host->seconds / run.breakdown.seconds), run.of_whom));
+    return run.cause("slow-host",
+                     fmt::format("one slow host: {} of the lost time was lost by {}, most of it in computation",
+                                 percent(host->seconds / run.breakdown.seconds), run.of_whom));
   }
   const RankShare* rank = rank_alone(run.breakdown);
   if (rank != nullptr && run.profile.ranks >= fewest_ranks_to_single_one_out) {
-    return run.cause("slow-rank", fmt::format("one slow rank: {} of the lost time was in the computation of {}",
-                                              percent(rank->seconds / run.breakdown.seconds), run.of_whom));
+    return run.cause("slow-rank",
+                     fmt::format("one slow rank: {} of the lost time was lost by {}, most of it in computation",
+                                 percent(rank->seconds / run.breakdown.seconds), run.of_whom));
   }
   const std::optional<Background> background = background_of(run.profile);
   const bool is_slow =

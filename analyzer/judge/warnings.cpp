@@ -67,8 +67,7 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
   }
   if (profile.dropped_segments > 0) {
     warn(analysis, "segments-dropped",
-         fmt::format("{} segments are missing from the profile, since neither memory nor disk had room for them: raise "
-                     "HALCYON_MEMORY",
+         fmt::format("{} segments are missing from the profile, since neither memory nor disk had room for them",
                      profile.dropped_segments));
   }
   if (analysis.segment_rate_hz > 0.0) {
@@ -94,9 +93,9 @@ void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
     const double percent = 100.0 * seconds / profile.run_time_seconds;
     if (percent > noticeable_slow_changes_percent && low > 0.0) {
       warn(analysis, "slower-than-known",
-           fmt::format("{:.1f} % of the run time is beyond the best {} of {} known {} of this work{}", percent,
-                       is_of_parts ? "times" : "medians", known->runs, known->runs == 1 ? "run" : "runs",
-                       is_of_parts ? "" : ": something slowed the whole run down evenly"));
+           fmt::format("the run took longer than the best {} of {} known {} of this work, by {:.1f} % of its time{}",
+                       is_of_parts ? "times" : "medians", known->runs, known->runs == 1 ? "run" : "runs", percent,
+                       is_of_parts ? "" : ": something slowed all of it down evenly"));
     }
   }
 }
@@ -124,10 +123,11 @@ std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& anal
   if (profile.run_time_seconds < shortest_judged_seconds) {
     return NoVerdict{
         .reason = {"too-short",
-                   fmt::format("it ran for {:.2g} s, but {:.0f} s are needed: a single delay of {:.2g} ms, as on any "
-                               "system now and then, would decide the verdict",
-                               profile.run_time_seconds, shortest_judged_seconds,
-                               10.0 * green_below_percent * profile.run_time_seconds)},
+                   fmt::format(
+                       "it ran for {:.2g} s, and at least {:.0f} s are needed: a single delay of {:.2g} ms, which any "
+                       "system has now and then, would decide the verdict",
+                       profile.run_time_seconds, shortest_judged_seconds,
+                       10.0 * green_below_percent * profile.run_time_seconds)},
         .has_estimate = true};
   }
   if (!profile.composed_of.empty()) {
@@ -169,7 +169,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
     warn(analysis, "slow-memory", *words);
   }
   if (profile.counter == "none" && profile.segments > 1) {
-    warn(analysis, "no-counter", "without a compute feature, segments of different work may share a group");
+    warn(analysis, "no-counter", "computation was not counted, so segments of different work may share a group");
   }
 }
 

@@ -29,11 +29,12 @@ void for_each_in_parallel(std::size_t count, const Work& work) {
 /// to before `end` to sums that begin with `zero`. The number of pieces is fixed, so that the rounding of sums does not
 /// depend on the machine. Returns the sums of each piece, in order.
 template <class Sums, class Work>
-std::vector<Sums> sums_of_pieces(std::size_t values, const Sums& zero, const Work& work) {
-  constexpr std::size_t count = 4;
-  std::vector<Sums> pieces(count, zero);
-  for_each_in_parallel(
-      count, [&](std::size_t piece) { work(pieces[piece], values * piece / count, values * (piece + 1) / count); });
+std::vector<Sums> sums_of_pieces(std::size_t value_count, const Sums& zero, const Work& work) {
+  constexpr std::size_t piece_count = 4;
+  std::vector<Sums> pieces(piece_count, zero);
+  for_each_in_parallel(piece_count, [&](std::size_t piece) {
+    work(pieces[piece], value_count * piece / piece_count, value_count * (piece + 1) / piece_count);
+  });
   return pieces;
 }
 

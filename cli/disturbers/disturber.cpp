@@ -18,25 +18,25 @@
 #include "cli/disturbers/bound_process.hpp"
 #include "cli/disturbers/kinds.hpp"
 #include "libprofile/system/in_order.hpp"
+#include "libprofile/system/lists_of_names.hpp"
 
 namespace halcyon::cli {
 namespace {
 
 struct Kind {
   DisturberKind kind;
-  std::string_view name;
   bool is_in_seconds;    // its amount is CPU time in ns, not bytes
   std::string_view did;  // follows the amount
   int (*workers)();
   Outcome<Piece> (*prepare)(const WorkerPlace& place);
 };
 
-constexpr std::array<Kind, 4> kinds{
-    {{DisturberKind::cpu, "cpu", true, "of CPU time", cpu_workers, cpu_work},
-     {DisturberKind::memory, "memory", false, "read and written", memory_workers, memory_work},
-     {DisturberKind::disk, "disk", false, "written", disk_workers, disk_work},
-     {DisturberKind::network, "network", false, "sent", network_workers, network_work}}};
-static_assert(in_order(kinds, &Kind::kind));
+constexpr std::array<Kind, 4> kinds{{{DisturberKind::cpu, true, "of CPU time", cpu_workers, cpu_work},
+                                     {DisturberKind::memory, false, "read and written", memory_workers, memory_work},
+                                     {DisturberKind::disk, false, "written", disk_workers, disk_work},
+                                     {DisturberKind::network, false, "sent", network_workers, network_work}}};
+static_assert(in_order(kinds, &Kind::kind) && kinds.size() == disturber_names.size());
+std::string_view name_of(DisturberKind kind) { return disturber_names[static_cast<std::size_t>(kind)]; }
 const Kind& kind_of(DisturberKind kind) { return kinds[static_cast<std::size_t>(kind)]; }
 
 using Clock = std::chrono::steady_clock;
@@ -78,7 +78,7 @@ struct Disturber::Account {
 Outcome<DisturberSpec> parse_disturber(std::string_view text) {
   const std::size_t colon = text.find(':');
   for (const Kind& kind : kinds) {
-    if (text.substr(0, colon) != kind.name) continue;
+    if (text.substr(0, colon) != name_of(kind.kind)) continue;
     DisturberSpec spec{.kind = kind.kind, .schedule = Throughout{}};
     if (colon == std::string_view::npos) return spec;
     const Outcome<Schedule> schedule = parse_schedule(text.substr(colon + 1));
@@ -86,11 +86,11 @@ Outcome<DisturberSpec> parse_disturber(std::string_view text) {
     spec.schedule = *schedule;
     return spec;
   }
-  return Failure{"'" + std::string(text) + "' does not begin with cpu, memory, disk or network"};
+  return Failure{"'" + std::string(text) + "' does not begin with " + one_of(disturber_names)};
 }
 
 std::string text_of(const DisturberSpec& spec) {
-  return std::string(kind_of(spec.kind).name) + ":" + text_of(spec.schedule);
+  return std::string(name_of(spec.kind)) + ":" + text_of(spec.schedule);
 }
 
 std::string text_of(const DisturberWork& work, DisturberKind kind) {
@@ -135,7 +135,7 @@ Outcome<Disturber> Disturber::start(const DisturberSpec& spec, const DisturbedRu
       follow(Stretches(spec.schedule, run.seconds, run.seed), clock, begin, work);
       ++account.workers_over;
     });
-    if (!worker) return Failure{std::string(kind.name) + ": " + worker.failure().message};
+    if (!worker) return Failure{std::string(name_of(kind.kind)) + ": " + worker.failure().message};
     disturber.workers_.push_back(*worker);
   }
   return disturber;

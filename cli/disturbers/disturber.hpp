@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 namespace halcyon::cli {
 
 enum class DisturberKind : std::uint8_t { cpu, memory, disk, network };
+inline constexpr std::array<std::string_view, 4> disturber_names{"cpu", "memory", "disk", "network"};
 
 struct DisturberSpec {
   DisturberKind kind = DisturberKind::cpu;

@@ -166,7 +166,7 @@ std::optional<MpiLibrary> mpi_beside(const std::string& launcher) {
 MpiFamily family_of_rank(const std::string& program) {
   if (const std::optional<MpiLibrary> library = mpi_of_program(program)) return library->family;
   if (launcher::is_open_mpi()) return MpiFamily::open_mpi;
-  // Either family has been seen with either interface; where there is nothing for MPICH it is hardly MPICH.
+  // MPICH and Open MPI were both seen with PMI and with PMIx. Without a recorder for MPICH here, it is hardly MPICH.
   return launcher::has_pmi_alone() && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 

@@ -86,8 +86,9 @@ void add_rank_options(const Command& command, RankOptions& options) {
   add_recording_options(command, options);
   command
       .option("--inject", options.inject,
-              "Delay calls: class=p2p|collective|mpiio|posixio|all,prob=P,mean=5ms,sd=1ms; optional parts, appended "
-              "without blanks: ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
+              "Delay calls: class=" + any_of(injected_class_names) +
+                  ",prob=P,mean=5ms,sd=1ms; optional parts, appended "
+                  "without blanks: ,ranks=0-3 ,after=2s ,until=9s ,every=1s,for=100ms; may be repeated")
       .placeholder("SPEC")
       .repeatable()
       .check([](const std::string& text) {

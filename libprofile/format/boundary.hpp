@@ -1,4 +1,4 @@
-// The operations that end segments, by the names that call sites have for them.
+// What ends segments: the operations, the choices of --boundary, and how many segments a verdict needs.
 #pragma once
 
 #include <array>

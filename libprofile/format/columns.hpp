@@ -253,7 +253,7 @@ void for_each_known_probe_column(P& profile, Visit&& visit) {
                  .units = "s",
                  .description =
                      std::string(info.description) + ", the best that was known of the host when the run was judged",
-                 .since = 4,
+                 .since = info.since,
                  .values = Values::seconds_or_unknown},
           profile.probes[index_of(info.probe)].known);
   }
@@ -285,7 +285,7 @@ void for_each_rank_column(P& profile, Visit&& visit) {
     auto& probe = profile.probes[index_of(info.probe)];
     const auto add = [&](std::string_view what, std::string_view words, auto& values) {
       rank("probe_" + std::string(info.name) + "_" + std::string(what), "s",
-           std::string(info.description) + std::string(words), values, 4, Values::seconds_or_unknown, false);
+           std::string(info.description) + std::string(words), values, info.since, Values::seconds_or_unknown, false);
     };
     add("best_before", ", best just before the run", probe.best_before);
     add("mean_before", ", mean just before the run", probe.mean_before);
@@ -300,7 +300,7 @@ void for_each_rank_column(P& profile, Visit&& visit) {
   for (const FeatureInfo& info : features) {
     if (info.kind == FeatureKind::work) continue;
     rank(total_name(info), info.units, std::string(info.description) + ", exact sum over the run",
-         profile.totals[index_of(info.feature)], 1, Values::any, true);
+         profile.totals[index_of(info.feature)], info.since, Values::any, info.since == 1);
   }
 }
 
@@ -314,7 +314,8 @@ void for_each_table(P& profile, Visit&& visit) {
                  .units = std::string(info.units),
                  .description = std::string(info.description) +
                                 (info.kind == FeatureKind::work ? ", median over ranks" : ", sum over ranks"),
-                 .needed = any,
+                 .since = info.since,
+                 .needed = any && info.since == 1,
                  .values = Values::of_segment},
           profile.features[index_of(info.feature)].bins);
   }

@@ -41,6 +41,7 @@ struct FeatureInfo {
   std::string_view name;
   std::string_view units;
   std::string_view description;
+  int since = 1;  // schema version; older profiles lack its columns
 };
 
 inline constexpr std::array<FeatureInfo, 19> features{{

@@ -18,6 +18,7 @@ struct ProbeInfo {
   std::string_view name;  // in files and JSON
   std::string_view words;
   std::string_view description;  // of the recorded time: less is better
+  int since = 4;                 // schema version; older profiles lack its columns
 };
 
 inline constexpr std::array<ProbeInfo, 4> probe_infos{{

@@ -81,7 +81,7 @@ void Kinds::add(const EndedSegment& segment, const std::array<double, feature_co
   if (__builtin_expect(duration > sums.noticeable, 0) && number != rest) {
     note_slow(sums, segment);
   } else {
-    for (std::size_t i = 0; i < parts_of_time; ++i) sums.usual_parts[i] += weight * segment.parts[i];
+    for (std::size_t i = 0; i < part_of_time_count; ++i) sums.usual_parts[i] += weight * segment.parts[i];
   }
 }
 
@@ -254,15 +254,15 @@ void Kinds::note_slow(Sums& sums, const EndedSegment& segment) {
   sums.slow += segment.weight;
   const std::uint64_t others = sums.segments - sums.slow;
   if (others == 0) return;
-  std::array<double, parts_of_time> more{};
+  std::array<double, part_of_time_count> more{};
   double sum = 0.0;
-  for (std::size_t i = 0; i < parts_of_time; ++i) {
+  for (std::size_t i = 0; i < part_of_time_count; ++i) {
     more[i] = std::max(0.0, segment.parts[i] - sums.usual_parts[i] / static_cast<double>(others));
     sum += more[i];
   }
   if (!(sum > 0.0)) return;
   const double share = static_cast<double>(segment.weight) * (segment.duration - sums.usual) / sum;
-  for (std::size_t i = 0; i < parts_of_time; ++i) beyond_[i] += share * more[i];
+  for (std::size_t i = 0; i < part_of_time_count; ++i) beyond_[i] += share * more[i];
 }
 
 void Kinds::publish(Totals& totals) {
@@ -281,7 +281,7 @@ void Kinds::publish(Totals& totals) {
     set(kind.usual_seconds, 1e-9 * sums.usual);
   }
   totals.usual_seconds = usual_seconds_;
-  for (std::size_t i = 0; i < parts_of_time; ++i) totals.beyond[i] = 1e-9 * beyond_[i];
+  for (std::size_t i = 0; i < part_of_time_count; ++i) totals.beyond[i] = 1e-9 * beyond_[i];
 }
 
 }  // namespace halcyon::live

@@ -15,7 +15,7 @@ struct EndedSegment {
   std::uint32_t place = 0;   // below most_places
   std::uint32_t weight = 1;  // the number of segments that it stands for
   double duration = 0.0;
-  std::array<double, parts_of_time> parts{};  // they add up to the duration
+  std::array<double, part_of_time_count> parts{};  // they add up to the duration
 };
 
 /// The bins of the kinds are in shared memory, and counted there; their sums are kept here until publish() writes them.
@@ -44,10 +44,10 @@ class Kinds {
     std::uint64_t below_usual_bin = 0;  // segments in all lower bins
     double in_usual_bin = 0.0;          // sum of durations, ns, since the quartile came to that bin
     std::uint64_t counted_in_usual_bin = 0;
-    std::uint32_t unrefreshed = 0;                    // segments since `usual` and `noticeable` were updated
-    double usual = 0.0;                               // ns
-    double noticeable = 0.0;                          // a longer segment took noticeably more than the usual, ns
-    std::array<double, parts_of_time> usual_parts{};  // sums over all others, ns
+    std::uint32_t unrefreshed = 0;                         // segments since `usual` and `noticeable` were updated
+    double usual = 0.0;                                    // ns
+    double noticeable = 0.0;                               // a longer segment took noticeably more than the usual, ns
+    std::array<double, part_of_time_count> usual_parts{};  // sums over all others, ns
     std::uint64_t slow = 0;
   };
   struct LastAtPlace {
@@ -71,7 +71,7 @@ class Kinds {
   std::array<Sums, most_kinds> sums_{};
   std::array<LastAtPlace, most_places> last_{};
   double usual_seconds_ = 0.0;
-  std::array<double, parts_of_time> beyond_{};  // ns
+  std::array<double, part_of_time_count> beyond_{};  // ns
 };
 
 }  // namespace halcyon::live

@@ -60,19 +60,19 @@ static_assert(offsetof(Control, until) == 8 && offsetof(Control, wakes) == 16);
 
 enum class State : std::uint32_t { running, suspended, ended };
 
-/// The kinds of a segment's time on a rank, which add up to its duration.
+/// The parts of a segment's time on a rank; they add up to its duration.
 enum class PartOfTime : std::uint8_t { computation, point_to_point, collective, boundary, file_io };
-inline constexpr std::size_t parts_of_time = 5;
 constexpr std::size_t index_of(PartOfTime part) { return static_cast<std::size_t>(part); }
+inline constexpr std::size_t part_of_time_count = index_of(PartOfTime::file_io) + 1;
 
 /// Sums since the run began, in seconds and bytes, up to the end of a segment.
 struct Totals {
   std::uint64_t segments;
-  std::uint64_t last_end;                   // of the last segment: CLOCK_MONOTONIC, ns
-  double seconds;                           // of all segments
-  double usual_seconds;                     // sum of the usual time of each segment's kind
-  std::array<double, parts_of_time> parts;  // seconds
-  std::array<double, parts_of_time>
+  std::uint64_t last_end;                        // of the last segment: CLOCK_MONOTONIC, ns
+  double seconds;                                // of all segments
+  double usual_seconds;                          // sum of the usual time of each segment's kind
+  std::array<double, part_of_time_count> parts;  // seconds
+  std::array<double, part_of_time_count>
       beyond;        // of them, seconds beyond the usual in segments that took noticeably longer
   double last_wait;  // in the last boundary
   double suspended_seconds;

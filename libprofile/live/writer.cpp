@@ -169,7 +169,7 @@ void Writer::publish(const UpToNow& now) {
   totals.seconds = seconds_of(sums_, Measure::duration);
   totals.parts = {totals.seconds, seconds_of(sums_, Measure::point_to_point), seconds_of(sums_, Measure::collective),
                   seconds_of(sums_, Measure::boundary), seconds_of(sums_, Measure::file_io)};
-  for (std::size_t i = 1; i < parts_of_time; ++i) totals.parts[0] -= totals.parts[i];
+  for (std::size_t i = 1; i < part_of_time_count; ++i) totals.parts[0] -= totals.parts[i];
   totals.parts[0] = std::max(0.0, totals.parts[0]);
   totals.last_end = now.last_end;
   totals.last_wait = seconds_of(now.last, Measure::boundary);

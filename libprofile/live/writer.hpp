@@ -94,7 +94,7 @@ class Writer {
   // After the times come the measures of intM.
   static constexpr std::size_t sum_count = index_of(Measure::file_io) + 1;
   // Of segments shorter than this, one in eight, chosen at random, is sorted by kind, and counts eight times. So the
-  // cost of sorting, 20 to 60 ns, is less than a thousandth of a long segment, and a few ns for a short one.
+  // cost of sorting, 20 to 150 ns, is at most 1.5 thousandths of a long segment, and a few ns for a short one.
   static constexpr double short_seconds = 100e-6;
   static constexpr std::uint32_t sampled_one_in = 8;
 

@@ -24,8 +24,8 @@ class Boundaries {
   /// Whether an operation over this communicator may end a segment.
   bool counts(MPI_Comm comm, const ThisRun& run) const;
 
-  /// Whether the operations of this choice end segments. The setting auto takes all-to-all and rooted ones. For marks, call
-  /// uses_next_mark() for each one: with auto, they end segments only while the run has few synchronisations.
+  /// Whether the operations of this choice end segments. The setting auto takes all-to-all and rooted ones. For marks,
+  /// call uses_next_mark() for each one: with auto, they end segments only while the run has few synchronisations.
   bool uses(BoundaryChoice choice) const {
     const bool is_in_auto = choice == BoundaryChoice::all_to_all || choice == BoundaryChoice::rooted;
     return choice_ == choice || (choice_ == BoundaryChoice::automatic && is_in_auto);

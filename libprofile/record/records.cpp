@@ -22,7 +22,7 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
   tail_.reset(new (std::nothrow) std::byte[most_in_tail]);
   if (tail_ == nullptr) return;
   receipt_ = run.settings.receipt;
-  has_other_hosts_ = has_other_hosts(run.ranks);
+  has_other_hosts_ = launcher::has_other_hosts(run.ranks);
   PartHeader header;
   header.run = run_number();
   header.rank = static_cast<std::uint32_t>(run.rank);

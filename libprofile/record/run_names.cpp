@@ -99,12 +99,6 @@ std::string timestamp_of(std::time_t time) {
   return text;
 }
 
-bool has_other_hosts(int ranks) {
-  if (const char* here = launcher::ranks_of_host()) return std::atoi(here) < ranks;
-  const char* hosts = launcher::hosts_of_step();
-  return hosts != nullptr && std::atoi(hosts) > 1;
-}
-
 std::uint64_t run_number() {
   const char* told = environment_value("HALCYON_RUN");
   std::string identity = told != nullptr ? std::string("HALCYON_RUN=") + told + ";" : "";

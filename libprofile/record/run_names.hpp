@@ -18,9 +18,6 @@ std::string own_command();
 /// What the user knows the job by; empty without a batch system or a launcher that names it.
 std::string job_name();
 
-/// Whether some of `ranks` ranks run on other hosts, according to the launcher's environment.
-bool has_other_hosts(int ranks);
-
 /// A number that is the same on all ranks of a run, and almost surely different in other runs. It comes from the
 /// launcher's environment, or else from the launcher's process id. The ranks cannot agree on one by messages: a rank
 /// that is not recorded could receive them.

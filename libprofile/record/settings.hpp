@@ -1,4 +1,5 @@
-// The recorder's settings: HALCYON_* variables, each named after its `halcyon run` option.
+// The recorder's settings: HALCYON_* variables, each named after its `halcyon run` option except for those by which
+// `halcyon run` itself talks to its ranks.
 #pragma once
 
 #include <cstddef>

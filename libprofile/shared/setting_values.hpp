@@ -6,26 +6,12 @@
 #include <string_view>
 
 #include "libprofile/format/boundary.hpp"
+#include "libprofile/system/lists_of_names.hpp"
 
 namespace halcyon {
 
 /// The profile's default name; the recorder fills in the braces.
 inline constexpr const char* default_output = "{app}.{np}p.{jobid}.{timestamp}.h5";
-
-/// `names` as a sentence has them: "auto, cpu or none".
-template <std::size_t N>
-std::string one_of(const std::array<std::string_view, N>& names) {
-  std::string words(names.front());
-  for (std::size_t i = 1; i < N; ++i) words.append(i + 1 < N ? ", " : " or ").append(names[i]);
-  return words;
-}
-/// And as a placeholder has them: "auto|cpu|none".
-template <std::size_t N>
-std::string any_of(const std::array<std::string_view, N>& names) {
-  std::string words(names.front());
-  for (std::size_t i = 1; i < N; ++i) words.append("|").append(names[i]);
-  return words;
-}
 
 /// The counter that --counter and HALCYON_COUNTER ask for.
 struct CounterRequest {

@@ -37,11 +37,12 @@ inline bool is_open_mpi() { return std::getenv("OMPI_COMM_WORLD_RANK") != nullpt
 /// The launcher offers PMI, and not PMIx.
 inline bool has_pmi_alone() { return std::getenv("PMI_RANK") != nullptr && std::getenv("PMIX_RANK") == nullptr; }
 
-/// Ranks on this host; null if it is not told.
-inline const char* ranks_of_host() { return first_value({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}); }
-
-/// Hosts of a job step of Slurm.
-inline const char* hosts_of_step() { return environment_value("SLURM_STEP_NUM_NODES"); }
+/// Whether some of `ranks` ranks run on other hosts. False if the launcher does not tell.
+inline bool has_other_hosts(int ranks) {
+  if (const char* here = first_value({"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"})) return std::atoi(here) < ranks;
+  const char* hosts_of_step = environment_value("SLURM_STEP_NUM_NODES");
+  return hosts_of_step != nullptr && std::atoi(hosts_of_step) > 1;
+}
 
 /// Number of programs in the job, and how many ranks each has, in the order of ranks. Only Open MPI tells this.
 inline const char* programs() { return environment_value("OMPI_NUM_APP_CTX"); }

@@ -146,8 +146,7 @@ std::string caveat_words(const Caveat& caveat) {
 std::string_view work_caveat_words(WorkCaveat code) {
   switch (code) {
     case WorkCaveat::narrow_range: return "the amounts of work are too similar to determine the fixed cost";
-    case WorkCaveat::not_linear:
-      return "time does not grow in proportion to the work: a curve fits better than the line";
+    case WorkCaveat::not_linear: return "time does not grow linearly with the work: a curve fits better than the line";
     case WorkCaveat::correlated: return "neighbouring runs deviate from the line in the same way";
     case WorkCaveat::negative_fixed_cost: return "the fixed cost is below 0, so time does not follow a line";
   }
@@ -170,7 +169,7 @@ std::string stopped_words(const Repetition& series) {
   return "";
 }
 
-std::string would_tell_words(const Repetition& series) {
+std::string to_decide_words(const Repetition& series) {
   const TimeRatio& ratio = series.other->versus.undisturbed;
   if (ratio.pairs_needed) return plural(*ratio.pairs_needed, "pair") + " in all";
   return fmt::format("more pairs are not enough: the floor is {}. Quieter runs lower it",
@@ -248,7 +247,7 @@ std::string repetition_text(const Repetition& series) {
                                               versus.undisturbed.welch->high));
     }
     if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.interval) {
-      text += wrapped("to decide", would_tell_words(series));
+      text += wrapped("to decide", to_decide_words(series));
     }
     if (other.false_alarm_share) {
       text +=

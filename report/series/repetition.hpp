@@ -1,7 +1,7 @@
 // A series of runs of one program (`halcyon repeat`) as text for a terminal.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
