@@ -1,9 +1,11 @@
 // halcyon repeat: runs of one program until its time is known as well as was asked for.
 #include <fmt/format.h>
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "cli/commands.hpp"
 #include "cli/console/quantity.hpp"
@@ -21,25 +23,27 @@ namespace {
 namespace fs = std::filesystem;
 
 Outcome<RunSeries> open_series(const RepeatOptions& options, const Words& launch) {
-  const SeriesPurpose purpose{.subcommand = "repeat", .command = launch, .options = options_of(options)};
+  const SeriesPurpose purpose{
+      .subcommand = "repeat", .command = launch, .options = options_of(options), .asked = asked_of(options)};
   if (!options.resumed.empty()) return RunSeries::resume(options.resumed, purpose);
   return RunSeries::begin(options.directory.empty() ? new_series_directory("repeat") : fs::path(options.directory),
                           purpose);
 }
 
+// A result that cannot be written does not prevent the others. Returns the first failure.
 Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
+  Status all = Done{};
+  const auto note = [&all](Status written) {
+    if (all && !written) all = std::move(written);
+  };
   const Repetition& repetition = runs.repetition;
   const nlohmann::ordered_json json = repetition_json(repetition);
-  const std::string kept = (runs.series.directory() / "repeat.json").string();
-  if (const Status written = write_file(kept, to_text(json) + "\n"); !written) return written;
-  if (const Status printed = print_result(repetition_text(repetition), json, options.json); !printed) return printed;
-  if (!options.csv.empty()) {
-    const std::string csv = repetition_csv(repetition);
-    const Status written = options.csv == "-" ? print_text(csv) : write_file(options.csv, csv);
-    if (!written) return written;
-  }
-  if (!options.html.empty()) return write_file(options.html, repetition_html(repetition));
-  return Done{};
+  note(replace_file((runs.series.directory() / "repeat.json").string(), to_text(json) + "\n"));
+  const std::string csv = options.csv.empty() ? "" : repetition_csv(repetition);
+  if (!csv.empty() && options.csv != "-") note(write_file(options.csv, csv));
+  if (!options.html.empty()) note(write_file(options.html, repetition_html(repetition)));
+  note(print_result(options.csv == "-" ? csv : repetition_text(repetition), json, options.json));
+  return all;
 }
 
 int status_of(const RepeatOptions& options, const Repetition& repetition) {
@@ -53,34 +57,38 @@ int status_of(const RepeatOptions& options, const Repetition& repetition) {
   return passed;
 }
 
-// What a series was made with, where the command line of its resumption does not say it again.
-Status take_from_series(RepeatOptions& options, Words& launch) {
-  const Outcome<SeriesPurpose> purpose = RunSeries::purpose_of(options.resumed);
-  if (!purpose) return purpose.failure();
-  if (launch.empty()) launch = purpose->command;
-  for (const auto& [name, value] : purpose->options) {
-    if (name == "prepare" && options.prepare.empty()) options.prepare = value;
-    if (name == "work" && options.work.empty()) options.work = value;
-    if (name == "versus" && options.versus.empty() && !options.is_against_itself) {
-      options.is_against_itself = value == "itself";
-      if (!options.is_against_itself) options.versus = value;
+// One output must not replace another.
+std::optional<std::string> objection_to_outputs(const RepeatOptions& options) {
+  const std::array<std::pair<const char*, const std::string*>, 3> outputs{
+      {{"--export-json", &options.json}, {"--export-csv", &options.csv}, {"--html", &options.html}}};
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const auto& [option, file] = outputs[i];
+    if (file->empty()) continue;
+    for (std::size_t other = 0; other < i; ++other) {
+      if (*file == *outputs[other].second) {
+        return fmt::format("{} and {} cannot both go to {}", outputs[other].first, option,
+                           *file == "-" ? "standard output" : *file);
+      }
     }
+    if (*file == "-" && file == &options.html) return "--html needs a file";
+    if (*file == "-") continue;
+    if (std::optional<std::string> objection = objection_to_place(*file)) return objection;
   }
-  return Done{};
+  return std::nullopt;
 }
 
 int repeat(RepeatOptions options, Words launch) {
   if (!options.resumed.empty()) {
     if (!options.directory.empty()) return fail("-o and --resume exclude each other: a series stays in its directory");
-    if (const Status taken = take_from_series(options, launch); !taken) return fail(taken.failure().message);
+    const Outcome<SeriesPurpose> purpose = RunSeries::purpose_of(options.resumed);
+    if (!purpose) return fail(purpose.failure().message);
+    if (launch.empty()) launch = purpose->command;
+    if (const Status taken = take_over(options, *purpose); !taken) return fail(taken.failure().message);
   }
   if (launch.empty()) return fail("no launch command given: halcyon repeat [OPTIONS] -- mpirun -np 4 ./app");
   const Outcome<RepeatRequest> request = request_of(options, launch);
   if (!request) return fail(request.failure().message);
-  for (const std::string& file : {options.json, options.csv, options.html}) {
-    if (file.empty() || file == "-") continue;
-    if (const std::optional<std::string> objection = objection_to_place(file)) return fail(*objection);
-  }
+  if (const std::optional<std::string> objection = objection_to_outputs(options)) return fail(*objection);
   Outcome<RunSeries> series = open_series(options, launch);
   if (!series) return fail(series.failure().message);
 
@@ -102,7 +110,7 @@ int repeat(RepeatOptions options, Words launch) {
   if (request->work) {
     repetition.work = WorkSeries{.name = request->work->name, .range = request->work->range, .rate = {}};
   }
-  take_over_runs(*request, runs);
+  if (const Status taken = take_over_runs(*request, runs); !taken) return fail(taken.failure().message);
   if (!repetition.runs.empty()) tell(fmt::format("continuing after {}", plural(repetition.runs.size(), "run")));
 
   const Status ended = make_runs(*request, runs);
@@ -110,7 +118,11 @@ int repeat(RepeatOptions options, Words launch) {
   for (const std::string& each : runs.complaints) tell(each);
   if (!written) fail(written.failure().message);
   if (!ended) fail(ended.failure().message);
-  tell("profiles, logs and repeat.json are in " + repetition.directory);
+  if (repetition.runs.empty()) {
+    tell("interrupted before a run had ended; continue with --resume " + repetition.directory);
+  } else {
+    tell("profiles, logs and repeat.json are in " + repetition.directory);
+  }
   runs.signals.end_as_asked();
   return ended && written ? status_of(options, repetition) : int{bad_usage_or_file};
 }
@@ -120,57 +132,52 @@ int repeat(RepeatOptions options, Words launch) {
 void add_repeat(const Command& program) {
   const Command command = program.subcommand("repeat", "Run a program until its time is known well enough");
   auto options = std::make_shared<RepeatOptions>();
-  const auto percent = [](double most) {
-    return [most](const std::string& text) {
-      const std::optional<double> value = percent_in(text);
-      return value && *value > 0.0 && *value < most
-                 ? std::string()
-                 : fmt::format("'{}' is not a percentage between 0 and {}", text, most);
-    };
-  };
-  command.option("--within", options->within, "Stop when the interval of the mean is at most ± this wide")
+  const auto not_empty = [](const std::string& text) { return text.empty() ? std::string("it is empty") : ""; };
+  command
+      .option("--within", options->within,
+              fmt::format("Stop when the interval of the mean is at most ± this wide. Default: {}", default_within))
       .placeholder("PERCENT")
-      .check(percent(100.0))
-      .with_default();
-  command.option("--confidence", options->confidence, "Confidence of the intervals")
+      .check(objection_to_within);
+  command
+      .option("--confidence", options->confidence,
+              fmt::format("Confidence of the intervals. Default: {}", default_confidence))
       .placeholder("PERCENT")
-      .check(percent(100.0))
-      .with_default();
-  command.option("-m,--min-runs", options->least_runs, "Make at least N runs, or pairs")
+      .check(objection_to_confidence);
+  command
+      .option(
+          "-m,--min-runs", options->least_runs,
+          fmt::format("Make at least N runs, or pairs. Default: {}, or --max-runs if that is less", default_least_runs))
       .placeholder("N")
-      .from_to(2, 100000)
-      .with_default();
+      .from_to(2, most_runs_of_a_series);
   command.option("-M,--max-runs", options->most_runs, "Make at most N runs, or pairs")
       .placeholder("N")
-      .from_to(2, 100000);
-  command.option("-r,--runs", options->exact_runs, "Make exactly N runs, or pairs").placeholder("N").from_to(2, 100000);
+      .from_to(2, most_runs_of_a_series);
+  command.option("-r,--runs", options->exact_runs, "Make exactly N runs, or pairs")
+      .placeholder("N")
+      .from_to(2, most_runs_of_a_series);
   command.option("--for", options->most_time, "Make no run that would end later than TIME, such as 90s, 30min or 2h")
       .placeholder("TIME")
-      .check([](const std::string& text) {
-        return seconds_in(text) ? std::string() : "'" + text + "' is not a time such as 90s, 30min or 2h";
-      });
+      .check(objection_to_most_time);
   command
       .option("-w,--warmup", options->warm_up,
-              "Leave out the first N runs, or with auto those that differ from the rest")
+              "Leave out the first N runs, or with auto those that differ from the rest. Default: 0")
       .placeholder("auto|N")
-      .check([](const std::string& text) {
-        return text == "auto" || whole_number_in(text) ? std::string() : "'" + text + "' is not auto or a whole number";
-      })
-      .with_default();
-  command.option("--prepare", options->prepare, "Shell command to run before each run").placeholder("COMMAND");
+      .check(objection_to_warm_up);
+  command.option("--prepare", options->prepare, "Shell command to run before each run")
+      .placeholder("COMMAND")
+      .check(not_empty);
   command
       .option("--versus", options->versus,
               "Launch command of another program, B. Runs of both alternate, and are compared in pairs")
-      .placeholder("COMMAND");
+      .placeholder("COMMAND")
+      .check(not_empty);
   command.flag("--aa", options->is_against_itself,
                "Compare the program with itself: how often does this machine cause a false alarm?");
   command
       .option("--work", options->work,
               "Vary the amount of work, which replaces {NAME} in the launch command; find the cost of a unit")
       .placeholder("NAME=FROM..TO")
-      .check([](const std::string& text) {
-        return varied_work(text) ? std::string() : "'" + text + "' is not NAME=FROM..TO with whole numbers above 0";
-      });
+      .check(objection_to_work);
   command
       .option("--fail-on", options->fail_on,
               "Exit with 3 if B is slower (with 'faster', also if it is faster), with 4 if unclear")
@@ -179,8 +186,13 @@ void add_repeat(const Command& program) {
   command
       .option("-o,--output", options->directory,
               "New or empty directory for all results. Default: halcyon-repeat.TIMESTAMP")
-      .placeholder("DIR");
-  command.option("--resume", options->resumed, "Continue the series in DIR").placeholder("DIR");
+      .placeholder("DIR")
+      .check(not_empty);
+  command
+      .option("--resume", options->resumed,
+              "Continue the series in DIR; what it was asked for holds unless given again")
+      .placeholder("DIR")
+      .check(not_empty);
   command.option("--export-json", options->json, "Write the results as JSON; - prints them instead of the text")
       .placeholder("FILE");
   command.option("--export-csv", options->csv, "Write a table with one row per run").placeholder("FILE");

@@ -2,12 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "analyzer/search/search.hpp"
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/console/quantity.hpp"
 #include "cli/launch/signal_relay.hpp"
 #include "cli/series/varied_runs.hpp"
 #include "report/series/search.hpp"
@@ -27,13 +31,64 @@ struct SearchOptions {
   std::string by = "binary";
   std::string find;
   std::string start;
+  std::vector<std::string> earlier;
   bool counts_failed = false;
   int most_trials = 10;
   int most_runs = 100;
   VariedRunsOptions common;
 };
 
-Outcome<SearchRequest> request_of(const SearchOptions& options, const VariedRange& varied) {
+// The numbers of a command: factors beside the load, such as a problem size.
+std::vector<double> numbers_of(const Words& command) {
+  std::vector<double> numbers;
+  for (const std::string& word : command) {
+    if (const std::optional<double> number = number_in(word)) numbers.push_back(*number);
+  }
+  return numbers;
+}
+
+// The answer of the search in a directory.
+Outcome<KnownPeak> known_answer(const std::string& directory, std::size_t factors) {
+  const Outcome<SeriesPurpose> purpose = RunSeries::purpose_of(directory);
+  if (!purpose) return Failure{"--start-from: " + purpose.failure().message};
+  KnownPeak known{.factors = numbers_of(purpose->command)};
+  if (known.factors.size() != factors) {
+    return Failure{fmt::format("--start-from: the command of {} has {} numbers beside the varied one, and this one {}",
+                               directory, known.factors.size(), factors)};
+  }
+  const std::string file = (std::filesystem::path(directory) / "search.json").string();
+  std::ifstream in(file);
+  const nlohmann::json found = nlohmann::json::parse(in, nullptr, false);
+  const nlohmann::json answer = found.is_object() ? found.value("answer", nlohmann::json()) : nlohmann::json();
+  const nlohmann::json load = answer.is_object() ? answer.value("load", nlohmann::json()) : nlohmann::json();
+  if (!load.is_number()) return Failure{"--start-from: " + file + " has no answer"};
+  known.load = load.get<double>();
+  return known;
+}
+
+// Where to start; nothing if the user does not say.
+Outcome<std::optional<double>> start_of(const SearchOptions& options, const Words& launch, const VariedRange& varied) {
+  if (!options.start.empty() && !options.earlier.empty()) return Failure{"--start and --start-from exclude each other"};
+  if (!options.start.empty()) {
+    const Outcome<Factor> start = parse_factor("start=" + options.start);
+    const bool is_good = start && start->levels.size() == 1 && start->levels.front() >= varied.range.low &&
+                         start->levels.front() <= varied.range.high;
+    if (!is_good) return Failure{"--start: '" + options.start + "' is no number of the range"};
+    return std::optional(start->levels.front());
+  }
+  const std::vector<double> factors = numbers_of(launch);
+  std::vector<KnownPeak> known;
+  for (const std::string& directory : options.earlier) {
+    Outcome<KnownPeak> answer = known_answer(directory, factors.size());
+    if (!answer) return answer.failure();
+    known.push_back(std::move(*answer));
+  }
+  std::optional<double> load = start_from(known, factors);
+  if (load) load = std::clamp(varied.is_whole ? std::round(*load) : *load, varied.range.low, varied.range.high);
+  return load;
+}
+
+Outcome<SearchRequest> request_of(const SearchOptions& options, const Words& launch, const VariedRange& varied) {
   const Outcome<ResponseLimit> limit = parse_limit(options.limit);
   if (!limit) return Failure{"--limit: " + limit.failure().message};
   const Outcome<double> accuracy = parse_share(options.accuracy, {0.5, 0.999});
@@ -53,16 +108,12 @@ Outcome<SearchRequest> request_of(const SearchOptions& options, const VariedRang
   for (const LoadPick pick : {LoadPick::linear, LoadPick::binary, LoadPick::model}) {
     if (options.by == name_of(pick)) request.pick = pick;
   }
-  if (!options.start.empty()) {
-    const Outcome<Factor> start = parse_factor("start=" + options.start);
-    const bool is_good = start && start->levels.size() == 1 && start->levels.front() >= varied.range.low &&
-                         start->levels.front() <= varied.range.high;
-    if (!is_good) return Failure{"--start: '" + options.start + "' is no number of the range"};
-    if (limit->response == Response::efficiency) {
-      return Failure{"--start: efficiency is relative to the smallest load, which is tried first"};
-    }
-    request.start = start->levels.front();
+  const Outcome<std::optional<double>> start = start_of(options, launch, varied);
+  if (!start) return start.failure();
+  if (*start && limit->response == Response::efficiency) {
+    return Failure{"--start: efficiency is relative to the smallest load, which is tried first"};
   }
+  request.start = *start;
   if (!options.common.read.empty() && limit->response != Response::rate) {
     return Failure{"--read gives the number of 'rate': use --limit 'rate > NUMBER'"};
   }
@@ -145,7 +196,7 @@ int search(const SearchOptions& options, const Words& launch) {
   if (launch.empty()) return fail("no launch command given: halcyon search [OPTIONS] -- mpirun -np {ranks} ./app");
   const Outcome<VariedRange> varied = parse_varied_range(options.vary);
   if (!varied) return fail("--vary: " + varied.failure().message);
-  const Outcome<SearchRequest> request = request_of(options, *varied);
+  const Outcome<SearchRequest> request = request_of(options, launch, *varied);
   if (!request) return fail(request.failure().message);
   VariedRunsSetting setting{
       .subcommand = "search", .names = {varied->name}, .launch = launch, .keeps_failed = options.counts_failed};
@@ -192,6 +243,12 @@ void add_search(const Command& program) {
   command
       .option("--start", options->start, "The load to try first, such as the answer for a similar program. Default: A")
       .placeholder("N");
+  command
+      .option(
+          "--start-from", options->earlier,
+          "Start at the answer of the search in DIR. Of several, the one whose command has the nearest numbers counts")
+      .placeholder("DIR")
+      .repeatable();
   command.flag("--count-failed", options->counts_failed,
                "A run that fails does not meet the limit. Without this option, such a run ends the search");
   command.option("--max-trials", options->most_trials, "Maximum number of runs of one load")

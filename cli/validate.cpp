@@ -91,7 +91,7 @@ Outcome<Recorded> record(const ValidateOptions& options, const Recording& record
     }
     return end;
   };
-  const Outcome<std::string> file = series.runs.record(recording.name, make, series.signals);
+  const Outcome<std::string> file = series.runs.record(recording.name, options.launch, make, series.signals);
   if (!file) return file.failure();
   if (!disturbed) return disturbed.failure();
   Outcome<Profile> profile = read_profile(*file);

@@ -26,7 +26,7 @@ struct Logarithmic {
 };
 
 double half_width_percent_of(double log_below, double log_above) {
-  return 50.0 * (std::exp(log_above) - std::exp(-log_below));
+  return 100.0 * std::sinh(0.5 * (log_below + log_above));
 }
 
 // By pairs.
@@ -91,7 +91,8 @@ VersusVerdict verdict_of_ratio(const TimeRatio& ratio, double within_percent) {
 }
 
 bool counts(const RunPair& pair) {
-  return pair.a.end == RunEnd::finished && pair.b.end == RunEnd::finished && pair.a.undisturbed && pair.b.undisturbed;
+  return !pair.is_warm_up && pair.a.end == RunEnd::finished && pair.b.end == RunEnd::finished && pair.a.undisturbed &&
+         pair.b.undisturbed;
 }
 
 Logarithmic undisturbed_logarithms(std::span<const RunPair> pairs) {
@@ -125,6 +126,10 @@ std::optional<double> TimeRatio::half_width_percent_after(std::size_t all_pairs)
 }
 
 double TimeRatio::floor_percent() const { return half_width_percent_of(log_floor_below, log_floor_above); }
+
+double versus_half_width_percent(double within_percent) {
+  return half_width_percent_of(0.0, std::log1p(within_percent / 100.0));
+}
 
 Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision) {
   Versus versus;

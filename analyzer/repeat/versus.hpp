@@ -30,6 +30,7 @@ constexpr std::string_view name_of(VersusVerdict verdict) {
 struct RunPair {
   RepeatedRun a;
   RepeatedRun b;
+  bool is_warm_up = false;  // one of the two is
 };
 
 /// Which program runs first in a pair, from pair 0 on: A B, B A, A B, B A (ABBA). Drift of the machine then affects
@@ -51,7 +52,7 @@ struct TimeRatio {
   double log_floor_below = 0.0;
   double log_floor_above = 0.0;
 
-  /// Half of the interval's width, in percent of the ratio.
+  /// Half of the width of an interval whose logarithm is as wide, with 1 in its middle; in percent.
   std::optional<double> half_width_percent() const;
   /// Its expected value after `all_pairs` pairs, if their scatter stays the same.
   std::optional<double> half_width_percent_after(std::size_t all_pairs) const;
@@ -74,12 +75,13 @@ struct Versus {
 /// errors of the best of them. These do not cancel and do not scatter from pair to pair.
 ///
 /// `same`: the whole interval lies within 1 +- `within_percent`. `faster`, `slower`: not that, and the whole interval
-/// lies to one side of 1. Else `unclear`. With the half width at half of `within_percent` nothing is unclear: an
-/// interval of that width lies within the limits or to one side of 1. So pairs are made until it is that narrow.
+/// lies to one side of 1. Else `unclear`. Pairs are made until nothing is unclear: until an interval around 1, wherever
+/// it lies, cannot reach beyond the limits (versus_half_width_percent()).
 Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision);
 
-/// The half width, in percent, at which a comparison stops.
-constexpr double versus_half_width_percent(double within_percent) { return within_percent / 2.0; }
+/// The half width, in percent, at which a comparison stops. An interval of the ratio from 1 to 1 + W, the worst case,
+/// has a logarithm of the width log(1 + W). For small W this is half of `within_percent`.
+double versus_half_width_percent(double within_percent);
 
 /// For outlook_of(), with `versus_half_width_percent(within_percent)` as the rule's width. The floor counts when the
 /// random part of the interval is not above it.

@@ -101,4 +101,10 @@ std::optional<WorkRate> work_rate(std::span<const WorkedRun> runs, double confid
   return rate;
 }
 
+std::optional<double> half_width_percent(const WorkRate& rate) {
+  const Interval& interval = rate.unit.interval_seconds;
+  if (interval.low <= 0.0) return std::nullopt;
+  return 50.0 * (interval.high - interval.low) / rate.unit.seconds;
+}
+
 }  // namespace halcyon

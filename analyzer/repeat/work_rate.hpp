@@ -63,6 +63,9 @@ struct WorkRate {
   std::vector<WorkCaveat> caveats;
 };
 
+/// Half of the interval of the cost of a unit, in percent of the cost. None if the cost may be 0.
+std::optional<double> half_width_percent(const WorkRate& rate);
+
 /// None with fewer than three runs, or if all have the same amount.
 std::optional<WorkRate> work_rate(std::span<const WorkedRun> runs, double confidence,
                                   WorkWeights weights = WorkWeights::relative);

@@ -1,6 +1,8 @@
 #include "cli/launch/run_series.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -36,10 +38,29 @@ std::string text_of(const ordered_json& document) {
   return document.dump(2, ' ', false, ordered_json::error_handler_t::replace);
 }
 
+ordered_json object_of(const Environment& values) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [name, value] : values) object[name] = value;
+  return object;
+}
+
+// What must be the same if the series is resumed.
 ordered_json document_of(const SeriesPurpose& purpose) {
-  ordered_json options = ordered_json::object();
-  for (const auto& [name, value] : purpose.options) options[name] = value;
-  return {{"subcommand", purpose.subcommand}, {"command", purpose.command}, {"options", options}};
+  return {{"subcommand", purpose.subcommand}, {"command", purpose.command}, {"options", object_of(purpose.options)}};
+}
+
+// The first value that differs, "NAME=VALUE" or the whole member.
+std::string difference_in_words(const std::string& key, const ordered_json& theirs, const ordered_json& ours) {
+  if (theirs.is_object()) {
+    for (const auto& [name, value] : theirs.items()) {
+      if (ours.value(name, ordered_json()) != value)
+        return name + "=" + (value.is_string() ? value.get<std::string>() : text_of(value));
+    }
+    for (const auto& [name, value] : ours.items()) {
+      if (!theirs.contains(name)) return "no " + name;
+    }
+  }
+  return key + " " + theirs.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
 ordered_json document_of(const SeriesRun& run) {
@@ -124,6 +145,7 @@ fs::path new_series_directory(const std::string& subcommand) {
 Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose purpose) {
   if (const std::optional<std::string> objection = objection_to(directory)) return Failure{*objection};
   RunSeries series(fs::absolute(directory).lexically_normal(), std::move(purpose));
+  if (const Status locked = series.lock(); !locked) return locked.failure();
   if (const Status saved = series.save(); !saved) return saved.failure();
   return series;
 }
@@ -132,12 +154,15 @@ Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurp
   RunSeries series(fs::absolute(directory).lexically_normal(), purpose);
   const Outcome<ordered_json> document = read_manifest(series.directory_);
   if (!document) return document.failure();
+  if (const Status locked = series.lock(); !locked) return locked.failure();
   const std::string manifest = (series.directory_ / manifest_name).string();
   const ordered_json wanted = document_of(purpose);
   for (const auto& [key, ours] : wanted.items()) {
     if (!document->contains(key)) return Failure{manifest + " is damaged: it has no " + key};
     if (text_of(document->at(key)) != text_of(ours)) {
-      return Failure{series.directory_.string() + " is a series of other runs: see " + key + " in " + manifest};
+      return Failure{fmt::format("{} is a series of other runs: it was made with {} ({} of {}). Give the same options",
+                                 series.directory_.string(), difference_in_words(key, document->at(key), ours), key,
+                                 manifest)};
     }
   }
   const ordered_json runs = document->value("runs", ordered_json());
@@ -162,12 +187,17 @@ Outcome<SeriesPurpose> RunSeries::purpose_of(const fs::path& directory) {
                        std::all_of(command.begin(), command.end(), is_text) &&
                        std::all_of(options.begin(), options.end(), is_text);
   if (!is_good) return Failure{(directory / manifest_name).string() + " is damaged: it does not say what was run"};
-  SeriesPurpose purpose{.subcommand = subcommand, .command = command.get<Words>(), .options = {}};
+  SeriesPurpose purpose{.subcommand = subcommand, .command = command.get<Words>(), .options = {}, .asked = {}};
   for (const auto& [name, value] : options.items()) purpose.options.emplace_back(name, value);
+  const ordered_json asked = document->value("asked", ordered_json::object());  // older series have none
+  for (const auto& [name, value] : asked.items()) {
+    if (value.is_string()) purpose.asked.emplace_back(name, value);
+  }
   return purpose;
 }
 
-Outcome<std::string> RunSeries::record(const std::string& name, const MakeRun& make, const SignalRelay& relay) {
+Outcome<std::string> RunSeries::record(const std::string& name, const Words& command, const MakeRun& make,
+                                       const SignalRelay& relay) {
   const std::string so_far = "; the profiles so far are in " + directory_.string();
   if (relay.asked_to_end() != 0) return Failure{"interrupted before " + name + so_far};
   SeriesRun& run = run_of(name);
@@ -180,15 +210,20 @@ Outcome<std::string> RunSeries::record(const std::string& name, const MakeRun& m
     run.status = end->status;
     if (end->profile) run.profile = fs::path(*end->profile).filename().string();
   }
-  const bool is_good = end && end->status == 0 && end->profile;
+  const bool is_in_place = end && end->profile && fs::path(*end->profile).parent_path() == directory_;
+  if (!is_in_place) run.profile.clear();
+  const bool is_good = end && end->status == 0 && is_in_place;
   run.state = relay.asked_to_end() != 0 ? RunState::interrupted : is_good ? RunState::recorded : RunState::failed;
   const Status saved = save();
   if (!end) return end.failure();
   if (run.state == RunState::interrupted) return Failure{"interrupted in " + name + so_far};
   if (run.state == RunState::failed) {
     const std::string why =
-        end->status != 0 ? fmt::format(" ended with status {}", end->status) : std::string(": ") + no_profile_written;
-    return Failure{fmt::format("{}{} ({}; its output is {})", name, why, quoted(purpose_.command), log_of(name))};
+        end->status != 0 ? fmt::format(" ended with status {}", end->status)
+        : end->profile   ? fmt::format(": its profile is {}, since it could not be written into {}. Is the disk full?",
+                                       *end->profile, directory_.string())
+                         : std::string(": ") + no_profile_written;
+    return Failure{fmt::format("{}{} ({}; its output is {})", name, why, quoted(command), log_of(name))};
   }
   if (!saved) return saved.failure();
   return *end->profile;
@@ -213,10 +248,18 @@ SeriesRun& RunSeries::run_of(const std::string& name) {
   return known != runs_.end() ? *known : runs_.emplace_back(SeriesRun{.name = name});
 }
 
+// Where a file system knows no locks, two processes are not kept apart.
+Status RunSeries::lock() {
+  lock_ = Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!lock_ || flock(lock_.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return Done{};
+  return Failure{"another halcyon is making runs in " + directory_.string() + ": wait until it has ended"};
+}
+
 // By renaming a new file: a process that is killed leaves the old list or the new one.
 Status RunSeries::save() const {
   ordered_json document{{"series_version", newest_series_version}, {"halcyon", HALCYON_VERSION}};
   document.update(document_of(purpose_));
+  document["asked"] = object_of(purpose_.asked);
   document["runs"] = ordered_json::array();
   for (const SeriesRun& run : runs_) document["runs"].push_back(document_of(run));
   const fs::path file = directory_ / manifest_name;

@@ -12,6 +12,7 @@
 
 #include "cli/launch/recorded_run.hpp"
 #include "cli/launch/signal_relay.hpp"
+#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
@@ -21,6 +22,7 @@ struct SeriesPurpose {
   std::string subcommand;
   Words command;        // the launch command, as given
   Environment options;  // names and values of everything that changes the runs
+  Environment asked;    // what else was asked for; a series may be resumed with other values
 };
 
 /// `recorded`: it has a profile. `other_work`: it has one, but did not do the work of the first run.
@@ -43,7 +45,8 @@ std::filesystem::path new_series_directory(const std::string& subcommand);
 
 class RunSeries {
  public:
-  /// The directory must be new or empty, so that results of two series are never mixed.
+  /// The directory must be new or empty, so that results of two series are never mixed. It is locked, so that no other
+  /// process continues the series at the same time.
   static Outcome<RunSeries> begin(const std::filesystem::path& directory, SeriesPurpose purpose);
   /// Reads series.json and continues the series. A run that is still marked as running counts as interrupted.
   static Outcome<RunSeries> resume(const std::filesystem::path& directory, const SeriesPurpose& purpose);
@@ -58,9 +61,11 @@ class RunSeries {
 
   /// Makes one run, which writes to the given profile and log.
   using MakeRun = std::function<Outcome<RecordedRunEnd>(const std::string& profile, const std::string& log)>;
-  /// Makes a run, or repeats the one of that name, and returns its profile. A failure if the run failed, or if a signal
-  /// asked this process to end before it or during it.
-  Outcome<std::string> record(const std::string& name, const MakeRun& make, const SignalRelay& relay);
+  /// Makes a run, or repeats the one of that name, and returns its profile. A failure if the run failed, if its profile
+  /// is not in the directory (it is elsewhere if the disk is full), or if a signal asked this process to end before it
+  /// or during it. `command` is named where the run failed.
+  Outcome<std::string> record(const std::string& name, const Words& command, const MakeRun& make,
+                              const SignalRelay& relay);
 
   /// Notes how many segments a recorded run has. False if it differs by more than a tenth from the first noted run with
   /// a name that begins with `like`: a program that continues from files of its last run does other work.
@@ -70,9 +75,11 @@ class RunSeries {
   RunSeries(std::filesystem::path directory, SeriesPurpose purpose)
       : directory_(std::move(directory)), purpose_(std::move(purpose)) {}
   SeriesRun& run_of(const std::string& name);
+  Status lock();
   Status save() const;
 
   std::filesystem::path directory_;
+  Descriptor lock_;
   SeriesPurpose purpose_;
   std::vector<SeriesRun> runs_;
 };

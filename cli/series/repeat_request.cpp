@@ -49,9 +49,34 @@ Outcome<Launched> launched(const Words& command) {
 
 }  // namespace
 
+std::string objection_to_within(const std::string& text) {
+  const std::optional<double> value = percent_in(text);
+  return value && *value >= 0.01 && *value < 100.0 ? std::string()
+                                                   : "'" + text + "' is not a percentage from 0.01% to below 100%";
+}
+
+std::string objection_to_confidence(const std::string& text) {
+  const std::optional<double> value = percent_in(text);
+  return value && *value >= 50.0 && *value <= 99.9 ? std::string()
+                                                   : "'" + text + "' is not a percentage from 50% to 99.9%";
+}
+
+std::string objection_to_most_time(const std::string& text) {
+  return seconds_in(text) ? std::string() : "'" + text + "' is not a time such as 90s, 30min or 2h";
+}
+
+std::string objection_to_warm_up(const std::string& text) {
+  return text == "auto" || whole_number_in(text) ? std::string() : "'" + text + "' is not auto or a whole number";
+}
+
+std::string objection_to_work(const std::string& text) {
+  return varied_work(text) ? std::string() : "'" + text + "' is not NAME=FROM..TO with whole numbers from 1 to 10^15";
+}
+
 std::optional<VariedWork> varied_work(const std::string& text) {
   const Outcome<VariedRange> varied = parse_varied_range(text);
-  if (!varied || !varied->is_whole || varied->range.low < 1.0) return std::nullopt;
+  constexpr double most = 1e15;  // above it, a double is not always exact
+  if (!varied || !varied->is_whole || varied->range.low < 1.0 || varied->range.high > most) return std::nullopt;
   return VariedWork{varied->name,
                     {static_cast<std::uint64_t>(varied->range.low), static_cast<std::uint64_t>(varied->range.high)}};
 }
@@ -80,12 +105,23 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
       return Failure{*objection};
     }
   }
-  request.precision = {.within_percent = *percent_in(options.within),
-                       .confidence = 0.01 * *percent_in(options.confidence)};
+  if (options.exact_runs > 0 && (options.least_runs > 0 || options.most_runs > 0)) {
+    return Failure{"--runs excludes --min-runs and --max-runs"};
+  }
+  constexpr int fewest_of_a_line = 3;
+  for (const int most : {options.most_runs, options.exact_runs}) {
+    if (request.work && most > 0 && most < fewest_of_a_line) return Failure{"--work needs three runs or more"};
+  }
+  request.precision = {
+      .within_percent = *percent_in(options.within.empty() ? default_within : options.within),
+      .confidence = 0.01 * *percent_in(options.confidence.empty() ? default_confidence : options.confidence)};
   request.rule.within_percent =
       request.b ? versus_half_width_percent(request.precision.within_percent) : request.precision.within_percent;
-  request.rule.least_runs = static_cast<std::size_t>(options.least_runs);
-  if (options.most_runs > 0) request.rule.most_runs = static_cast<std::size_t>(options.most_runs);
+  if (options.most_runs > 0) {
+    request.rule.most_runs = static_cast<std::size_t>(options.most_runs);
+    request.rule.least_runs = std::min(request.rule.least_runs, *request.rule.most_runs);
+  }
+  if (options.least_runs > 0) request.rule.least_runs = static_cast<std::size_t>(options.least_runs);
   if (options.exact_runs > 0) {
     request.rule.most_runs = static_cast<std::size_t>(options.exact_runs);
     request.rule.least_runs = std::max<std::size_t>(2, *request.rule.most_runs);
@@ -94,7 +130,9 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
     return Failure{fmt::format("--max-runs {} is less than --min-runs {}", options.most_runs, options.least_runs)};
   }
   if (!options.most_time.empty()) request.rule.most_seconds = *seconds_in(options.most_time);
-  if (options.warm_up != "auto") request.warm_up_runs = static_cast<std::size_t>(*whole_number_in(options.warm_up));
+  if (options.warm_up != "auto") {
+    request.warm_up_runs = static_cast<std::size_t>(whole_number_in(options.warm_up).value_or(0));
+  }
   return request;
 }
 
@@ -104,6 +142,71 @@ Environment options_of(const RepeatOptions& options) {
   all.emplace_back("versus", options.is_against_itself ? "itself" : options.versus);
   all.emplace_back("work", options.work);
   return all;
+}
+
+namespace {
+
+struct AskedText {
+  const char* name;
+  std::string RepeatOptions::*value;
+  std::string (*objection)(const std::string& text);
+};
+struct AskedNumber {
+  const char* name;
+  int RepeatOptions::*value;
+};
+constexpr AskedText asked_texts[] = {{"within", &RepeatOptions::within, objection_to_within},
+                                     {"confidence", &RepeatOptions::confidence, objection_to_confidence},
+                                     {"for", &RepeatOptions::most_time, objection_to_most_time},
+                                     {"warmup", &RepeatOptions::warm_up, objection_to_warm_up}};
+constexpr AskedNumber asked_numbers[] = {{"min-runs", &RepeatOptions::least_runs},
+                                         {"max-runs", &RepeatOptions::most_runs},
+                                         {"runs", &RepeatOptions::exact_runs}};
+
+}  // namespace
+
+Environment asked_of(const RepeatOptions& options) {
+  Environment all;
+  for (const AskedText& asked : asked_texts) all.emplace_back(asked.name, options.*asked.value);
+  for (const AskedNumber& asked : asked_numbers) {
+    all.emplace_back(asked.name, options.*asked.value > 0 ? std::to_string(options.*asked.value) : "");
+  }
+  return all;
+}
+
+Status take_over(RepeatOptions& options, const SeriesPurpose& purpose) {
+  const auto damaged = [](const std::string& name, const std::string& why) {
+    return Failure{"series.json is damaged: " + name + ": " + why};
+  };
+  for (const auto& [name, value] : purpose.options) {
+    if (name == "prepare" && options.prepare.empty()) options.prepare = value;
+    if (name == "work" && options.work.empty() && !value.empty()) {
+      if (const std::string why = objection_to_work(value); !why.empty()) return damaged(name, why);
+      options.work = value;
+    }
+    if (name == "versus" && options.versus.empty() && !options.is_against_itself) {
+      options.is_against_itself = value == "itself";
+      if (!options.is_against_itself) options.versus = value;
+    }
+  }
+  const bool says_how_many = options.least_runs > 0 || options.most_runs > 0 || options.exact_runs > 0;
+  for (const auto& [name, value] : purpose.asked) {
+    if (value.empty()) continue;
+    for (const AskedText& asked : asked_texts) {
+      if (name != asked.name || !(options.*asked.value).empty()) continue;
+      if (const std::string why = asked.objection(value); !why.empty()) return damaged(name, why);
+      options.*asked.value = value;
+    }
+    for (const AskedNumber& asked : asked_numbers) {
+      if (name != asked.name || says_how_many) continue;
+      const std::optional<std::uint64_t> number = whole_number_in(value);
+      if (!number || *number < 2 || *number > most_runs_of_a_series) {
+        return damaged(name, "'" + value + "' is no number of runs");
+      }
+      options.*asked.value = static_cast<int>(*number);
+    }
+  }
+  return Done{};
 }
 
 }  // namespace halcyon::cli

@@ -6,20 +6,22 @@
 
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/rank_environment.hpp"
+#include "cli/launch/run_series.hpp"
 #include "libprofile/system/outcome.hpp"
 #include "report/series/repetition.hpp"
 
 namespace halcyon::cli {
 
+/// Texts and numbers as they were given. Empty or 0: not given.
 struct RepeatOptions {
   RankOptions recording;
-  std::string within = "2%";
-  std::string confidence = "95%";
-  int least_runs = static_cast<int>(default_least_runs);
-  int most_runs = 0;   // 0: no limit
-  int exact_runs = 0;  // 0: as many as needed
+  std::string within;
+  std::string confidence;
+  int least_runs = 0;
+  int most_runs = 0;
+  int exact_runs = 0;
   std::string most_time;
-  std::string warm_up = "0";
+  std::string warm_up;
   std::string prepare;
   std::string directory;
   std::string resumed;
@@ -32,6 +34,10 @@ struct RepeatOptions {
   std::string html;
   bool no_baseline = false;
 };
+
+inline constexpr const char* default_within = "2%";
+inline constexpr const char* default_confidence = "95%";
+inline constexpr int most_runs_of_a_series = 100000;
 
 /// A program of the series: its command, and how it is launched.
 struct Launched {
@@ -55,13 +61,24 @@ struct RepeatRequest {
   RankOptions recording;
 };
 
-/// "N=1000..16000", of whole numbers above 0.
+/// "N=1000..16000", of whole numbers from 1 to 10^15.
 std::optional<VariedWork> varied_work(const std::string& text);
+
+/// Why a text is no value of an option; empty if it is one.
+std::string objection_to_within(const std::string& text);
+std::string objection_to_confidence(const std::string& text);
+std::string objection_to_most_time(const std::string& text);
+std::string objection_to_warm_up(const std::string& text);
+std::string objection_to_work(const std::string& text);
 
 /// The options must have passed the checks of the command line.
 Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& launch);
 
-/// Everything that changes the runs. The requested precision may change when a series is resumed.
+/// Everything that changes the runs.
 Environment options_of(const RepeatOptions& options);
+/// The requested precision and limits, which may change when a series is resumed.
+Environment asked_of(const RepeatOptions& options);
+/// What a series was asked for, unless the options say something else.
+Status take_over(RepeatOptions& options, const SeriesPurpose& purpose);
 
 }  // namespace halcyon::cli

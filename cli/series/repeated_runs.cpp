@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cmath>
 #include <cstring>
@@ -17,7 +18,7 @@
 namespace halcyon::cli {
 namespace {
 
-constexpr int most_failures_in_a_row = 3;
+constexpr int most_useless_runs_in_a_row = 3;
 constexpr std::size_t repetitions_of_false_alarms = 1000;
 // `run-001`: how many there will be is not known.
 constexpr std::size_t most_numbered_runs = 999;
@@ -50,7 +51,7 @@ Status prepare(const RepeatRequest& request, const std::string& name, RepeatedRu
   if (!job) return job.failure();
   const Outcome<JobEnd> end = runs.signals.wait(*job);
   if (!end) return end.failure();
-  if (end->status == 0) return Done{};
+  if (end->status == 0 || runs.signals.asked_to_end() != 0) return Done{};
   return Failure{fmt::format("--prepare ended with status {} before {} (its output is {})", end->status, name, log)};
 }
 
@@ -65,7 +66,7 @@ Outcome<std::string> record(const RepeatRequest& request, const std::string& nam
     run.options.output = profile;
     return run_recorded(run, runs.signals);
   };
-  return runs.series.record(name, make, runs.signals);
+  return runs.series.record(name, command, make, runs.signals);
 }
 
 void take_over(ListedRun& listed, const JudgedFile& judged) {
@@ -160,16 +161,18 @@ std::vector<WorkedRun> worked_runs(const Repetition& repetition) {
   return runs;
 }
 
-// The cost of a unit as a mean: more runs make its interval narrower in the same way.
+// The cost of a unit as a mean: more runs make its interval narrower in the same way. A cost that may be 0 has no width
+// in percent.
 KnownSoFar known_so_far(const WorkSeries& work, double confidence, double within_percent) {
   if (!work.rate) return {};
   const EstimatedCost& unit = work.rate->unit;
+  if (!half_width_percent(*work.rate)) return {.runs = work.rate->runs};
   MeanTime mean{.runs = work.rate->runs,
                 .mean_seconds = unit.seconds,
                 .interval_seconds = unit.interval_seconds,
                 .confidence = confidence,
                 .random_seconds = 0.5 * (unit.interval_seconds.high - unit.interval_seconds.low)};
-  if (const std::optional<double> width = mean.half_width_percent(); width && unit.seconds > 0.0) {
+  if (const std::optional<double> width = mean.half_width_percent()) {
     const double factor = *width / within_percent;
     mean.runs_needed = static_cast<std::size_t>(std::ceil(static_cast<double>(mean.runs) * factor * factor));
   }
@@ -188,12 +191,13 @@ SeriesProgress progress_of(const RepeatedRuns& runs) {
 
 bool has_finished(const RepeatedRun& run) { return run.end == RunEnd::finished; }
 
-// Runs or pairs that finished: --max-runs counts them, whether they have an estimate or not.
+// Runs or pairs that finished and are no warm-up: --max-runs counts them, whether they have an estimate or not.
 std::size_t finished(const Repetition& repetition) {
   if (!repetition.other) return repetition.summary.measured.runs;
   const std::vector<RunPair> pairs = pairs_of(repetition);
-  return static_cast<std::size_t>(std::count_if(
-      pairs.begin(), pairs.end(), [](const RunPair& pair) { return has_finished(pair.a) && has_finished(pair.b); }));
+  return static_cast<std::size_t>(std::count_if(pairs.begin(), pairs.end(), [](const RunPair& pair) {
+    return !pair.is_warm_up && has_finished(pair.a) && has_finished(pair.b);
+  }));
 }
 
 // What the series is to know.
@@ -230,11 +234,12 @@ void evaluate(const RepeatRequest& request, RepeatedRuns& runs) {
   }
 }
 
-// Makes a run. False if it failed.
-Outcome<bool> make_run(const RepeatRequest& request, const std::string& name, std::size_t number, RepeatedRuns& runs) {
+// Makes a run, and returns how it ended; nothing if it was interrupted.
+Outcome<std::optional<RunEnd>> make_run(const RepeatRequest& request, const std::string& name, std::size_t number,
+                                        RepeatedRuns& runs) {
   if (const Status prepared = prepare(request, name, runs); !prepared) return prepared.failure();
   const Outcome<std::string> profile = record(request, name, number, runs);
-  if (runs.signals.asked_to_end() != 0) return true;
+  if (runs.signals.asked_to_end() != 0) return std::optional<RunEnd>();
   if (!profile) {
     show_end_of(runs.series.log_of(name));
     tell(name + " does not count: " + profile.failure().message);
@@ -243,52 +248,96 @@ Outcome<bool> make_run(const RepeatRequest& request, const std::string& name, st
   const Status added = add_new_run(request, name, runs);
   show_step("");
   if (!added) return added.failure();
-  return static_cast<bool>(profile);
+  return std::optional(runs.repetition.runs.back().run.end);
+}
+
+// Runs one after the other that do not count. Runs of two programs alternate, so each has its own.
+struct UselessRuns {
+  int failed = 0;
+  int of_other_work = 0;
+
+  // Why no more runs are made, if so.
+  std::optional<std::string> add(RunEnd end, bool is_first, const std::string& name) {
+    failed = end == RunEnd::failed ? failed + 1 : 0;
+    of_other_work = end == RunEnd::other_work ? of_other_work + 1 : 0;
+    if (failed > 0 && is_first) {
+      return name.starts_with("b-") ? "the first run of B failed: nothing is compared"
+                                    : "the first run failed: nothing is repeated";
+    }
+    if (failed >= most_useless_runs_in_a_row) return fmt::format("{} runs failed one after the other", failed);
+    if (of_other_work >= most_useless_runs_in_a_row) {
+      return fmt::format(
+          "{} runs one after the other did other work than the first run. If the first run found no files of an "
+          "earlier one, or the others do: remove them with --prepare, and begin a new series",
+          of_other_work);
+    }
+    return std::nullopt;
+  }
+};
+
+// Why the series cannot become known with more runs, if so.
+std::optional<std::string> reason_to_give_up(const RepeatRequest& request, const Repetition& repetition,
+                                             const KnownSoFar& known) {
+  const std::size_t many = 2 * request.rule.least_runs;
+  if (known.runs == 0 && finished(repetition) >= many) {
+    return fmt::format("none of {} has an estimate of its undisturbed time: halcyon report says why",
+                       plural(repetition.runs.size(), "run"));
+  }
+  if (request.work && known.runs >= many && !known.half_width_percent) {
+    return fmt::format(
+        "after {}, the time may not depend on {} at all: vary it more, or check that the program uses it",
+        plural(known.runs, "run"), request.work->name);
+  }
+  return std::nullopt;
 }
 
 Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
   const Progress progress;
   Repetition& repetition = runs.repetition;
-  int failures = 0;
+  std::array<UselessRuns, 2> useless;  // of A and B
   for (std::size_t number = repetition.runs.size();; ++number) {
     evaluate(request, runs);
-    const std::size_t known = known_so_far(request, repetition).runs;
+    KnownSoFar known = known_so_far(request, repetition);
     const bool is_pair_whole = !request.b || number % 2 == 0;
-    if (is_pair_whole && is_look(known, request.rule.least_runs)) {
+    if (is_pair_whole && is_look(known.runs, request.rule.least_runs)) {
       judge_again(runs);
       evaluate(request, runs);
+      known = known_so_far(request, repetition);
     }
     const bool is_interrupted = runs.signals.asked_to_end() != 0;
     if (repetition.outlook.stopped_because && (is_pair_whole || is_interrupted)) return Done{};
-    if (known == 0 && finished(repetition) >= 2 * request.rule.least_runs) {
-      return Failure{fmt::format("none of {} has an estimate of its undisturbed time: halcyon report says why",
-                                 plural(repetition.runs.size(), "run"))};
-    }
+    if (const std::optional<std::string> reason = reason_to_give_up(request, repetition, known))
+      return Failure{*reason};
     const std::string name = name_of_run(request, number);
     progress.begin(number, name + ", " + outlook_words(repetition));
-    const Outcome<bool> good = make_run(request, name, number, runs);
-    if (!good) return good.failure();
-    failures = *good ? 0 : failures + 1;
-    if (failures > 0 && number == 0) return Failure{"the first run failed: nothing is repeated"};
-    if (failures >= most_failures_in_a_row) {
-      return Failure{fmt::format("{} runs failed one after the other", failures)};
-    }
+    const Outcome<std::optional<RunEnd>> end = make_run(request, name, number, runs);
+    if (!end) return end.failure();
+    if (!*end) continue;
+    const Program program = program_of(name);
+    const bool is_first = runs_of(repetition, program).size() == 1;
+    if (const auto reason = useless[program == Program::b ? 1 : 0].add(**end, is_first, name)) return Failure{*reason};
   }
 }
 
 }  // namespace
 
-void take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
+Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
   for (const SeriesRun& made : runs.series.runs()) {
     runs.seconds_before += made.seconds;
     if (made.state == RunState::interrupted || made.state == RunState::running) continue;
+    const std::size_t number = runs.repetition.runs.size();
+    if (made.name != name_of_run(request, number)) {
+      return Failure{fmt::format("{} is damaged: its run {} is named '{}'",
+                                 (runs.series.directory() / "series.json").string(), number + 1, made.name)};
+    }
     show_step("analyzing " + made.name);
-    ListedRun listed = listed_run(request, made, runs.repetition.runs.size());
+    ListedRun listed = listed_run(request, made, number);
     std::optional<JudgedFile> judged;
     if (listed.run.end != RunEnd::failed) judge(listed, runs, judged);
     runs.repetition.runs.push_back(std::move(listed));
   }
   show_step("");
+  return Done{};
 }
 
 Status make_runs(const RepeatRequest& request, RepeatedRuns& runs) {

@@ -24,8 +24,8 @@ struct RepeatedRuns {
   double seconds_before = 0.0;  // of the runs before the series was resumed
 };
 
-/// Takes over the runs of a resumed series.
-void take_over_runs(const RepeatRequest& request, RepeatedRuns& runs);
+/// Takes over the runs of a resumed series. A failure if they are not those of the request.
+Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs);
 
 /// Makes runs until the series ends, and evaluates them. A failure ends it early; the runs until then are also
 /// evaluated.

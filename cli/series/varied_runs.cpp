@@ -110,6 +110,13 @@ Outcome<Factor> parse_factor(const std::string& text) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::optional<double> level = number_in(std::string_view(list).substr(at, end - at));
     if (!level || !is_name_of_value(name)) return Failure{"'" + text + "' is not NAME=LIST, such as ranks=1,2,4,8"};
+    constexpr double most = 1e15;  // above it, a whole number is not written in full
+    if (put_into_command(*level) != *level || std::abs(*level) >= most) {
+      return Failure{
+          fmt::format("'{}': {} would be {} in the command: give whole numbers below 10^15, or at most six "
+                      "digits",
+                      text, list.substr(at, end - at), value_text(*level))};
+    }
     factor.levels.push_back(*level);
     at = end + 1;
   }
@@ -195,39 +202,40 @@ Outcome<VariedRuns> VariedRuns::open(VariedRunsSetting setting, const VariedRuns
   std::string complaint;
   if (!options.no_baseline) runs.known_ = open_known(complaint);
   if (!complaint.empty()) tell(complaint);
-  if (const Status taken = runs.take_from_series(); !taken) return taken.failure();
+  runs.take_from_series();
   return runs;
 }
 
-Status VariedRuns::take_from_series() {
+void VariedRuns::take_from_series() {
   for (const SeriesRun& run : series_.runs()) {
     std::optional<std::vector<double>> values = values_in(run.name, setting_.names);
     if (!values) continue;
     if (run.state == RunState::recorded) {
       // What was known of other runs is in the profile.
+      show_step("analyzing " + run.name);
       const Outcome<JudgedFile> judged = judge_file((directory() / run.profile).string(), nullptr);
-      if (!judged) return judged.failure();
-      Outcome<VariedRun> made = result_of(run.name, std::move(*values), *judged);
-      if (!made) return made.failure();
-      runs_.push_back(std::move(*made));
+      Outcome<VariedRun> made = judged ? result_of(run.name, std::move(*values), *judged) : judged.failure();
+      if (made) {
+        runs_.push_back(std::move(*made));
+      } else {
+        tell(run.name + " is made again: " + made.failure().message);
+      }
     } else if (run.state == RunState::failed && run.status != 0 && setting_.keeps_failed) {
       runs_.push_back({.name = run.name, .values = std::move(*values), .failed_with = run.status});
     }
   }
-  return Done{};
+  show_step("");
 }
 
 Status VariedRuns::make(const std::vector<double>& values, SignalRelay& relay) {
-  const std::string name = name_of_run(setting_.names, values, count_of(values) + 1);
+  const std::string name = name_of_next_run(values);
+  const Words command = with_values(setting_.launch, setting_.names, values);
   const auto run = [&](const std::string& profile, const std::string& log) {
-    RecordedRunRequest request{.command = with_values(setting_.launch, setting_.names, values),
-                               .launcher = launcher_,
-                               .options = recording_,
-                               .log = log};
+    RecordedRunRequest request{.command = command, .launcher = launcher_, .options = recording_, .log = log};
     request.options.output = profile;
     return run_recorded(request, relay);
   };
-  const Outcome<std::string> profile = series_.record(name, run, relay);
+  const Outcome<std::string> profile = series_.record(name, command, run, relay);
   if (!profile) {
     const auto is_it = [&name](const SeriesRun& each) { return each.name == name; };
     const auto ended = std::find_if(series_.runs().begin(), series_.runs().end(), is_it);
@@ -264,9 +272,12 @@ Outcome<VariedRun> VariedRuns::result_of(const std::string& name, std::vector<do
   return run;
 }
 
-std::size_t VariedRuns::count_of(const std::vector<double>& values) const {
-  return static_cast<std::size_t>(
-      std::count_if(runs_.begin(), runs_.end(), [&values](const VariedRun& run) { return run.values == values; }));
+std::string VariedRuns::name_of_next_run(const std::vector<double>& values) const {
+  for (std::size_t number = 1;; ++number) {
+    std::string name = name_of_run(setting_.names, values, number);
+    const auto is_it = [&name](const VariedRun& run) { return run.name == name; };
+    if (std::none_of(runs_.begin(), runs_.end(), is_it)) return name;
+  }
 }
 
 std::string VariedRuns::next_words(const std::vector<double>& values) const {
@@ -321,7 +332,7 @@ void add_varied_runs_options(const Command& command, VariedRunsOptions& options)
 Status write_varied_results(const VariedRuns& runs, const std::string& name, const VariedRunsOptions& options,
                             const std::string& text, const nlohmann::ordered_json& document,
                             const std::function<std::string()>& page) {
-  Status written = write_file((runs.directory() / name).string(), to_text(document));
+  Status written = replace_file((runs.directory() / name).string(), to_text(document));
   if (const Status printed = print_result(text, document, options.json); !printed) written = printed;
   if (!options.html.empty()) {
     if (const Status drawn = write_file(options.html, page()); !drawn) written = drawn;

@@ -85,9 +85,9 @@ class VariedRuns {
 
  private:
   explicit VariedRuns(RunSeries series) : series_(std::move(series)) {}
-  Status take_from_series();
+  void take_from_series();
   Outcome<VariedRun> result_of(const std::string& name, std::vector<double> values, const JudgedFile& judged) const;
-  std::size_t count_of(const std::vector<double>& values) const;
+  std::string name_of_next_run(const std::vector<double>& values) const;
 
   VariedRunsSetting setting_;
   Launcher launcher_{};

@@ -25,7 +25,8 @@ std::string predicted_words(const MapResult& result, const Point& point) {
 
 std::string sentence(const MapResult& result, std::size_t grid) {
   if (!result.surface) {
-    return fmt::format("No surface: {} of {} do not determine it.", plural(result.points.size(), "point"), grid);
+    return fmt::format("There is no surface yet: {} of {} cannot determine it.", result.points.size(),
+                       plural(grid, "point"));
   }
   const std::string from = fmt::format("Predicted from {} of {} by a quadratic of the {}", result.points.size(),
                                        plural(grid, "point"), result.surface->logarithmic ? "logarithm" : "response");

@@ -13,7 +13,10 @@ namespace {
 
 constexpr const char* nothing = "–";
 
-std::string percent_words(double value) { return fmt::format("{:.{}f} %", value, std::abs(value) < 9.95 ? 1 : 0); }
+std::string percent_words(double value) {
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f} %", value, size >= 9.95 ? 0 : size >= 0.095 || size == 0.0 ? 1 : 3);
+}
 
 std::string confidence_words(const Precision& precision) {
   return fmt::format("{:.3g} %", 100.0 * precision.confidence);
@@ -46,12 +49,15 @@ double floor_percent(const Repetition& series) {
 
 std::string mean_answer(const Repetition& series) {
   const MeanTime& mean = answer_of(series);
-  if (mean.runs == 0) return filled("UNKNOWN  ", 9, "no run has an estimate of its undisturbed time") + "\n";
+  if (mean.runs == 0) return filled("UNKNOWN  ", 9, "no run has an estimate of its undisturbed time");
   if (!mean.interval_seconds) {
     return filled("UNKNOWN  ", 9,
                   fmt::format("{} undisturbed in one run: an interval needs two", seconds(mean.mean_seconds)));
   }
-  const bool is_known = *mean.half_width_percent() <= series.precision.within_percent;
+  // With fewer runs, the interval may be narrow by chance.
+  const bool are_enough =
+      mean.runs >= series.rule.least_runs || series.outlook.stopped_because == StoppedBecause::width;
+  const bool is_known = are_enough && *mean.half_width_percent() <= series.precision.within_percent;
   return filled(is_known ? "KNOWN  " : "NOT YET KNOWN  ", is_known ? 7 : 15,
                 fmt::format("undisturbed, a run takes {} ± {} ({}, {} confidence, {})", seconds(mean.mean_seconds),
                             percent_words(*mean.half_width_percent()), interval_words(*mean.interval_seconds),
@@ -79,7 +85,7 @@ std::string work_answer(const Repetition& series) {
   const WorkSeries& work = *series.work;
   if (!work.rate) return filled("UNKNOWN  ", 9, "a line needs three runs with an estimate, of two amounts of work");
   return filled("COST  ", 6,
-                fmt::format("a run takes {} ({}), and {} ({}) for each unit of {} ({} confidence, {})",
+                fmt::format("fixed {} ({}), and {} ({}) for each unit of {} ({} confidence, {})",
                             seconds(work.rate->fixed.seconds), interval_words(work.rate->fixed.interval_seconds),
                             seconds(work.rate->unit.seconds), interval_words(work.rate->unit.interval_seconds),
                             work.name, confidence_words(series.precision), plural(work.rate->runs, "run")));
@@ -183,8 +189,8 @@ std::string_view use_words(const std::optional<Unused>& unused) {
 }
 
 std::string runs_table(const Repetition& series) {
-  std::string text = fmt::format("\n  {:<10}{:>10}{:>13}{:>24}{:>8}  {:<10}\n", "run", "measured", "undisturbed",
-                                 "90 % interval", "lost", "verdict");
+  std::string text = fmt::format("\n  {:<10}{:>10}{:>13}{:>24}{:>8}  verdict\n", "run", "measured", "undisturbed",
+                                 "90 % interval", series.work ? series.work->name.substr(0, 7) : "lost");
   const std::vector<std::optional<Unused>> unused = unused_of(series);
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     const ListedRun& run = series.runs[i];
@@ -196,8 +202,8 @@ std::string runs_table(const Repetition& series) {
     text += fmt::format("  {:<10}{:>10}{:>13}{:>24}{:>8}  {}{}\n", run.name, seconds(run.run.measured_seconds),
                         undisturbed ? seconds(undisturbed->seconds) : nothing,
                         undisturbed ? interval_words(undisturbed->interval_seconds) : nothing,
-                        percent_words(run.interference_percent), name_of(run.run.verdict),
-                        unused[i] ? fmt::format(", {}", use_words(unused[i])) : "");
+                        series.work ? fmt::format("{:.6g}", run.work) : percent_words(run.interference_percent),
+                        name_of(run.run.verdict), unused[i] ? fmt::format(", {}", use_words(unused[i])) : "");
   }
   return text;
 }
@@ -225,10 +231,17 @@ std::vector<std::optional<Unused>> unused_of(const Repetition& series) {
 }
 
 std::vector<RunPair> pairs_of(const Repetition& series) {
-  std::vector<RepeatedRun> a = runs_of(series, Program::a);
-  std::vector<RepeatedRun> b = runs_of(series, Program::b);
+  const std::vector<RepeatedRun> a = runs_of(series, Program::a);
+  const std::vector<RepeatedRun> b = runs_of(series, Program::b);
+  const auto is_warm_up = [](const SeriesSummary& summary, std::size_t run) {
+    return summary.unused[run] == Unused::warm_up;
+  };
   std::vector<RunPair> pairs;
-  for (std::size_t pair = 0; pair < std::min(a.size(), b.size()); ++pair) pairs.push_back({a[pair], b[pair]});
+  for (std::size_t pair = 0; pair < std::min(a.size(), b.size()); ++pair) {
+    pairs.push_back({.a = a[pair],
+                     .b = b[pair],
+                     .is_warm_up = is_warm_up(series.summary, pair) || is_warm_up(series.other->summary, pair)});
+  }
   return pairs;
 }
 
@@ -257,16 +270,20 @@ std::string repetition_text(const Repetition& series) {
     }
   }
   if (series.work && series.work->rate) {
-    for (const WorkCaveat code : series.work->rate->caveats)
-      text += wrapped("note", std::string(work_caveat_words(code)));
+    const WorkRate& rate = *series.work->rate;
+    if (rate.rate_interval) {
+      text += wrapped("units per second", fmt::format("{:.4g} ({:.4g} to {:.4g})", rate.units_per_second,
+                                                      rate.rate_interval->low, rate.rate_interval->high));
+    }
+    for (const WorkCaveat code : rate.caveats) text += wrapped("note", std::string(work_caveat_words(code)));
   }
   const SeriesSummary& summary = series.summary;
   text += wrapped("hosts", fmt::format("{} seen; other hosts may give other times", plural(summary.hosts, "host")));
   if (summary.warm_up_runs > 0)
     text += wrapped("warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run")));
-  if (summary.contradiction) text += wrapped("CONTRADICTION", contradiction_words(*summary.contradiction));
-  for (const Caveat& caveat : summary.caveats) text += wrapped("note", caveat_words(caveat));
-  if (!series.work) {
+  if (!series.work) {  // whose runs take different times anyway
+    if (summary.contradiction) text += wrapped("CONTRADICTION", contradiction_words(*summary.contradiction));
+    for (const Caveat& caveat : summary.caveats) text += wrapped("note", caveat_words(caveat));
     text += "\n" + means_table(summary, series.precision);
     if (series.other) {
       text += "\n  B\n" + means_table(series.other->summary, series.precision);
@@ -281,12 +298,21 @@ std::string repetition_text(const Repetition& series) {
 std::string outlook_words(const Repetition& series) {
   const Outlook& outlook = series.outlook;
   const std::string what = series.other ? "pair" : "run";
-  const std::size_t made = series.other ? series.other->versus.undisturbed.pairs : answer_of(series).runs;
-  const std::optional<double> width =
-      series.other ? series.other->versus.undisturbed.half_width_percent() : answer_of(series).half_width_percent();
+  const std::size_t made = series.other  ? series.other->versus.undisturbed.pairs
+                           : series.work ? (series.work->rate ? series.work->rate->runs : 0)
+                                         : answer_of(series).runs;
+  const std::optional<double> width = series.other ? series.other->versus.undisturbed.half_width_percent()
+                                      : series.work
+                                          ? (series.work->rate ? half_width_percent(*series.work->rate) : std::nullopt)
+                                          : answer_of(series).half_width_percent();
   const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
   if (!outlook.is_reachable && outlook.reachable_percent) {
-    return so_far + fmt::format("±{} will not be reached, ±{} may be", percent_words(enough_percent(series)),
+    const std::string enough = percent_words(enough_percent(series));
+    if (!series.work && floor_percent(series) >= enough_percent(series)) {
+      return so_far +
+             fmt::format("±{} is not reachable: the floor is ±{}", enough, percent_words(floor_percent(series)));
+    }
+    return so_far + fmt::format("±{} will not be reached within the limits, ±{} may be", enough,
                                 percent_words(*outlook.reachable_percent));
   }
   if (!outlook.expected_runs)

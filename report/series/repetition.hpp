@@ -58,7 +58,7 @@ struct Repetition {
 std::vector<RepeatedRun> runs_of(const Repetition& series, Program program);
 /// (runs) Why a run does not count, by the summary of its program; nothing if it counts.
 std::vector<std::optional<Unused>> unused_of(const Repetition& series);
-/// Neighbouring runs of A and B. A run without its partner is left out.
+/// Neighbouring runs of A and B, after both were summarised. A run without its partner is left out.
 std::vector<RunPair> pairs_of(const Repetition& series);
 
 /// The answer first, then the means and every run, in 80 columns.

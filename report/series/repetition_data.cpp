@@ -77,6 +77,8 @@ ordered_json work_json(const WorkSeries& work) {
   json["fixed"] = cost(&WorkRate::fixed);
   json["unit"] = cost(&WorkRate::unit);
   json["units_per_second"] = work.rate ? ordered_json(work.rate->units_per_second) : ordered_json();
+  json["units_per_second_interval"] =
+      work.rate && work.rate->rate_interval ? interval_json(*work.rate->rate_interval) : ordered_json();
   json["caveats"] = ordered_json::array();
   if (work.rate) {
     for (const WorkCaveat code : work.rate->caveats) json["caveats"].push_back(name_of(code));
@@ -88,6 +90,7 @@ ordered_json run_json(const Repetition& series, const ListedRun& run, const std:
   const bool has_times = run.run.end != RunEnd::failed;
   const auto& undisturbed = run.run.undisturbed;
   ordered_json json{
+      {"name", run.name},
       {"file", run.file.empty() ? ordered_json() : ordered_json(valid_utf8(run.file))},
       {"run_time_seconds", has_times ? ordered_json(run.run.measured_seconds) : ordered_json()},
       {"undisturbed_time_seconds", undisturbed ? ordered_json(undisturbed->seconds) : ordered_json()},

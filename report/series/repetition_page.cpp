@@ -40,7 +40,7 @@ std::string runs_picture(const Repetition& series, const MeanTime& mean) {
   const svg::Scale y = extent.upwards();
   const svg::Scale x{0.0, static_cast<double>(series.runs.size()) + 1.0, left, right};
   std::string content;
-  if (mean.interval_seconds) content += band(y, *mean.interval_seconds, "band green");
+  if (mean.interval_seconds && !series.work) content += band(y, *mean.interval_seconds, "band green");
   content += axes(y, "run", seconds_label) + counts(x, series.runs.size());
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     const RepeatedRun& run = series.runs[i].run;
@@ -57,8 +57,37 @@ std::string runs_picture(const Repetition& series, const MeanTime& mean) {
   }
   return wide_figure(picture("Measured and undisturbed time of every run", content),
                      "<b>Every run.</b> Circle: as measured, with its verdict (G green, Y yellow, R red, ? unknown). "
-                     "Diamond: undisturbed, with its 90 % interval. Band: the interval of the undisturbed mean (of A, "
-                     "where there are two programs).");
+                     "Diamond: undisturbed, with its 90 % interval." +
+                         std::string(series.work ? ""
+                                                 : " Band: the interval of the undisturbed mean (of A, where there are "
+                                                   "two programs)."));
+}
+
+std::string work_picture(const Repetition& series) {
+  const std::optional<WorkRate>& rate = series.work->rate;
+  if (!rate) return "";
+  const auto from = static_cast<double>(series.work->range.from);
+  const auto to = static_cast<double>(series.work->range.to);
+  const auto on_line = [&rate](double work) { return rate->fixed.seconds + work * rate->unit.seconds; };
+  Extent extent;
+  extent.add(on_line(from));
+  extent.add(on_line(to));
+  for (const ListedRun& run : series.runs) {
+    if (run.run.undisturbed) extent.add(run.run.undisturbed->seconds);
+  }
+  const svg::Scale y = extent.upwards();
+  const double margin = 0.03 * (to - from);
+  const svg::Scale x{from - margin, to + margin, left, right};
+  std::string content = axes(y, series.work->name, seconds_label);
+  for (const double end : {from, to}) content += value_on_axis(x(end), fmt::format("{:.6g}", end));
+  content += svg::line(x(from), y(on_line(from)), x(to), y(on_line(to)), "threshold");
+  for (const ListedRun& run : series.runs) {
+    if (run.run.undisturbed) content += svg::diamond(x(run.work), y(run.run.undisturbed->seconds), 5.0, "undisturbed");
+  }
+  return wide_figure(
+      picture("Undisturbed time over the amount of work", content),
+      "<b>Time over work.</b> Diamond: undisturbed time of a run. Line: the fixed cost and the cost of a "
+      "unit that fit best.");
 }
 
 std::string narrowing_picture(const Repetition& series) {
@@ -132,7 +161,7 @@ std::string pairs_picture(const Repetition& series) {
 
 std::string repetition_html(const Repetition& series) {
   std::string pictures = runs_picture(series, series.summary.undisturbed);
-  if (!series.work) pictures += narrowing_picture(series);
+  pictures += series.work ? work_picture(series) : narrowing_picture(series);
   if (series.other) pictures += pairs_picture(series);
   return page(series.command, "How long a run takes", repetition_text(series), pictures);
 }

@@ -28,7 +28,8 @@ constexpr const char* not_known = "–";
 std::string truth_cell(const std::optional<KnownTruth>& truth) {
   if (!truth) return not_known;
   if (!truth->uncertainty_points) return fmt::format("{:.1f}", truth->percent);
-  return fmt::format("{:.1f} ± {:.1f}", truth->percent, *truth->uncertainty_points);
+  const int digits = std::max(std::abs(truth->percent), *truth->uncertainty_points) < 99.95 ? 1 : 0;  // for 12 columns
+  return fmt::format("{:.{}f} ± {:.{}f}", truth->percent, digits, *truth->uncertainty_points, digits);
 }
 
 std::string kind_cell(const ValidationSetting& setting, const PlannedRun& run) {

@@ -143,6 +143,35 @@ class FindsTheLimit(halcyon_test.Behaviour):
         self.assertEqual(result["answer"]["load"], 7, finished)
         self.assertEqual(result["runs"][:3], kept["runs"])
 
+    def test_a_search_goes_on_after_a_run_that_printed_no_number(self):
+        program = self.directory / "program.sh"
+        program.write_text(f"echo >> count; [ $(wc -l < count) -le {2 * 2} ] || exec >/dev/null\n"
+                           f"exec {STEPS} $1\n")
+        words = ["--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--",
+                 *LAUNCH, "/bin/sh", program, "{N}"]
+        finished = self.halcyon("search", "-o", "out", *words)
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("matches --read", " ".join(finished.output.split()))
+        (self.directory / "count").unlink()
+        program.write_text(f"exec {STEPS} $1\n")
+        finished = self.halcyon("search", "--resume", "out", *words)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("is made again", finished.errors)
+        self.assertIn("The largest N with rate < 50 is 7", " ".join(finished.output.split()))
+
+    def test_a_search_starts_at_the_answer_of_an_earlier_one(self):
+        self.found("rate < 50", *READ, "--accuracy", "99%", vary="N=1..10")
+        words = ("--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--start-from", "out")
+        finished = self.halcyon("search", "-o", "next", *words, "--", *LAUNCH, STEPS, "{N}")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("run 1 (N=7", finished.errors)
+        self.check_refused(self.halcyon("search", *words, "--", *LAUNCH, STEPS, "{N}", "5"), "--start-from", "out")
+
+    def test_values_that_the_command_would_not_get_are_refused(self):
+        for values in ("1000000.5,1000000.6", "1,3000000000000000"):
+            self.check_refused(self.halcyon("map", "--vary", f"N={values}", "--", *LAUNCH, STEPS, "{N}"), "--vary",
+                               values)
+
     def test_a_search_with_another_limit_uses_the_runs_that_there_are(self):
         self.found("rate < 50", *READ, "--accuracy", "99%", vary="N=1..10")
         finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..10", "--limit", "rate < 40", *READ,
@@ -173,7 +202,7 @@ class FindsTheLimit(halcyon_test.Behaviour):
         words = ["--vary", "N=1,2,3", *READ, "--runs", "1", "--", *LAUNCH, STEPS, "{N}"]
         finished = self.halcyon("map", "-o", "out", "--points", "2", *words)
         self.assertEqual(finished.status, 0, finished)
-        self.assertIn("No surface", finished.output)
+        self.assertIn("no surface yet", finished.output)
         finished = self.halcyon("map", "--resume", "out", "--points", "3", "--export-json", "-", *words)
         self.assertEqual(finished.status, 0, finished)
         result = json.loads(finished.output)

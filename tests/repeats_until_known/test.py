@@ -19,7 +19,7 @@ STEPS_PROGRAM = Path(__file__).resolve().parent / "steps.py"
 STEPS, MILLISECONDS = 60, 5.0
 SECONDS = 1e-3 * STEPS * MILLISECONDS
 MEANS = ("measured", "quiet", "undisturbed")
-RUN_KEYS = {"file", "run_time_seconds", "undisturbed_time_seconds", "undisturbed_interval_seconds",
+RUN_KEYS = {"name", "file", "run_time_seconds", "undisturbed_time_seconds", "undisturbed_interval_seconds",
             "interference_percent", "verdict", "used", "reason"}
 WORSE, UNCLEAR = 3, 4  # exit statuses of --fail-on
 
@@ -79,7 +79,7 @@ class RepeatsUntilKnown(Repeating):
         self.assertTrue((directory / "repeat.json").exists())
 
     def test_it_stops_when_the_time_is_up(self):
-        finished, result = self.repeat("--within", "0.001%", "--for", f"{3 * SECONDS}s")
+        finished, result = self.repeat("--within", "0.01%", "--for", f"{3 * SECONDS}s")
         self.assertEqual((finished.status, result["stopped_because"]), (0, "time"), finished)
 
     def test_a_run_that_fails_is_told_and_does_not_count(self):
@@ -106,6 +106,57 @@ class RepeatsUntilKnown(Repeating):
         self.assertIn("run-003 did other work", finished.errors)
         self.assertEqual(result["runs"][2]["reason"], "other-work")
         self.assertEqual(result["measured"]["runs"], 4)
+
+    def test_a_series_ends_if_all_runs_but_the_first_do_other_work(self):
+        program = self.script(f"echo >> count; steps={STEPS}; [ $(wc -l < count) = 1 ] && steps={2 * STEPS}; "
+                              f"exec $program $steps {MILLISECONDS}")
+        finished, result = self.repeat("-r", 5, program=program)
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("3 runs one after the other did other work", finished.errors)
+        self.assertIn("--prepare", finished.errors)
+        self.assertEqual(len(result["runs"]), 4)
+
+    def test_a_comparison_ends_if_the_other_program_always_fails(self):
+        other = " ".join(map(str, [*MPI.launch(1), "/bin/false"]))
+        finished, result = self.repeat("-r", 2, "--versus", other)
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("the first run of B failed", finished.errors)
+        self.assertIn("/bin/false", finished.errors.split("b-001 does not count")[1])
+        self.assertEqual(len(result["runs"]), 2)
+
+    def test_warm_up_runs_are_in_no_pair(self):
+        finished, result = self.repeat("--aa", "-r", 2, "-w", 1)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual([run["reason"] for run in result["runs"]], 2 * ["warm-up"] + 4 * [None])
+        self.assertEqual((result["versus"]["pairs"], result["versus"]["pairs_left_out"]), (2, 1))
+
+    def test_work_that_makes_no_difference_is_told(self):
+        program = self.script(f"[ -n \"$1\" ] && exec $program {STEPS} {MILLISECONDS}")
+        finished, _ = self.repeat("--work", "N=10..40", "-m", 3, program=[*program, "{N}"])
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("the time may not depend on N", finished.errors)
+
+    def test_results_are_shown_though_one_of_them_cannot_be_written(self):
+        finished = self.halcyon("repeat", "--counter", "none", "-r", 2, "--export-json", "/dev/full", "--export-csv",
+                                "runs.csv", "--", *self.program())
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("/dev/full", finished.errors)
+        self.assertTrue((self.directory / "runs.csv").exists())
+        [directory] = self.directory.glob("halcyon-repeat.*")
+        self.assertTrue((directory / "repeat.json").exists())
+
+    def test_a_series_is_resumed_as_it_was_asked_for(self):
+        finished, _ = self.repeat("-r", 2, "-w", 1, "--confidence", "90%", "-o", "series")
+        self.assertEqual(finished.status, 0, finished)
+        finished, result = self.repeat("-M", 3, "--resume", "series", program=[])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual((result["confidence_percent"], result["warmup_runs"]), (90.0, 1))
+        self.assertEqual(result["measured"]["runs"], 3)
+        changed = self.halcyon("repeat", "--counter", "cpu", "--resume", "series")
+        self.check_refused(changed, "series", "HALCYON_COUNTER=none")
+        manifest = self.directory / "series" / "series.json"
+        manifest.write_text(manifest.read_text().replace('"run-002"', '"b-001"'))
+        self.check_refused(self.halcyon("repeat", "--counter", "none", "--resume", "series"), "series.json", "b-001")
 
     def test_a_command_prepares_each_run(self):
         finished, _ = self.repeat("-r", 2, "--prepare", "echo prepared >> prepared")
@@ -147,6 +198,11 @@ class RepeatsUntilKnown(Repeating):
                             (["-w", "some"], "--warmup"), (["--work", "N=9..3"], "--work"),
                             (["--work", "N=1..3"], "{N}"), (["--fail-on", "slower"], "--versus"),
                             (["--versus", "mpirun 'a"], "--versus"), (["-m", 5, "-M", 3], "--max-runs"),
+                            (["-r", 5, "-M", 3], "--runs"), (["--confidence", "0.95"], "--confidence"),
+                            (["--within", "0"], "--within"), (["--versus", ""], "--versus"),
+                            (["--work", "N=1..2000000000000000"], "--work"),
+                            (["--export-json", "-", "--export-csv", "-"], "--export-csv"),
+                            (["--export-json", "file", "--html", "file"], "--html"),
                             (["--resume", "nowhere"], "nowhere"), (["--aa", "--versus", "mpirun b"], "--aa"),
                             (["--export-json", "nowhere/file"], "nowhere")):
             with self.subTest(words):

@@ -392,20 +392,32 @@ TEST(Versus, HasTheDifferenceOfBothReachesForAFloor) {
   const Versus versus = compare_pairs(pairs, {.within_percent = 2.0});
   EXPECT_NEAR(versus.undisturbed.log_floor_below, 0.01, 1e-9);
   EXPECT_NEAR(versus.undisturbed.log_floor_above, 0.04, 1e-9);
-  EXPECT_NEAR(versus.undisturbed.floor_percent(), 50.0 * (std::exp(0.04) - std::exp(-0.01)), 1e-6);
+  EXPECT_NEAR(versus.undisturbed.floor_percent(), 100.0 * std::sinh(0.025), 1e-6);
   EXPECT_GT(*versus.undisturbed.half_width_percent_after(1'000'000), versus.undisturbed.floor_percent());
   EXPECT_FALSE(versus.undisturbed.pairs_needed);
   EXPECT_TRUE(compare_pairs(pairs, {.within_percent = 8.0}).undisturbed.pairs_needed);
   EXPECT_EQ(versus.measured.floor_percent(), 0.0);
 }
 
-TEST(Versus, LeavesOutPairsWithARunThatFailed) {
+TEST(Versus, LeavesOutPairsWithARunThatFailedOrIsWarmUp) {
   std::vector<RunPair> pairs = pairs_with(1.0, 6, 7);
+  pairs[0].is_warm_up = true;
   pairs[2].b.end = RunEnd::failed;
   pairs[3].a.undisturbed.reset();
   const Versus versus = compare_pairs(pairs, {});
-  EXPECT_EQ(versus.undisturbed.pairs, 4U);
-  EXPECT_EQ(versus.pairs_left_out, 2U);
+  EXPECT_EQ(versus.undisturbed.pairs, 3U);
+  EXPECT_EQ(versus.measured.pairs, 3U);
+  EXPECT_EQ(versus.pairs_left_out, 3U);
+}
+
+TEST(Versus, IsClearWhereverTheRatioIsIfTheIntervalIsAsNarrowAsPairsAreMadeFor) {
+  for (const double within : {0.01, 0.05, 0.5}) {
+    const double half_width = std::asinh(versus_half_width_percent(100.0 * within) / 100.0);
+    for (const double middle : {-half_width, 0.0, half_width}) {
+      EXPECT_LE(std::exp(middle + half_width), 1.0 + within + 1e-12);
+      EXPECT_GE(std::exp(middle - half_width), 1.0 - within - 1e-12);
+    }
+  }
 }
 
 TEST(FalseAlarms, AreRareWithAAgainstItself) {

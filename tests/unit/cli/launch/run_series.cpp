@@ -8,7 +8,9 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -26,10 +28,10 @@ class RunSeriesTest : public ::testing::Test {
   }
   ~RunSeriesTest() override { fs::remove_all(directory_.parent_path()); }
 
-  static SeriesPurpose purpose() {
-    return {.subcommand = "validate", .command = {"mpirun", "./app", "a \"b\""}, .options = {{"levels", "6"}}};
+  SeriesPurpose purpose() const {
+    return {.subcommand = "validate", .command = command_, .options = {{"levels", "6"}}, .asked = {{"within", "2%"}}};
   }
-  RunSeries begun() const { return *RunSeries::begin(directory_, purpose()); }
+  RunSeries begun() const { return std::move(*RunSeries::begin(directory_, purpose())); }
   Outcome<RunSeries> resumed() const { return RunSeries::resume(directory_, purpose()); }
 
   // A run that ends well, or with such a status.
@@ -53,6 +55,7 @@ class RunSeriesTest : public ::testing::Test {
   }
 
   fs::path directory_;
+  Words command_{"mpirun", "./app", "a \"b\""};
   SignalRelay relay_;
 };
 
@@ -64,7 +67,7 @@ TEST(RunNames, HaveAsManyDigitsAsTheLastOne) {
 
 TEST_F(RunSeriesTest, ARunHasAProfileAndALogOfItsName) {
   RunSeries series = begun();
-  const Outcome<std::string> profile = series.record("run-1", ends_with(0), relay_);
+  const Outcome<std::string> profile = series.record("run-1", command_, ends_with(0), relay_);
   ASSERT_TRUE(profile);
   EXPECT_EQ(*profile, (directory_ / "run-1.h5").string());
   EXPECT_EQ(series.log_of("run-1"), (directory_ / "run-1.log").string());
@@ -82,9 +85,9 @@ TEST_F(RunSeriesTest, ADirectoryWithSomethingInItIsLeftAlone) {
 
 TEST_F(RunSeriesTest, WhatWasRunAndHowEachRunEndedIsInTheManifest) {
   RunSeries series = begun();
-  ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+  ASSERT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
   ASSERT_TRUE(*series.count("run-1", 100));
-  EXPECT_FALSE(series.record("run-2", ends_with(7), relay_));
+  EXPECT_FALSE(series.record("run-2", command_, ends_with(7), relay_));
   auto document = nlohmann::json::parse(manifest());
   EXPECT_EQ(document["series_version"], 1);
   EXPECT_EQ(document["halcyon"], HALCYON_VERSION);
@@ -101,9 +104,9 @@ TEST_F(RunSeriesTest, WhatWasRunAndHowEachRunEndedIsInTheManifest) {
 TEST_F(RunSeriesTest, ASeriesIsResumedWithAllThatWasKnownOfItsRuns) {
   {
     RunSeries series = begun();
-    ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+    ASSERT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
     ASSERT_TRUE(series.count("run-1", 100));
-    EXPECT_FALSE(series.record("run-2", ends_with(7), relay_));
+    EXPECT_FALSE(series.record("run-2", command_, ends_with(7), relay_));
   }
   Outcome<RunSeries> series = resumed();
   ASSERT_TRUE(series) << series.failure().message;
@@ -111,20 +114,57 @@ TEST_F(RunSeriesTest, ASeriesIsResumedWithAllThatWasKnownOfItsRuns) {
   EXPECT_EQ(series->runs()[0].state, RunState::recorded);
   EXPECT_EQ(series->runs()[0].profile, "run-1.h5");
   EXPECT_EQ(series->runs()[1].state, RunState::failed);
-  ASSERT_TRUE(series->record("run-2", ends_with(0), relay_)) << "a run that failed is made again";
+  ASSERT_TRUE(series->record("run-2", command_, ends_with(0), relay_)) << "a run that failed is made again";
   EXPECT_EQ(series->runs().size(), 2);
   EXPECT_EQ(series->runs()[1].state, RunState::recorded);
   EXPECT_FALSE(*series->count("run-2", 150)) << "the first run is still what it is held against";
 }
 
 TEST_F(RunSeriesTest, ARunWithoutAnEndCountsAsInterrupted) {
+  std::string in_the_run;
+  {
+    RunSeries series = begun();
+    const auto killed = [&](const std::string&, const std::string&) -> Outcome<RecordedRunEnd> {
+      in_the_run = manifest();
+      return RecordedRunEnd{.status = 1};
+    };
+    EXPECT_FALSE(series.record("run-1", command_, killed, relay_));
+  }
+  write_manifest(in_the_run);
+  const Outcome<RunSeries> seen_later = resumed();
+  ASSERT_TRUE(seen_later);
+  EXPECT_EQ(seen_later->runs().front().state, RunState::interrupted);
+}
+
+TEST_F(RunSeriesTest, TwoProcessesDoNotContinueItAtTheSameTime) {
+  {
+    const RunSeries series = begun();
+    EXPECT_EQ(why_not_resumed(),
+              "another halcyon is making runs in " + directory_.string() + ": wait until it has ended");
+  }
+  EXPECT_EQ(why_not_resumed(), "");
+}
+
+TEST_F(RunSeriesTest, ItKeepsWhatWasAskedForAndMayBeAskedForSomethingElse) {
+  begun();
+  SeriesPurpose other = purpose();
+  other.asked.front().second = "1%";
+  ASSERT_TRUE(RunSeries::resume(directory_, other));
+  EXPECT_EQ(RunSeries::purpose_of(directory_)->asked, (Environment{{"within", "2%"}})) << "no run was made since";
+  RunSeries::resume(directory_, other)->record("run-1", command_, ends_with(0), relay_);
+  EXPECT_EQ(RunSeries::purpose_of(directory_)->asked, (Environment{{"within", "1%"}}));
+}
+
+TEST_F(RunSeriesTest, ARunWhoseProfileIsElsewhereHasFailed) {
   RunSeries series = begun();
-  const auto killed = [this](const std::string&, const std::string&) -> Outcome<RecordedRunEnd> {
-    const Outcome<RunSeries> seen_later = resumed();
-    EXPECT_EQ(seen_later->runs().front().state, RunState::interrupted);
-    return RecordedRunEnd{.status = 1};
+  const auto elsewhere = [](const std::string&, const std::string&) {
+    return RecordedRunEnd{.profile = "/tmp/run-1.h5"};
   };
-  EXPECT_FALSE(series.record("run-1", killed, relay_));
+  const Outcome<std::string> profile = series.record("run-1", command_, elsewhere, relay_);
+  ASSERT_FALSE(profile);
+  EXPECT_TRUE(profile.failure().message.starts_with("run-1: its profile is /tmp/run-1.h5, since it could not be"))
+      << profile.failure().message;
+  EXPECT_EQ(series.runs().front().state, RunState::failed);
 }
 
 TEST_F(RunSeriesTest, ASeriesOfOtherRunsIsNotResumed) {
@@ -133,11 +173,13 @@ TEST_F(RunSeriesTest, ASeriesOfOtherRunsIsNotResumed) {
   other_command.command.emplace_back("more");
   SeriesPurpose other_options = purpose();
   other_options.options.front().second = "3";
-  for (const auto& [other, what] : {std::pair(other_command, "command"), std::pair(other_options, "options")}) {
+  const std::string command = R"(command ["mpirun","./app","a \"b\""] (command)";
+  for (const auto& [other, what] : {std::pair(other_command, command), {other_options, "levels=6 (options"}}) {
     const Outcome<RunSeries> series = RunSeries::resume(directory_, other);
     ASSERT_FALSE(series);
-    EXPECT_EQ(series.failure().message, directory_.string() + " is a series of other runs: see " + what + " in " +
-                                            (directory_ / "series.json").string());
+    EXPECT_EQ(series.failure().message, directory_.string() + " is a series of other runs: it was made with " + what +
+                                            " of " + (directory_ / "series.json").string() +
+                                            "). Give the same options");
   }
 }
 
@@ -146,8 +188,10 @@ TEST_F(RunSeriesTest, ADirectoryWithoutAManifestIsNoSeries) {
 }
 
 TEST_F(RunSeriesTest, ADamagedManifestIsToldInOneLine) {
-  RunSeries series = begun();
-  ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+  {
+    RunSeries series = begun();
+    ASSERT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
+  }
   const std::string good = manifest();
   EXPECT_EQ(why_not_resumed(), "");
   const auto with = [&good](const std::string& text, const std::string& other) {
@@ -172,29 +216,30 @@ TEST_F(RunSeriesTest, AManifestOfANewerHalcyonIsRefusedByItsVersion) {
 
 TEST_F(RunSeriesTest, ARunThatFailsIsToldWithItsCommandAndItsLog) {
   RunSeries series = begun();
-  const Outcome<std::string> failed = series.record("run-1", ends_with(7), relay_);
+  const Outcome<std::string> failed = series.record("run-1", command_, ends_with(7), relay_);
   ASSERT_FALSE(failed);
   EXPECT_EQ(failed.failure().message, "run-1 ended with status 7 (mpirun ./app 'a \"b\"'; its output is " +
                                           (directory_ / "run-1.log").string() + ")");
   const auto without_profile = [](const std::string&, const std::string&) { return RecordedRunEnd{}; };
-  const Outcome<std::string> unwritten = series.record("run-2", without_profile, relay_);
+  const Outcome<std::string> unwritten = series.record("run-2", command_, without_profile, relay_);
   ASSERT_FALSE(unwritten);
   EXPECT_TRUE(unwritten.failure().message.starts_with("run-2: no profile was written")) << unwritten.failure().message;
 }
 
 TEST_F(RunSeriesTest, ASignalStopsItAndKeepsWhatThereIs) {
-  RunSeries series = begun();
-  ASSERT_TRUE(series.record("run-1", ends_with(0), relay_));
+  std::optional<RunSeries> series = begun();
+  ASSERT_TRUE(series->record("run-1", command_, ends_with(0), relay_));
   const auto interrupted = [](const std::string& profile, const std::string&) -> Outcome<RecordedRunEnd> {
     raise(SIGTERM);
     return RecordedRunEnd{.profile = profile};
   };
-  const Outcome<std::string> second = series.record("run-2", interrupted, relay_);
+  const Outcome<std::string> second = series->record("run-2", command_, interrupted, relay_);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.failure().message, "interrupted in run-2; the profiles so far are in " + directory_.string());
-  const Outcome<std::string> third = series.record("run-3", ends_with(0), relay_);
+  const Outcome<std::string> third = series->record("run-3", command_, ends_with(0), relay_);
   ASSERT_FALSE(third);
   EXPECT_EQ(third.failure().message, "interrupted before run-3; the profiles so far are in " + directory_.string());
+  series.reset();
   const Outcome<RunSeries> later = resumed();
   ASSERT_TRUE(later);
   ASSERT_EQ(later->runs().size(), 2);
@@ -204,7 +249,7 @@ TEST_F(RunSeriesTest, ASignalStopsItAndKeepsWhatThereIs) {
 
 TEST_F(RunSeriesTest, ARunOfOtherWorkDoesNotCount) {
   RunSeries series = begun();
-  for (const char* name : {"run-1", "run-2", "run-3"}) ASSERT_TRUE(series.record(name, ends_with(0), relay_));
+  for (const char* name : {"run-1", "run-2", "run-3"}) ASSERT_TRUE(series.record(name, command_, ends_with(0), relay_));
   EXPECT_TRUE(*series.count("run-1", 100));
   EXPECT_TRUE(*series.count("run-2", 110));
   EXPECT_FALSE(*series.count("run-3", 111));
@@ -213,7 +258,7 @@ TEST_F(RunSeriesTest, ARunOfOtherWorkDoesNotCount) {
 
 TEST_F(RunSeriesTest, RunsOfTwoProgramsAreEachHeldAgainstTheirOwnFirstRun) {
   RunSeries series = begun();
-  for (const char* name : {"a-1", "b-1", "b-2", "a-2"}) ASSERT_TRUE(series.record(name, ends_with(0), relay_));
+  for (const char* name : {"a-1", "b-1", "b-2", "a-2"}) ASSERT_TRUE(series.record(name, command_, ends_with(0), relay_));
   EXPECT_TRUE(*series.count("a-1", 100, "a-"));
   EXPECT_TRUE(*series.count("b-1", 200, "b-"));
   EXPECT_TRUE(*series.count("b-2", 200, "b-"));
@@ -223,7 +268,7 @@ TEST_F(RunSeriesTest, RunsOfTwoProgramsAreEachHeldAgainstTheirOwnFirstRun) {
 TEST_F(RunSeriesTest, ADirectoryThatCannotBeWrittenEndsIt) {
   RunSeries series = begun();
   fs::remove_all(directory_);
-  const Outcome<std::string> profile = series.record("run-1", ends_with(0), relay_);
+  const Outcome<std::string> profile = series.record("run-1", command_, ends_with(0), relay_);
   ASSERT_FALSE(profile);
   EXPECT_TRUE(profile.failure().message.starts_with("cannot write " + (directory_ / "series.json").string()));
 }
