@@ -47,6 +47,45 @@ Outcome<Launched> launched(const Words& command) {
   return Launched{command, std::move(*launcher)};
 }
 
+// When the series ends. The rest of the request must be known.
+Outcome<StoppingRule> rule_of(const RepeatOptions& options, const RepeatRequest& request) {
+  if (options.exact_runs > 0 && (options.least_runs > 0 || options.most_runs > 0)) {
+    return Failure{"--runs excludes --min-runs and --max-runs"};
+  }
+  const int most = std::max(options.most_runs, options.exact_runs);
+  constexpr int fewest_of_a_line = 3;
+  if (request.work && most > 0 && most < fewest_of_a_line) return Failure{"--work needs three runs or more"};
+  if (most > 0 && most < options.least_runs) {
+    return Failure{fmt::format("--max-runs {} is less than --min-runs {}", options.most_runs, options.least_runs)};
+  }
+  const double within = request.precision.within_percent;
+  StoppingRule rule{.within_percent = request.b ? versus_half_width_percent(within) : within};
+  if (most > 0) {
+    rule.most_runs = static_cast<std::size_t>(most);
+    rule.least_runs = options.exact_runs > 0 ? *rule.most_runs : std::min(rule.least_runs, *rule.most_runs);
+  }
+  if (options.least_runs > 0) rule.least_runs = static_cast<std::size_t>(options.least_runs);
+  if (!options.most_time.empty()) rule.most_seconds = *seconds_in(options.most_time);
+  return rule;
+}
+
+struct AskedText {
+  const char* name;
+  std::string RepeatOptions::*value;
+  std::string (*objection)(const std::string& text);
+};
+struct AskedNumber {
+  const char* name;
+  int RepeatOptions::*value;
+};
+constexpr AskedText asked_texts[] = {{"within", &RepeatOptions::within, objection_to_within},
+                                     {"confidence", &RepeatOptions::confidence, objection_to_confidence},
+                                     {"for", &RepeatOptions::most_time, objection_to_most_time},
+                                     {"warmup", &RepeatOptions::warm_up, objection_to_warm_up}};
+constexpr AskedNumber asked_numbers[] = {{"min-runs", &RepeatOptions::least_runs},
+                                         {"max-runs", &RepeatOptions::most_runs},
+                                         {"runs", &RepeatOptions::exact_runs}};
+
 }  // namespace
 
 std::string objection_to_within(const std::string& text) {
@@ -105,31 +144,12 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
       return Failure{*objection};
     }
   }
-  if (options.exact_runs > 0 && (options.least_runs > 0 || options.most_runs > 0)) {
-    return Failure{"--runs excludes --min-runs and --max-runs"};
-  }
-  constexpr int fewest_of_a_line = 3;
-  for (const int most : {options.most_runs, options.exact_runs}) {
-    if (request.work && most > 0 && most < fewest_of_a_line) return Failure{"--work needs three runs or more"};
-  }
   request.precision = {
       .within_percent = *percent_in(options.within.empty() ? default_within : options.within),
       .confidence = 0.01 * *percent_in(options.confidence.empty() ? default_confidence : options.confidence)};
-  request.rule.within_percent =
-      request.b ? versus_half_width_percent(request.precision.within_percent) : request.precision.within_percent;
-  if (options.most_runs > 0) {
-    request.rule.most_runs = static_cast<std::size_t>(options.most_runs);
-    request.rule.least_runs = std::min(request.rule.least_runs, *request.rule.most_runs);
-  }
-  if (options.least_runs > 0) request.rule.least_runs = static_cast<std::size_t>(options.least_runs);
-  if (options.exact_runs > 0) {
-    request.rule.most_runs = static_cast<std::size_t>(options.exact_runs);
-    request.rule.least_runs = std::max<std::size_t>(2, *request.rule.most_runs);
-  }
-  if (request.rule.most_runs && *request.rule.most_runs < request.rule.least_runs && options.exact_runs == 0) {
-    return Failure{fmt::format("--max-runs {} is less than --min-runs {}", options.most_runs, options.least_runs)};
-  }
-  if (!options.most_time.empty()) request.rule.most_seconds = *seconds_in(options.most_time);
+  const Outcome<StoppingRule> rule = rule_of(options, request);
+  if (!rule) return rule.failure();
+  request.rule = *rule;
   if (options.warm_up != "auto") {
     request.warm_up_runs = static_cast<std::size_t>(whole_number_in(options.warm_up).value_or(0));
   }
@@ -143,27 +163,6 @@ Environment options_of(const RepeatOptions& options) {
   all.emplace_back("work", options.work);
   return all;
 }
-
-namespace {
-
-struct AskedText {
-  const char* name;
-  std::string RepeatOptions::*value;
-  std::string (*objection)(const std::string& text);
-};
-struct AskedNumber {
-  const char* name;
-  int RepeatOptions::*value;
-};
-constexpr AskedText asked_texts[] = {{"within", &RepeatOptions::within, objection_to_within},
-                                     {"confidence", &RepeatOptions::confidence, objection_to_confidence},
-                                     {"for", &RepeatOptions::most_time, objection_to_most_time},
-                                     {"warmup", &RepeatOptions::warm_up, objection_to_warm_up}};
-constexpr AskedNumber asked_numbers[] = {{"min-runs", &RepeatOptions::least_runs},
-                                         {"max-runs", &RepeatOptions::most_runs},
-                                         {"runs", &RepeatOptions::exact_runs}};
-
-}  // namespace
 
 Environment asked_of(const RepeatOptions& options) {
   Environment all;
