@@ -118,10 +118,10 @@ int repeat(RepeatOptions options, Words launch) {
   for (const std::string& each : runs.complaints) tell(each);
   if (!written) fail(written.failure().message);
   if (!ended) fail(ended.failure().message);
-  if (repetition.runs.empty()) {
+  if (!repetition.runs.empty()) {
+    tell((written ? "profiles, logs and repeat.json are in " : "profiles and logs are in ") + repetition.directory);
+  } else if (runs.signals.asked_to_end() != 0) {
     tell("interrupted before a run had ended; continue with --resume " + repetition.directory);
-  } else {
-    tell("profiles, logs and repeat.json are in " + repetition.directory);
   }
   runs.signals.end_as_asked();
   return ended && written ? status_of(options, repetition) : int{bad_usage_or_file};
@@ -144,9 +144,9 @@ void add_repeat(const Command& program) {
       .placeholder("PERCENT")
       .check(objection_to_confidence);
   command
-      .option(
-          "-m,--min-runs", options->least_runs,
-          fmt::format("Make at least N runs, or pairs. Default: {}, or --max-runs if that is less", default_least_runs))
+      .option("-m,--min-runs", options->least_runs,
+              fmt::format("Make at least N runs, or pairs. By default {}, but not more than --max-runs",
+                          default_least_runs))
       .placeholder("N")
       .from_to(2, most_runs_of_a_series);
   command.option("-M,--max-runs", options->most_runs, "Make at most N runs, or pairs")
@@ -195,15 +195,16 @@ void add_repeat(const Command& program) {
       .check(not_empty);
   command.option("--export-json", options->json, "Write the results as JSON; - prints them instead of the text")
       .placeholder("FILE");
-  command.option("--export-csv", options->csv, "Write a table with one row per run").placeholder("FILE");
+  command.option("--export-csv", options->csv, "Write a table with one row per run; - prints it instead of the text")
+      .placeholder("FILE");
   add_html_option(command, options->html);
   add_recording_options(command, options->recording);
   add_no_baseline_flag(command, options->no_baseline);
   command.notes(
       "Runs the launch command after '--' until the mean of its undisturbed times is known to the given width. It\n"
       "shows three means: of all runs as measured, of those that were not red, and of the undisturbed times.\n"
-      "Exit status: 0 done; 2 bad usage, or some runs failed (the others are evaluated). With --fail-on: 3 worse than\n"
-      "allowed, 4 unclear.\n"
+      "Exit status: 0 done; 2 bad usage, or a failure ended the series (the runs until then are evaluated). With\n"
+      "--fail-on: 3 worse than allowed, 4 unclear.\n"
       "Examples:\n"
       "  halcyon repeat -- mpirun -np 4 ./app input\n"
       "  halcyon repeat --within 1% --for 2h -o series -- mpirun -np 4 ./app input\n"

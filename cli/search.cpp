@@ -58,6 +58,7 @@ Outcome<KnownPeak> known_answer(const std::string& directory, std::size_t factor
   }
   const std::string file = (std::filesystem::path(directory) / "search.json").string();
   std::ifstream in(file);
+  if (!in) return Failure{"--start-from: cannot read " + file};
   const nlohmann::json found = nlohmann::json::parse(in, nullptr, false);
   const nlohmann::json answer = found.is_object() ? found.value("answer", nlohmann::json()) : nlohmann::json();
   const nlohmann::json load = answer.is_object() ? answer.value("load", nlohmann::json()) : nlohmann::json();
@@ -71,7 +72,8 @@ Outcome<std::optional<double>> start_of(const SearchOptions& options, const Word
   if (!options.start.empty() && !options.earlier.empty()) return Failure{"--start and --start-from exclude each other"};
   if (!options.start.empty()) {
     const Outcome<Factor> start = parse_factor("start=" + options.start);
-    const bool is_good = start && start->levels.size() == 1 && start->levels.front() >= varied.range.low &&
+    if (!start) return Failure{"--start: " + start.failure().message};
+    const bool is_good = start->levels.size() == 1 && start->levels.front() >= varied.range.low &&
                          start->levels.front() <= varied.range.high;
     if (!is_good) return Failure{"--start: '" + options.start + "' is no number of the range"};
     return std::optional(start->levels.front());
@@ -111,7 +113,8 @@ Outcome<SearchRequest> request_of(const SearchOptions& options, const Words& lau
   const Outcome<std::optional<double>> start = start_of(options, launch, varied);
   if (!start) return start.failure();
   if (*start && limit->response == Response::efficiency) {
-    return Failure{"--start: efficiency is relative to the smallest load, which is tried first"};
+    return Failure{std::string(options.start.empty() ? "--start-from" : "--start") +
+                   ": efficiency is relative to the smallest load, which is tried first"};
   }
   request.start = *start;
   if (!options.common.read.empty() && limit->response != Response::rate) {

@@ -22,6 +22,7 @@ enum InjectedClass : unsigned {
 };
 /// In the order of the bits.
 inline constexpr std::array<std::string_view, 5> injected_class_names{"p2p", "collective", "mpiio", "posixio", "all"};
+static_assert(inject_all == (1U << (injected_class_names.size() - 1)) - 1);
 
 struct RankRange {
   int first = 0;

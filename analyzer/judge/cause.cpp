@@ -263,13 +263,13 @@ Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, co
   }
   if (const HostShare* host = host_alone(run.profile, run.breakdown)) {
     return run.cause("slow-host",
-                     fmt::format("one slow host: {} of the lost time was lost by {}, most of it in computation",
+                     fmt::format("one slow host: {} was lost by {}, and half or more of all in computation",
                                  percent(host->seconds / run.breakdown.seconds), run.of_whom));
   }
   const RankShare* rank = rank_alone(run.breakdown);
   if (rank != nullptr && run.profile.ranks >= fewest_ranks_to_single_one_out) {
     return run.cause("slow-rank",
-                     fmt::format("one slow rank: {} of the lost time was lost by {}, most of it in computation",
+                     fmt::format("one slow rank: {} was lost by {}, and half or more of all in computation",
                                  percent(rank->seconds / run.breakdown.seconds), run.of_whom));
   }
   const std::optional<Background> background = background_of(run.profile);

@@ -93,9 +93,10 @@ void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
     const double percent = 100.0 * seconds / profile.run_time_seconds;
     if (percent > noticeable_slow_changes_percent && low > 0.0) {
       warn(analysis, "slower-than-known",
-           fmt::format("the run took longer than the best {} of {} known {} of this work, by {:.1f} % of its time{}",
-                       is_of_parts ? "times" : "medians", known->runs, known->runs == 1 ? "run" : "runs", percent,
-                       is_of_parts ? "" : ": something slowed all of it down evenly"));
+           fmt::format(
+               "the {} of this run are above the best of {} known {} of this work, by {:.1f} % of the run time{}",
+               is_of_parts ? "times of the parts" : "medians", known->runs, known->runs == 1 ? "run" : "runs", percent,
+               is_of_parts ? "" : ": something slowed all of it down evenly"));
     }
   }
 }

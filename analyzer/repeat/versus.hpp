@@ -43,8 +43,8 @@ struct TimeRatio {
   double ratio = 1.0;                // geometric mean over pairs; undefined without a pair
   std::optional<Interval> interval;  // paired; none with fewer than two pairs
   std::optional<Interval> welch;     // of the same runs as two samples
-  /// Total number of pairs until the half width is half of the requested one. None with fewer than two pairs, or if the
-  /// floor is above that.
+  /// Total number of pairs until the half width is versus_half_width_percent(). None with fewer than two pairs, or if
+  /// the floor is above that.
   std::optional<std::size_t> pairs_needed;
   double confidence = 0.0;
   double log_random = 0.0;  // half width of the part of the logarithm's interval that more pairs make narrower

@@ -79,10 +79,9 @@ Status print_text(const std::string& text) {
 
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {
   // The file comes first: printing fails if the reader of standard output has left (`| head`).
-  if (!json.empty() && json != "-") {
-    if (Status written = write_file(json, to_text(document)); !written) return written;
-  }
-  return print_text(json == "-" ? to_text(document) : text);
+  Status written = json.empty() || json == "-" ? Status(Done{}) : write_file(json, to_text(document));
+  const Status printed = print_text(json == "-" ? to_text(document) : text);
+  return written ? printed : written;
 }
 
 void show_end_of(const std::string& log) {

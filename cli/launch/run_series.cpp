@@ -49,17 +49,21 @@ ordered_json document_of(const SeriesPurpose& purpose) {
   return {{"subcommand", purpose.subcommand}, {"command", purpose.command}, {"options", object_of(purpose.options)}};
 }
 
-// The first value that differs, "NAME=VALUE" or the whole member.
+// The first value that differs: "NAME=VALUE", "no NAME", or the whole member.
 std::string difference_in_words(const std::string& key, const ordered_json& theirs, const ordered_json& ours) {
+  const auto is_empty = [](const ordered_json& value) { return value.is_null() || value == ""; };
   if (theirs.is_object()) {
-    for (const auto& [name, value] : theirs.items()) {
-      if (ours.value(name, ordered_json()) != value)
-        return name + "=" + (value.is_string() ? value.get<std::string>() : text_of(value));
-    }
     for (const auto& [name, value] : ours.items()) {
-      if (!theirs.contains(name)) return "no " + name;
+      const ordered_json other = theirs.value(name, ordered_json());
+      if (other == value) continue;
+      return is_empty(other) ? "no " + name
+                             : name + "=" + (other.is_string() ? other.get<std::string>() : other.dump());
+    }
+    for (const auto& [name, value] : theirs.items()) {
+      if (!ours.contains(name)) return name + "=" + (value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
+  if (theirs.is_string()) return key + " " + theirs.get<std::string>();
   return key + " " + theirs.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 
@@ -142,19 +146,27 @@ fs::path new_series_directory(const std::string& subcommand) {
   return "halcyon-" + subcommand + "." + text.data();
 }
 
+RunSeries::RunSeries(const fs::path& directory, SeriesPurpose purpose)
+    : directory_(fs::absolute(directory).lexically_normal()), purpose_(std::move(purpose)) {
+  if (!directory_.has_filename()) directory_ = directory_.parent_path();  // it was given as "series/" or "."
+}
+
 Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose purpose) {
   if (const std::optional<std::string> objection = objection_to(directory)) return Failure{*objection};
-  RunSeries series(fs::absolute(directory).lexically_normal(), std::move(purpose));
+  RunSeries series(directory, std::move(purpose));
   if (const Status locked = series.lock(); !locked) return locked.failure();
   if (const Status saved = series.save(); !saved) return saved.failure();
   return series;
 }
 
 Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurpose& purpose) {
-  RunSeries series(fs::absolute(directory).lexically_normal(), purpose);
+  RunSeries series(directory, purpose);
+  if (const Status locked = series.lock(); !locked) return locked.failure();
   const Outcome<ordered_json> document = read_manifest(series.directory_);
   if (!document) return document.failure();
-  if (const Status locked = series.lock(); !locked) return locked.failure();
+  if (access(series.directory_.c_str(), W_OK | X_OK) != 0) {
+    return Failure{"cannot write into " + series.directory_.string() + ": " + std::strerror(errno)};
+  }
   const std::string manifest = (series.directory_ / manifest_name).string();
   const ordered_json wanted = document_of(purpose);
   for (const auto& [key, ours] : wanted.items()) {

@@ -72,8 +72,7 @@ class RunSeries {
   Outcome<bool> count(const std::string& name, std::uint64_t segments, std::string_view like = "");
 
  private:
-  RunSeries(std::filesystem::path directory, SeriesPurpose purpose)
-      : directory_(std::move(directory)), purpose_(std::move(purpose)) {}
+  RunSeries(const std::filesystem::path& directory, SeriesPurpose purpose);
   SeriesRun& run_of(const std::string& name);
   Status lock();
   Status save() const;

@@ -81,7 +81,8 @@ struct AskedNumber {
 constexpr AskedText asked_texts[] = {{"within", &RepeatOptions::within, objection_to_within},
                                      {"confidence", &RepeatOptions::confidence, objection_to_confidence},
                                      {"for", &RepeatOptions::most_time, objection_to_most_time},
-                                     {"warmup", &RepeatOptions::warm_up, objection_to_warm_up}};
+                                     {"warmup", &RepeatOptions::warm_up, objection_to_warm_up},
+                                     {"fail-on", &RepeatOptions::fail_on, objection_to_fail_on}};
 constexpr AskedNumber asked_numbers[] = {{"min-runs", &RepeatOptions::least_runs},
                                          {"max-runs", &RepeatOptions::most_runs},
                                          {"runs", &RepeatOptions::exact_runs}};
@@ -108,14 +109,19 @@ std::string objection_to_warm_up(const std::string& text) {
   return text == "auto" || whole_number_in(text) ? std::string() : "'" + text + "' is not auto or a whole number";
 }
 
+std::string objection_to_fail_on(const std::string& text) {
+  return text == "slower" || text == "faster" ? std::string() : "'" + text + "' is not slower or faster";
+}
+
 std::string objection_to_work(const std::string& text) {
-  return varied_work(text) ? std::string() : "'" + text + "' is not NAME=FROM..TO with whole numbers from 1 to 10^15";
+  return varied_work(text) ? std::string()
+                           : "'" + text + "' is not NAME=FROM..TO with whole numbers from 1 to below 10^15";
 }
 
 std::optional<VariedWork> varied_work(const std::string& text) {
   const Outcome<VariedRange> varied = parse_varied_range(text);
-  constexpr double most = 1e15;  // above it, a double is not always exact
-  if (!varied || !varied->is_whole || varied->range.low < 1.0 || varied->range.high > most) return std::nullopt;
+  constexpr double most = 1e15;  // from there on, a whole number is not written in full
+  if (!varied || !varied->is_whole || varied->range.low < 1.0 || varied->range.high >= most) return std::nullopt;
   return VariedWork{varied->name,
                     {static_cast<std::uint64_t>(varied->range.low), static_cast<std::uint64_t>(varied->range.high)}};
 }
@@ -136,7 +142,7 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
     if (!b) return Failure{"--versus: " + b.failure().message};
     request.b = std::move(*b);
   }
-  if (!options.fail_on.empty() && !request.b) return Failure{"--fail-on needs --versus"};
+  if (!options.fail_on.empty() && !request.b) return Failure{"--fail-on needs --versus or --aa"};
   if (!options.work.empty()) {
     if (request.b) return Failure{"--work cannot be combined with --versus or --aa"};
     request.work = *varied_work(options.work);
@@ -170,12 +176,13 @@ Environment asked_of(const RepeatOptions& options) {
   for (const AskedNumber& asked : asked_numbers) {
     all.emplace_back(asked.name, options.*asked.value > 0 ? std::to_string(options.*asked.value) : "");
   }
+  all.emplace_back("no-baseline", options.no_baseline ? "yes" : "");
   return all;
 }
 
 Status take_over(RepeatOptions& options, const SeriesPurpose& purpose) {
-  const auto damaged = [](const std::string& name, const std::string& why) {
-    return Failure{"series.json is damaged: " + name + ": " + why};
+  const auto damaged = [&options](const std::string& name, const std::string& why) {
+    return Failure{options.resumed + "/series.json is damaged: " + name + ": " + why};
   };
   for (const auto& [name, value] : purpose.options) {
     if (name == "prepare" && options.prepare.empty()) options.prepare = value;
@@ -188,16 +195,22 @@ Status take_over(RepeatOptions& options, const SeriesPurpose& purpose) {
       if (!options.is_against_itself) options.versus = value;
     }
   }
-  const bool says_how_many = options.least_runs > 0 || options.most_runs > 0 || options.exact_runs > 0;
+  // An exact number excludes the others.
+  const bool is_exact = options.exact_runs > 0;
+  const bool is_between = options.least_runs > 0 || options.most_runs > 0;
+  const auto is_replaced = [&](int RepeatOptions::*number) {
+    return options.*number > 0 || (number == &RepeatOptions::exact_runs ? is_between : is_exact);
+  };
   for (const auto& [name, value] : purpose.asked) {
     if (value.empty()) continue;
+    if (name == "no-baseline") options.no_baseline = true;
     for (const AskedText& asked : asked_texts) {
       if (name != asked.name || !(options.*asked.value).empty()) continue;
       if (const std::string why = asked.objection(value); !why.empty()) return damaged(name, why);
       options.*asked.value = value;
     }
     for (const AskedNumber& asked : asked_numbers) {
-      if (name != asked.name || says_how_many) continue;
+      if (name != asked.name || is_replaced(asked.value)) continue;
       const std::optional<std::uint64_t> number = whole_number_in(value);
       if (!number || *number < 2 || *number > most_runs_of_a_series) {
         return damaged(name, "'" + value + "' is no number of runs");

@@ -61,7 +61,7 @@ struct RepeatRequest {
   RankOptions recording;
 };
 
-/// "N=1000..16000", of whole numbers from 1 to 10^15.
+/// "N=1000..16000", of whole numbers from 1 to below 10^15.
 std::optional<VariedWork> varied_work(const std::string& text);
 
 /// Why a text is no value of an option; empty if it is one.
@@ -69,6 +69,7 @@ std::string objection_to_within(const std::string& text);
 std::string objection_to_confidence(const std::string& text);
 std::string objection_to_most_time(const std::string& text);
 std::string objection_to_warm_up(const std::string& text);
+std::string objection_to_fail_on(const std::string& text);
 std::string objection_to_work(const std::string& text);
 
 /// The options must have passed the checks of the command line.

@@ -19,6 +19,7 @@ namespace halcyon::cli {
 namespace {
 
 constexpr int most_useless_runs_in_a_row = 3;
+constexpr std::size_t least_runs_before_giving_up = 2 * default_least_runs;
 constexpr std::size_t repetitions_of_false_alarms = 1000;
 // `run-001`: how many there will be is not known.
 constexpr std::size_t most_numbered_runs = 999;
@@ -211,6 +212,10 @@ void evaluate(const RepeatRequest& request, RepeatedRuns& runs) {
   Repetition& repetition = runs.repetition;
   const SeriesRequest asked{.precision = request.precision, .warm_up_runs = request.warm_up_runs};
   repetition.summary = summarise(runs_of(repetition, Program::a), asked);
+  if (repetition.work) {  // the runs take different times anyway
+    repetition.summary.contradiction.reset();
+    repetition.summary.caveats.clear();
+  }
   SeriesProgress progress = progress_of(runs);
   if (repetition.other) {
     OtherProgram& other = *repetition.other;
@@ -240,6 +245,7 @@ Outcome<std::optional<RunEnd>> make_run(const RepeatRequest& request, const std:
   if (const Status prepared = prepare(request, name, runs); !prepared) return prepared.failure();
   const Outcome<std::string> profile = record(request, name, number, runs);
   if (runs.signals.asked_to_end() != 0) return std::optional<RunEnd>();
+  if (!profile && runs.series.runs().back().state == RunState::running) return profile.failure();  // it did not begin
   if (!profile) {
     show_end_of(runs.series.log_of(name));
     tell(name + " does not count: " + profile.failure().message);
@@ -251,34 +257,31 @@ Outcome<std::optional<RunEnd>> make_run(const RepeatRequest& request, const std:
   return std::optional(runs.repetition.runs.back().run.end);
 }
 
-// Runs one after the other that do not count. Runs of two programs alternate, so each has its own.
+// Runs one after the other that do not count. Runs of two programs alternate, so each program has its own.
 struct UselessRuns {
-  int failed = 0;
-  int of_other_work = 0;
+  int in_a_row = 0;
 
   // Why no more runs are made, if so.
   std::optional<std::string> add(RunEnd end, bool is_first, const std::string& name) {
-    failed = end == RunEnd::failed ? failed + 1 : 0;
-    of_other_work = end == RunEnd::other_work ? of_other_work + 1 : 0;
-    if (failed > 0 && is_first) {
+    in_a_row = end == RunEnd::finished ? 0 : in_a_row + 1;
+    if (in_a_row > 0 && is_first) {
       return name.starts_with("b-") ? "the first run of B failed: nothing is compared"
                                     : "the first run failed: nothing is repeated";
     }
-    if (failed >= most_useless_runs_in_a_row) return fmt::format("{} runs failed one after the other", failed);
-    if (of_other_work >= most_useless_runs_in_a_row) {
-      return fmt::format(
-          "{} runs one after the other did other work than the first run. If the first run found no files of an "
-          "earlier one, or the others do: remove them with --prepare, and begin a new series",
-          of_other_work);
-    }
-    return std::nullopt;
+    if (in_a_row < most_useless_runs_in_a_row) return std::nullopt;
+    if (end == RunEnd::failed) return fmt::format("{} runs one after the other do not count", in_a_row);
+    return fmt::format(
+        "{} runs one after the other do not count. If the first run found no files of an earlier one, or the others "
+        "do: "
+        "remove them with --prepare, and begin a new series",
+        in_a_row);
   }
 };
 
 // Why the series cannot become known with more runs, if so.
 std::optional<std::string> reason_to_give_up(const RepeatRequest& request, const Repetition& repetition,
                                              const KnownSoFar& known) {
-  const std::size_t many = 2 * request.rule.least_runs;
+  const std::size_t many = std::max(2 * request.rule.least_runs, least_runs_before_giving_up);
   if (known.runs == 0 && finished(repetition) >= many) {
     return fmt::format("none of {} has an estimate of its undisturbed time: halcyon report says why",
                        plural(repetition.runs.size(), "run"));

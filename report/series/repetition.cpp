@@ -40,9 +40,10 @@ double enough_percent(const Repetition& series) {
   return series.other ? versus_half_width_percent(within) : within;
 }
 
-// What the half width will not fall below.
+// What the half width will not fall below, as far as it is known.
 double floor_percent(const Repetition& series) {
-  return series.other ? series.other->versus.undisturbed.floor_percent() : answer_of(series).floor_percent();
+  return series.other ? known_so_far(series.other->versus.undisturbed).floor_percent
+                      : answer_of(series).floor_percent();
 }
 
 // -- what stands first
@@ -54,14 +55,16 @@ std::string mean_answer(const Repetition& series) {
     return filled("UNKNOWN  ", 9,
                   fmt::format("{} undisturbed in one run: an interval needs two", seconds(mean.mean_seconds)));
   }
+  const bool is_narrow = *mean.half_width_percent() <= series.precision.within_percent;
   // With fewer runs, the interval may be narrow by chance.
-  const bool are_enough =
-      mean.runs >= series.rule.least_runs || series.outlook.stopped_because == StoppedBecause::width;
-  const bool is_known = are_enough && *mean.half_width_percent() <= series.precision.within_percent;
+  const bool are_too_few = is_narrow && mean.runs < series.rule.least_runs;
+  const bool is_known = is_narrow && !are_too_few;
   return filled(is_known ? "KNOWN  " : "NOT YET KNOWN  ", is_known ? 7 : 15,
                 fmt::format("undisturbed, a run takes {} ± {} ({}, {} confidence, {})", seconds(mean.mean_seconds),
                             percent_words(*mean.half_width_percent()), interval_words(*mean.interval_seconds),
-                            confidence_words(series.precision), plural(mean.runs, "run")));
+                            confidence_words(series.precision),
+                            plural(mean.runs, "run") +
+                                (are_too_few ? fmt::format(", and {} are the least", series.rule.least_runs) : "")));
 }
 
 std::string versus_answer(const Repetition& series) {
@@ -81,13 +84,20 @@ std::string versus_answer(const Repetition& series) {
   return filled("UNCLEAR  ", 9, figures);
 }
 
+// The cost of a unit may be a few nanoseconds.
+std::string cost_words(double cost) {
+  return std::abs(cost) < 1e-6 ? fmt::format("{:.3g} ns", 1e9 * cost) : seconds(cost);
+}
+
 std::string work_answer(const Repetition& series) {
   const WorkSeries& work = *series.work;
   if (!work.rate) return filled("UNKNOWN  ", 9, "a line needs three runs with an estimate, of two amounts of work");
+  const EstimatedCost& unit = work.rate->unit;
   return filled("COST  ", 6,
                 fmt::format("fixed {} ({}), and {} ({}) for each unit of {} ({} confidence, {})",
                             seconds(work.rate->fixed.seconds), interval_words(work.rate->fixed.interval_seconds),
-                            seconds(work.rate->unit.seconds), interval_words(work.rate->unit.interval_seconds),
+                            cost_words(unit.seconds),
+                            cost_words(unit.interval_seconds.low) + " to " + cost_words(unit.interval_seconds.high),
                             work.name, confidence_words(series.precision), plural(work.rate->runs, "run")));
 }
 
@@ -189,8 +199,12 @@ std::string_view use_words(const std::optional<Unused>& unused) {
 }
 
 std::string runs_table(const Repetition& series) {
-  std::string text = fmt::format("\n  {:<10}{:>10}{:>13}{:>24}{:>8}  verdict\n", "run", "measured", "undisturbed",
-                                 "90 % interval", series.work ? series.work->name.substr(0, 7) : "lost");
+  // An amount of work may have many digits. It is in the place of the interference.
+  const std::size_t widest =
+      series.work ? std::max(series.work->name.size(), std::to_string(series.work->range.to).size()) : 0;
+  const std::size_t width = std::max<std::size_t>(8, widest + 1);
+  std::string text = fmt::format("\n  {:<10}{:>10}{:>13}{:>24}{:>{}}  verdict\n", "run", "measured", "undisturbed",
+                                 "90 % interval", series.work ? series.work->name : "lost", width);
   const std::vector<std::optional<Unused>> unused = unused_of(series);
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     const ListedRun& run = series.runs[i];
@@ -199,10 +213,10 @@ std::string runs_table(const Repetition& series) {
       continue;
     }
     const auto& undisturbed = run.run.undisturbed;
-    text += fmt::format("  {:<10}{:>10}{:>13}{:>24}{:>8}  {}{}\n", run.name, seconds(run.run.measured_seconds),
+    text += fmt::format("  {:<10}{:>10}{:>13}{:>24}{:>{}}  {}{}\n", run.name, seconds(run.run.measured_seconds),
                         undisturbed ? seconds(undisturbed->seconds) : nothing,
                         undisturbed ? interval_words(undisturbed->interval_seconds) : nothing,
-                        series.work ? fmt::format("{:.6g}", run.work) : percent_words(run.interference_percent),
+                        series.work ? fmt::format("{:.0f}", run.work) : percent_words(run.interference_percent), width,
                         name_of(run.run.verdict), unused[i] ? fmt::format(", {}", use_words(unused[i])) : "");
   }
   return text;
@@ -281,9 +295,9 @@ std::string repetition_text(const Repetition& series) {
   text += wrapped("hosts", fmt::format("{} seen; other hosts may give other times", plural(summary.hosts, "host")));
   if (summary.warm_up_runs > 0)
     text += wrapped("warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run")));
-  if (!series.work) {  // whose runs take different times anyway
-    if (summary.contradiction) text += wrapped("CONTRADICTION", contradiction_words(*summary.contradiction));
-    for (const Caveat& caveat : summary.caveats) text += wrapped("note", caveat_words(caveat));
+  if (summary.contradiction) text += wrapped("CONTRADICTION", contradiction_words(*summary.contradiction));
+  for (const Caveat& caveat : summary.caveats) text += wrapped("note", caveat_words(caveat));
+  if (!series.work) {
     text += "\n" + means_table(summary, series.precision);
     if (series.other) {
       text += "\n  B\n" + means_table(series.other->summary, series.precision);
@@ -298,13 +312,15 @@ std::string repetition_text(const Repetition& series) {
 std::string outlook_words(const Repetition& series) {
   const Outlook& outlook = series.outlook;
   const std::string what = series.other ? "pair" : "run";
-  const std::size_t made = series.other  ? series.other->versus.undisturbed.pairs
-                           : series.work ? (series.work->rate ? series.work->rate->runs : 0)
-                                         : answer_of(series).runs;
-  const std::optional<double> width = series.other ? series.other->versus.undisturbed.half_width_percent()
-                                      : series.work
-                                          ? (series.work->rate ? half_width_percent(*series.work->rate) : std::nullopt)
-                                          : answer_of(series).half_width_percent();
+  std::size_t made = answer_of(series).runs;
+  std::optional<double> width = answer_of(series).half_width_percent();
+  if (series.other) {
+    made = series.other->versus.undisturbed.pairs;
+    width = series.other->versus.undisturbed.half_width_percent();
+  } else if (series.work) {
+    made = series.work->rate ? series.work->rate->runs : 0;
+    width = series.work->rate ? half_width_percent(*series.work->rate) : std::nullopt;
+  }
   const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
   if (!outlook.is_reachable && outlook.reachable_percent) {
     const std::string enough = percent_words(enough_percent(series));

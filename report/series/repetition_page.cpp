@@ -79,7 +79,7 @@ std::string work_picture(const Repetition& series) {
   const double margin = 0.03 * (to - from);
   const svg::Scale x{from - margin, to + margin, left, right};
   std::string content = axes(y, series.work->name, seconds_label);
-  for (const double end : {from, to}) content += value_on_axis(x(end), fmt::format("{:.6g}", end));
+  for (const double end : {from, to}) content += value_on_axis(x(end), fmt::format("{:.0f}", end));
   content += svg::line(x(from), y(on_line(from)), x(to), y(on_line(to)), "threshold");
   for (const ListedRun& run : series.runs) {
     if (run.run.undisturbed) content += svg::diamond(x(run.work), y(run.run.undisturbed->seconds), 5.0, "undisturbed");

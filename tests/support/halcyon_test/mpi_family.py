@@ -157,7 +157,7 @@ OPEN_MPI_5 = of_wheel(OPEN_MPI, "openmpi5", "mpirun", name="Open MPI 5", suffix=
                       exits_without_its_peer=True,
                       has_children=False)  # they get no variables of -x (open-mpi/ompi#13399)
 MPICH_5 = of_wheel(MPICH, "mpich5", "mpiexec", name="MPICH 5", suffix="-mpich5", functions="3,4,4.1,large,posix",
-                   checks_arguments=False, runs_older_programs=True)
+                   checks_arguments=False, starts_without_its_launcher=False, runs_older_programs=True)
 INTEL_MPI = of_wheel(MPICH, "intel", "mpiexec", name="Intel MPI", suffix="-mpich5", functions="3,4,4.1,large,posix",
                      environment={"I_MPI_ROOT": str(WHEELS / "intel")}, joins_programs="",
                      # It returns that of the rank that was signalled, or of one that it killed thereafter.

@@ -74,6 +74,12 @@ TEST_F(RunSeriesTest, ARunHasAProfileAndALogOfItsName) {
   EXPECT_TRUE(fs::exists(series.log_of("run-1")));
 }
 
+TEST_F(RunSeriesTest, ItsDirectoryMayBeGivenWithASlashAtTheEnd) {
+  RunSeries series = std::move(*RunSeries::begin(directory_ / "", purpose()));
+  EXPECT_EQ(series.directory(), directory_);
+  EXPECT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
+}
+
 TEST_F(RunSeriesTest, ADirectoryWithSomethingInItIsLeftAlone) {
   fs::create_directory(directory_);
   std::ofstream(directory_ / "notes") << "precious";
@@ -258,7 +264,8 @@ TEST_F(RunSeriesTest, ARunOfOtherWorkDoesNotCount) {
 
 TEST_F(RunSeriesTest, RunsOfTwoProgramsAreEachHeldAgainstTheirOwnFirstRun) {
   RunSeries series = begun();
-  for (const char* name : {"a-1", "b-1", "b-2", "a-2"}) ASSERT_TRUE(series.record(name, command_, ends_with(0), relay_));
+  for (const char* name : {"a-1", "b-1", "b-2", "a-2"})
+    ASSERT_TRUE(series.record(name, command_, ends_with(0), relay_));
   EXPECT_TRUE(*series.count("a-1", 100, "a-"));
   EXPECT_TRUE(*series.count("b-1", 200, "b-"));
   EXPECT_TRUE(*series.count("b-2", 200, "b-"));
