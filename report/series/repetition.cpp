@@ -326,7 +326,7 @@ std::string outlook_words(const Repetition& series) {
     const std::string enough = percent_words(enough_percent(series));
     if (!series.work && floor_percent(series) >= enough_percent(series)) {
       return so_far +
-             fmt::format("±{} is not reachable: the floor is ±{}", enough, percent_words(floor_percent(series)));
+             fmt::format("±{} is not reachable so far: the floor is ±{}", enough, percent_words(floor_percent(series)));
     }
     return so_far + fmt::format("±{} will not be reached within the limits, ±{} may be", enough,
                                 percent_words(*outlook.reachable_percent));
