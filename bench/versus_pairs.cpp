@@ -1,7 +1,7 @@
 // How many pairs of runs it takes to tell a slower program from a faster one, and how often the answer is wrong: a row
-// of a Markdown table. DIRECTORY_A and DIRECTORY_B hold profiles run-*.h5 of the two; runs with the same name were
-// neighbours. Each repetition begins at another pair, goes on from pair to pair, and from the last to the first, and
-// stops as `halcyon repeat --versus` does. As there, no run knows of another.
+// of a Markdown table, and a row with what all pairs together say. DIRECTORY_A and DIRECTORY_B hold profiles run-*.h5
+// of the two; runs with the same name were neighbours. Each repetition begins at another pair, goes on from pair to
+// pair, and from the last to the first, and stops as `halcyon repeat --versus` does. As there, no run knows of another.
 //
 // usage: versus_pairs WITHIN_PERCENT REPETITIONS TRUE_RATIO DIRECTORY_A DIRECTORY_B
 #include <fmt/format.h>
@@ -26,6 +26,11 @@ struct Stopped {
   Versus versus;
   std::size_t pairs = 0;
 };
+
+std::string width_and_need(const TimeRatio& ratio) {
+  return fmt::format("{:.1f} % | {}", ratio.half_width_percent().value_or(100.0),
+                     ratio.pairs_needed ? std::to_string(*ratio.pairs_needed) : "–");
+}
 
 Stopped repetition(const std::vector<RunPair>& all, std::size_t first, const StoppingRule& rule,
                    const Precision& precision) {
@@ -82,5 +87,8 @@ int main(int argc, char** argv) {
              ratios.back(), half_widths[repetitions / 2], verdicts[VersusVerdict::slower],
              verdicts[VersusVerdict::same], verdicts[VersusVerdict::faster], verdicts[VersusVerdict::unclear],
              100.0 * static_cast<double>(holds) / static_cast<double>(repetitions));
+  const Versus versus = compare_pairs(all, precision);
+  fmt::print("| {:.4f} | {:.4f} | {} | {} | {} |\n", truth, versus.undisturbed.ratio,
+             width_and_need(versus.undisturbed), name_of(versus.verdict), width_and_need(versus.measured));
   return 0;
 }
