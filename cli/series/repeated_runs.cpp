@@ -271,9 +271,8 @@ struct UselessRuns {
     if (in_a_row < most_useless_runs_in_a_row) return std::nullopt;
     if (end == RunEnd::failed) return fmt::format("{} runs one after the other do not count", in_a_row);
     return fmt::format(
-        "{} runs one after the other do not count. If the first run found no files of an earlier one, or the others "
-        "do: "
-        "remove them with --prepare, and begin a new series",
+        "{} runs one after the other do not count. If they find files that the first run did not find, remove these "
+        "files with --prepare, and begin a new series",
         in_a_row);
   }
 };
@@ -288,7 +287,9 @@ std::optional<std::string> reason_to_give_up(const RepeatRequest& request, const
   }
   if (request.work && known.runs >= many && !known.half_width_percent) {
     return fmt::format(
-        "after {}, the time may not depend on {} at all: vary it more, or check that the program uses it",
+        "after {}, the time may not depend on {} at all: vary it more, check that the program uses it, or make more "
+        "runs "
+        "with --min-runs",
         plural(known.runs, "run"), request.work->name);
   }
   return std::nullopt;
