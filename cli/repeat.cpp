@@ -42,7 +42,7 @@ Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
   const std::string csv = options.csv.empty() ? "" : repetition_csv(repetition);
   if (!csv.empty() && options.csv != "-") note(write_file(options.csv, csv));
   if (!options.html.empty()) note(write_file(options.html, repetition_html(repetition)));
-  note(print_result(options.csv == "-" ? csv : repetition_text(repetition), json, options.json));
+  note(print_result_anyway(options.csv == "-" ? csv : repetition_text(repetition), json, options.json));
   return all;
 }
 

@@ -293,8 +293,8 @@ Status write_results(const ValidateOptions& options, const Results& results) {
   const std::array figures{std::pair("runs.svg", runs_figure(setting, validation)),
                            std::pair("probability.svg", probability_figure(setting, validation)),
                            std::pair("accuracy.svg", accuracy_figure(setting, validation))};
-  if (Status printed = print_result(validation_text(setting, validation), validation_json(setting, validation),
-                                    file("validation.json"));
+  if (Status printed = print_result_anyway(validation_text(setting, validation), validation_json(setting, validation),
+                                           file("validation.json"));
       !printed) {
     return printed;
   }

@@ -79,8 +79,16 @@ Status print_text(const std::string& text) {
 
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {
   // The file comes first: printing fails if the reader of standard output has left (`| head`).
-  Status written = json.empty() || json == "-" ? Status(Done{}) : write_file(json, to_text(document));
-  const Status printed = print_text(json == "-" ? to_text(document) : text);
+  if (!json.empty() && json != "-") {
+    if (Status written = write_file(json, to_text(document)); !written) return written;
+  }
+  return print_text(json == "-" ? to_text(document) : text);
+}
+
+Status print_result_anyway(const std::string& text, const nlohmann::ordered_json& document, const std::string& json) {
+  const bool is_file = !json.empty() && json != "-";
+  Status written = is_file ? write_file(json, to_text(document)) : Status(Done{});
+  Status printed = print_result(text, document, is_file ? "" : json);
   return written ? printed : written;
 }
 

@@ -45,8 +45,9 @@ Status write_file(const std::string& file, const std::string& text);
 /// The same in one step: a reader of the file sees the old text or the new one.
 Status replace_file(const std::string& file, const std::string& text);
 Status print_text(const std::string& text);
-/// Prints the text, or the JSON instead if `json` is "-". Otherwise writes the JSON to the file `json`, if it is named;
-/// if that fails, the text is printed all the same.
+/// Prints the text, or the JSON instead if `json` is "-". Otherwise writes the JSON to the file `json`, if it is named.
 Status print_result(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
+/// The same for results that took long: the text is printed even if the file cannot be written.
+Status print_result_anyway(const std::string& text, const nlohmann::ordered_json& document, const std::string& json);
 
 }  // namespace halcyon::cli

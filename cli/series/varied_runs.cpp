@@ -333,7 +333,7 @@ Status write_varied_results(const VariedRuns& runs, const std::string& name, con
                             const std::string& text, const nlohmann::ordered_json& document,
                             const std::function<std::string()>& page) {
   Status written = replace_file((runs.directory() / name).string(), to_text(document));
-  if (const Status printed = print_result(text, document, options.json); !printed) written = printed;
+  if (const Status printed = print_result_anyway(text, document, options.json); !printed) written = printed;
   if (!options.html.empty()) {
     if (const Status drawn = write_file(options.html, page()); !drawn) written = drawn;
   }
