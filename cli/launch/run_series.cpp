@@ -185,6 +185,7 @@ Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurp
     if (run->state == RunState::running) run->state = RunState::interrupted;
     series.runs_.push_back(std::move(*run));
   }
+  if (const Status saved = series.save(); !saved) return saved.failure();  // what is asked for now
   return series;
 }
 

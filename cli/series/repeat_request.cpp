@@ -195,6 +195,7 @@ Status take_over(RepeatOptions& options, const SeriesPurpose& purpose) {
       if (!options.is_against_itself) options.versus = value;
     }
   }
+  const RepeatOptions given = options;
   // An exact number excludes the others.
   const bool is_exact = options.exact_runs > 0;
   const bool is_between = options.least_runs > 0 || options.most_runs > 0;
@@ -217,6 +218,10 @@ Status take_over(RepeatOptions& options, const SeriesPurpose& purpose) {
       }
       options.*asked.value = static_cast<int>(*number);
     }
+  }
+  // A number that was given holds against one that was asked for when the series began.
+  if (options.most_runs > 0 && options.least_runs > options.most_runs) {
+    (given.least_runs > 0 ? options.most_runs : options.least_runs) = 0;
   }
   return Done{};
 }

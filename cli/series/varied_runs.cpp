@@ -71,6 +71,14 @@ std::optional<double> number_read(const std::string& file, const std::regex& pat
   return number;
 }
 
+// Why a value cannot be varied; empty if it can be. `written`: as the user gave it.
+std::string objection_to_value(double value, const std::string& written) {
+  constexpr double most = 1e15;  // from there on, a whole number is not written in full
+  if (put_into_command(value) == value && std::abs(value) < most) return "";
+  return fmt::format("{} would be {} in the command: give whole numbers below 10^15, or at most six digits", written,
+                     value_text(value));
+}
+
 }  // namespace
 
 Words with_values(const Words& launch, const std::vector<std::string>& names, const std::vector<double>& values) {
@@ -97,6 +105,11 @@ Outcome<VariedRange> parse_varied_range(const std::string& text) {
   const std::optional<double> to = number_in(high);
   if (!is_name_of_value(name) || !from || !to) return Failure{"'" + text + "' is not NAME=A..B, such as ranks=1..64"};
   if (*from >= *to) return Failure{"'" + text + "': the second number must be larger than the first"};
+  for (const auto& [number, written] : {std::pair(*from, low), {*to, high}}) {
+    if (const std::string objection = objection_to_value(number, written); !objection.empty()) {
+      return Failure{"'" + text + "': " + objection};
+    }
+  }
   const bool is_whole =
       *from == std::round(*from) && *to == std::round(*to) && (low + high).find_first_of(".eE") == std::string::npos;
   return VariedRange{name, {*from, *to}, is_whole};
@@ -110,12 +123,8 @@ Outcome<Factor> parse_factor(const std::string& text) {
     const std::size_t end = std::min(list.find(',', at), list.size());
     const std::optional<double> level = number_in(std::string_view(list).substr(at, end - at));
     if (!level || !is_name_of_value(name)) return Failure{"'" + text + "' is not NAME=LIST, such as ranks=1,2,4,8"};
-    constexpr double most = 1e15;  // above it, a whole number is not written in full
-    if (put_into_command(*level) != *level || std::abs(*level) >= most) {
-      return Failure{
-          fmt::format("'{}': {} would be {} in the command: give whole numbers below 10^15, or at most six "
-                      "digits",
-                      text, list.substr(at, end - at), value_text(*level))};
+    if (const std::string objection = objection_to_value(*level, list.substr(at, end - at)); !objection.empty()) {
+      return Failure{"'" + text + "': " + objection};
     }
     factor.levels.push_back(*level);
     at = end + 1;
@@ -333,11 +342,12 @@ Status write_varied_results(const VariedRuns& runs, const std::string& name, con
                             const std::string& text, const nlohmann::ordered_json& document,
                             const std::function<std::string()>& page) {
   Status written = replace_file((runs.directory() / name).string(), to_text(document));
+  const std::string kept = written ? "profiles, logs and " + name : "profiles and logs";
   if (const Status printed = print_result_anyway(text, document, options.json); !printed) written = printed;
   if (!options.html.empty()) {
     if (const Status drawn = write_file(options.html, page()); !drawn) written = drawn;
   }
-  tell("profiles, logs and " + name + " are in " + runs.directory().string());
+  tell(kept + " are in " + runs.directory().string());
   return written;
 }
 

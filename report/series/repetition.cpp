@@ -105,14 +105,14 @@ std::string work_answer(const Repetition& series) {
 
 std::string mean_row(std::string_view what, const MeanTime& mean) {
   const std::string needed = mean.runs_needed ? fmt::format("{}", *mean.runs_needed) : nothing;
-  return fmt::format("  {:<24}{:>5}{:>12}{:>26}{:>8}{:>5}\n", what, mean.runs,
+  return fmt::format("  {:<23}{:>5}{:>12}{:>26}{:>8}{:>6}\n", what, mean.runs,
                      mean.runs > 0 ? seconds(mean.mean_seconds) : nothing,
                      mean.interval_seconds ? interval_words(*mean.interval_seconds) : nothing,
                      mean.half_width_percent() ? percent_words(*mean.half_width_percent()) : nothing, needed);
 }
 
 std::string means_table(const SeriesSummary& summary, const Precision& precision) {
-  std::string text = fmt::format("  {:<24}{:>5}{:>12}{:>26}{:>8}{:>5}\n", "mean of", "runs", "time",
+  std::string text = fmt::format("  {:<23}{:>5}{:>12}{:>26}{:>8}{:>6}\n", "mean of", "runs", "time",
                                  confidence_words(precision) + " interval", "±", "need");
   text += mean_row("all, as measured", summary.measured);
   text += mean_row("not red, as measured", summary.quiet);

@@ -172,6 +172,10 @@ class FindsTheLimit(halcyon_test.Behaviour):
             self.check_refused(self.halcyon("map", "--vary", f"N={values}", "--", *LAUNCH, STEPS, "{N}"), "--vary",
                                values)
 
+    def test_ends_of_a_range_that_the_command_would_not_get_are_refused(self):
+        self.check_refused(self.halcyon("search", "--vary", "N=1.0000001..2.5", "--limit", "time < 10 s", "--", *LAUNCH,
+                                        STEPS, "{N}"), "--vary", "1.0000001")
+
     def test_a_search_with_another_limit_uses_the_runs_that_there_are(self):
         self.found("rate < 50", *READ, "--accuracy", "99%", vary="N=1..10")
         finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..10", "--limit", "rate < 40", *READ,

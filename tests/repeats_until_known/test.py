@@ -163,6 +163,9 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual((result["confidence_percent"], result["warmup_runs"]), (90.0, 1))
         self.assertEqual(result["measured"]["runs"], 3)
+        finished, result = self.repeat("-m", 4, "--resume", "series", "--within", "90%", program=[])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertGreaterEqual(result["measured"]["runs"], 4)
         changed = self.halcyon("repeat", "--counter", "cpu", "--resume", "series")
         self.check_refused(changed, "series", "HALCYON_COUNTER=none")
         manifest = self.directory / "series" / "series.json"

@@ -156,8 +156,6 @@ TEST_F(RunSeriesTest, ItKeepsWhatWasAskedForAndMayBeAskedForSomethingElse) {
   SeriesPurpose other = purpose();
   other.asked.front().second = "1%";
   ASSERT_TRUE(RunSeries::resume(directory_, other));
-  EXPECT_EQ(RunSeries::purpose_of(directory_)->asked, (Environment{{"within", "2%"}})) << "no run was made since";
-  RunSeries::resume(directory_, other)->record("run-1", command_, ends_with(0), relay_);
   EXPECT_EQ(RunSeries::purpose_of(directory_)->asked, (Environment{{"within", "1%"}}));
 }
 
