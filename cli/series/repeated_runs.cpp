@@ -167,16 +167,15 @@ std::vector<WorkedRun> worked_runs(const Repetition& repetition) {
 KnownSoFar known_so_far(const WorkSeries& work, double confidence, double within_percent) {
   if (!work.rate) return {};
   const EstimatedCost& unit = work.rate->unit;
-  if (!half_width_percent(*work.rate)) return {.runs = work.rate->runs};
+  const std::optional<double> width = half_width_percent(*work.rate);
+  if (!width) return {.runs = work.rate->runs};
   MeanTime mean{.runs = work.rate->runs,
                 .mean_seconds = unit.seconds,
                 .interval_seconds = unit.interval_seconds,
                 .confidence = confidence,
                 .random_seconds = 0.5 * (unit.interval_seconds.high - unit.interval_seconds.low)};
-  if (const std::optional<double> width = mean.half_width_percent()) {
-    const double factor = *width / within_percent;
-    mean.runs_needed = static_cast<std::size_t>(std::ceil(static_cast<double>(mean.runs) * factor * factor));
-  }
+  const double factor = *width / within_percent;
+  mean.runs_needed = static_cast<std::size_t>(std::ceil(static_cast<double>(mean.runs) * factor * factor));
   return halcyon::known_so_far(mean);
 }
 
