@@ -8,7 +8,7 @@ set -euo pipefail
 declare -A packages=(
   [build]="g++ gfortran cmake ninja-build pkg-config python3 libopenmpi-dev openmpi-bin openssh-client libhdf5-dev
            libpapi-dev libdw-dev zlib1g-dev libxxhash-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev
-           nlohmann-json3-dev libgtest-dev libbenchmark-dev"
+           libre2-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev"
   [demo]="lammps"
   [test]="lammps lammps-examples hpcc python3-mpi4py python3-numpy python3-h5py python3-xarray
           python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-jsonschema

@@ -21,8 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_name_of_value(const std::string& text) {
-  static const std::regex name("[A-Za-z_][A-Za-z0-9_]*");
-  return std::regex_match(text, name);
+  return RE2::FullMatch(text, "[A-Za-z_][A-Za-z0-9_]*");
 }
 
 std::pair<std::string, std::string> split(const std::string& text, const std::string& at) {
@@ -59,14 +58,12 @@ SeriesPurpose purpose_of(const VariedRunsSetting& setting, const RankOptions& re
 }
 
 // The last number that a line of the file gives.
-std::optional<double> number_read(const std::string& file, const std::regex& pattern) {
-  constexpr std::size_t longest_line = 10000;  // std::regex needs stack for each letter
+std::optional<double> number_read(const std::string& file, const RE2& pattern) {
   std::optional<double> number;
   std::ifstream in(file);
-  for (std::string line; std::getline(in, line);) {
-    std::smatch match;
-    if (line.size() > longest_line || !std::regex_search(line, match, pattern)) continue;
-    if (const std::optional<double> found = number_in(match[1].str())) number = found;
+  for (std::string line, match; std::getline(in, line);) {
+    if (!RE2::PartialMatch(line, pattern, &match)) continue;
+    if (const std::optional<double> found = number_in(match)) number = found;
   }
   return number;
 }
@@ -148,12 +145,11 @@ Outcome<double> parse_share(const std::string& text, const Interval& between) {
 
 std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
                                                 std::string_view option) {
-  static const std::regex placeholder(R"((^|[^$])\{([A-Za-z_][A-Za-z0-9_]*)\})");
+  static const RE2 placeholder(R"((?:^|[^$])\{([A-Za-z_][A-Za-z0-9_]*)\})");
   std::vector<std::string> used;
   for (const std::string& word : launch) {
-    for (std::sregex_iterator match(word.begin(), word.end(), placeholder); match != std::sregex_iterator(); ++match) {
-      used.push_back((*match)[2].str());
-    }
+    re2::StringPiece rest(word);
+    for (std::string name; RE2::FindAndConsume(&rest, placeholder, &name);) used.push_back(name);
   }
   const auto is_in = [](const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
@@ -169,24 +165,23 @@ std::optional<std::string> objection_to_command(const Words& launch, const std::
   return std::nullopt;
 }
 
-Outcome<std::regex> parse_read(const std::string& text) {
-  try {
-    std::regex pattern(text);
-    if (pattern.mark_count() == 1) return pattern;
+Outcome<std::unique_ptr<const RE2>> parse_read(const std::string& text) {
+  auto pattern = std::make_unique<const RE2>(text, RE2::Quiet);
+  if (!pattern->ok()) return Failure{fmt::format("--read '{}' is no regular expression: {}", text, pattern->error())};
+  if (pattern->NumberOfCapturingGroups() != 1) {
     return Failure{fmt::format("--read '{}' has {} groups: put the number, and only it, in parentheses", text,
-                               pattern.mark_count())};
-  } catch (const std::regex_error& error) {
-    return Failure{fmt::format("--read '{}' is no regular expression: {}", text, error.what())};
+                               pattern->NumberOfCapturingGroups())};
   }
+  return pattern;
 }
 
 Outcome<VariedRuns> VariedRuns::open(VariedRunsSetting setting, const VariedRunsOptions& options) {
   if (const auto objection = objection_to_command(setting.launch, setting.names, "--vary")) return Failure{*objection};
   const Outcome<Launcher> launcher = launcher_of(setting.launch);
   if (!launcher) return launcher.failure();
-  std::optional<std::regex> read;
+  std::unique_ptr<const RE2> read;
   if (!options.read.empty()) {
-    Outcome<std::regex> pattern = parse_read(options.read);
+    Outcome<std::unique_ptr<const RE2>> pattern = parse_read(options.read);
     if (!pattern) return pattern.failure();
     read = std::move(*pattern);
   }

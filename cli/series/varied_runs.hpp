@@ -1,11 +1,13 @@
 // Runs of a command in which {NAME} stands for varied values: the user's options, and the runs themselves.
 #pragma once
 
+#include <re2/re2.h>
+
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,8 +48,8 @@ double put_into_command(double value);
 std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
                                                 std::string_view option);
 
-/// A regular expression with one group, which is a number.
-Outcome<std::regex> parse_read(const std::string& text);
+/// A regular expression with one group, which is a number. RE2 needs time linear in the text, for any expression.
+Outcome<std::unique_ptr<const RE2>> parse_read(const std::string& text);
 
 /// The common options of `search` and `map`.
 struct VariedRunsOptions {
@@ -92,7 +94,7 @@ class VariedRuns {
   VariedRunsSetting setting_;
   Launcher launcher_{};
   RankOptions recording_;
-  std::optional<std::regex> read_{};  // of the number that each run prints
+  std::unique_ptr<const RE2> read_{};  // of the number that each run prints
   std::optional<KnownBefore> known_{};
   RunSeries series_;
   std::vector<VariedRun> runs_;

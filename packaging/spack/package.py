@@ -24,6 +24,7 @@ class Halcyon(CMakePackage):
     depends_on("nlohmann-json@3.11:", type="build")
     depends_on("xxhash@0.8:", type="build")
     depends_on("fmt@9:")
+    depends_on("re2@2022-06-01:")
     depends_on("hdf5@1.10: +hl~mpi")
     depends_on("papi@7:")
     depends_on("elfutils@0.188:")

@@ -25,9 +25,8 @@ POINT_KEYS = ["values", "runs", "measured", "predicted", "interval"]
 
 class FindsTheLimit(halcyon_test.Behaviour):
 
-    def search(self, limit, *options, vary="N=1..64", program=("{N}",)):
-        return self.halcyon("search", "-o", "out", "--vary", vary, "--limit", limit, *options, "--", *LAUNCH, STEPS,
-                            *program)
+    def search(self, limit, *options, vary="N=1..64", program=(STEPS, "{N}")):
+        return self.halcyon("search", "-o", "out", "--vary", vary, "--limit", limit, *options, "--", *LAUNCH, *program)
 
     def found(self, limit, *options, status=0, **more):
         """The result as JSON, and what was printed."""
@@ -220,7 +219,7 @@ class FindsTheLimit(halcyon_test.Behaviour):
         self.check_refused(self.search("time < 9 s", vary="N=8..2"), "--vary", "N=8..2")
         self.check_refused(self.search("time < 9 s", vary="N=1,2"), "--vary", "NAME=A..B")
         self.check_refused(self.search("time < 9 s", vary="M=1..9"), "{M}")
-        self.check_refused(self.search("time < 9 s", program=("{N}", "{size}")), "{size}", "--vary")
+        self.check_refused(self.search("time < 9 s", program=(STEPS, "{N}", "{size}")), "{size}", "--vary")
         self.check_refused(self.search("time < 9 s", "--accuracy", "10%"), "--accuracy", "10%")
         self.check_refused(self.search("time < 9 s", "--start", "99"), "--start", "99")
         self.check_refused(self.search("time < 9 s", *READ), "--read", "rate")
@@ -239,6 +238,13 @@ class FindsTheLimit(halcyon_test.Behaviour):
         result, finished = self.found("rate < 9", "--read", "speed: ([0-9]+)", status=2)
         self.assertIn("no line of", result["ended_early"], finished)
         self.assertIn("N-1_run-1.log", result["ended_early"])
+
+    def test_a_number_is_found_in_a_long_line_that_a_pattern_could_match_in_many_ways(self):
+        program = self.directory / "program.sh"
+        program.write_text(f"{STEPS} $1 && head -c 30000 /dev/zero | tr '\\0' a && echo \" cost: $1\"\n")
+        result, finished = self.found("rate < 2.5", "--read", "(?:a+)+a cost: ([0-9]+)", "--accuracy", "99%",
+                                      vary="N=1..3", program=("/bin/sh", program, "{N}"))
+        self.assertEqual(result["answer"]["load"], 2, finished)
 
     def test_runs_of_another_command_are_not_resumed(self):
         self.found("rate < 5", *READ, vary="N=1..3")

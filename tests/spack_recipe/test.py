@@ -10,7 +10,7 @@ from halcyon_test import SOURCE
 CMAKE = (SOURCE / "CMakeLists.txt").read_text()
 SPACK_NAMES = {"MPI": "openmpi", "PkgConfig": "pkgconfig", "Eigen3": "eigen", "Boost": "boost", "CLI11": "cli11",
                "fmt": "fmt", "nlohmann_json": "nlohmann-json", "HDF5": "hdf5", "PAPI": "papi",
-               "LIBDW": "elfutils", "ZLIB": "zlib-api"}
+               "LIBDW": "elfutils", "RE2": "re2", "ZLIB": "zlib-api"}
 
 
 class Recorded(types.ModuleType):
