@@ -1,5 +1,7 @@
 #include "libprofile/interpose/mpi_runtime.hpp"
 
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -56,6 +58,14 @@ std::string why_not_of_these(const std::vector<LoadedMpi>& loaded, const std::st
   return at != std::string::npos ? std::strtol(path.c_str() + at + 4, nullptr, 10) : -1;
 }
 
+// Where MPI's functions come from, if no library has the usual name of one.
+std::string path_of_mpi() {
+  const void* function = find_in_mpi("PMPI_Comm_rank");  // which no tool of ours wraps
+  Dl_info place{};
+  if (function == nullptr || dladdr(function, &place) == 0 || place.dli_fname == nullptr) return "the MPI library";
+  return place.dli_fname;
+}
+
 std::string unknown_handles(const std::string& library, const std::string& known) {
   return library + ", whose handles Halcyon does not know (it knows " + known + ")";
 }
@@ -65,7 +75,7 @@ std::string unknown_handles(const std::string& library, const std::string& known
 std::string MpiRuntime::load(const std::string& tool) {
   const std::vector<LoadedMpi> loaded = loaded_mpi_libraries();
   if (std::string why = why_not_of_these(loaded, tool); !why.empty()) return why;
-  const std::string library = loaded.empty() ? "the MPI library" : loaded.front().path;
+  const std::string library = loaded.empty() ? path_of_mpi() : loaded.front().path;
   if (std::string why = load_functions(library); !why.empty()) return why;
   return load_handles(library);
 }
@@ -84,7 +94,11 @@ std::string MpiRuntime::load_functions(const std::string& library) {
 #if defined(OPEN_MPI)
 std::string MpiRuntime::load_handles(const std::string& library) {
   constexpr int oldest = 3, newest = 5;  // the same handles and statuses throughout
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  if (find_mpi_data(symbol_of_open_mpi) == nullptr) {
+    return library + " is no Open MPI that Halcyon knows: it has no " + symbol_of_open_mpi;
+  }
+  constexpr std::size_t longest_known = 8192;  // MPICH's; a library that passes for Open MPI may be any
+  char version[longest_known] = {};
   int length = 0;
   Get_library_version(version, &length);
   const char* number = std::strstr(version, "Open MPI v");

@@ -189,7 +189,7 @@ std::string to_decide_words(const Repetition& series) {
   const TimeRatio& ratio = series.other->versus.undisturbed;
   if (ratio.pairs_needed) return plural(*ratio.pairs_needed, "pair") + " in all";
   return fmt::format("more pairs are not enough: the floor is {}. Quieter runs lower it",
-                     percent_words(floor_percent(series)));
+                     percent_words(ratio.floor_percent()));
 }
 
 // -- every run

@@ -35,6 +35,14 @@ class ForeignMpi(halcyon_test.Behaviour):
             with self.subTest(suffix):
                 self.check_stands_aside("abi_2", suffix, "the standard ABI", "-abi.so")
 
+    def test_a_library_with_an_unusual_name_and_a_long_version(self):
+        for suffix in ("", "-openmpi5"):
+            with self.subTest(suffix):
+                self.check_stands_aside("renamed", suffix, "librenamed.so.13", "is no Open MPI")
+        for suffix in ("-mpich", "-mpich5"):
+            with self.subTest(suffix):
+                self.check_stands_aside("renamed", suffix, "librenamed.so.13", "binary interface 13")
+
     def test_two_families_at_once(self):
         other = next((FAKES / "mpich_13").glob("libmpi.so.*"))
         self.check_stands_aside("open_mpi_2", "", "two MPI libraries", "libmpi.so.20", "libmpi.so.13", second=[other])
