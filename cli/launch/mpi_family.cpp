@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gelf.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -107,6 +108,9 @@ std::optional<MpiLibrary> first_library_in(const std::string& text) {
   return std::nullopt;
 }
 
+// A user's program may be called python_job. It must not be started.
+bool is_python(const std::string& name) { return RE2::FullMatch(name, "python[0-9.]*"); }
+
 // mpi4py chooses and opens its library when it is imported. MPI is not initialized.
 std::optional<MpiLibrary> mpi_of_python(const std::string& interpreter) {
   constexpr const char* script =
@@ -143,7 +147,7 @@ bool is_static(const std::string& program) {
 std::optional<MpiLibrary> mpi_of_program(const std::string& program) {
   const std::optional<std::string> path = found_program(program);
   if (!path) return std::nullopt;
-  if (fs::path(*path).filename().string().starts_with("python")) return mpi_of_python(*path);
+  if (is_python(fs::path(*path).filename().string())) return mpi_of_python(*path);
   return first_library_in(output_of({"ldd", *path}));
 }
 

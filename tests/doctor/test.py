@@ -54,6 +54,12 @@ class Doctor(halcyon_test.Behaviour):
         found = self.findings("mpirun", "-np", "2", "./app", status=2, PATH=os.devnull)
         self.assertEqual(found["launcher"]["state"], "problem")
 
+    def test_a_program_whose_name_begins_like_pythons_is_not_started(self):
+        script = self.scratch_directory() / "python_job.sh"
+        script.write_text("#!/bin/sh\ntouch started\n")
+        script.chmod(0o755)
+        self.findings(*MPI.launch(2), script)
+
     def test_a_directory_that_is_gone(self):
         finished = self.run_command(["sh", "-c", f"mkdir x && cd x && rmdir ../x && {BUILD}/bin/halcyon doctor --json"])
         files = json.loads(finished.output)["findings"][-1]
