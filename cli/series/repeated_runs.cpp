@@ -287,8 +287,7 @@ std::optional<std::string> reason_to_give_up(const RepeatRequest& request, const
   if (request.work && known.runs >= many && !known.half_width_percent) {
     return fmt::format(
         "after {}, the time may not depend on {} at all: vary it more, check that the program uses it, or give a "
-        "larger "
-        "--min-runs",
+        "larger --min-runs",
         plural(known.runs, "run"), request.work->name);
   }
   return std::nullopt;

@@ -93,20 +93,6 @@ std::string MpiRuntime::load_functions(const std::string& library) {
 
 #if defined(OPEN_MPI)
 std::string MpiRuntime::load_handles(const std::string& library) {
-  constexpr int oldest = 3, newest = 5;  // the same handles and statuses throughout
-  if (find_mpi_data(symbol_of_open_mpi) == nullptr) {
-    return library + " is no Open MPI that Halcyon knows: it has no " + symbol_of_open_mpi;
-  }
-  constexpr std::size_t longest_known = 8192;  // MPICH's; a library that passes for Open MPI may be any
-  char version[longest_known] = {};
-  int length = 0;
-  Get_library_version(version, &length);
-  const char* number = std::strstr(version, "Open MPI v");
-  const long major = number != nullptr ? std::strtol(number + std::strlen("Open MPI v"), nullptr, 10) : oldest;
-  if (major < oldest || major > newest) {
-    return unknown_handles(library + " is Open MPI " + std::to_string(major),
-                           std::to_string(oldest) + " to " + std::to_string(newest));
-  }
   const char* absent = nullptr;
   const auto handle = [&absent](const char* name) {
     void* data = find_mpi_data(name);
@@ -120,7 +106,19 @@ std::string MpiRuntime::load_handles(const std::string& library) {
   min = static_cast<MPI_Op>(handle("ompi_mpi_op_min"));
   errors_return = static_cast<MPI_Errhandler>(handle("ompi_mpi_errors_return"));
   shared_requests.fill(static_cast<MPI_Request>(handle("ompi_request_empty")));
-  return absent != nullptr ? library + " is no Open MPI that Halcyon knows: it has no " + absent : "";
+  if (absent != nullptr) return library + " is no Open MPI that Halcyon knows: it has no " + absent;
+  constexpr int oldest = 3, newest = 5;        // the same handles and statuses throughout
+  constexpr std::size_t longest_known = 8192;  // MPICH's; a library that passes for Open MPI may be any
+  char version[longest_known] = {};
+  int length = 0;
+  Get_library_version(version, &length);
+  const char* number = std::strstr(version, "Open MPI v");
+  const long major = number != nullptr ? std::strtol(number + std::strlen("Open MPI v"), nullptr, 10) : oldest;
+  if (major < oldest || major > newest) {
+    return unknown_handles(library + " is Open MPI " + std::to_string(major),
+                           std::to_string(oldest) + " to " + std::to_string(newest));
+  }
+  return "";
 }
 #else
 namespace {
