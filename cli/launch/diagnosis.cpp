@@ -63,7 +63,7 @@ Finding program_finding(const Words& launch, const Launcher& launcher) {
 Finding recorder_finding(const Launcher& launcher) {
   const Outcome<std::string> list = preload_list(launcher.family, false);
   if (!list) return {"recorder", list.failure().message, State::problem, "Install or build Halcyon completely."};
-  return {"recorder", *list + " (for " + std::string(words_of(launcher.family)) + ")"};
+  return {"recorder", *list + " (for " + std::string(info_of(launcher.family).words) + ")"};
 }
 
 Finding counter_finding() {

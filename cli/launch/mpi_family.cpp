@@ -11,6 +11,7 @@
 #include <memory>
 #include <sstream>
 #include <string_view>
+#include <unordered_set>
 
 #include "cli/launch/job.hpp"
 #include "libprofile/interpose/mpi_names.hpp"
@@ -34,24 +35,7 @@ Outcome<std::string> library(const std::string& name) {
   return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }
 
-struct FamilyInfo {
-  MpiFamily family;
-  std::string_view words;
-  std::string_view suffix;  // of the preloaded libraries
-};
-constexpr std::array<FamilyInfo, 5> infos{{
-    {MpiFamily::open_mpi, "Open MPI 3 or 4", ""},
-    {MpiFamily::open_mpi_5, "Open MPI 5", "-openmpi5"},
-    {MpiFamily::mpich, "MPICH 3.1 to 4.1", "-mpich"},
-    {MpiFamily::mpich_5, "MPICH 4.2 or newer, or Intel MPI", "-mpich5"},
-    {MpiFamily::standard_abi, "the standard ABI", "-abi"},
-}};
-static_assert(in_order(infos, &FamilyInfo::family));
-const FamilyInfo& info_of(MpiFamily family) { return infos[static_cast<std::size_t>(family)]; }
-
-// What tells a library of a family from its predecessor: a function that came with it.
-constexpr const char* function_of_open_mpi_5 = "MPI_Session_init";
-constexpr const char* function_of_mpich_5 = "MPI_Buffer_flush";
+static_assert(in_order(mpi_families, &MpiFamilyInfo::family));
 
 class ElfFile {
  public:
@@ -124,19 +108,12 @@ std::optional<MpiLibrary> mpi_of_python(const std::string& interpreter) {
 }  // namespace
 
 std::optional<MpiFamily> family_of_library(const std::string& path) {
-  bool is_open_mpi = false;
-  bool has_sessions = false;
-  bool has_flush = false;
   const ElfFile file(path);
   if (!file.is_elf()) return std::nullopt;
-  file.for_each_exported([&](std::string_view name) {
-    is_open_mpi = is_open_mpi || name == symbol_of_open_mpi;
-    has_sessions = has_sessions || name == function_of_open_mpi_5;
-    has_flush = has_flush || name == function_of_mpich_5;
-  });
-  if (has_standard_abi(fs::path(path).filename().string())) return MpiFamily::standard_abi;
-  if (is_open_mpi) return has_sessions ? MpiFamily::open_mpi_5 : MpiFamily::open_mpi;
-  return has_flush ? MpiFamily::mpich_5 : MpiFamily::mpich;
+  std::unordered_set<std::string_view> exported;
+  file.for_each_exported([&exported](std::string_view name) { exported.insert(name); });
+  return family_of_mpi(fs::path(path).filename().string(),
+                       [&exported](std::string_view symbol) { return exported.count(symbol) != 0; });
 }
 
 bool is_static(const std::string& program) {
@@ -173,8 +150,6 @@ MpiFamily family_of_rank(const std::string& program) {
   // MPICH and Open MPI were both seen with PMI and with PMIx. Without a recorder for MPICH here, it is hardly MPICH.
   return launcher::has_pmi_alone() && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
-
-std::string_view words_of(MpiFamily family) { return info_of(family).words; }
 
 Outcome<std::string> preload_list(MpiFamily family, bool injects) {
   const std::string ending = std::string(info_of(family).suffix) + ".so";

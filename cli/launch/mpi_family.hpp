@@ -1,18 +1,14 @@
 // Which MPI library the ranks use, and the preloaded libraries that fit it.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "cli/launch/program.hpp"
+#include "libprofile/interpose/mpi_names.hpp"
 #include "libprofile/system/outcome.hpp"
 
 namespace halcyon::cli {
-
-/// MPI libraries with the same handles and the same functions. Each family has its own recorder and injector.
-enum class MpiFamily : std::uint8_t { open_mpi, open_mpi_5, mpich, mpich_5, standard_abi };
 
 /// An MPI library on disk.
 struct MpiLibrary {
@@ -20,7 +16,7 @@ struct MpiLibrary {
   MpiFamily family = MpiFamily::open_mpi;
 };
 
-/// By the symbols that it exports; nothing if the file is no library.
+/// By its name and the symbols that it exports; nothing if the file is no library.
 std::optional<MpiFamily> family_of_library(const std::string& path);
 /// True for a program that is linked statically: it has no dynamic loader that would preload anything.
 bool is_static(const std::string& program);
@@ -32,9 +28,6 @@ std::optional<MpiLibrary> mpi_of_command(const Words& words);
 std::optional<MpiLibrary> mpi_beside(const std::string& launcher);
 /// For a rank: this process, which is about to become the program.
 MpiFamily family_of_rank(const std::string& program);
-
-/// "MPICH 3.1 to 4.1"
-std::string_view words_of(MpiFamily family);
 
 /// The recorder, followed by the injector if calls are to be delayed.
 Outcome<std::string> preload_list(MpiFamily family, bool injects);

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -19,35 +20,43 @@ namespace {
 
 #if defined(OPEN_MPI)
 constexpr MpiInterface own_interface = MpiInterface::open_mpi;
+constexpr char own_mpi[] = "Open MPI";
 #elif defined(MPICH_VERSION)
 constexpr MpiInterface own_interface = MpiInterface::mpich;
+constexpr char own_mpi[] = "MPICH";
 #elif defined(HALCYON_STANDARD_ABI)
 constexpr MpiInterface own_interface = MpiInterface::standard;
+constexpr char own_mpi[] = "the standard ABI";
 #else
 #error "Halcyon knows the handles of Open MPI, of MPICH and of the standard ABI; another MPI needs its own here"
 #endif
 
-std::string file_for(MpiInterface interface, const std::string& tool) {
-  switch (interface) {
-    case MpiInterface::open_mpi: return tool + ".so";
-    case MpiInterface::mpich: return tool + "-mpich.so";
-    case MpiInterface::standard: return tool + "-abi.so";
-  }
-  return "";
+std::string file_for(MpiFamily family, const std::string& tool) {
+  return tool + std::string(info_of(family).suffix) + ".so";
 }
+
+// The path of the library that this address is in.
+std::string file_with(const void* address) {
+  Dl_info place{};
+  const bool is_known = address != nullptr && dladdr(address, &place) != 0 && place.dli_fname != nullptr;
+  return is_known ? place.dli_fname : "";
+}
+
+std::string own_file() { return base_name(file_with(&mpi).c_str()); }
 
 // Two libraries with different handles in one process: a call may go to either, and nothing in it says to which.
 std::string why_not_of_these(const std::vector<LoadedMpi>& loaded, const std::string& tool) {
   if (loaded.empty()) return "";
   const LoadedMpi& first = loaded.front();
-  const auto other = std::find_if(loaded.begin(), loaded.end(),
-                                  [&](const LoadedMpi& one) { return one.interface != first.interface; });
+  const auto other = std::find_if(loaded.begin(), loaded.end(), [&](const LoadedMpi& one) {
+    return interface_of(one.family) != interface_of(first.family);
+  });
   if (other != loaded.end()) {
     return "this process has loaded two MPI libraries, " + first.path + " and " + other->path;
   }
-  if (first.interface != own_interface) {
-    return file_for(own_interface, tool) + " is for " + name_of(own_interface) + ", and the program uses " +
-           name_of(first.interface) + " (" + first.path + "); preload " + file_for(first.interface, tool);
+  if (interface_of(first.family) != own_interface) {
+    return own_file() + " is for " + own_mpi + ", and the program uses " + std::string(info_of(first.family).words) +
+           " (" + first.path + "); preload " + file_for(first.family, tool);
   }
   return "";
 }
@@ -60,10 +69,8 @@ std::string why_not_of_these(const std::vector<LoadedMpi>& loaded, const std::st
 
 // Where MPI's functions come from, if no library has the usual name of one.
 std::string path_of_mpi() {
-  const void* function = find_in_mpi("PMPI_Comm_rank");  // which no tool of ours wraps
-  Dl_info place{};
-  if (function == nullptr || dladdr(function, &place) == 0 || place.dli_fname == nullptr) return "the MPI library";
-  return place.dli_fname;
+  const std::string path = file_with(find_in_mpi("PMPI_Comm_rank"));  // which no tool of ours wraps
+  return path.empty() ? "the MPI library" : path;
 }
 
 std::string unknown_handles(const std::string& library, const std::string& known) {
@@ -78,6 +85,17 @@ std::string MpiRuntime::load(const std::string& tool) {
   const std::string library = loaded.empty() ? path_of_mpi() : loaded.front().path;
   if (std::string why = load_functions(library); !why.empty()) return why;
   return load_handles(library);
+}
+
+std::string newer_mpi_than_known(const std::string& tool) {
+  const std::vector<LoadedMpi> loaded = loaded_mpi_libraries();
+  if (loaded.empty()) return "";
+  const LoadedMpi& first = loaded.front();
+  const std::string own = own_file();
+  const bool is_newer = (first.family == MpiFamily::open_mpi_5 && own == file_for(MpiFamily::open_mpi, tool)) ||
+                        (first.family == MpiFamily::mpich_5 && own == file_for(MpiFamily::mpich, tool));
+  if (!is_newer) return "";
+  return own + " does not know the newest functions of " + first.path + "; preload " + file_for(first.family, tool);
 }
 
 std::string MpiRuntime::load_functions(const std::string& library) {
@@ -135,6 +153,19 @@ void take_constants() {
 }  // namespace
 
 #ifdef MPICH_VERSION
+namespace {
+
+bool says_that_it_is_mpich() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  mpi.Get_library_version(version, &length);
+  constexpr std::array names{"MPICH", "MVAPICH", "Intel(R) MPI"};
+  return std::any_of(names.begin(), names.end(),
+                     [&](const char* name) { return std::strstr(version, name) != nullptr; });
+}
+
+}  // namespace
+
 std::string MpiRuntime::load_handles(const std::string& library) {
   constexpr long common_abi = 12;  // since MPICH 3.1, also of Intel MPI and of MVAPICH
   if (find_mpi_data(symbol_of_open_mpi) != nullptr) return library + " is Open MPI, and this build is for MPICH";
@@ -142,6 +173,7 @@ std::string MpiRuntime::load_handles(const std::string& library) {
   if (number >= 0 && number != common_abi) {
     return unknown_handles(library + " has the binary interface " + std::to_string(number), std::to_string(common_abi));
   }
+  if (number < 0 && !says_that_it_is_mpich()) return unknown_handles(library, "MPICH and what is made of it");
   take_constants();
   return "";
 }

@@ -78,6 +78,10 @@ struct MpiRuntime {
 /// The one instance; usable after load().
 extern MpiRuntime mpi;
 
+/// What to say where the library belongs to a newer family than the one that this build of `tool` is for: the calls of
+/// its newest functions pass unseen. Empty otherwise.
+std::string newer_mpi_than_known(const std::string& tool);
+
 /// Bytes that a completed receive or file operation moved.
 inline std::uint64_t bytes_of(const MPI_Status& status) {
 #if defined(OPEN_MPI)

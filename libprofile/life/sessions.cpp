@@ -36,7 +36,7 @@ int size_of_everyone(MPI_Session session) {
 void session_began(const StartingRun& run, MPI_Session session) noexcept {
   sessions.process.store(getpid());
   sessions.open.fetch_add(1);
-  if (recorder->gate.has_begun() || !run.session_opened()) return;
+  if (!run.session_opened()) return;
   const NotRecorded guard;
   sessions.everyone.store(size_of_everyone(session));
 }

@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <ctime>
 #include <exception>
 #include <string>
 
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/life/exit_gate.hpp"
 #include "libprofile/life/signals.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/settings.hpp"
@@ -73,6 +75,15 @@ void begin(bool is_spawned) {
   catch_signals();
 }
 
+// A program of sessions may go on after the last one: with MPI_Init, or with a new session.
+void say_that_the_record_has_ended() {
+  const Recorder& run = *recorder;
+  if (run.gate.has_unsaved() || run.run.rank != 0 || !is_the_recorded_process()) return;
+  static std::atomic<bool> is_said{false};
+  if (is_said.exchange(true)) return;
+  complain("the record ended with the last MPI session, and the profile is written: what follows is not recorded");
+}
+
 void complain_of(const std::exception& error) { complain(std::string("nothing is recorded: ") + error.what()); }
 
 }  // namespace
@@ -88,14 +99,16 @@ bool StartingRun::finds_mpi() const {
     return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();
   });
   recorder->threads.set_apart(std::move(started));
-  const std::string why_not = mpi.load("libhalcyon");
-  if (!why_not.empty() && launcher::is_spokesman()) complain("nothing is recorded: " + why_not);
+  constexpr char tool[] = "libhalcyon";
+  const std::string why_not = mpi.load(tool);
+  const std::string what = why_not.empty() ? newer_mpi_than_known(tool) : "nothing is recorded: " + why_not;
+  if (!what.empty() && launcher::is_spokesman()) complain(what);
   return why_not.empty();
 }
 
 void StartingRun::started() const noexcept try {
   // Another tool's MPI_Init has called ours again, or a session has begun the run.
-  if (recorder->gate.has_begun()) return;
+  if (recorder->gate.has_begun()) return say_that_the_record_has_ended();
   const NotRecorded guard;
   if (finds_mpi()) begin(recorder->run.find_place_in_world());
 } catch (const std::exception& error) {
@@ -103,6 +116,10 @@ void StartingRun::started() const noexcept try {
 }
 
 bool StartingRun::session_opened() const noexcept try {
+  if (recorder->gate.has_begun()) {
+    say_that_the_record_has_ended();
+    return false;
+  }
   const NotRecorded guard;
   return finds_mpi();
 } catch (const std::exception& error) {

@@ -12,7 +12,8 @@ class StartingRun {
   StartingRun();
   /// MPI_Init* has succeeded: begins to record, in the calling thread. Never throws, never fails the application.
   void started() const noexcept;
-  /// MPI_Session_init has succeeded. False, with a message, if this MPI library cannot be recorded.
+  /// MPI_Session_init has succeeded. True if a record can begin within sessions: none has begun, and this MPI library
+  /// can be recorded (a message says if not).
   bool session_opened() const noexcept;
 
  private:

@@ -43,6 +43,11 @@ class ForeignMpi(halcyon_test.Behaviour):
             with self.subTest(suffix):
                 self.check_stands_aside("renamed", suffix, "librenamed.so.13", "binary interface 13")
 
+    def test_a_library_whose_file_has_no_number_and_that_is_no_mpich(self):
+        for suffix in ("-mpich", "-mpich5"):
+            with self.subTest(suffix):
+                self.check_stands_aside("unnumbered", suffix, "libmpi_mt.so", "it knows MPICH")
+
     def test_two_families_at_once(self):
         other = next((FAKES / "mpich_13").glob("libmpi.so.*"))
         self.check_stands_aside("open_mpi_2", "", "two MPI libraries", "libmpi.so.20", "libmpi.so.13", second=[other])

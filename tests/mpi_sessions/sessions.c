@@ -1,12 +1,13 @@
-// sessions [init|apart]: ten Allreduce over all processes within a session of MPI 4, and one at its end. With `init`
+// sessions [init|apart|again]: ten Allreduce over all processes within a session of MPI 4, and one at its end. With `init`
 // there are ten more after an MPI_Init beside the session, between five barriers and MPI_Finalize. With `apart` each
-// process is alone in its communicator.
+// process is alone in its communicator. With `again` two more sessions follow.
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
 int main(int argc, char** argv) {
-  const int with_init = argc > 1 && strcmp(argv[1], "init") == 0, apart = argc > 1 && !with_init;
+  const char* const mode = argc > 1 ? argv[1] : "";
+  const int with_init = strcmp(mode, "init") == 0, apart = strcmp(mode, "apart") == 0;
   int one = 1, sum = 0, rank;
   MPI_Session session;
   MPI_Group group;
@@ -28,5 +29,9 @@ int main(int argc, char** argv) {
   MPI_Comm_free(&all);
   MPI_Group_free(&group);
   MPI_Session_finalize(&session);
+  for (int more = strcmp(mode, "again") == 0 ? 2 : 0; more > 0; --more) {
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_finalize(&session);
+  }
   return 0;
 }

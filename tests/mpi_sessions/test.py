@@ -37,6 +37,16 @@ class MpiSessions(halcyon_test.Behaviour):
         self.assertEqual((finished.status, finished.errors), (0, f"halcyon: {why}\n"), finished)
         self.assertEqual(list(self.directory.iterdir()), [])
 
+    def test_one_line_says_that_sessions_after_the_last_one_are_not_recorded(self):
+        plain = self.mpirun(2, [PROGRAM, "again"], preload=())
+        if plain.status != 0:
+            self.skipTest("this MPI ends a program that opens a session after its last one")
+        finished = self.mpirun(2, [PROGRAM, "again"], HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertEqual((finished.status, finished.output), (0, plain.output), finished)
+        why = "the record ended with the last MPI session, and the profile is written: what follows is not recorded"
+        self.assertEqual(finished.errors, f"halcyon: {why}\n", finished)
+        self.assertTrue((self.directory / "run.h5").exists())
+
     def test_halcyon_run_gives_the_verdict_of_sessions(self):
         finished = self.halcyon("run", "-o", "run.h5", "--", *MPI.launch(2), PROGRAM)
         self.assertEqual(finished.status, 0, finished)

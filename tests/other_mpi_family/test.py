@@ -2,7 +2,7 @@
 import unittest
 
 import halcyon_test
-from halcyon_test import EXAMPLES, MPI, OTHER_MPI, library_of
+from halcyon_test import EXAMPLES, LIBRARY, MPI, MPICH, OPEN_MPI, OTHER_MPI, library_of
 
 RECORDER = library_of(OTHER_MPI, "halcyon")
 INJECTOR = library_of(OTHER_MPI, "intm")
@@ -27,6 +27,22 @@ class OtherMpiFamily(halcyon_test.Behaviour):
 
     def test_the_injector_stands_aside(self):
         self.check(INJECTOR, INTM_SPEC="class=all,prob=1,mean=1s")
+
+
+class OlderLibrary(halcyon_test.Behaviour):
+    """The library for an older version of the same family records the program, and says what it does not know."""
+
+    def test_the_recorder_names_the_library_that_knows_all_functions(self):
+        older = next((library_of(family, "halcyon") for family in (OPEN_MPI, MPICH) if family.interface == MPI.interface),
+                     LIBRARY)
+        if older == LIBRARY:
+            self.skipTest("there is no library for an older version")
+        output = self.directory / "run.h5"
+        finished = self.mpirun(2, [EXAMPLES / "halo_c", "100"], preload=[older], HALCYON_OUTPUT=output)
+        self.assertEqual((finished.status, len(finished.errors.splitlines())), (0, 1), finished)
+        self.assertIn(f"{older.name} does not know the newest functions of", finished.errors)
+        self.assertIn(f"preload {LIBRARY.name}", finished.errors)
+        self.assertTrue(output.exists())
 
 
 if __name__ == "__main__":

@@ -163,7 +163,7 @@ INTEL_MPI = of_wheel(MPICH, "intel", "mpiexec", name="Intel MPI", suffix="-mpich
                      # It returns that of the rank that was signalled, or of one that it killed thereafter.
                      statuses_of_signal=lambda number: {128 + number, 128 + signal.SIGKILL},
                      has_init_beside_sessions=False, runs_every_call=False, runs_older_programs=True)
-ABI = {"suffix": "-abi", "programs": "-abi", "library": "libmpi_abi.so.1", "interface": "the standard ABI of MPI",
+ABI = {"suffix": "-abi", "programs": "-abi", "library": "libmpi_abi.so.1", "interface": "the standard ABI",
        "has_fortran": False, "has_python": False, "has_mpi4py": False, "starts_without_its_launcher": False,
        "runs_older_programs": False}
 STANDARD_ABI = replace(MPICH_5, name="MPICH 5 with the standard ABI", **ABI)
