@@ -87,7 +87,8 @@ std::optional<Recovered> recover_run(const std::string& directory, bool has_othe
   const Outcome<Recovered> recovered = recover(runs->front(), *output, progress_of(runs->front().parts.size()));
   show_step("");
   if (!recovered) return std::nullopt;
-  if (has_other_hosts && recovered->ranks_found < recovered->ranks) return *recovered;
+  const bool has_more_elsewhere = has_other_hosts && recovered->ranks_found < recovered->ranks;
+  if (has_more_elsewhere || recovered->has_damage) return *recovered;
   // All of the run's, a file that was cut short at its beginning, too: RUN.HOST-FIRST.part.
   const std::string run = fs::path(runs->front().files.front()).stem().stem().string() + ".";
   std::error_code error;

@@ -6,13 +6,14 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, 18> infos{{
+constexpr std::array<WarningInfo, 19> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
      "ranks that only the whole program's synchronisation reaches."},
     {"no-boundaries", Severity::no_verdict,
      "If the program synchronises over fewer ranks than all, set --boundary-ranks. If it never synchronises, mark its "
      "steps with MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1))."},
+    {"no-segments", Severity::no_verdict, "Measure again; save more often with --spill."},
     {"low-coverage", Severity::no_verdict,
      "Run longer, so that more of the run repeats; start-up and other work done once cannot be judged."},
     {"too-few-segments", Severity::no_verdict, "Run longer, with more iterations, so that more segments repeat."},

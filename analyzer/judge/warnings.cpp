@@ -107,6 +107,9 @@ std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& anal
   if (!profile.disagreement.empty()) {
     return NoVerdict{{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement}};
   }
+  if (profile.segments <= 1 && !profile.incomplete.empty()) {
+    return NoVerdict{{"no-segments", "no segments were saved that can be judged: " + profile.incomplete}};
+  }
   if (profile.segments <= 1) {
     return NoVerdict{{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)}};
   }

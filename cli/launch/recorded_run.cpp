@@ -19,10 +19,15 @@ namespace fs = std::filesystem;
 
 std::string new_run_id() { return std::to_string(std::random_device{}()) + "." + std::to_string(getpid()); }
 
+constexpr const char* beginning_of_receipt = ".halcyon-run-";
+constexpr const char* end_of_receipt = ".receipt";
+
 // Rank 0 writes the profile's name into it, since that name holds what only the ranks know. It is beside the profile,
 // where both sides can write.
-std::string receipt_beside(const std::string& output, const std::string& run_id) {
-  return (fs::path(output).parent_path() / (".halcyon-run-" + run_id + ".receipt")).string();
+Outcome<TemporaryFile> receipt_beside(const std::string& output, const std::string& run_id) {
+  const fs::path directory = fs::path(output).parent_path();
+  remove_abandoned(directory, beginning_of_receipt, end_of_receipt);
+  return TemporaryFile::make(directory / (beginning_of_receipt + run_id + end_of_receipt));
 }
 
 void take_receipt(const std::string& receipt, RecordedRunEnd& end) {
@@ -57,11 +62,10 @@ Outcome<std::string> command_line(const RecordedRunRequest& request) {
 
 Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay) {
   const std::string run_id = new_run_id();
-  const std::string receipt = receipt_beside(request.options.output, run_id);
-  Outcome<LaunchCommand> command = prepared(request, {{"HALCYON_RECEIPT", receipt}, {"HALCYON_RUN", run_id}});
+  const Outcome<TemporaryFile> receipt = receipt_beside(request.options.output, run_id);
+  if (!receipt) return receipt.failure();
+  Outcome<LaunchCommand> command = prepared(request, {{"HALCYON_RECEIPT", receipt->path()}, {"HALCYON_RUN", run_id}});
   if (!command) return command.failure();
-  const Outcome<TemporaryFile> file = TemporaryFile::make(receipt);
-  if (!file) return file.failure();
   if (!request.log.empty()) {
     command->job.output = open(request.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
     if (command->job.output < 0) return Failure{"cannot write " + request.log + ": " + std::strerror(errno)};
@@ -72,7 +76,7 @@ Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRe
   const Outcome<JobEnd> end = relay.wait(*job, command->kills_on_term);
   if (!end) return end.failure();
   RecordedRunEnd run{.status = end->status, .profile = std::nullopt};
-  take_receipt(receipt, run);
+  take_receipt(receipt->path(), run);
   return run;
 }
 

@@ -26,8 +26,8 @@ struct RecordedRunEnd {
 };
 
 inline constexpr const char* no_profile_written =
-    "no profile was written: the program did not reach MPI_Finalize on all ranks, is no MPI program, or ran on hosts "
-    "that do not see the profile's directory";
+    "no profile was written: unless the recorder has said why, the program did not reach MPI_Finalize on all ranks, is "
+    "no MPI program, or ran on hosts that do not see the profile's directory";
 
 /// Waits for the end. A failure means that the program was not started.
 Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay);

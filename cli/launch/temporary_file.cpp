@@ -1,12 +1,15 @@
 #include "cli/launch/temporary_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 
 namespace halcyon::cli {
 namespace {
@@ -31,6 +34,17 @@ void end(pid_t child) {
   }
 }
 
+// A new file that is locked, where the file system has locks. Another process may take it for an abandoned one before
+// it is locked, and remove it: then a new one is made.
+Descriptor new_locked_file(const std::string& path) {
+  for (;;) {
+    Descriptor file(open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600));
+    struct stat state {};
+    const bool is_locked = file && flock(file.number(), LOCK_EX) == 0;
+    if (!is_locked || fstat(file.number(), &state) != 0 || state.st_nlink > 0) return file;
+  }
+}
+
 }  // namespace
 
 // The remover is there before the file is: this process may be killed at any time.
@@ -43,13 +57,10 @@ Outcome<TemporaryFile> TemporaryFile::make(const std::string& path) {
     close(ends[1]);
     remove_at_the_end(path.c_str(), ends[0]);
   }
-  const int file = child > 0 ? open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600) : -1;
+  Descriptor file = child > 0 ? new_locked_file(path) : Descriptor();
   const Failure failure = cannot();
   close(ends[0]);
-  if (file >= 0) {
-    close(file);
-    return TemporaryFile(path, child, ends[1]);
-  }
+  if (file) return TemporaryFile(path, std::move(file), child, ends[1]);
   if (child > 0) end(child);  // it would remove a file that is not ours
   close(ends[1]);
   return failure;
@@ -60,6 +71,16 @@ TemporaryFile::~TemporaryFile() {
   end(remover_);
   close(lifeline_);
   unlink(path_.c_str());
+}
+
+void remove_abandoned(const std::string& directory, std::string_view beginning, std::string_view ending) {
+  std::error_code error;
+  for (const std::filesystem::directory_entry& entry : std::filesystem::directory_iterator(directory, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(beginning) || !name.ends_with(ending)) continue;
+    const Descriptor file(open(entry.path().c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file && flock(file.number(), LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+  }
 }
 
 }  // namespace halcyon::cli

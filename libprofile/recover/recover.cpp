@@ -33,8 +33,11 @@ struct Part {
 // What is known of a part after it has been read once.
 struct CheckedPart {
   PartPlace place;
-  std::size_t blocks = 0;  // closed ones that are whole, from the first
-  bool is_cut = false;     // further ones are damaged, and what came after them is not used
+  std::size_t blocks = 0;     // closed ones that are whole, from the first
+  bool is_cut = false;        // further ones are damaged, and what came after them is not used
+  std::uint64_t written = 0;  // segments, whole and damaged
+
+  std::uint64_t whole_segments() const { return blocks * SegmentStore::block_size; }
 };
 
 // Null if the rank was killed after it had created its part, before it wrote anything into it.
@@ -127,14 +130,16 @@ void cut(Part& part, const CheckedPart& known) {
 // The parts of a run after the first reading, which goes from rank to rank.
 class Overview {
  public:
-  explicit Overview(const RunParts& run) : run_(run) {}
+  explicit Overview(const RunParts& run) : run_(run) {
+    for (const std::string& why : run.unreadable) add_damage(why);
+  }
 
   void read(const PartPlace& place) try {
     const auto part = read_part(file_of(place), place.rank);
     if (part == nullptr) return;
     const PartHeader& header = part->file.header();
     const RankFigures& figures = part->tail.figures;
-    if (known_.empty()) {
+    if (found_ == 0) {
       ranks_ = header.ranks;
       with_injection_ = header.with_injection != 0;
       facts_ = part->facts;
@@ -147,23 +152,29 @@ class Overview {
         !(figures.run_time >= 0.0)) {
       throw std::runtime_error(file_of(place) + " is corrupted: impossible figures");
     }
-    const CheckedPart known = check_blocks(*part, place);
     counts_alike_ = counts_alike_ && part->facts.counter == facts_.counter;
-    names_.add(records_of(*part, facts_.counter));
+    const CheckedPart known = check_blocks(*part, place);
+    if (known.is_cut) {
+      damaged_.push_back(known);
+    } else {
+      take(*part, known);
+    }
+    ++found_;
     add_lost_before(place.rank);
     columns_.add(figures);
-    known_.push_back(known);
     ends_.insert(part->tail.end);
-    longest_ = std::max<std::uint64_t>(longest_, part->tail.segments->size());
     dropped_ = std::max(dropped_, figures.dropped_segments);
   } catch (const std::runtime_error& error) {
     add_damage(error.what());
   }
 
-  const std::vector<CheckedPart>& parts() const { return known_; }
+  /// After all parts have been read: takes the damaged ones whose whole blocks make the profile larger.
+  void choose_among_damaged();
+
+  std::size_t ranks_found() const { return found_; }
   const std::string& damage() const { return damage_; }
 
-  /// The segments that all parts have.
+  /// The segments that the chosen parts have.
   Profile merge(const RecoverProgress& progress);
 
   /// Everything else.
@@ -173,7 +184,7 @@ class Overview {
     add_lost_before(ranks_);
     set_facts(facts, profile);
     columns_.put_into(profile);
-    profile.exit_state = exit_state_of(ends_, known_.size() == ranks_);
+    profile.exit_state = exit_state_of(ends_, found_ == ranks_);
     profile.incomplete = missing(profile.segments);
     profile.dropped_segments = dropped_;
     if (profile.segments > 0) profile.modules = modules_;
@@ -182,35 +193,52 @@ class Overview {
  private:
   const std::string& file_of(const PartPlace& place) const { return run_.files[place.file]; }
 
+  [[noreturn]] void throw_changed(const PartPlace& place) const {
+    throw std::runtime_error(file_of(place) + " changes while it is read");
+  }
+
   static RankRecords records_of(const Part& part, std::string_view counter) {
     const double nanoseconds_per_tick = part.tail.figures.nanoseconds_per_tick;
     return {part.tail.segments.get(), part.tail.sites, nanoseconds_per_tick,
             compute_scale(counter, nanoseconds_per_tick)};
   }
 
-  // Reads all blocks of a part once. From the first damaged one on, nothing of it is used.
-  CheckedPart check_blocks(Part& part, const PartPlace& place) {
-    CheckedPart known{.place = place};
-    SegmentStore& segments = *part.tail.segments;
+  // Reads blocks of a part, until one is damaged.
+  std::size_t read_blocks(Part& part, std::size_t most) {
     if (block_ == nullptr) block_ = empty_block();
     if (block_ == nullptr) throw std::bad_alloc();
     common_.begin_rank(part.tail.sites);
-    for (; known.blocks < segments.in_file(); ++known.blocks) {
-      if (!part.file.read_block(known.blocks, *block_)) break;
+    std::size_t whole = 0;
+    for (; whole < most && part.file.read_block(whole, *block_); ++whole) {
       common_.add(*block_, SegmentStore::block_size);
     }
-    known.is_cut = known.blocks < segments.in_file() || segments.size() < part.tail.written_segments;
-    if (known.is_cut) {
-      const std::uint64_t whole = known.blocks * SegmentStore::block_size;
-      add_damage("block " + std::to_string(known.blocks) + " of rank " + std::to_string(place.rank) + " in " +
-                 file_of(place) + " is damaged, so " + std::to_string(part.tail.written_segments - whole) +
-                 " of its segments are lost");
-      cut(part, known);
-    } else {
-      common_.add(segments.open_block(), segments.open_size());
-    }
-    common_.end_rank();
+    return whole;
+  }
+
+  // Reads all blocks of a part once.
+  CheckedPart check_blocks(Part& part, const PartPlace& place) {
+    const SegmentStore& segments = *part.tail.segments;
+    CheckedPart known{.place = place, .written = part.tail.written_segments};
+    known.blocks = read_blocks(part, segments.in_file());
+    known.is_cut = known.blocks < segments.in_file() || segments.size() < known.written;
+    if (!known.is_cut) common_.add(segments.open_block(), segments.open_size());
     return known;
+  }
+
+  // The segments that were just read are in the profile.
+  void take(const Part& part, const CheckedPart& known) {
+    common_.end_rank();
+    names_.add(records_of(part, facts_.counter));
+    known_.push_back(known);
+    longest_ = std::max<std::uint64_t>(longest_, part.tail.segments->size());
+  }
+
+  void add_damaged_block(const CheckedPart& known, bool is_taken) {
+    const std::string lost = is_taken
+                                 ? std::to_string(known.written - known.whole_segments()) + " of its segments are lost"
+                                 : "its segments are left out";
+    add_damage("block " + std::to_string(known.blocks) + " of rank " + std::to_string(known.place.rank) + " in " +
+               file_of(known.place) + " is damaged, so " + lost);
   }
 
   void add_damage(const std::string& what) {
@@ -230,13 +258,16 @@ class Overview {
     const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
     if (!lost_.empty()) add(text_of(lost_) + " of " + std::to_string(ranks_) + " left nothing");
     if (damages_ > 0) add(damage_);
-    if (damages_ > 1) add(std::to_string(damages_ - 1) + " more parts are damaged");
+    if (damages_ == 2) add("1 more part is damaged");
+    if (damages_ > 2) add(std::to_string(damages_ - 1) + " more parts are damaged");
     if (longest_ > segments) add(std::to_string(longest_ - segments) + " more segments were saved by some ranks only");
     return text;
   }
 
   const RunParts& run_;
-  std::vector<CheckedPart> known_;
+  std::size_t found_ = 0;             // parts that were read
+  std::vector<CheckedPart> known_;    // whose segments are in the profile
+  std::vector<CheckedPart> damaged_;  // others
   std::uint32_t ranks_ = 0;
   bool with_injection_ = false;
   bool counts_alike_ = true;
@@ -253,6 +284,29 @@ class Overview {
   std::size_t damages_ = 0;
   OwnedBlock block_;
 };
+
+void Overview::choose_among_damaged() {
+  std::stable_sort(damaged_.begin(), damaged_.end(), [](auto& one, auto& other) { return one.blocks > other.blocks; });
+  const std::uint64_t undamaged = known_.empty() ? std::numeric_limits<std::uint64_t>::max() : common_.count();
+  std::size_t taken = 0;
+  std::uint64_t most = known_.empty() ? 0 : undamaged * known_.size();
+  for (std::size_t i = 0; i < damaged_.size(); ++i) {
+    const std::uint64_t rows = std::min(undamaged, damaged_[i].whole_segments()) * (known_.size() + i + 1);
+    if (rows <= most) continue;
+    most = rows;
+    taken = i + 1;
+  }
+  for (std::size_t i = 0; i < damaged_.size(); ++i) {
+    const CheckedPart& known = damaged_[i];
+    add_damaged_block(known, i < taken);
+    if (i >= taken) continue;
+    const auto part = read_part(file_of(known.place), known.place.rank);
+    if (part == nullptr || read_blocks(*part, known.blocks) < known.blocks) throw_changed(known.place);
+    cut(*part, known);
+    take(*part, known);
+  }
+  std::sort(known_.begin(), known_.end(), [](auto& one, auto& other) { return one.place.rank < other.place.rank; });
+}
 
 Profile Overview::merge(const RecoverProgress& progress) {
   const std::uint64_t segments = common_.count();
@@ -275,7 +329,7 @@ Profile Overview::merge(const RecoverProgress& progress) {
     const std::uint64_t end = std::min(begin + most_open, segments);
     for (std::size_t i = 0; i < known_.size(); ++i) {
       const auto part = read_part(file_of(known_[i].place), known_[i].place.rank);
-      if (part == nullptr) throw std::runtime_error(file_of(known_[i].place) + " changes while it is read");
+      if (part == nullptr) throw_changed(known_[i].place);
       cut(*part, known_[i]);
       part->tail.segments->settle();
       const RankRecords records = records_of(*part, counter);
@@ -303,24 +357,34 @@ Outcome<Profile> checked(const Profile& profile, const std::string& path) {
   return check_profile(contents.take(), path);
 }
 
+// A directory's parts, or the file itself.
+Outcome<std::vector<std::string>> files_of(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return std::vector<std::string>{path};
+  std::vector<std::string> files;
+  fs::directory_iterator entry(path, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code unknown;
+    if (entry->path().extension() == ".part" && entry->is_regular_file(unknown)) files.push_back(entry->path());
+  }
+  if (error) return Failure{"cannot read " + path + ": " + error.message()};
+  if (files.empty()) return Failure{path + " contains no parts of a run"};
+  return files;
+}
+
 }  // namespace
 
 Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths) {
   std::map<std::uint64_t, RunParts> runs;
-  try {
-    for (const std::string& path : paths) {
-      std::vector<std::string> files{path};
-      if (fs::is_directory(path)) {
-        files.clear();
-        for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-          if (entry.path().extension() == ".part") files.push_back(entry.path());
-        }
-        if (files.empty()) return Failure{path + " contains no parts of a run"};
-      }
-      const bool is_alone = files.size() == 1;
-      for (const std::string& file : files) {
-        // A rank that was killed while it created its part left an empty file; the other parts are still wanted.
-        if (!is_alone && fs::file_size(file) == 0) continue;
+  std::vector<std::string> unreadable;
+  for (const std::string& path : paths) {
+    const Outcome<std::vector<std::string>> files = files_of(path);
+    if (!files) return files.failure();
+    for (const std::string& file : *files) {
+      std::error_code error;
+      // A rank that was killed while it created its part left an empty file; the other parts are still wanted.
+      if (files->size() > 1 && fs::file_size(file, error) == 0) continue;
+      try {
         const PartsInFile in_file = PartFile::parts_in(file);
         RunParts& run = runs[in_file.run];
         run.run = in_file.run;
@@ -328,13 +392,15 @@ Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths)
           run.parts.push_back({rank, static_cast<std::uint32_t>(run.files.size())});
         }
         run.files.push_back(file);
+      } catch (const std::exception& error_in_file) {
+        unreadable.emplace_back(error_in_file.what());
       }
     }
-  } catch (const std::exception& error) {
-    return Failure{error.what()};
   }
+  if (runs.empty() && !unreadable.empty()) return Failure{unreadable.front()};
   std::vector<RunParts> found;
   for (auto& [number, run] : runs) {
+    run.unreadable = unreadable;
     // Of a part that was given twice, the first.
     std::stable_sort(run.parts.begin(), run.parts.end(), [](auto& one, auto& other) { return one.rank < other.rank; });
     const auto is_same = [](auto& one, auto& other) { return one.rank == other.rank; };
@@ -354,8 +420,9 @@ Outcome<Recovered> recover(const RunParts& run, const std::string& output, const
     report(0.0, static_cast<double>(i + 1) / static_cast<double>(run.parts.size()));
   }
   const std::string& first_file = run.files.front();
-  if (overview.parts().empty() && !overview.damage().empty()) return Failure{overview.damage()};
-  if (overview.parts().empty()) return Failure{first_file + ": the run ended before anything was saved"};
+  if (overview.ranks_found() == 0 && !overview.damage().empty()) return Failure{overview.damage()};
+  if (overview.ranks_found() == 0) return Failure{first_file + ": the run ended before anything was saved"};
+  overview.choose_among_damaged();
   Profile merged = overview.merge([&report](double share) { report(1.0, share); });
   overview.put_into(merged);
   const Outcome<Profile> profile = checked(merged, first_file);
@@ -367,7 +434,8 @@ Outcome<Recovered> recover(const RunParts& run, const std::string& output, const
   return Recovered{.profile = *written,
                    .segments = profile->segments,
                    .ranks = profile->ranks,
-                   .ranks_found = static_cast<int>(overview.parts().size()),
+                   .ranks_found = static_cast<int>(overview.ranks_found()),
+                   .has_damage = !overview.damage().empty(),
                    .exit_state = profile->exit_state,
                    .incomplete = profile->incomplete};
 } catch (const std::exception& error) {

@@ -178,7 +178,7 @@ class NeverLosesARun(halcyon_test.Behaviour):
         parts.write_bytes(whole[:-PIECE // 2])  # cuts through the last block of the second rank
         cut_off = self.halcyon("recover", "-o", "cut_off.h5", parts)
         self.assertEqual(cut_off.status, 0, cut_off)
-        self.assertRegex(cut_off.output, "4096 segments of 2 of 2 ranks, .*; block 1 of rank 1 in .* is damaged")
+        self.assertRegex(cut_off.output, "10000 segments of 2 of 2 ranks, .*; block 1 of rank 1 in .* is damaged")
         missing = self.halcyon("recover", self.directory / "nothing.h5.parts")
         self.assertEqual(missing.status, 2, missing)
 

@@ -1,4 +1,5 @@
 """`halcyon run` and `halcyon exec` record the ranks alone, and return the program's exit status."""
+import fcntl
 import shutil
 import subprocess
 import time
@@ -72,6 +73,15 @@ class RunCommand(halcyon_test.Behaviour):
         stop.touch()
         self.check_nothing_runs_on()
         self.assertEqual(list(self.directory.glob(".halcyon-run-*")), [])
+
+    def test_receipts_of_runs_whose_processes_were_all_killed_are_removed(self):
+        abandoned, held = (self.directory / f".halcyon-run-{i}.1.receipt" for i in (1, 2))
+        abandoned.touch()
+        with held.open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)  # as a run in progress does
+            finished = self.run_with(*MPI.launch(2), PROGRAM, "10")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(sorted(path.name for path in self.directory.iterdir()), [held.name, "run.h5"])
 
     def test_a_name_that_is_taken_has_a_number(self):
         (self.directory / "run.h5").write_text("precious")

@@ -52,6 +52,15 @@ TEST(Analysis, IsUnknownWithoutBoundaries) {
   EXPECT_EQ(analysis.no_verdict->reason.code, "no-boundaries");
 }
 
+TEST(Analysis, SaysThatSegmentsAreMissingWhereTheyWereNotSaved) {
+  Profile profile = uniform_profile(0, 5.0);
+  profile.exit_state = "killed";
+  profile.incomplete = "block 0 of rank 1 is damaged";
+  const Analysis analysis = analyze(profile, "paper");
+  EXPECT_EQ(analysis.no_verdict->reason.code, "no-segments");
+  EXPECT_NE(analysis.no_verdict->reason.message.find(profile.incomplete), std::string::npos);
+}
+
 TEST(Analysis, SaysWhichBoundariesWereLookedFor) {
   const auto why = [](const Profile& profile) { return analyze(profile, "paper").no_verdict->reason.message; };
   Profile profile = uniform_profile(1, 5.0);

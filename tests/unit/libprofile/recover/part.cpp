@@ -289,7 +289,7 @@ TEST_F(Part, SharesAFileWithThoseOfOtherRanks) {
   overwrite(place_of_block(header, 0) + 1000, "damage");
   const Outcome<Recovered> damaged = recover_from(directory_ / "run.h5.parts");
   ASSERT_TRUE(damaged) << damaged.failure().message;
-  EXPECT_EQ(damaged->segments, 0u);
+  EXPECT_EQ(damaged->segments, segments);
   EXPECT_NE(damaged->incomplete.find("block 0 of rank 5"), std::string::npos) << damaged->incomplete;
   fs::remove(damaged->profile);
 
@@ -298,6 +298,45 @@ TEST_F(Part, SharesAFileWithThoseOfOtherRanks) {
   ASSERT_TRUE(without) << without.failure().message;
   EXPECT_EQ(without->segments, segments);
   EXPECT_TRUE(without->incomplete.starts_with("rank 5 of 131 left nothing; ")) << without->incomplete;
+}
+
+TEST_F(Part, WithADamagedBlockIsLeftOutIfItWouldCostTheOthersMoreThanItHas) {
+  constexpr std::size_t block = SegmentStore::block_size;
+  struct Case {
+    std::uint32_t ranks;
+    std::uint64_t damaged_block;  // of rank 1, of three
+    std::uint64_t segments;
+    const char* lost;
+  };
+  for (const Case& one : {Case{2, 2, 2 * block, " is damaged, so 4106 of its segments are lost; 4106 more segments"},
+                          Case{2, 0, 3 * block + 10, " is damaged, so its segments are left out"},
+                          Case{4, 2, 3 * block + 10, " is damaged, so its segments are left out"}}) {
+    fs::remove_all(directory_ / "run.h5.parts");
+    write_parts(one.ranks, 3 * block + 10);
+    PartHeader header;
+    header.rank = 1;
+    header.ranks = one.ranks;
+    header.blocks_at = part_.header().blocks_at;
+    overwrite(place_of_block(header, one.damaged_block) + 1000, "damage");
+    const Outcome<Recovered> recovered = recover_from(directory_ / "run.h5.parts");
+    ASSERT_TRUE(recovered) << recovered.failure().message;
+    EXPECT_EQ(recovered->segments, one.segments);
+    EXPECT_EQ(recovered->ranks_found, static_cast<int>(one.ranks));
+    EXPECT_TRUE(recovered->has_damage);
+    EXPECT_NE(recovered->incomplete.find(one.lost), std::string::npos) << recovered->incomplete;
+    fs::remove(recovered->profile);
+  }
+}
+
+TEST_F(Part, IsRecoveredBesideFilesThatAreNone) {
+  write_parts(2, 100);
+  const fs::path parts = directory_ / "run.h5.parts";
+  std::ofstream(parts / "zeros.part") << std::string(part_piece, '\0');
+  fs::create_directory(parts / "directory.part");
+  const Outcome<Recovered> recovered = recover_from(parts);
+  ASSERT_TRUE(recovered) << recovered.failure().message;
+  EXPECT_EQ(recovered->segments, 100u);
+  EXPECT_NE(recovered->incomplete.find("zeros.part"), std::string::npos) << recovered->incomplete;
 }
 
 TEST_F(Part, IsRecoveredFromMoreFilesThanMayBeOpen) {
