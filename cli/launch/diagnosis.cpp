@@ -1,6 +1,7 @@
 #include "cli/launch/diagnosis.hpp"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -9,7 +10,7 @@
 
 #include "cli/launch/job.hpp"
 #include "cli/launch/launchers.hpp"
-#include "cli/launch/mpi_family.hpp"
+#include "cli/launch/program_finding.hpp"
 #include "libprofile/shared/clock.hpp"
 #include "libprofile/shared/counter.hpp"
 
@@ -19,45 +20,22 @@ namespace {
 namespace fs = std::filesystem;
 using State = Finding::State;
 
-std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
-
-// The file that the launcher starts; nothing if no word behind the launcher is a program.
-std::optional<std::string> started_by(const Words& launch) {
-  for (std::size_t i = 1; i < launch.size(); ++i) {
-    if (const std::optional<std::string> path = found_program(launch[i])) return path;
-  }
-  return std::nullopt;
+// Hydra of MPICH begins with "HYDRA build details:", and says its version in a line of its own.
+std::string words_of_version(const std::string& text) {
+  std::string version;
+  if (RE2::PartialMatch(text, R"(^HYDRA build details:\s+Version:\s*(\S+))", &version)) return "Hydra " + version;
+  return text.substr(0, text.find('\n'));
 }
 
 Finding launcher_finding(const Words& launch, const Outcome<Launcher>& launcher) {
   if (!launcher) {
+    const bool is_there = found_program(launch.front()).has_value();
     return {"launcher", launcher.failure().message, State::problem,
-            "Put the launch command after '--', or use halcyon exec in each rank."};
+            is_there ? "Put the launch command after '--', or use halcyon exec in each rank."
+                     : "Load the module of your MPI, or give the launcher's whole path."};
   }
   if (launcher->kind == Launcher::Kind::srun) return {"launcher", "srun (Slurm)"};
-  return {"launcher", launch.front() + ": " + first_line(launcher->version)};
-}
-
-Finding program_finding(const Words& launch, const Launcher& launcher) {
-  const std::optional<std::string> path = started_by(launch);
-  if (!path) {
-    return {"program", "no word of the command is a program", State::problem,
-            "Check its spelling, and that it is executable and in PATH."};
-  }
-  if (is_static(*path)) {
-    return {"program", *path + " is linked statically, so that nothing can be preloaded into it", State::problem,
-            "Link it dynamically with the MPI library."};
-  }
-  const std::optional<MpiLibrary>& library = launcher.library;
-  if (!library) {
-    return {"program", *path + " is linked with no MPI library", State::note,
-            "For a script or a wrapper this is usual. A program without MPI has nothing to record."};
-  }
-  if (!starts(launcher.kind, library->family)) {
-    return {"program", *path + " uses " + library->path + ", which is not the launcher's MPI", State::problem,
-            "Start it with the mpirun of its own MPI: its ranks would not find each other."};
-  }
-  return {"program", *path + " uses " + library->path};
+  return {"launcher", launch.front() + ": " + words_of_version(launcher->version)};
 }
 
 Finding recorder_finding(const Launcher& launcher) {
@@ -88,7 +66,10 @@ Finding room_finding(const std::string& subject, const fs::path& directory, cons
   constexpr std::uintmax_t enough = 64u << 20;  // bytes
   std::error_code error;
   const fs::space_info space = fs::space(directory, error);
-  if (error) return {subject, "the directory " + directory.string() + " is gone", State::problem, remedy};
+  if (error) {
+    const std::string name = directory.empty() ? "the current directory" : "the directory " + directory.string();
+    return {subject, name + " is gone", State::problem, remedy};
+  }
   const std::string free =
       fmt::format("{}, {:.1f} GiB free ({})", directory.string(), static_cast<double>(space.available) / gibibyte, use);
   if (access(directory.c_str(), W_OK | X_OK) != 0)

@@ -31,23 +31,22 @@ std::string advice_without_launcher(const Words& launch) {
            " … halcyon run -- mpirun -np N ./app";
   }
   const std::string by_exec = command + " … halcyon exec -- ./app";
+  const std::string is_absent = "there is no program '" + command + "'";
+  if (is_one_of("srun mpirun mpiexec orterun") && !found_program(command)) return is_absent;
   if (is_one_of("aprun jsrun lrun ibrun flux prun prterun yod mpirun mpiexec orterun")) {
     return is_none + "; under another launcher: " + by_exec;
   }
-  if (!found_program(command)) return "there is no program '" + command + "'";
+  if (!found_program(command)) return is_absent;
   return is_none + ". Did you mean: halcyon run -- mpirun -np N " + quoted(launch) +
          "  (if it is a launcher: " + by_exec + ")";
 }
 
 // What is behind the launcher, and the words of a file that lists its programs.
 Words words_behind_launcher(const Words& launch) {
-  constexpr std::array<std::string_view, 4> options{"--app", "-app", "--configfile",
-                                                    "-configfile"};  // the last two: Hydra
   Words words(launch.begin() + 1, launch.end());
-  const auto option = std::find_first_of(words.begin(), words.end(), options.begin(), options.end());
-  if (words.end() - option < 2) return words;
-  const std::string file = *(option + 1);
-  for (const Words& line : lines_of(file)) words.insert(words.end(), line.begin(), line.end());
+  if (const std::optional<std::string> file = file_of_programs(launch)) {
+    for (const Words& line : lines_of(*file)) words.insert(words.end(), line.begin(), line.end());
+  }
   return words;
 }
 
@@ -59,6 +58,27 @@ MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const
 }
 
 }  // namespace
+
+std::optional<std::string> file_of_programs(const Words& launch) {
+  constexpr std::array<std::string_view, 4> options{"--app", "-app", "--configfile", "-configfile"};  // of Hydra
+  const auto option = std::find_first_of(launch.begin() + 1, launch.end(), options.begin(), options.end());
+  if (launch.end() - option >= 2) return *(option + 1);
+  const bool is_of_srun = std::find(launch.begin() + 1, launch.end(), "--multi-prog") != launch.end();
+  return is_of_srun ? std::optional(launch.back()) : std::nullopt;
+}
+
+std::vector<Words> programs_of(const Words& launch) {
+  if (const std::optional<std::string> file = file_of_programs(launch)) return lines_of(*file);
+  std::vector<Words> programs{{}};
+  for (auto word = launch.begin() + 1; word != launch.end(); ++word) {
+    if (*word == ":") {
+      programs.emplace_back();
+    } else {
+      programs.back().push_back(*word);
+    }
+  }
+  return programs;
+}
 
 bool starts(Launcher::Kind launcher, MpiFamily family) {
   const bool is_of_open_mpi = family == MpiFamily::open_mpi || family == MpiFamily::open_mpi_5;
@@ -73,14 +93,14 @@ bool starts(Launcher::Kind launcher, MpiFamily family) {
 Outcome<Launcher> launcher_of(const Words& launch) {
   const std::string& command = launch.front();
   const std::string name = fs::path(command).filename();
-  if (name == "srun") {
+  if (name == "srun" && found_program(command)) {
     return Launcher{Launcher::Kind::srun, family_under_srun(launch), mpi_of_command(words_behind_launcher(launch)), {}};
   }
   constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
                              "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
-  if (std::find(names.begin(), names.end(), name) != names.end()) {
+  if (std::find(names.begin(), names.end(), name) != names.end() && found_program(command)) {
     const std::string version = output_of({command, "--version"});
-    if (version.empty()) return Failure{"'" + command + " --version' prints nothing: is it installed and in PATH?"};
+    if (version.empty()) return Failure{"'" + command + " --version' prints nothing"};
     std::optional<MpiLibrary> library = mpi_of_command(words_behind_launcher(launch));
     const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
     if (says("Open MPI") || says("OpenRTE")) {

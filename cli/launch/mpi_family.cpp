@@ -57,9 +57,9 @@ class ElfFile {
     return false;
   }
 
-  /// Calls `visit(name)` for every dynamic symbol that the file defines.
-  template <class Visit>
-  void for_each_exported(Visit visit) const {
+  /// The names of the dynamic symbols that the file defines, or of those that it needs. They live as long as the file.
+  std::unordered_set<std::string_view> dynamic_symbols(bool defined) const {
+    std::unordered_set<std::string_view> names;
     for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section != nullptr;
          section = elf_nextscn(elf_.get(), section)) {
       GElf_Shdr header;
@@ -68,9 +68,10 @@ class ElfFile {
       GElf_Sym symbol;
       for (int i = 0; gelf_getsym(data, i, &symbol) != nullptr; ++i) {
         const char* const name = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
-        if (name != nullptr && symbol.st_shndx != SHN_UNDEF) visit(std::string_view(name));
+        if (name != nullptr && (symbol.st_shndx != SHN_UNDEF) == defined) names.insert(name);
       }
     }
+    return names;
   }
 
  private:
@@ -83,26 +84,36 @@ std::optional<MpiLibrary> known(const std::string& path) {
   return family ? std::optional(MpiLibrary{path, *family}) : std::nullopt;
 }
 
-// The first MPI library among words of a text, each the path of a file.
-std::optional<MpiLibrary> first_library_in(const std::string& text) {
-  for (const std::string& word : split_at_blanks(text)) {
-    if (word.find('/') == std::string::npos || !is_mpi_library(fs::path(word).filename().string())) continue;
-    if (std::optional<MpiLibrary> library = known(word)) return library;
+// The libraries in what ldd prints, line by line: `libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)`, or `… => not found`.
+// Each library once.
+LinkedLibraries libraries_in(const std::string& text) {
+  LinkedLibraries found;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const Words words = split_at_blanks(line);
+    if (line.ends_with("=> not found")) found.missing.push_back(words.front());
+    for (const std::string& word : words) {
+      if (word.find('/') == std::string::npos || !is_mpi_library(fs::path(word).filename().string())) continue;
+      const bool is_new = std::none_of(found.mpi.begin(), found.mpi.end(), [&](auto& one) { return one.path == word; });
+      if (std::optional<MpiLibrary> library = known(word); library && is_new) found.mpi.push_back(*library);
+    }
   }
-  return std::nullopt;
+  return found;
 }
 
 // A user's program may be called python_job. It must not be started.
 bool is_python(const std::string& name) { return RE2::FullMatch(name, "python[0-9.]*"); }
 
 // mpi4py chooses and opens its library when it is imported. MPI is not initialized.
-std::optional<MpiLibrary> mpi_of_python(const std::string& interpreter) {
+LinkedLibraries mpi_of_python(const Words& interpreter) {
   constexpr const char* script =
       "import mpi4py\n"
       "mpi4py.rc.initialize = False\n"
       "from mpi4py import MPI\n"
       "print(*(line.split()[-1] for line in open('/proc/self/maps') if 'libmpi' in line))\n";
-  return first_library_in(output_of({interpreter, "-c", script}));
+  Words words = interpreter;
+  words.insert(words.end(), {"-c", script});
+  return libraries_in(output_of(words));
 }
 
 }  // namespace
@@ -110,27 +121,57 @@ std::optional<MpiLibrary> mpi_of_python(const std::string& interpreter) {
 std::optional<MpiFamily> family_of_library(const std::string& path) {
   const ElfFile file(path);
   if (!file.is_elf()) return std::nullopt;
-  std::unordered_set<std::string_view> exported;
-  file.for_each_exported([&exported](std::string_view name) { exported.insert(name); });
+  const std::unordered_set<std::string_view> exported = file.dynamic_symbols(/*defined=*/true);
   return family_of_mpi(fs::path(path).filename().string(),
                        [&exported](std::string_view symbol) { return exported.count(symbol) != 0; });
 }
 
-bool is_static(const std::string& program) {
+ProgramKind kind_of_program(const std::string& program) {
+  if (is_python(fs::path(program).filename().string())) return ProgramKind::python;
   const ElfFile file(program);
-  return file.is_elf() && !file.has_segment(PT_INTERP);
+  if (!file.is_elf()) return ProgramKind::script;
+  if (!file.has_segment(PT_INTERP)) return ProgramKind::statically;
+  const std::unordered_set<std::string_view> needed = file.dynamic_symbols(/*defined=*/false);
+  constexpr std::array openers{"dlopen",   "dlmopen",     "execl",        "execle",  "execlp",
+                               "execv",    "execve",      "execvp",       "execvpe", "fexecve",
+                               "execveat", "posix_spawn", "posix_spawnp", "system",  "popen"};
+  const bool opens =
+      std::any_of(openers.begin(), openers.end(), [&needed](const char* name) { return needed.count(name) != 0; });
+  return opens ? ProgramKind::opener : ProgramKind::plain;
 }
 
-std::optional<MpiLibrary> mpi_of_program(const std::string& program) {
+LinkedLibraries linked_libraries(const std::string& program, const std::string& library_path) {
   const std::optional<std::string> path = found_program(program);
-  if (!path) return std::nullopt;
-  if (is_python(fs::path(*path).filename().string())) return mpi_of_python(*path);
-  return first_library_in(output_of({"ldd", *path}));
+  if (!path) return {};
+  Words words;
+  if (!library_path.empty()) words = {"env", "LD_LIBRARY_PATH=" + library_path};
+  if (is_python(fs::path(*path).filename().string())) {
+    words.push_back(*path);
+    return mpi_of_python(words);
+  }
+  words.insert(words.end(), {"ldd", *path});
+  return libraries_in(output_of(words));
+}
+
+std::string library_path_of(const Words& words) {
+  constexpr std::string_view name = "LD_LIBRARY_PATH";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(std::string(name) + "=")) return words[i].substr(name.size() + 1);
+    // Hydra's -genv NAME VALUE
+    if (words[i] == name && i > 0 && words[i - 1].ends_with("env") && i + 1 < words.size()) return words[i + 1];
+  }
+  return "";
+}
+
+std::optional<MpiLibrary> mpi_of_program(const std::string& program, const std::string& library_path) {
+  const LinkedLibraries linked = linked_libraries(program, library_path);
+  return linked.mpi.empty() ? std::nullopt : std::optional(linked.mpi.front());
 }
 
 std::optional<MpiLibrary> mpi_of_command(const Words& words) {
+  const std::string library_path = library_path_of(words);
   for (const std::string& word : words) {
-    if (std::optional<MpiLibrary> library = mpi_of_program(word)) return library;
+    if (std::optional<MpiLibrary> library = mpi_of_program(word, library_path)) return library;
   }
   return std::nullopt;
 }

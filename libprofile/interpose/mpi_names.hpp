@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <string>
 #include <string_view>
 
 namespace halcyon {
@@ -41,6 +43,21 @@ constexpr MpiInterface interface_of(MpiFamily family) {
 /// it.
 constexpr bool is_mpi_library(std::string_view name) {
   return name.starts_with("libmpi.so") || name.starts_with("libmpich.so") || name.starts_with("libmpi_abi.so");
+}
+
+/// The number behind ".so." in the name of a library; -1 without one.
+inline long number_of_soname(const std::string& path) {
+  const std::size_t at = path.rfind(".so.");
+  return at != std::string::npos ? std::strtol(path.c_str() + at + 4, nullptr, 10) : -1;
+}
+/// The number of the libraries whose handles Halcyon knows.
+constexpr long known_number(MpiInterface interface) {
+  switch (interface) {
+    case MpiInterface::open_mpi: return 40;  // since Open MPI 3
+    case MpiInterface::mpich: return 12;     // since MPICH 3.1, also of Intel MPI and of MVAPICH
+    case MpiInterface::standard: break;
+  }
+  return 1;
 }
 
 /// A symbol that every Open MPI has, and no other library.

@@ -61,12 +61,6 @@ std::string why_not_of_these(const std::vector<LoadedMpi>& loaded, const std::st
   return "";
 }
 
-// The number behind ".so." in the name of a library; -1 without one.
-[[maybe_unused]] long number_of_soname(const std::string& path) {
-  const std::size_t at = path.rfind(".so.");
-  return at != std::string::npos ? std::strtol(path.c_str() + at + 4, nullptr, 10) : -1;
-}
-
 // Where MPI's functions come from, if no library has the usual name of one.
 std::string path_of_mpi() {
   const std::string path = file_with(find_in_mpi("PMPI_Comm_rank"));  // which no tool of ours wraps
@@ -167,11 +161,11 @@ bool says_that_it_is_mpich() {
 }  // namespace
 
 std::string MpiRuntime::load_handles(const std::string& library) {
-  constexpr long common_abi = 12;  // since MPICH 3.1, also of Intel MPI and of MVAPICH
+  constexpr long known = known_number(own_interface);
   if (find_mpi_data(symbol_of_open_mpi) != nullptr) return library + " is Open MPI, and this build is for MPICH";
   const long number = number_of_soname(library);
-  if (number >= 0 && number != common_abi) {
-    return unknown_handles(library + " has the binary interface " + std::to_string(number), std::to_string(common_abi));
+  if (number >= 0 && number != known) {
+    return unknown_handles(library + " has the binary interface " + std::to_string(number), std::to_string(known));
   }
   if (number < 0 && !says_that_it_is_mpich()) return unknown_handles(library, "MPICH and what is made of it");
   take_constants();

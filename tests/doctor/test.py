@@ -1,9 +1,10 @@
 """halcyon doctor says in a few lines whether a launch command would be recorded, and what to do if not."""
 import json
 import os
+import subprocess
 
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, LIBRARY, MPI, OTHER_MPI, check_schema
+from halcyon_test import BUILD, EXAMPLES, LIBRARY, MPI, OTHER_MPI, PYTHON, check_schema
 
 PROGRAM = EXAMPLES / "halo_c"
 MOST_LINES = 12
@@ -50,9 +51,56 @@ class Doctor(halcyon_test.Behaviour):
         found = self.findings(*MPI.launch(2), BUILD / "tests" / "static_program", status=2)
         self.assertIn("statically", found["program"]["finding"])
 
+    def test_a_static_program_behind_a_wrapper(self):
+        found = self.findings(*MPI.launch(2), "env", "A=1", BUILD / "tests" / "static_program", status=2)
+        self.assertIn("statically", found["program"]["finding"])
+
     def test_no_mpi_at_all(self):
-        found = self.findings("mpirun", "-np", "2", "./app", status=2, PATH=os.devnull)
-        self.assertEqual(found["launcher"]["state"], "problem")
+        for launcher in ("mpirun", "srun"):
+            found = self.findings(launcher, "-np", "2", "./app", status=2, PATH=os.devnull)
+            self.assertIn(f"there is no program '{launcher}'", found["launcher"]["finding"])
+            self.assertIn("Load the module", found["launcher"]["remedy"])
+
+    def test_a_program_that_is_not_there_or_cannot_be_executed(self):
+        directory = self.scratch_directory()
+        (directory / "text").write_text("no program\n")
+        for name, words in (("absent", "does not exist"), ("text", "cannot be executed")):
+            found = self.findings(*MPI.launch(2), directory / name, "sort", status=2)
+            self.assertIn(f"{directory / name} {words}", found["program"]["finding"])
+
+    def test_a_compiled_program_without_mpi(self):
+        found = self.findings(*MPI.launch(2), "cat", status=2)
+        self.assertIn("no MPI library, and it opens none", found["program"]["finding"])
+
+    def test_a_wrapper_whose_program_is_not_seen(self):
+        self.assertEqual(self.findings(*MPI.launch(2), "env", "A=1", "sh", "-c", "true")["program"]["state"], "note")
+
+    def test_python_without_mpi4py(self):
+        subprocess.run([PYTHON, "-m", "venv", "--without-pip", self.temporary], check=True)
+        found = self.findings(*MPI.launch(2), self.temporary / "bin" / "python3", "app.py", status=2, PYTHONPATH="")
+        self.assertIn("cannot import mpi4py", found["program"]["finding"])
+
+    def test_libraries_that_the_loader_does_not_find(self):
+        program = BUILD / "tests" / "program_without_its_library"
+        found = self.findings(*MPI.launch(2), program, status=2)
+        self.assertIn("libmpi.so.20, which the loader does not find", found["program"]["finding"])
+
+    def test_a_library_that_the_ranks_find_by_the_path_that_the_launcher_gives_them(self):
+        program = BUILD / "tests" / "program_without_its_library"
+        path = BUILD / "tests" / "foreign" / "open_mpi_2"
+        for options in MPI.ways_to_export("LD_LIBRARY_PATH", str(path)):
+            found = self.findings(*MPI.launch(2), *options, program, status=2)
+            self.assertIn(f"uses {path}/libmpi.so.20", found["program"]["finding"])
+
+    def test_the_second_program_of_a_job_of_another_mpi(self):
+        other = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"
+        found = self.findings(*MPI.launch(1), PROGRAM, ":", "-np", "1", other, status=2)
+        self.assertIn(f"{other} uses", found["program"]["finding"])
+
+    def test_a_version_whose_handles_are_not_known(self):
+        fake = BUILD / "tests" / "foreign" / ("open_mpi_2" if MPI.implementation == "Open MPI" else "mpich_13")
+        found = self.findings(*MPI.launch(1), fake / "program", status=2)
+        self.assertIn("whose handles Halcyon does not know", found["program"]["finding"])
 
     def test_a_program_whose_name_begins_like_pythons_is_not_started(self):
         script = self.scratch_directory() / "python_job.sh"
