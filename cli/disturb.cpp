@@ -16,6 +16,7 @@
 #include "cli/disturbers/disturber.hpp"
 #include "cli/launch/signal_relay.hpp"
 #include "intm/spec.hpp"
+#include "libprofile/system/lists_of_names.hpp"
 
 namespace halcyon::cli {
 namespace {
