@@ -244,7 +244,7 @@ std::string shaded_data(const std::vector<ShadedPart>& shaded) {
 std::string phases_paragraphs(const Phases& phases, const std::vector<ShadedPart>& shaded) {
   std::string keys;
   for (const auto& [kind, meaning] :
-       {std::pair{"startup", "start-up or end"}, {"slower", "everything slower"}, {"faster", "everything faster"}}) {
+       {std::pair{"startup", "start-up or end"}, {"slower", "slower work"}, {"faster", "faster work"}}) {
     const bool is_shown =
         std::any_of(shaded.begin(), shaded.end(),
                     [kind = std::string_view(kind)](const ShadedPart& part) { return part.kind == kind; });

@@ -118,6 +118,7 @@ ordered_json phases_json(const std::optional<Phases>& phases) {
     changes.push_back({{"from_seconds", change.from_seconds},
                        {"to_seconds", change.to_seconds},
                        {"factor", change.factor},
+                       {"added_seconds", change.added_seconds},
                        {"ranks", change.ranks},
                        {"hosts", change.hosts}});
   }

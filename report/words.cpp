@@ -210,19 +210,17 @@ std::vector<std::string> phases_words(const Phases& phases) {
   // The largest changes, in the order of time.
   std::vector<const LevelChange*> told;
   for (const LevelChange& change : phases.changes) told.push_back(&change);
-  const auto cost = [](const LevelChange* change) {
-    return std::abs(1.0 - 1.0 / change->factor) * (change->to_seconds - change->from_seconds);
-  };
-  std::stable_sort(told.begin(), told.end(),
-                   [&](const LevelChange* a, const LevelChange* b) { return cost(a) > cost(b); });
+  std::stable_sort(told.begin(), told.end(), [](const LevelChange* a, const LevelChange* b) {
+    return std::abs(a->added_seconds) > std::abs(b->added_seconds);
+  });
   told.resize(std::min(told.size(), most_changes));
   std::sort(told.begin(), told.end(),
             [](const LevelChange* a, const LevelChange* b) { return a->from_seconds < b->from_seconds; });
   for (const LevelChange* change : told) {
     const bool is_slower = change->factor > 1.0;
-    std::string words = fmt::format("between {} and {} everything was {:.1f} times {}", seconds(change->from_seconds),
-                                    seconds(change->to_seconds), is_slower ? change->factor : 1.0 / change->factor,
-                                    is_slower ? "slower" : "faster");
+    std::string words = fmt::format("between {} and {} the same work was {:.1f} times {}",
+                                    seconds(change->from_seconds), seconds(change->to_seconds),
+                                    is_slower ? change->factor : 1.0 / change->factor, is_slower ? "slower" : "faster");
     if (!change->ranks.empty() && change->ranks.size() <= most_ranks_named) {
       words += fmt::format(", held up by {} {} on {}", change->ranks.size() == 1 ? "rank" : "ranks",
                            fmt::join(change->ranks, ", "), fmt::join(change->hosts, ", "));

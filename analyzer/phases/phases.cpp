@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/groups/timeline.hpp"
+#include "analyzer/phases/common_groups.hpp"
 #include "analyzer/phases/edm.hpp"
 #include "analyzer/phases/rank_splits.hpp"
 #include "analyzer/statistics/sorting.hpp"
@@ -21,7 +22,6 @@ constexpr std::size_t fewest_compared = 30;  // with fewer, Pilot keeps everythi
 // Of a pair of blocks, one at each level, the one at the higher level must be longer with this probability. Levels that
 // overlap more are no two levels.
 constexpr double least_superiority = 0.8;
-constexpr double least_comparable_share = 0.5;  // of the time of a stretch: in groups that the other stretch has, too
 constexpr double least_share_of_lowest_level = 0.1;
 // Ranks or hosts that hold most of the added time are told if they are at most half of all.
 constexpr double most_of_added = 2.0 / 3.0;
@@ -55,8 +55,8 @@ struct PhaseBlocks {
 
 PhaseBlocks phase_blocks_of(const ComparedSegments& compared) {
   PhaseBlocks blocks{.compared = compared,
-                .parts = {.segments = compared.size(), .count = std::min(most_blocks, compared.size())},
-                .levels = {}};
+                     .parts = {.segments = compared.size(), .count = std::min(most_blocks, compared.size())},
+                     .levels = {}};
   for (std::size_t block = 0; block < blocks.parts.count; ++block) {
     blocks.levels.push_back(compared.level(blocks.segments({block, block + 1})));
   }
@@ -72,37 +72,16 @@ std::vector<std::size_t> change_points(std::span<const double> levels, ChangeMet
   return rank_splits(levels);
 }
 
-double seconds_of(const std::vector<GroupLevel>& groups) {
-  return std::accumulate(groups.begin(), groups.end(), 0.0,
-                         [](double sum, const GroupLevel& group) { return sum + group.seconds; });
-}
-
-// The level of `a` in units of that of `b`: the median over the groups that both have, by time in `a`. The groups of
-// both may be others; then the baselines must do.
-double factor_between(const LevelStretch& a, const LevelStretch& b) {
-  std::vector<std::pair<double, double>> factors;  // factor, s
-  double common = 0.0;
-  auto other = b.groups.begin();
-  for (const GroupLevel& group : a.groups) {
-    while (other != b.groups.end() && other->group < group.group) ++other;
-    if (other == b.groups.end()) break;
-    if (other->group != group.group) continue;
-    factors.emplace_back(group.level / other->level, group.seconds);
-    common += group.seconds;
-  }
-  if (factors.empty() || common < least_comparable_share * seconds_of(a.groups)) return a.level / b.level;
-  std::sort(factors.begin(), factors.end());
-  double before = 0.0;
-  for (const auto& [factor, seconds] : factors) {
-    before += seconds;
-    if (before >= 0.5 * common) return factor;
-  }
-  return factors.back().first;
+// The level of `a` in units of that of `b`. Nothing if they did other work.
+std::optional<double> factor_between(const LevelStretch& a, const LevelStretch& b) {
+  const std::vector<CommonGroup> common = common_groups(a.groups, b.groups);
+  return common.empty() ? std::nullopt : std::optional(factor_of(common));
 }
 
 double size_of(double factor) { return std::max(factor, 1.0 / factor); }
 
-// Joins neighbours until all differ enough, those that differ least first.
+// Joins neighbours until all differ enough, those that differ least first. Of other work, it is only known how far it
+// is from its own baselines. If that is about as far, nothing says that the level changed.
 std::vector<LevelStretch> distinct_stretches(const PhaseBlocks& blocks, std::span<const std::size_t> changes,
                                              double least_factor) {
   std::vector<LevelStretch> stretches;
@@ -111,7 +90,8 @@ std::vector<LevelStretch> distinct_stretches(const PhaseBlocks& blocks, std::spa
   }
   const auto difference = [&blocks](const LevelStretch& a, const LevelStretch& b) {
     const double above = superiority(blocks.levels_of(a.blocks), blocks.levels_of(b.blocks));
-    return std::max(above, 1.0 - above) < least_superiority ? 1.0 : size_of(factor_between(b, a));
+    return std::max(above, 1.0 - above) < least_superiority ? 1.0
+                                                            : size_of(factor_between(b, a).value_or(b.level / a.level));
   };
   std::vector<double> differences;  // of each and the next
   for (std::size_t i = 0; i + 1 < stretches.size(); ++i) {
@@ -150,33 +130,44 @@ struct UsualLevel {
   bool dominant = false;
 };
 
-// Pilot's rule; or several stretches at one level, which together hold more than half; or the lowest level that lasts.
-UsualLevel usual_level(const std::vector<LevelStretch>& stretches, std::size_t blocks, double least_factor) {
-  if (const std::optional<Stretch> dominant = dominant_stretch(changes_between(stretches), blocks)) {
-    const auto place = std::find_if(stretches.begin(), stretches.end(), [&dominant](const LevelStretch& one) {
-      return one.blocks.begin == dominant->begin;
-    });
-    return {static_cast<std::size_t>(place - stretches.begin()), true};
+// Pilot's rule; or the level that most segments have, in several stretches, if fewer are known to be at other levels;
+// or the lowest level that lasts.
+UsualLevel usual_level(const PhaseBlocks& blocks, const std::vector<LevelStretch>& stretches, double least_factor) {
+  std::vector<std::size_t> sizes;    // of the stretches, in segments
+  std::vector<std::size_t> changes;  // where each but the first begins, in segments
+  for (const LevelStretch& stretch : stretches) {
+    const Stretch segments = blocks.segments(stretch.blocks);
+    if (segments.begin > 0) changes.push_back(segments.begin);
+    sizes.push_back(segments.size());
+  }
+  if (const std::optional<Stretch> dominant = dominant_stretch(changes, blocks.compared.size())) {
+    const auto place = std::find(sizes.begin(), sizes.end(), dominant->size());
+    return {static_cast<std::size_t>(place - sizes.begin()), true};
   }
   std::vector<std::size_t> longest_first(stretches.size());
   std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
-  std::stable_sort(longest_first.begin(), longest_first.end(), [&](std::size_t a, std::size_t b) {
-    return stretches[a].blocks.size() > stretches[b].blocks.size();
-  });
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [&sizes](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+  UsualLevel usual{longest_first.front(), false};
+  std::size_t most = 0;
   for (const std::size_t one : longest_first) {
     std::size_t at_level = 0;
-    for (const LevelStretch& other : stretches) {
-      if (size_of(factor_between(other, stretches[one])) < least_factor) at_level += other.blocks.size();
+    std::size_t at_others = 0;
+    for (std::size_t other = 0; other < stretches.size(); ++other) {
+      const std::optional<double> factor = factor_between(stretches[other], stretches[one]);
+      if (factor) (size_of(*factor) < least_factor ? at_level : at_others) += sizes[other];
     }
-    if (2 * at_level > blocks) return {one, true};
+    if (at_level <= most) continue;
+    most = at_level;
+    usual = {one, at_level > at_others};
   }
-  UsualLevel lowest{longest_first.front(), false};
+  if (usual.dominant) return usual;
+  const double least_size = least_share_of_lowest_level * static_cast<double>(blocks.compared.size());
   for (const std::size_t one : longest_first) {
-    const bool lasts =
-        static_cast<double>(stretches[one].blocks.size()) >= least_share_of_lowest_level * static_cast<double>(blocks);
-    if (lasts && stretches[one].level < stretches[lowest.stretch].level) lowest.stretch = one;
+    if (static_cast<double>(sizes[one]) < least_size) continue;
+    if (factor_between(stretches[one], stretches[usual.stretch]).value_or(1.0) < 1.0) usual.stretch = one;
   }
-  return lowest;
+  return usual;
 }
 
 // The first compared segment of the second of two neighbours: so that most segments before it are on the first one's
@@ -227,15 +218,15 @@ std::vector<Key> few_that_hold_most(const std::map<Key, double>& seconds, std::s
   return few;
 }
 
-// Which ranks and hosts held the others up in the added time. A rare long delay counts no more than twice what a usual
-// segment of the stretch was delayed by.
+// Which ranks and hosts held the others up in the added time.
 void add_who(LevelChange& change, const Profile& profile, const ComparedSegments& compared, Stretch segments,
-             double usual_level) {
+             std::span<const CommonGroup> common) {
   std::map<std::uint32_t, double> by_rank;
   std::map<std::string, double> by_host;
   for (const std::size_t at : ComparedSegments::sample(segments, sample_of_ranks)) {
-    const double most = 2.0 * (change.factor - 1.0) * usual_level;
-    const double added = std::clamp(compared.relative(at) - usual_level, 0.0, most) * compared.baseline(at);
+    const CommonGroup* group = find_group(common, compared.group(at));
+    if (group == nullptr) continue;
+    const double added = std::max(group->beyond(compared.relative(at)), 0.0) * compared.baseline(at);
     const std::uint32_t rank = profile.last_rank[compared.segment(at)];
     by_rank[rank] += added;
     by_host[profile.rank_host[rank]] += added;
@@ -291,21 +282,23 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
   std::vector<double> begins = begins_of(profile, segments);
   begins.front() -= first_repetition_before(profile, grouping, baselines, *part);
 
-  const UsualLevel usual = usual_level(stretches, blocks.levels.size(), least.factor);
+  const UsualLevel usual = usual_level(blocks, stretches, least.factor);
   Phases phases{.method = method,
                 .dominant = usual.dominant,
                 .stable_from_seconds = begins.front(),
                 .stable_to_seconds = begins[stretches.size()],
                 .end_seconds = begins.back()};
   for (std::size_t i = 0; i < stretches.size(); ++i) {
-    const double factor = factor_between(stretches[i], stretches[usual.stretch]);
-    const double seconds = begins[i + 1] - begins[i];
-    // Segments that take no time have no factor.
+    const std::vector<CommonGroup> common = common_groups(stretches[i].groups, stretches[usual.stretch].groups);
+    const LevelCost cost = cost_of(compared, {edges[i], edges[i + 1]}, common);
+    const double factor = cost.factor();
+    // Other work, and segments that take no time, have no factor.
     const bool is_told = factor > 0.0 && std::isfinite(factor) && size_of(factor) >= least.factor &&
-                         std::abs(1.0 - 1.0 / factor) * seconds >= least.share * phases.end_seconds;
+                         std::abs(cost.beyond_seconds) >= least.share * phases.end_seconds;
     if (!is_told) continue;
-    LevelChange change{.from_seconds = begins[i], .to_seconds = begins[i + 1], .factor = factor};
-    if (factor > 1.0) add_who(change, profile, compared, {edges[i], edges[i + 1]}, stretches[i].level / factor);
+    LevelChange change{
+        .from_seconds = begins[i], .to_seconds = begins[i + 1], .factor = factor, .added_seconds = cost.beyond_seconds};
+    if (factor > 1.0) add_who(change, profile, compared, {edges[i], edges[i + 1]}, common);
     phases.changes.push_back(std::move(change));
   }
   return phases;

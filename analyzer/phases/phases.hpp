@@ -22,7 +22,10 @@ inline constexpr std::array<std::string_view, 3> change_method_names{"ranks", "e
 struct LevelChange {
   double from_seconds = 0.0;
   double to_seconds = 0.0;
-  double factor = 1.0;  // of durations, against the usual level
+  // How many times as long as at the usual level its segments took together, without rare long delays, and how much
+  // longer in s; below 1 and negative if they were faster. Of the groups that both levels have.
+  double factor = 1.0;
+  double added_seconds = 0.0;
   // Those that held the others up for most of the added time. Both are empty if too many did, or if the level is lower.
   std::vector<std::uint32_t> ranks;  // ascending
   std::vector<std::string> hosts;
@@ -39,8 +42,8 @@ struct Phases {
   std::vector<LevelChange> changes;  // in the order of time
 };
 
-/// Which changes are reported. A level must differ from the usual one by `least_factor` or more, and must have cost or
-/// saved `least_share` of the run's time or more.
+/// Which changes are reported. A level must differ from the usual one by `factor` or more, and must have added or saved
+/// `share` of the run's time or more.
 struct LeastChange {
   double factor = 1.0;
   double share = 0.0;

@@ -110,7 +110,8 @@ ComparedSegments::ComparedSegments(const Profile& profile, const Grouping& group
   }
   segments_.reserve(std::min(count, 2 * most_compared));
   // Of many, some are enough. Multiples of the golden ratio choose them evenly.
-  const std::uint64_t kept_below = (std::uint64_t{1} << 32) / (1 + count / most_compared);
+  segments_for_each_ = 1 + count / most_compared;
+  const std::uint64_t kept_below = (std::uint64_t{1} << 32) / segments_for_each_;
   for (std::size_t segment = part.begin; segment < part.end; ++segment) {
     if (static_cast<std::uint32_t>(segment * golden_ratio_of_32_bits) >= kept_below) continue;
     if (baselines_[grouping.groups.of[segment]] > 0.0) segments_.push_back(static_cast<std::uint32_t>(segment));
@@ -146,7 +147,7 @@ double ComparedSegments::level(Stretch stretch) const {
 std::vector<GroupLevel> ComparedSegments::group_levels(Stretch stretch) const {
   std::vector<std::pair<std::uint32_t, double>> values;  // group, relative duration
   for (const std::size_t at : sample(stretch, sample_of_group_levels)) {
-    values.emplace_back(grouping_.groups.of[segments_[at]], relative(at));
+    values.emplace_back(group(at), relative(at));
   }
   std::sort(values.begin(), values.end());
   std::vector<GroupLevel> levels;
@@ -157,7 +158,7 @@ std::vector<GroupLevel> ComparedSegments::group_levels(Stretch stretch) const {
     if (count >= fewest_of_group) {
       const std::uint32_t group = values[first].first;
       const double level = values[first + count / 2].second;
-      levels.push_back({group, level, level * baselines_[group] * static_cast<double>(count)});
+      levels.push_back({group, level, baselines_[group] * static_cast<double>(count)});
     }
     first = next;
   }

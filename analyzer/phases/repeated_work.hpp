@@ -30,7 +30,7 @@ double first_repetition_before(const Profile& profile, const Grouping& grouping,
 struct GroupLevel {
   std::uint32_t group = 0;
   double level = 0.0;
-  double seconds = 0.0;  // of the segments of this level
+  double baseline_seconds = 0.0;  // what the segments of this level would take at their baselines
 };
 
 /// The compared segments in the order of time. They are those of the groups that take nine tenths of the repeated time:
@@ -41,9 +41,12 @@ class ComparedSegments {
 
   std::size_t size() const { return segments_.size(); }
   std::uint32_t segment(std::size_t at) const { return segments_[at]; }
+  std::uint32_t group(std::size_t at) const { return grouping_.groups.of[segments_[at]]; }
+  /// How many segments of the run each compared one stands for.
+  double segments_for_each() const { return static_cast<double>(segments_for_each_); }
   /// The duration, in units of the group's baseline.
   double relative(std::size_t at) const;
-  double baseline(std::size_t at) const { return baselines_[grouping_.groups.of[segments_[at]]]; }
+  double baseline(std::size_t at) const { return baselines_[group(at)]; }
   /// The median of relative durations in the stretch. Stretches are indices of compared segments.
   double level(Stretch stretch) const;
   /// Ascending by group; groups with too few segments there are left out.
@@ -55,6 +58,7 @@ class ComparedSegments {
   const Profile& profile_;
   const Grouping& grouping_;
   GroupBaselines baselines_;  // 0 if a group is not compared
+  std::size_t segments_for_each_ = 1;
   std::vector<std::uint32_t> segments_;
 };
 

@@ -246,12 +246,12 @@ Phases eventful_phases() {
   return phases;
 }
 
-TEST(Words, SayWhenTheRunStartedUpAndWhenEverythingWasSlower) {
+TEST(Words, SayWhenTheRunStartedUpAndWhenItWasSlower) {
   EXPECT_EQ(phases_words(eventful_phases()),
             (std::vector<std::string>{
                 "the first 2.00 s (20 %) are start-up: they come before the repeated work and are not judged",
-                "between 3.10 s and 5.00 s everything was 1.6 times slower, held up by rank 1 on a",
-                "between 7.00 s and 8.00 s everything was 2.0 times faster"}));
+                "between 3.10 s and 5.00 s the same work was 1.6 times slower, held up by rank 1 on a",
+                "between 7.00 s and 8.00 s the same work was 2.0 times faster"}));
 }
 
 TEST(Words, SayNothingOfPhasesThatAreOne) {
@@ -261,11 +261,12 @@ TEST(Words, SayNothingOfPhasesThatAreOne) {
 TEST(Words, SayOnlyTheLargestChangesAndHowManyMoreThereWere) {
   Phases phases{.dominant = false, .stable_to_seconds = 10.0, .end_seconds = 10.0};
   for (int i = 0; i < 5; ++i) {
-    phases.changes.push_back({.from_seconds = 2.0 * i, .to_seconds = 2.0 * i + 1.0, .factor = 2.0 + i});
+    phases.changes.push_back(
+        {.from_seconds = 2.0 * i, .to_seconds = 2.0 * i + 1.0, .factor = 2.0 + i, .added_seconds = 0.1 * i});
   }
   const std::vector<std::string> words = phases_words(phases);
   ASSERT_EQ(words.size(), 5U);
-  EXPECT_EQ(words[0], "between 4.00 s and 5.00 s everything was 4.0 times slower");
+  EXPECT_EQ(words[0], "between 4.00 s and 5.00 s the same work was 4.0 times slower");
   EXPECT_EQ(words[3], "there were 2 smaller changes");
   EXPECT_EQ(words[4], "no level of speed held for more than half of the run");
 }

@@ -259,6 +259,51 @@ TEST(Phases, HaveNoUsualLevelWhereNoneHoldsForMoreThanHalfAndThenAreMeasuredAgai
   EXPECT_NEAR(phases.changes[1].factor, 2.0, 0.07);
 }
 
+// The groups of a run with two kinds of work, one at each site.
+Profile with_sites(Profile profile, const std::function<std::uint16_t(std::size_t)>& site) {
+  profile.sites = {"allreduce@app+0x10", "bcast@app+0x20"};
+  for (std::size_t i = 0; i < profile.segments; ++i) profile.site.push_back(site(i));
+  return profile;
+}
+
+TEST(Phases, WeighTheGroupsOfAChangeByTheTimeThatTheyUsuallyTake) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800 && i % 2 == 1; };
+  const Profile profile = with_sites(run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 3.0 : 1.0; }),
+                                     [](std::size_t i) { return static_cast<std::uint16_t>(i % 2); });
+  const Phases phases = phases_of(profile);
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_NEAR(phases.changes[0].factor, 2.0, 0.05);
+  EXPECT_NEAR(phases.changes[0].added_seconds, 300 * baseline, 0.02);
+}
+
+TEST(Phases, CountSegmentsOfASlowStretchThatAreNotSlower) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800 && i % 3 != 0; };
+  const Phases phases = phases_of(run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 2.0 : 1.0; }));
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_NEAR(phases.changes[0].factor, 5.0 / 3.0, 0.05);
+  EXPECT_NEAR(phases.changes[0].added_seconds, 200 * baseline, 0.02);
+}
+
+TEST(Phases, SayNothingOfASmallChangeThatASingleLongDelayFallsInto) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 540; };
+  Profile profile = run_with_changes(1000, [&](std::size_t i) { return is_slow(i) ? 1.15 : 1.0; });
+  profile.duration[520] += 0.3F;
+  profile.run_time_seconds += 0.3;
+  EXPECT_TRUE(phases_of(profile).changes.empty());
+}
+
+TEST(Phases, TellOfAChangeWhereverASingleLongDelayIs) {
+  for (const std::size_t at : {100UL, 600UL}) {
+    const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
+    Profile profile = run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 1.4 : 1.0; });
+    profile.duration[at] += 2.0F;
+    profile.run_time_seconds += 2.0;
+    const Phases phases = phases_of(profile);
+    ASSERT_EQ(phases.changes.size(), 1U);
+    EXPECT_NEAR(phases.changes[0].factor, 1.4, 0.05);
+  }
+}
+
 TEST(Phases, TellOfSlowFirstRepetitions) {
   const Profile profile = run_with_changes(1000, [](std::size_t i) { return i < 100 ? 1.7 : 1.0; });
   const Phases phases = phases_of(profile);
@@ -299,12 +344,31 @@ TEST(Phases, AreNoneWhereNothingRepeats) {
 }
 
 TEST(Phases, DoNotTakeOtherWorkForAnotherLevel) {
-  Profile profile = run_with_changes(2000, [](std::size_t i) { return i < 1000 ? 1.0 : 3.0; });
-  profile.sites = {"allreduce@app+0x10", "bcast@app+0x20"};
-  for (std::size_t i = 0; i < 2000; ++i) profile.site.push_back(i < 1000 ? 0 : 1);
+  const Profile profile = with_sites(run_with_changes(2000, [](std::size_t i) { return i < 1000 ? 1.0 : 3.0; }),
+                                     [](std::size_t i) { return static_cast<std::uint16_t>(i < 1000 ? 0 : 1); });
   const std::optional<Phases> phases = analyze(profile, methods.front().name).phases;
   ASSERT_TRUE(phases.has_value());
   EXPECT_TRUE(phases->changes.empty());
+}
+
+// Here the baseline of both is that of the first.
+TEST(Phases, DoNotCompareOtherWorkByItsBaselines) {
+  const Phases phases =
+      phases_of(with_sites(run_with_changes(2000, [](std::size_t i) { return i < 1000 ? 1.0 : 1.5; }),
+                           [](std::size_t i) { return static_cast<std::uint16_t>(i < 1000 ? 0 : 1); }));
+  EXPECT_TRUE(phases.changes.empty());
+  EXPECT_TRUE(phases.dominant);
+}
+
+TEST(Phases, TellOfAChangeBesideOtherWork) {
+  const auto factor = [](std::size_t i) { return i >= 500 && i < 800 ? 1.5 : i >= 800 && i < 1200 ? 2.0 : 1.0; };
+  const Profile profile = with_sites(run_with_changes(1500, factor),
+                                     [](std::size_t i) { return static_cast<std::uint16_t>(i >= 800 && i < 1200); });
+  const Phases phases = phases_of(profile);
+  EXPECT_TRUE(phases.dominant);
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_NEAR(phases.changes[0].factor, 1.5, 0.05);
+  EXPECT_NEAR(phases.changes[0].to_seconds, begin_of(profile, 800), 0.02);
 }
 
 }  // namespace
