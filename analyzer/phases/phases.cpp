@@ -17,7 +17,8 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t most_blocks = 256;
+constexpr std::size_t blocks_by_count = 256;
+constexpr double longest_block = 2.0;        // of the mean length of blocks by count
 constexpr std::size_t fewest_compared = 30;  // with fewer, Pilot keeps everything, too
 // Of a pair of blocks, one at each level, the one at the higher level must be longer with this probability. Levels that
 // overlap more are no two levels.
@@ -36,13 +37,13 @@ struct LevelStretch {
   std::vector<GroupLevel> groups;
 };
 
-/// The compared segments in blocks of as many each, and the level of each block.
+/// The compared segments in blocks, and the level of each block.
 struct PhaseBlocks {
   const ComparedSegments& compared;
-  PartsByCount parts;
+  std::vector<std::size_t> begins;  // (blocks + 1) the first segment of each, and the number of segments
   std::vector<double> levels;
 
-  Stretch segments(Stretch blocks) const { return {parts.begin(blocks.begin), parts.begin(blocks.end)}; }
+  Stretch segments(Stretch blocks) const { return {begins[blocks.begin], begins[blocks.end]}; }
   std::span<const double> levels_of(Stretch blocks) const {
     return std::span(levels).subspan(blocks.begin, blocks.size());
   }
@@ -53,11 +54,27 @@ struct PhaseBlocks {
   }
 };
 
+// Blocks have the same number of segments. But one that takes more than twice as long as others ends earlier: a slow
+// stretch of few segments then has at least half as many blocks as it has of the time. Time is in units of baselines:
+// so blocks of a level have about as many segments, whatever their work is, and their levels are as sure.
 PhaseBlocks phase_blocks_of(const ComparedSegments& compared) {
-  PhaseBlocks blocks{.compared = compared,
-                     .parts = {.segments = compared.size(), .count = std::min(most_blocks, compared.size())},
-                     .levels = {}};
-  for (std::size_t block = 0; block < blocks.parts.count; ++block) {
+  const std::size_t size = compared.size();
+  double whole = 0.0;
+  for (std::size_t at = 0; at < size; ++at) whole += compared.relative(at);
+  PhaseBlocks blocks{.compared = compared, .begins = {0}, .levels = {}};
+  double length = 0.0;
+  for (std::size_t at = 0; at < size; ++at) {
+    length += compared.relative(at);
+    const std::size_t count = at + 1 - blocks.begins.back();
+    const bool is_long = count >= fewest_for_median && length > 0.0 &&
+                         static_cast<double>(blocks_by_count) * length >= longest_block * whole;
+    if (!is_long && blocks_by_count * count < size) continue;
+    blocks.begins.push_back(at + 1);
+    length = 0.0;
+  }
+  // What is left over is too little for a block.
+  if (blocks.begins.back() < size) blocks.begins.back() = size;
+  for (std::size_t block = 0; block + 1 < blocks.begins.size(); ++block) {
     blocks.levels.push_back(compared.level(blocks.segments({block, block + 1})));
   }
   return blocks;
@@ -175,10 +192,10 @@ UsualLevel usual_level(const PhaseBlocks& blocks, const std::vector<LevelStretch
 // `last`: the edge before. Blocks of one segment are exact already.
 std::size_t edge_between(const PhaseBlocks& blocks, const LevelStretch& a, const LevelStretch& b, std::size_t last) {
   const std::size_t edge = b.blocks.begin;
-  if (blocks.compared.size() == blocks.parts.count) return edge;
+  if (blocks.compared.size() == blocks.levels.size()) return edge;
   const std::size_t first_block = std::max(a.blocks.begin, edge > reach_of_edge ? edge - reach_of_edge : 0);
-  const std::size_t from = std::max(last, blocks.parts.begin(first_block));
-  const std::size_t to = blocks.parts.begin(std::min(b.blocks.end, edge + reach_of_edge));
+  const std::size_t from = std::max(last, blocks.begins[first_block]);
+  const std::size_t to = blocks.begins[std::min(b.blocks.end, edge + reach_of_edge)];
   const double middle = std::sqrt(a.level * b.level);
   const double direction = b.level > a.level ? 1.0 : -1.0;
   double lead = 0.0;

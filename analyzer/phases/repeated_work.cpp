@@ -17,7 +17,6 @@ constexpr std::size_t most_compared = 500'000;
 constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd
 constexpr std::size_t sample_of_level = 255;
 constexpr std::size_t sample_of_group_levels = 2048;
-constexpr std::size_t fewest_of_group = 5;  // for a median
 
 // How many of the segments come before the place where the lead of unjudged time over judged time is largest. The lead
 // cannot grow beyond the largest one if less unjudged time is left than it has fallen behind: then it is not searched
@@ -118,9 +117,7 @@ ComparedSegments::ComparedSegments(const Profile& profile, const Grouping& group
   }
 }
 
-double ComparedSegments::relative(std::size_t at) const {
-  return static_cast<double>(profile_.duration[segments_[at]]) / baseline(at);
-}
+double ComparedSegments::relative(std::size_t at) const { return seconds(at) / baseline(at); }
 
 // Multiples of the golden ratio fill an interval evenly, and have no period that a program could have, too.
 std::vector<std::size_t> ComparedSegments::sample(Stretch stretch, std::size_t most) {
@@ -155,7 +152,7 @@ std::vector<GroupLevel> ComparedSegments::group_levels(Stretch stretch) const {
     std::size_t next = first;
     while (next < values.size() && values[next].first == values[first].first) ++next;
     const std::size_t count = next - first;
-    if (count >= fewest_of_group) {
+    if (count >= fewest_for_median) {
       const std::uint32_t group = values[first].first;
       const double level = values[first + count / 2].second;
       levels.push_back({group, level, baselines_[group] * static_cast<double>(count)});

@@ -13,6 +13,8 @@
 
 namespace halcyon {
 
+inline constexpr std::size_t fewest_for_median = 5;
+
 /// The duration of the segments of each group: (groups) s, 0 if a group is not judged.
 using GroupBaselines = std::vector<double>;
 
@@ -44,6 +46,7 @@ class ComparedSegments {
   std::uint32_t group(std::size_t at) const { return grouping_.groups.of[segments_[at]]; }
   /// How many segments of the run each compared one stands for.
   double segments_for_each() const { return static_cast<double>(segments_for_each_); }
+  double seconds(std::size_t at) const { return static_cast<double>(profile_.duration[segments_[at]]); }
   /// The duration, in units of the group's baseline.
   double relative(std::size_t at) const;
   double baseline(std::size_t at) const { return baselines_[group(at)]; }
