@@ -70,13 +70,7 @@ Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) 
   if (work.index.empty()) return run;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
     const std::span<const std::uint32_t> members = grouping.members(group);
-    Durations durations(static_cast<Eigen::Index>(members.size()));
-    Durations amounts(durations.size());
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
-      amounts[static_cast<Eigen::Index>(i)] = work.bins[work.index[members[i]]];
-    }
-    const std::optional<Durations> factors = work_factors(durations, amounts);
+    const std::optional<Durations> factors = work_factors(profile, work, members);
     if (!factors) continue;
     for (std::size_t i = 0; i < members.size(); ++i) {
       run.durations[members[i]] /= static_cast<float>((*factors)[static_cast<Eigen::Index>(i)]);

@@ -82,4 +82,15 @@ std::optional<Durations> work_factors(const Durations& durations, const Duration
   return factors / factors.mean();
 }
 
+std::optional<Durations> work_factors(const Profile& profile, const FeatureColumn& work,
+                                      std::span<const std::uint32_t> members) {
+  Durations durations(static_cast<Eigen::Index>(members.size()));
+  Durations amounts(durations.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
+    amounts[static_cast<Eigen::Index>(i)] = work.bins[work.bin_of(members[i])];
+  }
+  return work_factors(durations, amounts);
+}
+
 }  // namespace halcyon

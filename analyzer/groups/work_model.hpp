@@ -1,9 +1,12 @@
 // The baseline within a group: how the undisturbed duration depends on the counted work.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 
 #include "analyzer/statistics/durations.hpp"
+#include "libprofile/format/profile.hpp"
 
 namespace halcyon {
 
@@ -15,5 +18,8 @@ namespace halcyon {
 /// logarithms over the logarithm of the work. It is used if it explains half of their variance, and is significant by
 /// the F test.
 std::optional<Durations> work_factors(const Durations& durations, const Durations& work);
+/// The same for members of a group of the profile. `work`: as used for grouping.
+std::optional<Durations> work_factors(const Profile& profile, const FeatureColumn& work,
+                                      std::span<const std::uint32_t> members);
 
 }  // namespace halcyon

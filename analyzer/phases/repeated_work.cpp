@@ -6,6 +6,8 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/groups/work_model.hpp"
+#include "analyzer/statistics/durations.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
@@ -115,6 +117,28 @@ ComparedSegments::ComparedSegments(const Profile& profile, const Grouping& group
     if (static_cast<std::uint32_t>(segment * golden_ratio_of_32_bits) >= kept_below) continue;
     if (baselines_[grouping.groups.of[segment]] > 0.0) segments_.push_back(static_cast<std::uint32_t>(segment));
   }
+  count_work();
+}
+
+void ComparedSegments::count_work() {
+  const FeatureColumn& work = work_of(profile_, grouping_);
+  if (profile_.counter == "cpu" || work.index.empty()) return;
+  work_factors_.assign(size(), 1.0F);
+  std::vector<std::size_t> by_group(size());
+  std::iota(by_group.begin(), by_group.end(), std::size_t{0});
+  std::stable_sort(by_group.begin(), by_group.end(),
+                   [this](std::size_t a, std::size_t b) { return group(a) < group(b); });
+  std::vector<std::uint32_t> members;
+  for (std::size_t first = 0; first < size(); first += members.size()) {
+    members.clear();
+    for (std::size_t i = first; i < size() && group(by_group[i]) == group(by_group[first]); ++i) {
+      members.push_back(segment(by_group[i]));
+    }
+    const std::optional<Durations> factors = work_factors(profile_, work, members);
+    for (std::size_t i = 0; factors && i < members.size(); ++i) {
+      work_factors_[by_group[first + i]] = static_cast<float>((*factors)[static_cast<Eigen::Index>(i)]);
+    }
+  }
 }
 
 double ComparedSegments::relative(std::size_t at) const { return seconds(at) / baseline(at); }
@@ -142,20 +166,19 @@ double ComparedSegments::level(Stretch stretch) const {
 }
 
 std::vector<GroupLevel> ComparedSegments::group_levels(Stretch stretch) const {
-  std::vector<std::pair<std::uint32_t, double>> values;  // group, relative duration
-  for (const std::size_t at : sample(stretch, sample_of_group_levels)) {
-    values.emplace_back(group(at), relative(at));
-  }
-  std::sort(values.begin(), values.end());
+  std::vector<std::size_t> places = sample(stretch, sample_of_group_levels);
+  std::sort(places.begin(), places.end(), [this](std::size_t a, std::size_t b) {
+    return std::pair(group(a), relative(a)) < std::pair(group(b), relative(b));
+  });
   std::vector<GroupLevel> levels;
-  for (std::size_t first = 0; first < values.size();) {
+  for (std::size_t first = 0; first < places.size();) {
+    double seconds = 0.0;
     std::size_t next = first;
-    while (next < values.size() && values[next].first == values[first].first) ++next;
+    for (; next < places.size() && group(places[next]) == group(places[first]); ++next)
+      seconds += baseline(places[next]);
     const std::size_t count = next - first;
     if (count >= fewest_for_median) {
-      const std::uint32_t group = values[first].first;
-      const double level = values[first + count / 2].second;
-      levels.push_back({group, level, baselines_[group] * static_cast<double>(count)});
+      levels.push_back({group(places[first]), relative(places[first + count / 2]), seconds});
     }
     first = next;
   }

@@ -28,7 +28,7 @@ std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& gro
 double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
                                Stretch part);
 
-/// Levels of a stretch by group: medians of durations in units of the group's baseline.
+/// Levels of a stretch by group: medians of durations in units of their baselines.
 struct GroupLevel {
   std::uint32_t group = 0;
   double level = 0.0;
@@ -47,9 +47,13 @@ class ComparedSegments {
   /// How many segments of the run each compared one stands for.
   double segments_for_each() const { return static_cast<double>(segments_for_each_); }
   double seconds(std::size_t at) const { return static_cast<double>(profile_.duration[segments_[at]]); }
-  /// The duration, in units of the group's baseline.
+  /// The duration, in units of the baseline.
   double relative(std::size_t at) const;
-  double baseline(std::size_t at) const { return baselines_[group(at)]; }
+  /// What it would take undisturbed: the group's baseline, for the work that a hardware counter counted. CPU time is
+  /// longer itself where everything is slower.
+  double baseline(std::size_t at) const {
+    return baselines_[group(at)] * (work_factors_.empty() ? 1.0 : static_cast<double>(work_factors_[at]));
+  }
   /// The median of relative durations in the stretch. Stretches are indices of compared segments.
   double level(Stretch stretch) const;
   /// Ascending by group; groups with too few segments there are left out.
@@ -58,11 +62,14 @@ class ComparedSegments {
   static std::vector<std::size_t> sample(Stretch stretch, std::size_t most);
 
  private:
+  void count_work();
+
   const Profile& profile_;
   const Grouping& grouping_;
   GroupBaselines baselines_;  // 0 if a group is not compared
   std::size_t segments_for_each_ = 1;
   std::vector<std::uint32_t> segments_;
+  std::vector<float> work_factors_;  // empty if work was not counted
 };
 
 }  // namespace halcyon

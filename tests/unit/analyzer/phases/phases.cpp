@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <numeric>
 #include <random>
 #include <vector>
@@ -400,6 +401,42 @@ TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
   sends.index[0] = 1;
   profile.duration[0] = 0.201F;
   EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.2, 1e-4);
+}
+
+// The work of a segment varies. It rises by 30 %, stays there for a while, and falls again.
+double more_work(std::size_t segment) {
+  const auto i = static_cast<double>(segment);
+  return 1.0 + 0.2 * std::fmod(i * std::numbers::phi, 1.0) +
+         0.3 * std::clamp(std::min((i - 400.0) / 100.0, (900.0 - i) / 100.0), 0.0, 1.0);
+}
+
+Profile run_with_more_work(const std::function<double(std::size_t)>& slower) {
+  Profile profile = run_with_changes(1500, [&](std::size_t i) { return more_work(i) * slower(i); });
+  profile.counter = "papi:PAPI_TOT_INS";
+  FeatureColumn& work = halcyon::testing::column(profile, Feature::compute);
+  work.bins.clear();
+  for (std::uint16_t bin = 0; bin <= 100; ++bin) work.bins.push_back(1e6 * (1.0 + 0.005 * bin));
+  for (std::size_t i = 0; i < profile.segments; ++i) {
+    work.index.push_back(static_cast<std::uint16_t>(std::lround((more_work(i) - 1.0) / 0.005)));
+  }
+  return profile;
+}
+
+TEST(Phases, DoNotTakeMoreCountedWorkForASlowerLevel) {
+  Profile profile = run_with_more_work([](std::size_t) { return 1.0; });
+  EXPECT_TRUE(phases_of(profile).changes.empty());
+  // CPU time is longer itself where everything is slower.
+  profile.counter = "cpu";
+  EXPECT_EQ(phases_of(profile).changes.size(), 1U);
+}
+
+TEST(Phases, TellOfASlowerLevelWhereTheCountedWorkChangesToo) {
+  const auto is_slow = [](std::size_t i) { return i >= 700 && i < 1100; };
+  const Profile profile = run_with_more_work([&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
+  const Phases phases = phases_of(profile);
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_NEAR(phases.changes[0].from_seconds, begin_of(profile, 700), 0.02);
+  EXPECT_NEAR(phases.changes[0].factor, 1.5, 0.1);
 }
 
 TEST(Phases, AreNoneWhereNothingRepeats) {
