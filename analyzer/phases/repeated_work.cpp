@@ -13,60 +13,38 @@
 namespace halcyon {
 namespace {
 
-constexpr double unjudged_outweighs = 9.0;  // judged time, where nine tenths are not judged
-constexpr double compared_share = 0.9;      // of the repeated time
+constexpr double judged_outweighs = 9.0;  // time that is not judged, up to nine tenths of an interval
+constexpr double compared_share = 0.9;    // of the repeated time
 constexpr std::size_t most_compared = 500'000;
 constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd
 constexpr std::size_t sample_of_level = 255;
 constexpr std::size_t sample_of_group_levels = 2048;
 
-// How many of the segments come before the place where the lead of unjudged time over judged time is largest. The lead
-// cannot grow beyond the largest one if less unjudged time is left than it has fallen behind: then it is not searched
-// further. `segment_at`: by place.
-template <class SegmentAt>
-std::size_t leading_unjudged(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
-                             std::size_t count, double unjudged_seconds, SegmentAt segment_at) {
-  double lead = 0.0;
-  double largest = 0.0;
-  std::size_t end = 0;
-  for (std::size_t place = 0; place < count && largest - lead <= unjudged_seconds; ++place) {
-    const std::size_t segment = segment_at(place);
-    const double duration = static_cast<double>(profile.duration[segment]);
-    if (const double baseline = baselines[grouping.groups.of[segment]]; baseline > 0.0) {
-      lead -= unjudged_outweighs * std::min(duration, baseline);
-    } else {
-      lead += duration;
-      unjudged_seconds -= duration;
-    }
-    if (lead > largest) {
-      largest = lead;
-      end = place + 1;
-    }
-  }
-  return end;
-}
-
 }  // namespace
 
+// The interval with the largest sum (J. Bentley, "Programming pearls", Comm. ACM 27, 1984).
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping,
                                      const GroupBaselines& baselines) {
-  double unjudged_seconds = 0.0;
-  bool is_any_judged = false;
-  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
-    if (baselines[group] > 0.0) {
-      is_any_judged = true;
-    } else {
-      unjudged_seconds += GroupedRun{profile, grouping}.seconds_of(group);
+  if (std::all_of(baselines.begin(), baselines.end(), [](double baseline) { return !(baseline > 0.0); })) {
+    return std::nullopt;
+  }
+  Stretch part;
+  double largest = 0.0;
+  double lead = 0.0;  // of judged time in the best interval that ends here
+  std::size_t begin = 0;
+  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
+    const double duration = static_cast<double>(profile.duration[segment]);
+    const double baseline = baselines[grouping.groups.of[segment]];
+    lead += baseline > 0.0 ? judged_outweighs * std::min(duration, baseline) : -duration;
+    if (lead < 0.0) {
+      lead = 0.0;
+      begin = segment + 1;
+    } else if (lead >= largest) {
+      largest = lead;
+      part = {begin, segment + 1};
     }
   }
-  if (!is_any_judged) return std::nullopt;
-  const std::size_t size = profile.duration.size();
-  const std::size_t begin =
-      leading_unjudged(profile, grouping, baselines, size, unjudged_seconds, [](std::size_t place) { return place; });
-  const std::size_t behind = leading_unjudged(profile, grouping, baselines, size - begin, unjudged_seconds,
-                                              [size](std::size_t place) { return size - 1 - place; });
-  if (begin + behind >= size) return std::nullopt;
-  return Stretch{begin, size - behind};
+  return part;
 }
 
 double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,

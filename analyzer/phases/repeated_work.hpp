@@ -18,9 +18,9 @@ inline constexpr std::size_t fewest_for_median = 5;
 /// The duration of the segments of each group: (groups) s, 0 if a group is not judged.
 using GroupBaselines = std::vector<double>;
 
-/// The segments of the repeated work, without start-up and end. The start-up ends where the time in segments that are
-/// not judged, minus nine times the baselines of judged ones, is largest. So it may contain a few short segments of the
-/// repeated work. The begin of the end is found in the same way. Nothing if no group is judged.
+/// The segments of the repeated work, without start-up and end: those in a row for which nine times the baselines of
+/// judged segments, minus the time in segments that are not judged, is largest. So start-up and end may contain a few
+/// short segments of the repeated work. Nothing if no group is judged.
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
 
 /// How much of the segment before the part is its first repetition, in s. If that segment ends where repeated segments

@@ -393,6 +393,19 @@ TEST(Phases, CountWhatComesBeforeAndAfterTheRepeatedWorkAsStartUpAndEnd) {
   EXPECT_NEAR(phases.end_seconds - phases.stable_to_seconds, 0.1, 1e-6);
 }
 
+TEST(Phases, FindAShortLoopBetweenALongStartUpAndALongEnd) {
+  Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
+  profile.sites = {"allreduce@app+0x10", "bcast@app+0x20", "barrier@app+0x30", "reduce@app+0x40"};
+  profile.site.assign(1000, 0);
+  profile.site[0] = 1;
+  profile.site[998] = 2;
+  profile.site[999] = 3;
+  profile.duration[0] = profile.duration[998] = profile.duration[999] = 20.0F;
+  const Phases phases = phases_of(profile);
+  EXPECT_NEAR(phases.stable_from_seconds, begin_of(profile, 1), 1e-6);
+  EXPECT_NEAR(phases.stable_to_seconds, begin_of(profile, 998), 1e-6);
+}
+
 TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
   Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
   FeatureColumn& sends = halcyon::testing::column(profile, Feature::sends_blocking);
