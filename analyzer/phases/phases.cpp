@@ -194,7 +194,7 @@ std::size_t edge_between(const PhaseBlocks& blocks, const LevelStretch& a, const
   const std::size_t edge = b.blocks.begin;
   if (blocks.compared.size() == blocks.levels.size()) return edge;
   const std::size_t first_block = std::max(a.blocks.begin, edge > reach_of_edge ? edge - reach_of_edge : 0);
-  const std::size_t from = std::max(last, blocks.begins[first_block]);
+  const std::size_t from = std::max(last + 1, blocks.begins[first_block]);
   const std::size_t to = blocks.begins[std::min(b.blocks.end, edge + reach_of_edge)];
   const double middle = std::sqrt(a.level * b.level);
   const double direction = b.level > a.level ? 1.0 : -1.0;
@@ -209,6 +209,16 @@ std::size_t edge_between(const PhaseBlocks& blocks, const LevelStretch& a, const
     lead += (blocks.compared.relative(at) > middle ? -1.0 : 1.0) * direction;
   }
   return best;
+}
+
+// (stretches + 1) where the stretches begin, in compared segments, and the number of these.
+std::vector<std::size_t> edges_of(const PhaseBlocks& blocks, const std::vector<LevelStretch>& stretches) {
+  std::vector<std::size_t> edges{0};
+  for (std::size_t i = 1; i < stretches.size(); ++i) {
+    edges.push_back(edge_between(blocks, stretches[i - 1], stretches[i], edges.back()));
+  }
+  edges.push_back(blocks.compared.size());
+  return edges;
 }
 
 // The fewest that hold most of the sum, and those who hold about as much; none if they are more than half of all.
@@ -286,24 +296,22 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
   std::vector<LevelStretch> stretches = distinct_stretches(blocks, changes, least.factor);
   if (method == ChangeMethod::ranks) stretches = in_best_places(blocks, stretches);
 
-  // The edges of the stretches, in segments, and when they are.
-  std::vector<std::size_t> edges{0};
+  const std::vector<std::size_t> edges = edges_of(blocks, stretches);
+  // A stretch ends with its last compared segment: what comes before the next one may be other work.
   std::vector<std::size_t> segments{part->begin};
-  for (std::size_t i = 1; i < stretches.size(); ++i) {
-    edges.push_back(edge_between(blocks, stretches[i - 1], stretches[i], edges.back()));
-    segments.push_back(compared.segment(edges.back()));
+  for (std::size_t i = 0; i < stretches.size(); ++i) {
+    segments.push_back(compared.segment(edges[i]));
+    segments.push_back(compared.segment(edges[i + 1] - 1) + 1);
   }
-  edges.push_back(compared.size());
   segments.push_back(part->end);
   segments.push_back(profile.duration.size());
-  std::vector<double> begins = begins_of(profile, segments);
-  begins.front() -= first_repetition_before(profile, grouping, baselines, *part);
+  const std::vector<double> begins = begins_of(profile, segments);
 
   const UsualLevel usual = usual_level(blocks, stretches, least.factor);
   Phases phases{.method = method,
                 .dominant = usual.dominant,
-                .stable_from_seconds = begins.front(),
-                .stable_to_seconds = begins[stretches.size()],
+                .stable_from_seconds = begins.front() - first_repetition_before(profile, grouping, baselines, *part),
+                .stable_to_seconds = begins[begins.size() - 2],
                 .end_seconds = begins.back()};
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     const std::vector<CommonGroup> common = common_groups(stretches[i].groups, stretches[usual.stretch].groups);
@@ -313,8 +321,10 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
     const bool is_told = factor > 0.0 && std::isfinite(factor) && size_of(factor) >= least.factor &&
                          std::abs(cost.beyond_seconds) >= least.share * phases.end_seconds;
     if (!is_told) continue;
-    LevelChange change{
-        .from_seconds = begins[i], .to_seconds = begins[i + 1], .factor = factor, .added_seconds = cost.beyond_seconds};
+    LevelChange change{.from_seconds = begins[2 * i + 1],
+                       .to_seconds = begins[2 * i + 2],
+                       .factor = factor,
+                       .added_seconds = cost.beyond_seconds};
     if (factor > 1.0) add_who(change, profile, compared, {edges[i], edges[i + 1]}, common);
     phases.changes.push_back(std::move(change));
   }

@@ -323,6 +323,19 @@ TEST(Phases, OfSegmentsThatTakeNoTimeAreOne) {
   EXPECT_TRUE(phases_of(profile).changes.empty());
 }
 
+TEST(Phases, EndAChangeBeforeOtherWorkThatFollowsIt) {
+  const auto is_slow = [](std::size_t i) { return i >= 500 && i < 800; };
+  Profile profile = run_with_changes(1500, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; });
+  profile.sites = {"allreduce@app+0x10", "barrier@app+0x20"};
+  profile.site.assign(1500, 0);
+  profile.site[800] = 1;
+  profile.duration[800] = 2.0F;
+  const Phases phases = phases_of(profile);
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_NEAR(phases.changes[0].from_seconds, begin_of(profile, 500), 0.02);
+  EXPECT_NEAR(phases.changes[0].to_seconds, begin_of(profile, 800), 0.02);
+}
+
 // The groups of a run with two kinds of work, one at each site.
 Profile with_sites(Profile profile, const std::function<std::uint16_t(std::size_t)>& site) {
   profile.sites = {"allreduce@app+0x10", "bcast@app+0x20"};
