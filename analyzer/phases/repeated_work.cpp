@@ -20,6 +20,21 @@ constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, o
 constexpr std::size_t sample_of_level = 255;
 constexpr std::size_t sample_of_group_levels = 2048;
 
+// Whether the segment may hold one of the group, and more: it has no fewer calls, and no less work. Volumes tell less,
+// since they change slowly in many programs.
+bool may_hold(const Profile& profile, const Grouping& grouping, std::size_t segment,
+              std::span<const std::uint32_t> members) {
+  return std::all_of(features.begin(), features.end(), [&](const FeatureInfo& info) {
+    if (info.kind == FeatureKind::volume) return true;
+    const bool is_work = info.kind == FeatureKind::work;
+    const FeatureColumn& column = is_work ? work_of(profile, grouping) : profile.features[index_of(info.feature)];
+    if (column.index.empty()) return true;
+    const double value = column.bins[column.bin_of(segment)];
+    return std::any_of(members.begin(), members.end(),
+                       [&](std::uint32_t member) { return column.bins[column.bin_of(member)] <= value; });
+  });
+}
+
 }  // namespace
 
 // The interval with the largest sum (J. Bentley, "Programming pearls", Comm. ACM 27, 1984).
@@ -50,12 +65,14 @@ std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& gro
 double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
                                Stretch part) {
   if (part.begin == 0) return 0.0;
+  const std::size_t last = part.begin - 1;
   const auto site_of = [&profile](std::size_t segment) { return profile.site.empty() ? 0 : profile.site[segment]; };
   std::vector<std::pair<double, std::size_t>> groups;  // baseline, segments
   std::size_t segments = 0;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
     const std::span<const std::uint32_t> members = grouping.members(group);
-    if (!(baselines[group] > 0.0) || site_of(members.front()) != site_of(part.begin - 1)) continue;
+    if (!(baselines[group] > 0.0) || site_of(members.front()) != site_of(last)) continue;
+    if (!may_hold(profile, grouping, last, members)) continue;
     groups.emplace_back(baselines[group], members.size());
     segments += members.size();
   }
@@ -63,7 +80,7 @@ double first_repetition_before(const Profile& profile, const Grouping& grouping,
   std::size_t before = 0;
   for (const auto& [baseline, size] : groups) {
     before += size;
-    if (2 * before >= segments) return std::min(baseline, static_cast<double>(profile.duration[part.begin - 1]));
+    if (2 * before >= segments) return std::min(baseline, static_cast<double>(profile.duration[last]));
   }
   return 0.0;
 }

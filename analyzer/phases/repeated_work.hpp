@@ -24,7 +24,7 @@ using GroupBaselines = std::vector<double>;
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
 
 /// How much of the segment before the part is its first repetition, in s. If that segment ends where repeated segments
-/// end, it holds one of them, too: the median of their baselines.
+/// end, and has the calls and the work of one, it holds one of them, too: the median of their baselines.
 double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
                                Stretch part);
 

@@ -429,6 +429,18 @@ TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
   EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.2, 1e-4);
 }
 
+TEST(Phases, LeaveNothingOutOfAStartUpWhoseLastSegmentHasLessThanARepetition) {
+  for (const Feature feature : {Feature::sends_blocking, Feature::compute}) {
+    Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
+    FeatureColumn& column = halcyon::testing::column(profile, feature);
+    column.bins = {2.0, 1.0};
+    column.index.assign(1000, 0);
+    column.index[0] = 1;
+    profile.duration[0] = 0.2F;
+    EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.2, 1e-6);
+  }
+}
+
 // The work of a segment varies. It rises by 30 %, stays there for a while, and falls again.
 double more_work(std::size_t segment) {
   const auto i = static_cast<double>(segment);
