@@ -204,7 +204,7 @@ std::vector<std::string> phases_words(const Phases& phases) {
   const auto percent = [&phases](double part) { return fmt::format("{:.0f} %", 100.0 * part / phases.end_seconds); };
   if (phases.stable_from_seconds >= least_told * phases.end_seconds) {
     clauses.push_back(
-        fmt::format("the first {} ({}) are start-up: they come before the repeated work and are not judged",
+        fmt::format("the first {} ({}) are start-up: they come before the repeated work, and little of them is judged",
                     seconds(phases.stable_from_seconds), percent(phases.stable_from_seconds)));
   }
   // The largest changes, in the order of time.
@@ -234,8 +234,8 @@ std::vector<std::string> phases_words(const Phases& phases) {
   }
   if (!phases.dominant) clauses.push_back("no level of speed held for more than half of the run");
   if (const double end = phases.end_seconds - phases.stable_to_seconds; end >= least_told * phases.end_seconds) {
-    clauses.push_back(
-        fmt::format("the last {} ({}) come after the repeated work and are not judged", seconds(end), percent(end)));
+    clauses.push_back(fmt::format("the last {} ({}) come after the repeated work, and little of them is judged",
+                                  seconds(end), percent(end)));
   }
   return clauses;
 }

@@ -36,8 +36,8 @@ struct Phases {
   /// Whether one level holds for more than half of the compared segments. If so, it is the usual level, otherwise the
   /// lowest level that lasts for a tenth of them is.
   bool dominant = true;
-  double stable_from_seconds = 0.0;  // what comes before is start-up, and is not judged
-  double stable_to_seconds = 0.0;    // what comes after is not judged, either
+  double stable_from_seconds = 0.0;  // what comes before is start-up; little of it is judged
+  double stable_to_seconds = 0.0;    // what comes after is the end; little of it is judged, too
   double end_seconds = 0.0;          // the end of the run
   std::vector<LevelChange> changes;  // in the order of time
 };
