@@ -59,7 +59,7 @@ struct Analysis {
   std::optional<NoVerdict> no_verdict;        // and why
   std::optional<Cause> cause;                 // of a yellow or red verdict
   std::vector<JudgedGroup> judged;            // ascending
-  std::optional<Phases> phases;               // none if no group is judged
+  std::optional<Phases> phases;               // none without a repeated part
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
   ProbeDisplacements probes;            // not in the excess

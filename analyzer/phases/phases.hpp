@@ -49,7 +49,7 @@ struct LeastChange {
   double share = 0.0;
 };
 
-/// Nothing if no group is judged.
+/// Nothing if there is no repeated part (repeated_work.hpp).
 std::optional<Phases> find_phases(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
                                   const LeastChange& least, ChangeMethod method);
 

@@ -13,8 +13,9 @@
 namespace halcyon {
 namespace {
 
-constexpr double judged_outweighs = 9.0;  // time that is not judged, up to nine tenths of an interval
-constexpr double compared_share = 0.9;    // of the repeated time
+constexpr double judged_outweighs = 9.0;       // time that is not judged, up to nine tenths of an interval
+constexpr double least_share_of_judged = 0.5;  // with less of the judged time, no part of the run is the repeated work
+constexpr double compared_share = 0.9;         // of the repeated time
 constexpr std::size_t most_compared = 500'000;
 constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd
 constexpr std::size_t sample_of_level = 255;
@@ -45,20 +46,28 @@ std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& gro
   }
   Stretch part;
   double largest = 0.0;
-  double lead = 0.0;  // of judged time in the best interval that ends here
+  double judged_seconds_of_part = 0.0;
+  double lead = 0.0;            // of judged time in the best interval that ends here
+  double judged_seconds = 0.0;  // of the run so far
+  double before = 0.0;          // the judged time when the best interval that ends here began
   std::size_t begin = 0;
   for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
     const double duration = static_cast<double>(profile.duration[segment]);
     const double baseline = baselines[grouping.groups.of[segment]];
-    lead += baseline > 0.0 ? judged_outweighs * std::min(duration, baseline) : -duration;
+    const double judged = baseline > 0.0 ? std::min(duration, baseline) : 0.0;
+    judged_seconds += judged;
+    lead += baseline > 0.0 ? judged_outweighs * judged : -duration;
     if (lead < 0.0) {
       lead = 0.0;
+      before = judged_seconds;
       begin = segment + 1;
     } else if (lead >= largest) {
       largest = lead;
+      judged_seconds_of_part = judged_seconds - before;
       part = {begin, segment + 1};
     }
   }
+  if (judged_seconds_of_part < least_share_of_judged * judged_seconds) return std::nullopt;
   return part;
 }
 

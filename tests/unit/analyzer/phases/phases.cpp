@@ -477,6 +477,18 @@ TEST(Phases, TellOfASlowerLevelWhereTheCountedWorkChangesToo) {
   EXPECT_NEAR(phases.changes[0].factor, 1.5, 0.1);
 }
 
+TEST(Phases, AreNoneWhereTheFewJudgedSegmentsLieScattered) {
+  Profile profile = uniform_profile(100, 0.1);
+  FeatureColumn& sends = halcyon::testing::column(profile, Feature::sends_blocking);
+  for (std::uint16_t i = 0; i < 100; ++i) {
+    const bool is_judged = i % 10 == 5;
+    sends.bins.push_back(i);
+    sends.index.push_back(is_judged ? 5 : i);
+    if (is_judged) profile.duration[i] = static_cast<float>(baseline);
+  }
+  EXPECT_FALSE(analyze(profile, methods.front().name).phases.has_value());
+}
+
 TEST(Phases, AreNoneWhereNothingRepeats) {
   EXPECT_FALSE(analyze(uniform_profile(3, 1.0), methods.front().name).phases.has_value());
 }
