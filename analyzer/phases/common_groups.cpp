@@ -23,7 +23,7 @@ std::vector<CommonGroup> common_groups(std::span<const GroupLevel> groups, std::
     const double group_seconds = group.level * group.baseline_seconds;
     seconds += group_seconds;
     while (other != others.end() && other->group < group.group) ++other;
-    if (other == others.end() || other->group != group.group) continue;
+    if (other == others.end() || other->group != group.group || !other->is_own) continue;
     common.push_back({group.group, group.level, other->level, group.baseline_seconds});
     common_seconds += group_seconds;
   }

@@ -24,7 +24,8 @@ struct CommonGroup {
   double beyond(double relative) const;
 };
 
-/// Ascending by group. Empty if they hold less than half of the time of the first stretch.
+/// Ascending by group. Those with a level of their own in the other stretch. Empty if they hold less than half of the
+/// time of the first stretch.
 std::vector<CommonGroup> common_groups(std::span<const GroupLevel> groups, std::span<const GroupLevel> others);
 
 /// Null if the group is not one of them.

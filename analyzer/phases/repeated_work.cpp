@@ -171,6 +171,9 @@ double ComparedSegments::level(Stretch stretch) const {
 
 std::vector<GroupLevel> ComparedSegments::group_levels(Stretch stretch) const {
   std::vector<std::size_t> places = sample(stretch, sample_of_group_levels);
+  std::vector<double> values;
+  for (const std::size_t at : places) values.push_back(relative(at));
+  const double of_all = median_in_place(values);
   std::sort(places.begin(), places.end(), [this](std::size_t a, std::size_t b) {
     return std::pair(group(a), relative(a)) < std::pair(group(b), relative(b));
   });
@@ -181,9 +184,8 @@ std::vector<GroupLevel> ComparedSegments::group_levels(Stretch stretch) const {
     for (; next < places.size() && group(places[next]) == group(places[first]); ++next)
       seconds += baseline(places[next]);
     const std::size_t count = next - first;
-    if (count >= fewest_for_median) {
-      levels.push_back({group(places[first]), relative(places[first + count / 2]), seconds});
-    }
+    const double level = count >= fewest_for_median ? relative(places[first + count / 2]) : of_all;
+    levels.push_back({group(places[first]), level, seconds, count >= fewest_for_median});
     first = next;
   }
   return levels;

@@ -34,6 +34,7 @@ struct GroupLevel {
   std::uint32_t group = 0;
   double level = 0.0;
   double baseline_seconds = 0.0;  // what the segments of this level would take at their baselines
+  bool is_own = false;            // there are enough segments for a median; otherwise it is the level of all groups
 };
 
 /// The compared segments in the order of time. They are those of the groups that take nine tenths of the repeated time:
@@ -57,7 +58,7 @@ class ComparedSegments {
   }
   /// The median of relative durations in the stretch. Stretches are indices of compared segments.
   double level(Stretch stretch) const;
-  /// Ascending by group; groups with too few segments there are left out.
+  /// Ascending by group.
   std::vector<GroupLevel> group_levels(Stretch stretch) const;
   /// Some of the stretch, evenly spread; all if they are no more than `most`. Indices of compared segments.
   static std::vector<std::size_t> sample(Stretch stretch, std::size_t most);

@@ -441,6 +441,18 @@ TEST(Phases, LeaveNothingOutOfAStartUpWhoseLastSegmentHasLessThanARepetition) {
   }
 }
 
+TEST(Phases, TellOfAChangeThatHasFewSegmentsOfEachGroup) {
+  const auto is_slow = [](std::size_t i) { return i >= 200 && i < 230; };
+  Profile profile = run_with_changes(400, [&](std::size_t i) { return is_slow(i) ? 2.0 : 1.0; });
+  profile.duration[220] += 0.1F;
+  profile.sites.clear();
+  for (std::uint16_t i = 0; i < 10; ++i) profile.sites.push_back("allreduce@app+0x" + std::to_string(10 + i));
+  for (std::size_t i = 0; i < profile.segments; ++i) profile.site.push_back(static_cast<std::uint16_t>(i % 10));
+  const Phases phases = phases_of(profile);
+  ASSERT_EQ(phases.changes.size(), 1U);
+  EXPECT_NEAR(phases.changes[0].factor, 2.0, 0.2);
+}
+
 // The work of a segment varies. It rises by 30 %, stays there for a while, and falls again.
 double more_work(std::size_t segment) {
   const auto i = static_cast<double>(segment);
