@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace halcyon {
@@ -13,9 +14,8 @@ constexpr double steps_of_a_range = 20.0;
 constexpr double most_extrapolation = 4.0;  // from a load to the next by the model alone
 
 struct Bracket {
-  const TriedLoad* good = nullptr;  // the load nearest the limit that meets it
-  const TriedLoad* bad = nullptr;   // the one that does not
-  const TriedLoad* reached = nullptr;
+  const TriedLoad* good = nullptr;  // the load nearest the limit that meets it, or is at it
+  const TriedLoad* bad = nullptr;   // the one that does not meet it
   bool is_monotone = true;
 };
 
@@ -111,22 +111,26 @@ bool is_harder(Aim aim, const TriedLoad& a, const TriedLoad& b) {
   return aim == Aim::largest ? a.load > b.load : a.load < b.load;
 }
 
-Bracket bracket_of(const std::vector<TriedLoad>& tried, Aim aim) {
+// `easiest`: of the range. Where even it fails, the bracket is at the next loads that meet the limit, if any do.
+Bracket bracket_of(const std::vector<TriedLoad>& tried, Aim aim, std::optional<double> easiest) {
+  std::vector<const TriedLoad*> settled;  // the easiest first
+  for (const TriedLoad& each : tried) {
+    if (each.standing != Standing::open) settled.push_back(&each);
+  }
+  std::sort(settled.begin(), settled.end(),
+            [aim](const TriedLoad* a, const TriedLoad* b) { return is_harder(aim, *b, *a); });
+  const auto fails = [](const TriedLoad* each) { return each->standing == Standing::fails; };
+  auto first = settled.begin();
+  if (first != settled.end() && (*first)->load == easiest) first = std::find_if_not(first, settled.end(), fails);
+  if (first == settled.end()) first = settled.begin();  // all fail
+  const auto bad = std::find_if(first, settled.end(), fails);
+
   Bracket bracket;
-  for (const TriedLoad& each : tried) {
-    const bool is_easiest = bracket.bad == nullptr || is_harder(aim, *bracket.bad, each);
-    if (each.standing == Standing::fails && is_easiest) bracket.bad = &each;
-    const bool is_hardest = bracket.reached == nullptr || is_harder(aim, each, *bracket.reached);
-    if (each.standing == Standing::reached && is_hardest) bracket.reached = &each;
-  }
-  for (const TriedLoad& each : tried) {
-    if (each.standing != Standing::meets) continue;
-    if (bracket.bad != nullptr && is_harder(aim, each, *bracket.bad)) {
-      bracket.is_monotone = false;
-    } else if (bracket.good == nullptr || is_harder(aim, each, *bracket.good)) {
-      bracket.good = &each;
-    }
-  }
+  if (bad != first) bracket.good = *std::prev(bad);
+  if (bad != settled.end()) bracket.bad = *bad;
+  int crossings = 0;
+  for (std::size_t i = 1; i < settled.size(); ++i) crossings += fails(settled[i]) != fails(settled[i - 1]) ? 1 : 0;
+  bracket.is_monotone = crossings <= 1;
   return bracket;
 }
 
@@ -234,15 +238,20 @@ SearchState state_of(const SearchRequest& request, std::span<const Trial> trials
     state.next = std::clamp(request.whole_loads ? std::round(start) : start, request.range.low, request.range.high);
     return state;
   }
-  const Bracket bracket = bracket_of(tried, state.aim);
-  state.answer = copy_of(bracket.reached != nullptr ? bracket.reached : bracket.good);
+  const double easiest = state.aim == Aim::largest ? request.range.low : request.range.high;
+  const double hardest = state.aim == Aim::largest ? request.range.high : request.range.low;
+  const bool is_wrong_way = trend == (state.aim == Aim::largest ? Trend::better : Trend::worse);
+  const Bracket bracket = bracket_of(tried, state.aim, is_wrong_way ? std::nullopt : std::optional(easiest));
+  state.answer = copy_of(bracket.good);
   state.beyond = copy_of(bracket.bad);
   state.is_monotone = bracket.is_monotone;
   const auto end = [&](SearchEnd why) {
     state.end = why;
     return state;
   };
-  if (bracket.reached != nullptr) return end(bracket.reached->is_sure ? SearchEnd::reached : SearchEnd::noise);
+  if (state.answer && state.answer->standing == Standing::reached) {
+    return end(state.answer->is_sure ? SearchEnd::reached : SearchEnd::noise);
+  }
   // Loads nearer to the limit would be even less sure.
   if (std::any_of(tried.begin(), tried.end(), [](const TriedLoad& each) { return !each.is_sure; })) {
     return end(SearchEnd::noise);
@@ -257,15 +266,16 @@ SearchState state_of(const SearchRequest& request, std::span<const Trial> trials
   }
 
   const Picker picker(request, tried);
-  const double easiest = state.aim == Aim::largest ? request.range.low : request.range.high;
-  const double hardest = state.aim == Aim::largest ? request.range.high : request.range.low;
   if (bracket.good == nullptr) {
     if (bracket.bad->load != easiest) return go_on(picker.beyond(bracket.bad->load, state.aim == Aim::least));
-    // The next load shows whether the limit comes nearer from here.
-    if (tried.size() == 1 && easiest != hardest) {
-      return go_on(picker.beyond(easiest, state.aim == Aim::largest));
+    // The next load shows whether the limit comes nearer from here. Without an aim, it may also come nearer further on,
+    // until the responses show a direction.
+    const TriedLoad& furthest = *std::max_element(
+        tried.begin(), tried.end(), [&](const TriedLoad& a, const TriedLoad& b) { return is_harder(state.aim, b, a); });
+    const bool has_direction = tried.size() > 1 && (request.aim || trend != Trend::unknown);
+    if (!has_direction && furthest.load != hardest) {
+      return go_on(picker.beyond(furthest.load, state.aim == Aim::largest));
     }
-    const bool is_wrong_way = trend == (state.aim == Aim::largest ? Trend::better : Trend::worse);
     return end(is_wrong_way ? SearchEnd::wrong_way : SearchEnd::none_meets);
   }
   if (bracket.bad == nullptr) {

@@ -73,7 +73,7 @@ enum class SearchEnd : std::uint8_t {
   reached,       // the response at the answer is at the limit, with the requested accuracy
   bracketed,     // the next load, or one within the resolution, does not meet the limit
   all_meet,      // the answer is the end of the range, which still meets the limit
-  none_meets,    // not even the easiest load of the range meets the limit
+  none_meets,    // not even the easiest load of the range meets the limit, nor any other that was tried
   wrong_way,     // the easiest load does not meet the limit, but the response becomes better towards the others
   noise,         // a load near the limit had the most trials, and it is still not known whether it meets the limit
   too_many_runs  // the answer is the best load so far
@@ -86,8 +86,8 @@ struct SearchState {
   std::optional<double> next{};       // the load to try, or to try again; nothing: the search has ended
   std::optional<SearchEnd> end{};     // when it has ended
   std::optional<TriedLoad> answer{};  // or the best load so far; nothing: none is known to meet the limit
-  std::optional<TriedLoad> beyond{};  // the nearest load that does not meet the limit
-  bool is_monotone = true;  // otherwise a load beyond `beyond` met the limit: it may be crossed more than once
+  std::optional<TriedLoad> beyond{};  // the next load tried that does not meet the limit
+  bool is_monotone = true;            // otherwise the loads tried cross the limit more than once
 };
 
 /// Depends on nothing else, so that a search can be resumed or simulated. `trials` are in the order of time.

@@ -98,11 +98,7 @@ std::string remarks(const SearchResult& result) {
                    fmt::format("The nearest {} tried that does not meet the limit is {}: {}.", result.name,
                                value_text(state.beyond->load), mean_words(result, *state.beyond)));
   }
-  if (!state.is_monotone) {
-    text += filled("", 0,
-                   fmt::format("The limit is also met beyond {}: there is more than one such place.",
-                               at_words(result, *state.beyond)));
-  }
+  if (!state.is_monotone) text += filled("", 0, "The limit is crossed more than once, as the loads above show.");
   if (const std::string words = without_verdict_words(result.runs); !words.empty()) text += filled("", 0, words);
   if (!result.ended_early.empty()) text += filled("", 0, "It ended early: " + result.ended_early);
   return text;

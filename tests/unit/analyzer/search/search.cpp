@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -125,6 +126,40 @@ TEST(Search, SaysThatNoLoadMeetsTheLimitAfterTwoLoads) {
   EXPECT_LE(searched.state.tried.back().load, 2.0);  // not the largest, which may take days
 }
 
+// Two runs of a load that differ by as much as these have intervals that tell nothing from a load to the next.
+Program alternating(const Program& mean) {
+  return [mean, run = 0](double load) mutable { return mean(load) * (++run % 2 == 0 ? 0.95 : 1.05); };
+}
+
+TEST(Search, TriesFurtherLoadsUntilItIsKnownWhichOnesAreEasier) {
+  const Searched searched = search(time_below(20.0, {1, 64}), alternating([](double ranks) { return 150.0 / ranks; }));
+  EXPECT_EQ(searched.state.tried[1].standing, Standing::fails);  // 2 ranks
+  ASSERT_TRUE(searched.state.answer) << name_of(searched.end());
+  EXPECT_EQ(searched.state.aim, Aim::least);
+}
+
+TEST(Search, SaysThatNoLoadMeetsTheLimitOnlyAfterBothEndsIfTheLoadHasNoEffect) {
+  for (const std::optional<double> start : {std::optional<double>(), std::optional(8.0)}) {
+    SearchRequest request = time_below(1.0, {1, 64});
+    request.start = start;
+    const Searched searched = search(request, alternating([](double) { return 5.0; }));
+    EXPECT_EQ(searched.end(), SearchEnd::none_meets);
+    for (const double end : {1.0, 64.0}) {
+      EXPECT_TRUE(std::any_of(searched.state.tried.begin(), searched.state.tried.end(), [end](const TriedLoad& tried) {
+        return tried.load == end;
+      })) << end;
+    }
+  }
+}
+
+TEST(Search, WithAnAimStopsAfterTheNextLoadIfTheEasiestDoesNotMeetTheLimit) {
+  SearchRequest request = time_below(1.0, {1, 64});
+  request.aim = Aim::largest;
+  const Searched searched = search(request, alternating([](double) { return 5.0; }));
+  EXPECT_EQ(searched.end(), SearchEnd::none_meets);
+  EXPECT_EQ(searched.loads(), 2u);
+}
+
 TEST(Search, TakesRealLoads) {
   SearchRequest request = time_below(5.0, {0.0, 2000.0});
   request.whole_loads = false;
@@ -217,6 +252,41 @@ TEST(Search, ALoadBeyondThatMeetsTheLimitIsTold) {
   ASSERT_TRUE(state.end);
   EXPECT_EQ(state.answer->load, 10.0);
   EXPECT_FALSE(state.is_monotone);
+}
+
+// A search that is resumed with another limit or accuracy may have runs in any order.
+std::vector<Trial> twice(const std::vector<Trial>& runs) {
+  std::vector<Trial> trials;
+  for (const Trial& run : runs) trials.insert(trials.end(), 2, run);
+  return trials;
+}
+
+TEST(Search, TheAnswerIsOnTheSideOfBeyondThatMeetsTheLimit) {
+  SearchRequest request = time_below(5.0, {1, 20});
+  const SearchState state = state_of(request, twice({{7, 1.0}, {8, 9.0}, {10, 4.9}}));
+  ASSERT_TRUE(state.end);
+  EXPECT_EQ(*state.end, SearchEnd::bracketed);
+  EXPECT_EQ(state.answer->load, 7.0);
+  EXPECT_EQ(state.beyond->load, 8.0);
+  EXPECT_FALSE(state.is_monotone);
+}
+
+TEST(Search, ALoadThatMeetsTheLimitIsTheAnswerEvenIfTheEasiestOneDoesNot) {
+  const SearchState state = state_of(time_below(5.0, {1, 20}), twice({{1, 9.0}, {3, 1.0}, {4, 9.0}}));
+  ASSERT_TRUE(state.end);
+  EXPECT_EQ(*state.end, SearchEnd::bracketed);
+  EXPECT_EQ(state.answer->load, 3.0);
+  EXPECT_EQ(state.beyond->load, 4.0);
+  EXPECT_FALSE(state.is_monotone);
+}
+
+TEST(Search, AWrongAimCrossesTheLimitOnlyOnce) {
+  SearchRequest request = time_below(5.0, {1, 20});
+  request.aim = Aim::largest;
+  const SearchState state = state_of(request, twice({{1, 9.0}, {2, 1.0}}));
+  ASSERT_TRUE(state.end);
+  EXPECT_EQ(*state.end, SearchEnd::wrong_way);
+  EXPECT_TRUE(state.is_monotone);
 }
 
 TEST(Search, AModelThatMisleadsIsGuardedByTheBracket) {
