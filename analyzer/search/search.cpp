@@ -141,32 +141,32 @@ class Picker {
 
   /// Beyond all loads tried, above or below `from`.
   double beyond(double from, bool above) const {
-    const double fixed = above ? from + step() : from - step();
-    double load = fixed;
-    if (request_.pick != LoadPick::linear && from > 0.0) load = above ? 2.0 * from : from / 2.0;
-    if (const auto predicted = request_.pick == LoadPick::model ? prediction() : std::nullopt) {
+    const bool by_ratio = request_.pick != LoadPick::linear && from > 0.0 && (above || from > least_scale());
+    double load = above ? from + step() : from - step();
+    if (by_ratio) load = above ? 2.0 * from : from / 2.0;
+    if (const auto predicted = by_ratio && request_.pick == LoadPick::model ? prediction() : std::nullopt) {
       const bool leads_on = above ? *predicted > from : *predicted < from;
-      if (leads_on && from > 0.0) {
+      if (leads_on) {
         load =
             above ? std::min(*predicted, most_extrapolation * from) : std::max(*predicted, from / most_extrapolation);
       }
     }
-    if (request_.whole_loads)
-      load = above ? std::max(std::floor(load), from + 1.0) : std::min(std::ceil(load), from - 1.0);
+    if (request_.whole_loads) load = above ? std::floor(load) : std::ceil(load);
+    const double least = request_.whole_loads ? 1.0 : narrow(from, from);
+    load = above ? std::max(load, from + least) : std::min(load, from - least);
     return std::clamp(load, request_.range.low, request_.range.high);
   }
 
   /// Between two loads; nothing if they are as near as asked.
   std::optional<double> between(double low, double high) const {
-    const double narrow =
-        std::max(request_.whole_loads ? 1.0 : 0.0, request_.resolution * std::max(std::abs(low), std::abs(high)));
-    if (high - low <= narrow) return std::nullopt;
+    const double nearest = narrow(low, high);
+    if (high - low <= nearest) return std::nullopt;
     double load = 0.5 * (low + high);
     const auto predicted =
         request_.pick == LoadPick::model && !goes_on_one_side() ? prediction() : std::optional<double>();
     if (predicted && *predicted > low && *predicted < high) load = *predicted;
     if (request_.whole_loads) return std::clamp(std::round(load), low + 1.0, high - 1.0);
-    const double margin = 0.25 * narrow;
+    const double margin = 0.25 * nearest;
     return std::clamp(load, low + margin, high - margin);
   }
 
@@ -175,6 +175,16 @@ class Picker {
     const double step =
         request_.step > 0.0 ? request_.step : (request_.range.high - request_.range.low) / steps_of_a_range;
     return request_.whole_loads ? std::max(1.0, std::round(step)) : step;
+  }
+
+  // Ratios of loads never lead to 0. In a range that reaches it, smaller loads than this are told apart by their
+  // distance.
+  double least_scale() const { return request_.whole_loads || request_.range.low > 0.0 ? 0.0 : step(); }
+
+  // The least distance of two loads there that is of interest.
+  double narrow(double low, double high) const {
+    const double scale = std::max({std::abs(low), std::abs(high), least_scale()});
+    return std::max(request_.whole_loads ? 1.0 : 0.0, request_.resolution * scale);
   }
 
   // The model through the last load and the one whose response is nearest the limit (section 3.6). It aims at the

@@ -41,7 +41,7 @@ struct SearchRequest {
   LoadModel model = LoadModel::power;
   std::optional<double> start{};  // the load that is tried first; nothing: the smallest
   double step = 0.0;              // of `linear`; 0: a twentieth of the range
-  double resolution = 0.01;       // the search ends where a bracket is narrower than this share of its loads
+  double resolution = 0.01;       // loads that differ by less than this share of them are not told apart
   std::size_t fewest_trials = 2;  // of a load
   std::size_t most_trials = 10;   // of a load, if its response is still not accurate enough
   std::size_t most_runs = 100;    // of the search

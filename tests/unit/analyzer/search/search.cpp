@@ -168,6 +168,37 @@ TEST(Search, TakesRealLoads) {
   EXPECT_NEAR(searched.load(), 475.0, 25.0);
 }
 
+TEST(Search, OfRealLoadsReachesALowerEndOfZero) {
+  for (const LoadPick pick : {LoadPick::linear, LoadPick::binary, LoadPick::model}) {
+    SearchRequest request = time_below(5.0, {0.0, 10.0});
+    request.whole_loads = false;
+    request.pick = pick;
+    request.start = 10.0;
+    const auto above_limit = [](double load) { return 6.0 + load; };
+    EXPECT_EQ(search(request, above_limit).end(), SearchEnd::none_meets) << name_of(pick);
+    const Searched jump = search(request, [](double load) { return load > 0.0 ? 6.0 + load : 1.0; });
+    EXPECT_EQ(jump.end(), SearchEnd::bracketed) << name_of(pick);
+    EXPECT_EQ(jump.load(), 0.0) << name_of(pick);
+  }
+}
+
+TEST(Search, TriesNoTwoRealLoadsThatSixDigitsCannotTellApart) {
+  for (const LoadPick pick : {LoadPick::linear, LoadPick::binary, LoadPick::model}) {
+    for (const double start : {1e6, 1e6 + 2.0}) {
+      SearchRequest request = time_below(0.5, {1e6, 1e6 + 2.0});
+      request.whole_loads = false;
+      request.resolution = 1e-4;
+      request.pick = pick;
+      request.start = start;
+      const Searched searched = search(request, [](double load) { return load - 1e6; });
+      for (const TriedLoad& tried : searched.state.tried) {
+        EXPECT_TRUE(tried.load == request.range.low || tried.load == request.range.high) << tried.load;
+      }
+      EXPECT_EQ(searched.load(), 1e6) << name_of(pick);
+    }
+  }
+}
+
 TEST(Search, EndsAtAJumpThatNoResponseLiesIn) {
   SearchRequest request = time_below(5.0, {1.0, 100.0});
   request.whole_loads = false;
