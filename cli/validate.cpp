@@ -111,7 +111,8 @@ Outcome<Calibration> calibrate(const ValidateOptions& options, double& launch_se
                    analyze(*quiet, methods.front().name).no_verdict->reason.message};
   }
   // The other runs must have about as many segments.
-  if (const Outcome<bool> counted = series.runs.count(quiet_run, quiet->segments); !counted) return counted.failure();
+  const auto counted = series.runs.count(quiet_run, {.segments = quiet->segments, .ranks = quiet->ranks});
+  if (!counted) return counted.failure();
   constexpr double seconds_of_a_call = 1e-6;
   const Outcome<Recorded> counting = record(options,
                                             {.name = "calibration-calls",
@@ -233,16 +234,15 @@ std::vector<ValidatedRun> make_runs(const ValidateOptions& options, const std::v
       break;
     }
     const Profile& profile = recorded->profile;
-    const Outcome<bool> did_the_same_work = series.runs.count(recording.name, profile.segments);
-    if (!did_the_same_work) {
-      setting.ended_early = did_the_same_work.failure().message;
+    const auto difference = series.runs.count(recording.name, {.segments = profile.segments, .ranks = profile.ranks});
+    if (!difference) {
+      setting.ended_early = difference.failure().message;
       break;
     }
-    if (!*did_the_same_work) {
+    if (*difference) {
       setting.ended_early = fmt::format(
-          "{} had {} segments, but the calibration run had {}: the program must do the same work in every run. Does it "
-          "continue from files of its last run?",
-          recording.name, profile.segments, setting.calibration.segments);
+          "{} had {}: the program must do the same work in every run. Does it continue from files of its last run?",
+          recording.name, **difference);
       break;
     }
     runs.push_back(facts_of(plan[i], 0.5 * (began + seconds_so_far()), profile));

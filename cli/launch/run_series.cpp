@@ -68,8 +68,9 @@ std::string difference_in_words(const std::string& key, const ordered_json& thei
 }
 
 ordered_json document_of(const SeriesRun& run) {
-  return {{"name", run.name},       {"state", name_of(run.state)}, {"status", run.status},
-          {"profile", run.profile}, {"segments", run.segments},    {"seconds", run.seconds}};
+  return {{"name", run.name},       {"state", name_of(run.state)},   {"status", run.status},
+          {"profile", run.profile}, {"segments", run.work.segments}, {"ranks", run.work.ranks},
+          {"seconds", run.seconds}};
 }
 
 // Nothing if a member is missing or wrong. Names must stay within the directory.
@@ -87,13 +88,32 @@ std::optional<SeriesRun> run_from(const ordered_json& document) {
                                   [&named](std::string_view each) { return named == std::string(each); });
   const bool good = is_name(name) && name != "" && is_name(profile) && state != state_names.end() &&
                     member("status").is_number_integer() && member("segments").is_number_unsigned();
+  const ordered_json ranks = member("ranks");  // older series have none
   if (!good) return std::nullopt;
   return SeriesRun{.name = name.get<std::string>(),
                    .state = static_cast<RunState>(state - state_names.begin()),
                    .status = member("status").get<int>(),
                    .profile = profile.get<std::string>(),
-                   .segments = member("segments").get<std::uint64_t>(),
+                   .work = {.segments = member("segments").get<std::uint64_t>(),
+                            .ranks = ranks.is_number_integer() ? ranks.get<int>() : 0},
                    .seconds = member("seconds").is_number() ? member("seconds").get<double>() : 0.0};
+}
+
+// How the work of a run differs from the usual one, if it does. What was not counted is not compared.
+std::optional<std::string> difference_of(const CountedWork& work, const CountedWork& usual) {
+  const auto instead_of = [](auto here, auto there, const char* what) {
+    return fmt::format("{} {}{} instead of {}", here, what, here == 1 ? "" : "s", there);
+  };
+  std::string words;
+  if (work.ranks > 0 && usual.ranks > 0 && work.ranks != usual.ranks) {
+    words = instead_of(work.ranks, usual.ranks, "rank");
+  }
+  const auto there = static_cast<double>(usual.segments);
+  const bool are_both_counted = work.segments > 0 && usual.segments > 0;
+  if (are_both_counted && std::abs(static_cast<double>(work.segments) - there) > most_difference_of_segments * there) {
+    words += (words.empty() ? "" : " and ") + instead_of(work.segments, usual.segments, "segment");
+  }
+  return words.empty() ? std::nullopt : std::optional(words);
 }
 
 // Why the directory cannot be used for a new series, if so.
@@ -242,17 +262,18 @@ Outcome<std::string> RunSeries::record(const std::string& name, const Words& com
   return *end->profile;
 }
 
-Outcome<bool> RunSeries::count(const std::string& name, std::uint64_t segments, std::string_view like) {
+Outcome<std::optional<std::string>> RunSeries::count(const std::string& name, const CountedWork& work,
+                                                     std::string_view like) {
   const auto first = std::find_if(runs_.begin(), runs_.end(), [&](const SeriesRun& run) {
-    return run.state == RunState::recorded && run.segments > 0 && run.name != name && run.name.starts_with(like);
+    const bool is_counted = run.work.segments > 0 || run.work.ranks > 0;
+    return run.state == RunState::recorded && is_counted && run.name != name && run.name.starts_with(like);
   });
-  const double usual = static_cast<double>(first != runs_.end() ? first->segments : segments);
-  const bool is_same = std::abs(static_cast<double>(segments) - usual) <= most_difference_of_segments * usual;
+  std::optional<std::string> difference = first != runs_.end() ? difference_of(work, first->work) : std::nullopt;
   SeriesRun& run = run_of(name);
-  run.segments = segments;
-  if (!is_same) run.state = RunState::other_work;
+  run.work = work;
+  if (difference) run.state = RunState::other_work;
   if (const Status saved = save(); !saved) return saved.failure();
-  return is_same;
+  return difference;
 }
 
 SeriesRun& RunSeries::run_of(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,13 +29,19 @@ struct SeriesPurpose {
 /// `recorded`: it has a profile. `other_work`: it has one, but did not do the work of the first run.
 enum class RunState : std::uint8_t { running, recorded, failed, interrupted, other_work };
 
+/// How much a run did. 0: not counted.
+struct CountedWork {
+  std::uint64_t segments = 0;
+  int ranks = 0;
+};
+
 struct SeriesRun {
   std::string name;
   RunState state = RunState::running;
-  int status = 0;              // of the launch command
-  std::string profile;         // file in the directory; empty: none
-  std::uint64_t segments = 0;  // 0: not counted
-  double seconds = 0.0;        // of the launch command; 0: not known
+  int status = 0;       // of the launch command
+  std::string profile;  // file in the directory; empty: none
+  CountedWork work;
+  double seconds = 0.0;  // of the launch command; 0: not known
 };
 
 /// run-07, if there are at most 99 runs.
@@ -67,9 +74,11 @@ class RunSeries {
   Outcome<std::string> record(const std::string& name, const Words& command, const MakeRun& make,
                               const SignalRelay& relay);
 
-  /// Notes how many segments a recorded run has. False if it differs by more than a tenth from the first noted run with
-  /// a name that begins with `like`: a program that continues from files of its last run does other work.
-  Outcome<bool> count(const std::string& name, std::uint64_t segments, std::string_view like = "");
+  /// Notes how much a recorded run did. Returns how it differs from the first noted run with a name that begins with
+  /// `like`, if that is other work: "1 rank instead of 2". Numbers of segments may differ by a tenth. A program that
+  /// continues from files of its last run does other work, and so does one that gets more hosts.
+  Outcome<std::optional<std::string>> count(const std::string& name, const CountedWork& work,
+                                            std::string_view like = "");
 
  private:
   RunSeries(const std::filesystem::path& directory, SeriesPurpose purpose);

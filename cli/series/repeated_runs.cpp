@@ -102,6 +102,17 @@ void judge(ListedRun& listed, const RepeatedRuns& runs, std::optional<JudgedFile
   take_over(listed, *judged);
 }
 
+// Varied amounts of work have other numbers of segments.
+Status count_work(const RepeatRequest& request, ListedRun& listed, const JudgedFile& judged, RepeatedRuns& runs) {
+  const CountedWork work{.segments = request.work ? 0 : judged.profile.segments, .ranks = judged.profile.ranks};
+  const Outcome<std::optional<std::string>> difference = runs.series.count(listed.name, work, prefix_of(listed.name));
+  if (!difference) return difference.failure();
+  if (!*difference) return Done{};
+  listed.run.end = RunEnd::other_work;
+  tell(fmt::format("{} did other work than the first run: it had {}. It does not count", listed.name, **difference));
+  return Done{};
+}
+
 // A run of the list as it is in series.json.
 ListedRun listed_run(const RepeatRequest& request, const SeriesRun& made, std::size_t number) {
   ListedRun listed{.name = made.name, .file = made.profile, .program = program_of(made.name)};
@@ -117,15 +128,8 @@ Status add_new_run(const RepeatRequest& request, const std::string& name, Repeat
   ListedRun listed = listed_run(request, *made, runs.repetition.runs.size());
   std::optional<JudgedFile> judged;
   if (listed.run.end != RunEnd::failed) judge(listed, runs, judged);
-  if (judged && !request.work) {
-    const std::uint64_t segments = judged->profile.segments;
-    const Outcome<bool> is_same = runs.series.count(name, segments, prefix_of(name));
-    if (!is_same) return is_same.failure();
-    if (!*is_same) {
-      listed.run.end = RunEnd::other_work;
-      tell(fmt::format("{} did other work than the first run: it had {}. It does not count", name,
-                       plural(segments, "segment")));
-    }
+  if (judged) {
+    if (const Status counted = count_work(request, listed, *judged, runs); !counted) return counted.failure();
   }
   if (judged && !judged->analysis.has_estimate()) {
     tell(fmt::format("{} counts only as measured: {}", name, judged->analysis.no_verdict->reason.message));
@@ -324,7 +328,8 @@ Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
 }  // namespace
 
 Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
-  for (const SeriesRun& made : runs.series.runs()) {
+  const std::vector<SeriesRun> all = runs.series.runs();
+  for (const SeriesRun& made : all) {
     runs.seconds_before += made.seconds;
     if (made.state == RunState::interrupted || made.state == RunState::running) continue;
     const std::size_t number = runs.repetition.runs.size();
@@ -336,6 +341,10 @@ Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
     ListedRun listed = listed_run(request, made, number);
     std::optional<JudgedFile> judged;
     if (listed.run.end != RunEnd::failed) judge(listed, runs, judged);
+    const bool is_of_older_series = made.work.ranks == 0;
+    if (judged && is_of_older_series && listed.run.end == RunEnd::finished) {
+      if (const Status counted = count_work(request, listed, *judged, runs); !counted) return counted.failure();
+    }
     runs.repetition.runs.push_back(std::move(listed));
   }
   show_step("");

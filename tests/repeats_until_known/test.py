@@ -105,6 +105,31 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual(result["runs"][2]["reason"], "other-work")
         self.assertEqual(result["measured"]["runs"], 4)
 
+    def test_a_run_on_other_ranks_does_other_work(self):
+        """As in a later allocation, where the launcher starts as many ranks as there are processors."""
+        launcher = self.directory / "mpirun"
+        launcher.write_text(f"#!/bin/sh\nexec {' '.join(MPI.launcher)} -np $(cat ranks || echo 1) \"$@\"\n")
+        launcher.chmod(0o755)
+        program = [launcher, PYTHON, STEPS_PROGRAM, STEPS, MILLISECONDS]
+        finished, _ = self.repeat("-r", 2, "-o", "series", program=program)
+        self.assertEqual(finished.status, 0, finished)
+        (self.directory / "ranks").write_text("2")
+        finished, result = self.repeat("-r", 3, "--resume", "series", program=[])
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("run-003 did other work than the first run: it had 2 ranks instead of 1.", finished.errors)
+        self.assertEqual([run["reason"] for run in result["runs"]], 2 * [None] + 3 * ["other-work"])
+        self.assertEqual(result["measured"]["runs"], 2)
+        # A series of an older Halcyon knows no ranks; its profiles do.
+        manifest = self.directory / "series" / "series.json"
+        series = json.loads(manifest.read_text())
+        for run in series["runs"]:
+            run["state"] = "recorded"
+            del run["ranks"]
+        manifest.write_text(json.dumps(series))
+        finished, result = self.repeat("-r", 2, "--resume", "series", program=[])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual([run["reason"] for run in result["runs"]], 2 * [None] + 3 * ["other-work"])
+
     def test_a_series_ends_if_all_runs_but_the_first_do_other_work(self):
         program = self.script(f"steps={STEPS}; [ $n = 1 ] && steps={2 * STEPS}; exec $program $steps {MILLISECONDS}")
         finished, result = self.repeat("-r", 5, program=program)

@@ -92,7 +92,7 @@ TEST_F(RunSeriesTest, ADirectoryWithSomethingInItIsLeftAlone) {
 TEST_F(RunSeriesTest, WhatWasRunAndHowEachRunEndedIsInTheManifest) {
   RunSeries series = begun();
   ASSERT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
-  ASSERT_TRUE(*series.count("run-1", 100));
+  ASSERT_EQ(*series.count("run-1", {.segments = 100, .ranks = 4}), std::nullopt);
   EXPECT_FALSE(series.record("run-2", command_, ends_with(7), relay_));
   auto document = nlohmann::json::parse(manifest());
   EXPECT_EQ(document["series_version"], 1);
@@ -102,7 +102,7 @@ TEST_F(RunSeriesTest, WhatWasRunAndHowEachRunEndedIsInTheManifest) {
   EXPECT_GE(document["runs"][0]["seconds"].get<double>(), 0.0);
   document["runs"][0].erase("seconds");
   EXPECT_EQ(document["runs"][0], nlohmann::json::parse(R"({"name": "run-1", "state": "recorded", "status": 0,
-                                                           "profile": "run-1.h5", "segments": 100})"));
+                                                           "profile": "run-1.h5", "segments": 100, "ranks": 4})"));
   EXPECT_EQ(document["runs"][1]["state"], "failed");
   EXPECT_EQ(document["runs"][1]["status"], 7);
 }
@@ -111,7 +111,7 @@ TEST_F(RunSeriesTest, ASeriesIsResumedWithAllThatWasKnownOfItsRuns) {
   {
     RunSeries series = begun();
     ASSERT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
-    ASSERT_TRUE(series.count("run-1", 100));
+    ASSERT_TRUE(series.count("run-1", {.segments = 100, .ranks = 4}));
     EXPECT_FALSE(series.record("run-2", command_, ends_with(7), relay_));
   }
   Outcome<RunSeries> series = resumed();
@@ -123,7 +123,9 @@ TEST_F(RunSeriesTest, ASeriesIsResumedWithAllThatWasKnownOfItsRuns) {
   ASSERT_TRUE(series->record("run-2", command_, ends_with(0), relay_)) << "a run that failed is made again";
   EXPECT_EQ(series->runs().size(), 2);
   EXPECT_EQ(series->runs()[1].state, RunState::recorded);
-  EXPECT_FALSE(*series->count("run-2", 150)) << "the first run is still what it is held against";
+  EXPECT_EQ(*series->count("run-2", {.segments = 150, .ranks = 2}),
+            "2 ranks instead of 4 and 150 segments instead of 100")
+      << "the first run is still what it is held against";
 }
 
 TEST_F(RunSeriesTest, ARunWithoutAnEndCountsAsInterrupted) {
@@ -254,20 +256,43 @@ TEST_F(RunSeriesTest, ASignalStopsItAndKeepsWhatThereIs) {
 TEST_F(RunSeriesTest, ARunOfOtherWorkDoesNotCount) {
   RunSeries series = begun();
   for (const char* name : {"run-1", "run-2", "run-3"}) ASSERT_TRUE(series.record(name, command_, ends_with(0), relay_));
-  EXPECT_TRUE(*series.count("run-1", 100));
-  EXPECT_TRUE(*series.count("run-2", 110));
-  EXPECT_FALSE(*series.count("run-3", 111));
+  EXPECT_EQ(*series.count("run-1", {.segments = 100, .ranks = 4}), std::nullopt);
+  EXPECT_EQ(*series.count("run-2", {.segments = 110, .ranks = 4}), std::nullopt);
+  EXPECT_EQ(*series.count("run-3", {.segments = 111, .ranks = 4}), "111 segments instead of 100");
   EXPECT_EQ(series.runs().back().state, RunState::other_work);
+}
+
+TEST_F(RunSeriesTest, ARunOnOtherRanksDidOtherWork) {
+  RunSeries series = begun();
+  for (const char* name : {"run-1", "run-2"}) ASSERT_TRUE(series.record(name, command_, ends_with(0), relay_));
+  EXPECT_EQ(*series.count("run-1", {.segments = 100, .ranks = 4}), std::nullopt);
+  EXPECT_EQ(*series.count("run-2", {.segments = 100, .ranks = 1}), "1 rank instead of 4");
+  EXPECT_EQ(series.runs().back().state, RunState::other_work);
+}
+
+TEST_F(RunSeriesTest, TheRanksOfAnOlderSeriesAreNotKnownAndItIsResumed) {
+  {
+    RunSeries series = begun();
+    ASSERT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
+    ASSERT_TRUE(series.count("run-1", {.segments = 100, .ranks = 4}));
+  }
+  auto document = nlohmann::json::parse(manifest());
+  document["runs"][0].erase("ranks");
+  write_manifest(document.dump());
+  Outcome<RunSeries> series = resumed();
+  ASSERT_TRUE(series) << series.failure().message;
+  ASSERT_TRUE(series->record("run-2", command_, ends_with(0), relay_));
+  EXPECT_EQ(*series->count("run-2", {.segments = 200, .ranks = 2}), "200 segments instead of 100");
 }
 
 TEST_F(RunSeriesTest, RunsOfTwoProgramsAreEachHeldAgainstTheirOwnFirstRun) {
   RunSeries series = begun();
   for (const char* name : {"a-1", "b-1", "b-2", "a-2"})
     ASSERT_TRUE(series.record(name, command_, ends_with(0), relay_));
-  EXPECT_TRUE(*series.count("a-1", 100, "a-"));
-  EXPECT_TRUE(*series.count("b-1", 200, "b-"));
-  EXPECT_TRUE(*series.count("b-2", 200, "b-"));
-  EXPECT_FALSE(*series.count("a-2", 200, "a-"));
+  EXPECT_EQ(*series.count("a-1", {100, 4}, "a-"), std::nullopt);
+  EXPECT_EQ(*series.count("b-1", {200, 4}, "b-"), std::nullopt);
+  EXPECT_EQ(*series.count("b-2", {200, 4}, "b-"), std::nullopt);
+  EXPECT_EQ(*series.count("a-2", {200, 4}, "a-"), "200 segments instead of 100");
 }
 
 TEST_F(RunSeriesTest, ADirectoryThatCannotBeWrittenEndsIt) {
