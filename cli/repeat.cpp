@@ -119,7 +119,8 @@ int repeat(RepeatOptions options, Words launch) {
   if (!written) fail(written.failure().message);
   if (!ended) fail(ended.failure().message);
   if (!repetition.runs.empty()) {
-    tell((written ? "profiles, logs and repeat.json are in " : "profiles and logs are in ") + repetition.directory);
+    tell((written ? "profiles, logs and repeat.json are in " : "profiles and logs are in ") + repetition.directory +
+         (ended && written ? "" : "; continue with --resume " + repetition.directory));
   } else if (runs.signals.asked_to_end() != 0) {
     tell("interrupted before a run had ended; continue with --resume " + repetition.directory);
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <filesystem>
@@ -46,13 +47,24 @@ bool is_hdf5(const std::string& file) {
   return in.read(begin.data(), begin.size()) && std::string_view(begin.data(), begin.size()) == signature;
 }
 
+// 0: it is written.
+int error_of_writing(const std::string& file, const std::function<void(std::ostream& out)>& write) {
+  std::ofstream out(file);
+  if (out) write(out);
+  if (out.flush()) return 0;
+  return errno != 0 ? errno : EIO;
+}
+
+Failure cannot_write(const std::string& file, int error) {
+  const bool is_full = error == ENOSPC || error == EDQUOT;
+  return {"cannot write " + file + ": " + std::strerror(error) + (is_full ? ": make room there" : "")};
+}
+
 }  // namespace
 
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write) {
   if (is_hdf5(file)) return Failure{file + " is a profile, and profiles are never overwritten: name another file"};
-  std::ofstream out(file);
-  if (out) write(out);
-  if (!out.flush()) return Failure{"cannot write " + file + ": " + std::strerror(errno)};
+  if (const int error = error_of_writing(file, write); error != 0) return cannot_write(file, error);
   return Done{};
 }
 
@@ -63,12 +75,11 @@ Status write_file(const std::string& file, const std::string& text) {
 Status replace_file(const std::string& file, const std::string& text) {
   if (is_hdf5(file)) return write_file(file, text);
   const std::string next = fmt::format("{}.{}.tmp", file, getpid());
-  if (Status written = write_file(next, text); !written) return written;
-  std::error_code error;
-  fs::rename(next, file, error);
-  if (!error) return Done{};
-  fs::remove(next, error);
-  return Failure{"cannot replace " + file};
+  int error = error_of_writing(next, [&text](std::ostream& out) { out << text; });
+  if (error == 0 && std::rename(next.c_str(), file.c_str()) != 0) error = errno;
+  if (error == 0) return Done{};
+  unlink(next.c_str());
+  return cannot_write(file, error);
 }
 
 Status print_text(const std::string& text) {

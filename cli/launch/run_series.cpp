@@ -18,6 +18,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/console/output.hpp"
+
 namespace halcyon::cli {
 namespace {
 
@@ -135,6 +137,11 @@ std::optional<std::string> objection_to(const fs::path& directory) {
     return directory.string() + " is not empty: results are never mixed, name a new directory";
   }
   return std::nullopt;
+}
+
+bool is_full(const fs::path& directory) {
+  std::error_code error;
+  return fs::space(directory, error).available == 0 && !error;
 }
 
 Outcome<ordered_json> read_manifest(const fs::path& directory) {
@@ -255,7 +262,8 @@ Outcome<std::string> RunSeries::record(const std::string& name, const Words& com
         end->status != 0 ? fmt::format(" ended with status {}", end->status)
         : end->profile   ? fmt::format(": its profile is {}, since it could not be written into {}. Is the disk full?",
                                        *end->profile, directory_.string())
-                         : std::string(": ") + no_profile_written;
+                         : std::string(": ") + no_profile_written +
+                             (is_full(directory_) ? "; " + directory_.string() + " is full" : "");
     return Failure{fmt::format("{}{} ({}; its output is {})", name, why, quoted(command), log_of(name))};
   }
   if (!saved) return saved.failure();
@@ -289,21 +297,13 @@ Status RunSeries::lock() {
   return Failure{"another halcyon is making runs in " + directory_.string() + ": wait until it has ended"};
 }
 
-// By renaming a new file: a process that is killed leaves the old list or the new one.
 Status RunSeries::save() const {
   ordered_json document{{"series_version", newest_series_version}, {"halcyon", HALCYON_VERSION}};
   document.update(document_of(purpose_));
   document["asked"] = object_of(purpose_.asked);
   document["runs"] = ordered_json::array();
   for (const SeriesRun& run : runs_) document["runs"].push_back(document_of(run));
-  const fs::path file = directory_ / manifest_name;
-  const fs::path made = directory_ / (std::string(".") + manifest_name);
-  std::ofstream out(made);
-  out << text_of(document) << '\n';
-  if (!out.flush() || std::rename(made.c_str(), file.c_str()) != 0) {
-    return Failure{"cannot write " + file.string() + ": " + std::strerror(errno)};
-  }
-  return Done{};
+  return replace_file((directory_ / manifest_name).string(), text_of(document) + "\n");
 }
 
 }  // namespace halcyon::cli

@@ -166,7 +166,12 @@ Outcome<ProfileWriter> ProfileWriter::amend(const std::string& path, std::uint64
   state->ranks = ranks;
   const std::string partial = partial_name(path);
   std::error_code error;
-  if (!std::filesystem::copy_file(path, partial, error)) return cannot_write(path, error.value());
+  errno = 0;
+  if (!std::filesystem::copy_file(path, partial, error)) {
+    const int why = errno != 0 ? errno : error.value();  // the library calls a full disk an input/output error
+    if (error != std::errc::file_exists) unlink(partial.c_str());
+    return cannot_write(path, why);
+  }
   state->partial = partial;
   state->file = hdf5::File(H5Fopen(partial.c_str(), H5F_ACC_RDWR, H5P_DEFAULT));
   if (!state->file) return cannot_write(path, errno);

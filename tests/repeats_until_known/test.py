@@ -178,6 +178,28 @@ class RepeatsUntilKnown(Repeating):
         [directory] = self.directory.glob("halcyon-repeat.*")
         self.assertTrue((directory / "repeat.json").exists())
 
+    def test_a_full_disk_leaves_no_half_written_file_and_the_series_goes_on_with_more_room(self):
+        full = self.directory / "full"
+        full.mkdir()
+        size = "size={}k".format
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size(100), "none", full], capture_output=True, text=True,
+                                 check=False)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted: {mounted.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", full], check=True)
+        finished, _ = self.repeat("-r", 2, "-o", "full/series")  # one profile fits, and no copy of it
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("full/series/series.json: No space left on device: make room there", finished.errors)
+        self.assertIn(f"continue with --resume {full}/series", finished.errors)
+        for error in finished.errors.splitlines():
+            self.assertNotIn("Input/output error", error)
+        self.assertEqual({file.suffix for file in (full / "series").iterdir()} - {".log", ".h5", ".json"}, set())
+        self.assertEqual([file.name for file in (full / "series").iterdir() if file.name.startswith(".")], [])
+        subprocess.run(["mount", "-o", "remount," + size(4000), full], check=True)
+        finished, result = self.repeat("-r", 2, "--resume", "full/series", program=[])
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(len(result["runs"]), 2)
+
     def test_a_series_is_resumed_as_it_was_asked_for(self):
         finished, _ = self.repeat("-r", 2, "-w", 1, "--confidence", "90%", "-o", "series/")
         self.assertEqual(finished.status, 0, finished)
