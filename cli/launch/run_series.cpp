@@ -210,8 +210,11 @@ Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurp
     std::optional<SeriesRun> run = run_from(each);
     if (!run) return Failure{fmt::format("{} is damaged: run {} of its list", manifest, series.runs_.size() + 1)};
     if (run->state == RunState::running) run->state = RunState::interrupted;
+    series.seconds_before_ += run->seconds;
     series.runs_.push_back(std::move(*run));
   }
+  const ordered_json elapsed = document->value("elapsed_seconds", ordered_json());  // older series know only their runs
+  if (elapsed.is_number()) series.seconds_before_ = elapsed.get<double>();
   if (const Status saved = series.save(); !saved) return saved.failure();  // what is asked for now
   return series;
 }
@@ -260,10 +263,12 @@ Outcome<std::string> RunSeries::record(const std::string& name, const Words& com
   if (run.state == RunState::failed) {
     const std::string why =
         end->status != 0 ? fmt::format(" ended with status {}", end->status)
-        : end->profile   ? fmt::format(": its profile is {}, since it could not be written into {}. Is the disk full?",
-                                       *end->profile, directory_.string())
-                         : std::string(": ") + no_profile_written +
-                             (is_full(directory_) ? "; " + directory_.string() + " is full" : "");
+        : end->profile
+            ? fmt::format(
+                  ": its profile is {}, since it could not be written into {}. If the disk is full, make room there",
+                  *end->profile, directory_.string())
+            : std::string(": ") + no_profile_written +
+                  (is_full(directory_) ? "; " + directory_.string() + " is full" : "");
     return Failure{fmt::format("{}{} ({}; its output is {})", name, why, quoted(command), log_of(name))};
   }
   if (!saved) return saved.failure();
@@ -284,6 +289,10 @@ Outcome<std::optional<std::string>> RunSeries::count(const std::string& name, co
   return difference;
 }
 
+double RunSeries::elapsed_seconds() const {
+  return seconds_before_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
 SeriesRun& RunSeries::run_of(const std::string& name) {
   const auto known =
       std::find_if(runs_.begin(), runs_.end(), [&name](const SeriesRun& run) { return run.name == name; });
@@ -301,6 +310,7 @@ Status RunSeries::save() const {
   ordered_json document{{"series_version", newest_series_version}, {"halcyon", HALCYON_VERSION}};
   document.update(document_of(purpose_));
   document["asked"] = object_of(purpose_.asked);
+  document["elapsed_seconds"] = elapsed_seconds();
   document["runs"] = ordered_json::array();
   for (const SeriesRun& run : runs_) document["runs"].push_back(document_of(run));
   return replace_file((directory_ / manifest_name).string(), text_of(document) + "\n");

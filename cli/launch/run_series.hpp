@@ -2,6 +2,7 @@
 // each run ended, so that the series can be resumed later.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -66,6 +67,11 @@ class RunSeries {
   const std::vector<SeriesRun>& runs() const { return runs_; }
   std::string log_of(const std::string& name) const { return (directory_ / (name + ".log")).string(); }
 
+  /// Since the series began, without the time between a session and the one that resumed it.
+  double elapsed_seconds() const;
+  /// Keeps how long the series has taken until now. Each noted run keeps it, too.
+  Status keep_elapsed_time() const { return save(); }
+
   /// Makes one run, which writes to the given profile and log.
   using MakeRun = std::function<Outcome<RecordedRunEnd>(const std::string& profile, const std::string& log)>;
   /// Makes a run, or repeats the one of that name, and returns its profile. A failure if the run failed, if its profile
@@ -90,6 +96,8 @@ class RunSeries {
   Descriptor lock_;
   SeriesPurpose purpose_;
   std::vector<SeriesRun> runs_;
+  double seconds_before_ = 0.0;  // of earlier sessions
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace halcyon::cli

@@ -184,10 +184,8 @@ KnownSoFar known_so_far(const WorkSeries& work, double confidence, double within
 }
 
 SeriesProgress progress_of(const RepeatedRuns& runs) {
-  const auto now = std::chrono::steady_clock::now();
-  SeriesProgress progress{
-      .elapsed_seconds = runs.seconds_before + std::chrono::duration<double>(now - runs.began).count(),
-      .is_interrupted = runs.signals.asked_to_end() != 0};
+  SeriesProgress progress{.elapsed_seconds = runs.series.elapsed_seconds(),
+                          .is_interrupted = runs.signals.asked_to_end() != 0};
   const std::size_t made = runs.series.runs().size();
   if (made > 0) progress.seconds_per_run = progress.elapsed_seconds / static_cast<double>(made);
   return progress;
@@ -330,7 +328,6 @@ Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
 Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
   const std::vector<SeriesRun> all = runs.series.runs();
   for (const SeriesRun& made : all) {
-    runs.seconds_before += made.seconds;
     if (made.state == RunState::interrupted || made.state == RunState::running) continue;
     const std::size_t number = runs.repetition.runs.size();
     if (made.name != name_of_run(request, number)) {
@@ -358,7 +355,8 @@ Status make_runs(const RepeatRequest& request, RepeatedRuns& runs) {
   evaluate(request, runs);
   // As it was when it was decided. A failure is none of the reasons.
   runs.repetition.outlook.stopped_because = made ? stopped : std::nullopt;
-  return made;
+  const Status kept = runs.series.keep_elapsed_time();
+  return made ? kept : made;
 }
 
 }  // namespace halcyon::cli

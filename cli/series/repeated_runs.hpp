@@ -1,7 +1,6 @@
 // The runs of `halcyon repeat`: made, judged with each other as known runs, and evaluated together.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,8 +19,6 @@ struct RepeatedRuns {
   std::optional<KnownBefore> known;
   std::vector<std::string> complaints;  // about the records of earlier runs
   std::size_t judged_together = 0;      // number of runs when all were last judged together
-  std::chrono::steady_clock::time_point began = std::chrono::steady_clock::now();
-  double seconds_before = 0.0;  // of the runs before the series was resumed
 };
 
 /// Takes over the runs of a resumed series. A failure if they are not those of the request.

@@ -144,6 +144,27 @@ TEST_F(RunSeriesTest, ARunWithoutAnEndCountsAsInterrupted) {
   EXPECT_EQ(seen_later->runs().front().state, RunState::interrupted);
 }
 
+TEST_F(RunSeriesTest, ItsTimeIsThatOfAllSessionsAndAllThatIsDoneInThem) {
+  begun();
+  auto document = nlohmann::json::parse(manifest());
+  document["elapsed_seconds"] = 5000.0;
+  write_manifest(document.dump());
+  EXPECT_GE(resumed()->elapsed_seconds(), 5000.0);
+  EXPECT_GE(nlohmann::json::parse(manifest())["elapsed_seconds"].get<double>(), 5000.0);
+}
+
+TEST_F(RunSeriesTest, TheTimeOfAnOlderSeriesIsThatOfItsRuns) {
+  {
+    RunSeries series = begun();
+    ASSERT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
+  }
+  auto document = nlohmann::json::parse(manifest());
+  document.erase("elapsed_seconds");
+  document["runs"][0]["seconds"] = 70.0;
+  write_manifest(document.dump());
+  EXPECT_GE(resumed()->elapsed_seconds(), 70.0);
+}
+
 TEST_F(RunSeriesTest, TwoProcessesDoNotContinueItAtTheSameTime) {
   {
     const RunSeries series = begun();
