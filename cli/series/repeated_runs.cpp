@@ -95,7 +95,8 @@ void judge(ListedRun& listed, const RepeatedRuns& runs, std::optional<JudgedFile
       judge_file((runs.series.directory() / listed.file).string(), runs.known ? &*runs.known : nullptr);
   if (!read) {
     tell(listed.name + " does not count: " + read.failure().message);
-    listed.run.end = RunEnd::failed;
+    listed.run = {.end = RunEnd::failed};
+    listed.interference_percent = 0.0;
     return;
   }
   judged = std::move(*read);

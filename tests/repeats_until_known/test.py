@@ -136,6 +136,18 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual(finished.status, 0, finished)
         self.assertEqual([run["reason"] for run in result["runs"]], 2 * [None] + 3 * ["other-work"])
 
+    def test_a_run_whose_profile_vanishes_loses_its_estimate(self):
+        vanishing = "[ ! -e series/run-004.h5 ] || rm -f series/run-002.h5"
+        finished, result = self.repeat("-r", 5, "-o", "series", "--prepare", vanishing)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("run-002 does not count", finished.errors)
+        vanished = result["runs"][1]
+        self.assertEqual((vanished["reason"], vanished["verdict"]), ("failed", "unknown"))
+        for key in ("run_time_seconds", "undisturbed_time_seconds", "undisturbed_interval_seconds",
+                    "interference_percent"):
+            self.assertIsNone(vanished[key], key)
+        self.assertEqual((len(result["runs"]), result["measured"]["runs"]), (6, 5))
+
     def test_a_series_ends_if_all_runs_but_the_first_do_other_work(self):
         program = self.script(f"steps={STEPS}; [ $n = 1 ] && steps={2 * STEPS}; exec $program $steps {MILLISECONDS}")
         finished, result = self.repeat("-r", 5, program=program)
