@@ -19,6 +19,7 @@
 #include <system_error>
 
 #include "cli/console/output.hpp"
+#include "libprofile/shared/setting_values.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -118,11 +119,19 @@ std::optional<std::string> difference_of(const CountedWork& work, const CountedW
   return words.empty() ? std::nullopt : std::optional(words);
 }
 
+// Ranks replace placeholders in names of profiles; nobody replaces them in names of logs.
+std::optional<std::string> objection_to_name(const fs::path& directory) {
+  for (const std::string_view placeholder : output_placeholders) {
+    if (directory.string().find(placeholder) == std::string::npos) continue;
+    return fmt::format("the directory of a series must not have {} in its name, which ranks replace: {}", placeholder,
+                       directory.string());
+  }
+  return std::nullopt;
+}
+
 // Why the directory cannot be used for a new series, if so.
 std::optional<std::string> objection_to(const fs::path& directory) {
   if (directory.empty()) return "-o: a directory without a name";
-  // Ranks replace {np} and the like in names of profiles; nobody replaces it in names of logs.
-  if (directory.string().find('{') != std::string::npos) return "-o: the name of the directory must not contain '{'";
   std::error_code error;
   if (!fs::exists(directory, error) && !fs::create_directory(directory, error)) {
     return "cannot make " + directory.string() + ": " + error.message();
@@ -174,13 +183,22 @@ fs::path new_series_directory(const std::string& subcommand) {
 }
 
 RunSeries::RunSeries(const fs::path& directory, SeriesPurpose purpose)
-    : directory_(fs::absolute(directory).lexically_normal()), purpose_(std::move(purpose)) {
-  if (!directory_.has_filename()) directory_ = directory_.parent_path();  // it was given as "series/" or "."
+    : directory_(place_of(directory)), purpose_(std::move(purpose)) {}
+
+// Behind a link, ".." leads to where the link points.
+fs::path RunSeries::place_of(const fs::path& directory) {
+  fs::path place = fs::absolute(directory);
+  const bool goes_up = std::find(place.begin(), place.end(), "..") != place.end();
+  std::error_code error;
+  if (goes_up) place = fs::weakly_canonical(place, error);
+  place = (error ? fs::absolute(directory) : place).lexically_normal();
+  return place.has_filename() ? place : place.parent_path();  // it was given as "series/" or "."
 }
 
 Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose purpose) {
-  if (const std::optional<std::string> objection = objection_to(directory)) return Failure{*objection};
   RunSeries series(directory, std::move(purpose));
+  if (const auto objection = objection_to_name(series.directory_)) return Failure{*objection};
+  if (const std::optional<std::string> objection = objection_to(directory)) return Failure{*objection};
   if (const Status locked = series.lock(); !locked) return locked.failure();
   if (const Status saved = series.save(); !saved) return saved.failure();
   return series;
@@ -188,6 +206,7 @@ Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose pur
 
 Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurpose& purpose) {
   RunSeries series(directory, purpose);
+  if (const auto objection = objection_to_name(series.directory_)) return Failure{*objection};
   if (const Status locked = series.lock(); !locked) return locked.failure();
   const Outcome<ordered_json> document = read_manifest(series.directory_);
   if (!document) return document.failure();

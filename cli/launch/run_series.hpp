@@ -59,6 +59,8 @@ class RunSeries {
   /// Reads series.json and continues the series. A run that is still marked as running counts as interrupted.
   static Outcome<RunSeries> resume(const std::filesystem::path& directory, const SeriesPurpose& purpose);
 
+  /// Where a series is that is named so: absolute, as a shell understands the name.
+  static std::filesystem::path place_of(const std::filesystem::path& directory);
   /// What a series is for, as series.json says.
   static Outcome<SeriesPurpose> purpose_of(const std::filesystem::path& directory);
 

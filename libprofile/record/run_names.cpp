@@ -4,11 +4,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/environment.hpp"
 #include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/launcher.hpp"
@@ -114,11 +116,10 @@ std::string name_of_run() {
 }
 
 std::string expand_output(const std::string& pattern, int ranks, const std::string& timestamp) {
+  const std::array<std::string, output_placeholders.size()> values{own_program(), std::to_string(ranks), job_id(),
+                                                                   timestamp};
   std::string path = pattern;
-  replace(path, "{app}", own_program());
-  replace(path, "{np}", std::to_string(ranks));
-  replace(path, "{jobid}", job_id());
-  replace(path, "{timestamp}", timestamp);
+  for (std::size_t i = 0; i < values.size(); ++i) replace(path, std::string(output_placeholders[i]), values[i]);
   return path;
 }
 

@@ -12,6 +12,7 @@ namespace halcyon {
 
 /// The profile's default name; the recorder fills in the braces.
 inline constexpr const char* default_output = "{app}.{np}p.{jobid}.{timestamp}.h5";
+inline constexpr std::array<std::string_view, 4> output_placeholders{"{app}", "{np}", "{jobid}", "{timestamp}"};
 
 /// The counter that --counter and HALCYON_COUNTER ask for.
 struct CounterRequest {

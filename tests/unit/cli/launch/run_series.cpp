@@ -80,6 +80,31 @@ TEST_F(RunSeriesTest, ItsDirectoryMayBeGivenWithASlashAtTheEnd) {
   EXPECT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
 }
 
+TEST_F(RunSeriesTest, ItIsWhereAShellFindsADirectoryBehindALink) {
+  const fs::path top = directory_.parent_path();
+  fs::create_directories(top / "far" / "away");
+  fs::create_directory_symlink(top / "far" / "away", top / "link");
+  RunSeries series = std::move(*RunSeries::begin(top / "link" / ".." / "series", purpose()));
+  EXPECT_EQ(series.directory(), fs::canonical(top / "far" / "series"));
+  EXPECT_TRUE(series.record("run-1", command_, ends_with(0), relay_));
+}
+
+TEST_F(RunSeriesTest, WhatRanksReplaceMustNotBeInTheNameOfItsDirectory) {
+  directory_ = directory_.parent_path() / "{np}";
+  const Outcome<RunSeries> series = RunSeries::begin(directory_, purpose());
+  ASSERT_FALSE(series);
+  EXPECT_NE(series.failure().message.find("must not have {np} in its name"), std::string::npos)
+      << series.failure().message;
+  EXPECT_FALSE(fs::exists(directory_));
+  EXPECT_EQ(why_not_resumed(), series.failure().message);
+}
+
+TEST_F(RunSeriesTest, OtherBracesMayBeInTheNameOfItsDirectory) {
+  directory_ = directory_.parent_path() / "{}{N}";
+  begun();
+  EXPECT_EQ(why_not_resumed(), "");
+}
+
 TEST_F(RunSeriesTest, ADirectoryWithSomethingInItIsLeftAlone) {
   fs::create_directory(directory_);
   std::ofstream(directory_ / "notes") << "precious";
