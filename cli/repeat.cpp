@@ -26,8 +26,7 @@ Outcome<RunSeries> open_series(const RepeatOptions& options, const Words& launch
   const SeriesPurpose purpose{
       .subcommand = "repeat", .command = launch, .options = options_of(options), .asked = asked_of(options)};
   if (!options.resumed.empty()) return RunSeries::resume(options.resumed, purpose);
-  return RunSeries::begin(options.directory.empty() ? new_series_directory("repeat") : fs::path(options.directory),
-                          purpose);
+  return options.directory.empty() ? RunSeries::begin(purpose) : RunSeries::begin(options.directory, purpose);
 }
 
 // A result that cannot be written does not prevent the others. Returns the first failure.

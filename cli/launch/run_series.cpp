@@ -167,19 +167,25 @@ Outcome<ordered_json> read_manifest(const fs::path& directory) {
   return document;
 }
 
-}  // namespace
-
-std::string run_name(std::size_t number, std::size_t most) {
-  return fmt::format("run-{:0{}}", number, std::to_string(most).size());
-}
-
-fs::path new_series_directory(const std::string& subcommand) {
+Outcome<fs::path> new_directory(const std::string& subcommand) {
   const std::time_t now = std::time(nullptr);
   std::tm parts{};
   localtime_r(&now, &parts);
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y%m%dT%H%M%S", &parts);
-  return "halcyon-" + subcommand + "." + text.data();
+  const std::string usual = "halcyon-" + subcommand + "." + text.data();
+  for (int number = 1;; ++number) {
+    const fs::path directory = number == 1 ? usual : fmt::format("{}-{}", usual, number);
+    std::error_code error;
+    if (fs::create_directory(directory, error)) return directory;
+    if (error) return Failure{"cannot make " + directory.string() + ": " + error.message()};
+  }
+}
+
+}  // namespace
+
+std::string run_name(std::size_t number, std::size_t most) {
+  return fmt::format("run-{:0{}}", number, std::to_string(most).size());
 }
 
 RunSeries::RunSeries(const fs::path& directory, SeriesPurpose purpose)
@@ -202,6 +208,12 @@ Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose pur
   if (const Status locked = series.lock(); !locked) return locked.failure();
   if (const Status saved = series.save(); !saved) return saved.failure();
   return series;
+}
+
+Outcome<RunSeries> RunSeries::begin(SeriesPurpose purpose) {
+  const Outcome<fs::path> directory = new_directory(purpose.subcommand);
+  if (!directory) return directory.failure();
+  return begin(*directory, std::move(purpose));
 }
 
 Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurpose& purpose) {

@@ -48,14 +48,14 @@ struct SeriesRun {
 /// run-07, if there are at most 99 runs.
 std::string run_name(std::size_t number, std::size_t most);
 
-/// halcyon-repeat.20261122T221500, in the working directory.
-std::filesystem::path new_series_directory(const std::string& subcommand);
-
 class RunSeries {
  public:
   /// The directory must be new or empty, so that results of two series are never mixed. It is locked, so that no other
   /// process continues the series at the same time.
   static Outcome<RunSeries> begin(const std::filesystem::path& directory, SeriesPurpose purpose);
+  /// In a new directory in the working directory: halcyon-repeat.20261122T221500, or, if another series began in this
+  /// second, halcyon-repeat.20261122T221500-2.
+  static Outcome<RunSeries> begin(SeriesPurpose purpose);
   /// Reads series.json and continues the series. A run that is still marked as running counts as interrupted.
   static Outcome<RunSeries> resume(const std::filesystem::path& directory, const SeriesPurpose& purpose);
 

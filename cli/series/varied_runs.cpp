@@ -20,9 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_name_of_value(const std::string& text) {
-  return RE2::FullMatch(text, "[A-Za-z_][A-Za-z0-9_]*");
-}
+bool is_name_of_value(const std::string& text) { return RE2::FullMatch(text, "[A-Za-z_][A-Za-z0-9_]*"); }
 
 std::pair<std::string, std::string> split(const std::string& text, const std::string& at) {
   const std::size_t place = text.find(at);
@@ -193,9 +191,9 @@ Outcome<VariedRuns> VariedRuns::open(VariedRunsSetting setting, const VariedRuns
     return Failure{"-o and --resume: a series that is resumed stays in its directory"};
   }
   const SeriesPurpose purpose = purpose_of(setting, options.recording);
-  const fs::path place = options.directory.empty() ? new_series_directory(setting.subcommand) : options.directory;
-  Outcome<RunSeries> series =
-      options.resumed.empty() ? RunSeries::begin(place, purpose) : RunSeries::resume(options.resumed, purpose);
+  Outcome<RunSeries> series = !options.resumed.empty()    ? RunSeries::resume(options.resumed, purpose)
+                              : options.directory.empty() ? RunSeries::begin(purpose)
+                                                          : RunSeries::begin(options.directory, purpose);
   if (!series) return series.failure();
 
   VariedRuns runs(std::move(*series));

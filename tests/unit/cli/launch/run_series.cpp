@@ -105,6 +105,18 @@ TEST_F(RunSeriesTest, OtherBracesMayBeInTheNameOfItsDirectory) {
   EXPECT_EQ(why_not_resumed(), "");
 }
 
+TEST_F(RunSeriesTest, SeriesThatBeginInTheSameSecondHaveDirectoriesOfTheirOwn) {
+  const fs::path before = fs::current_path();
+  fs::current_path(directory_.parent_path());
+  const Outcome<RunSeries> first = RunSeries::begin(purpose());
+  const Outcome<RunSeries> second = RunSeries::begin(purpose());
+  fs::current_path(before);
+  ASSERT_TRUE(first);
+  ASSERT_TRUE(second) << second.failure().message;
+  EXPECT_NE(first->directory(), second->directory());
+  EXPECT_TRUE(fs::exists(second->directory() / "series.json"));
+}
+
 TEST_F(RunSeriesTest, ADirectoryWithSomethingInItIsLeftAlone) {
   fs::create_directory(directory_);
   std::ofstream(directory_ / "notes") << "precious";
