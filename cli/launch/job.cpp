@@ -73,6 +73,7 @@ std::vector<std::string> environment_for(const JobRequest& request) {
 [[noreturn]] void become(const JobRequest& request, char* const* arguments, char* const* environment,
                          const sigset_t& signal_mask, int why_not) {
   if (request.own_group) setpgid(0, 0);
+  if (request.inherited >= 0) fcntl(request.inherited, F_SETFD, 0);
   if (request.output >= 0) {
     dup2(request.output, STDOUT_FILENO);
     dup2(request.output, STDERR_FILENO);

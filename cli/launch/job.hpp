@@ -17,6 +17,7 @@ struct JobRequest {
   Environment environment;       // added to that of this process
   bool without_preload = false;  // without LD_PRELOAD of this process
   int output = -1;               // file descriptor for its output; it then has no input; -1: it uses our streams
+  int inherited = -1;            // file descriptor that it keeps open as long as it runs; -1: none
   bool own_group = false;  // its own process group: signals of the terminal do not reach it, ours reach the whole group
 };
 

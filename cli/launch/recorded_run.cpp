@@ -70,6 +70,7 @@ Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRe
     command->job.output = open(request.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
     if (command->job.output < 0) return Failure{"cannot write " + request.log + ": " + std::strerror(errno)};
   }
+  command->job.inherited = request.lock;
   Outcome<Job> job = Job::start(command->job);
   if (!request.log.empty()) close(command->job.output);
   if (!job) return job.failure();

@@ -17,6 +17,7 @@ struct RecordedRunRequest {
   RankOptions options;         // with an absolute output
   std::string injection_seed;  // if options.inject is given
   std::string log;             // file for its output; it then has no input; empty: it uses our streams
+  int lock = -1;               // descriptor of a lock that its launcher also holds; -1: none
 };
 
 struct RecordedRunEnd {

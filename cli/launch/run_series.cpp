@@ -1,8 +1,6 @@
 #include "cli/launch/run_series.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,6 +17,7 @@
 #include <system_error>
 
 #include "cli/console/output.hpp"
+#include "cli/launch/directory_lock.hpp"
 #include "libprofile/shared/setting_values.hpp"
 
 namespace halcyon::cli {
@@ -205,7 +204,7 @@ Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose pur
   RunSeries series(directory, std::move(purpose));
   if (const auto objection = objection_to_name(series.directory_)) return Failure{*objection};
   if (const std::optional<std::string> objection = objection_to(directory)) return Failure{*objection};
-  if (const Status locked = series.lock(); !locked) return locked.failure();
+  if (const Status locked = series.take_lock(); !locked) return locked.failure();
   if (const Status saved = series.save(); !saved) return saved.failure();
   return series;
 }
@@ -219,7 +218,7 @@ Outcome<RunSeries> RunSeries::begin(SeriesPurpose purpose) {
 Outcome<RunSeries> RunSeries::resume(const fs::path& directory, const SeriesPurpose& purpose) {
   RunSeries series(directory, purpose);
   if (const auto objection = objection_to_name(series.directory_)) return Failure{*objection};
-  if (const Status locked = series.lock(); !locked) return locked.failure();
+  if (const Status locked = series.take_lock(); !locked) return locked.failure();
   const Outcome<ordered_json> document = read_manifest(series.directory_);
   if (!document) return document.failure();
   if (access(series.directory_.c_str(), W_OK | X_OK) != 0) {
@@ -330,11 +329,11 @@ SeriesRun& RunSeries::run_of(const std::string& name) {
   return known != runs_.end() ? *known : runs_.emplace_back(SeriesRun{.name = name});
 }
 
-// Where a file system knows no locks, two processes are not kept apart.
-Status RunSeries::lock() {
-  lock_ = Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!lock_ || flock(lock_.number(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return Done{};
-  return Failure{"another halcyon is making runs in " + directory_.string() + ": wait until it has ended"};
+Status RunSeries::take_lock() {
+  Outcome<Descriptor> lock = lock_directory(directory_);
+  if (!lock) return lock.failure();
+  lock_ = std::move(*lock);
+  return Done{};
 }
 
 Status RunSeries::save() const {

@@ -51,7 +51,8 @@ std::string run_name(std::size_t number, std::size_t most);
 class RunSeries {
  public:
   /// The directory must be new or empty, so that results of two series are never mixed. It is locked, so that no other
-  /// process continues the series at the same time.
+  /// process continues the series at the same time, nor while a job of the series still runs after this process was
+  /// killed.
   static Outcome<RunSeries> begin(const std::filesystem::path& directory, SeriesPurpose purpose);
   /// In a new directory in the working directory: halcyon-repeat.20261122T221500, or, if another series began in this
   /// second, halcyon-repeat.20261122T221500-2.
@@ -69,6 +70,8 @@ class RunSeries {
   const std::vector<SeriesRun>& runs() const { return runs_; }
   std::string log_of(const std::string& name) const { return (directory_ / (name + ".log")).string(); }
 
+  /// The descriptor that locks the directory, for the jobs of the series.
+  int lock() const { return lock_.number(); }
   /// Since the series began, without the time between a session and the one that resumed it.
   double elapsed_seconds() const;
   /// Keeps how long the series has taken until now. Each noted run keeps it, too.
@@ -91,7 +94,7 @@ class RunSeries {
  private:
   RunSeries(const std::filesystem::path& directory, SeriesPurpose purpose);
   SeriesRun& run_of(const std::string& name);
-  Status lock();
+  Status take_lock();
   Status save() const;
 
   std::filesystem::path directory_;

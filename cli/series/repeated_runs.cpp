@@ -63,7 +63,11 @@ Outcome<std::string> record(const RepeatRequest& request, const std::string& nam
                             ? with_amount(program.command, request.work->name, work_of_run(number, request.work->range))
                             : program.command;
   const auto make = [&](const std::string& profile, const std::string& log) {
-    RecordedRunRequest run{.command = command, .launcher = program.launcher, .options = request.recording, .log = log};
+    RecordedRunRequest run{.command = command,
+                           .launcher = program.launcher,
+                           .options = request.recording,
+                           .log = log,
+                           .lock = runs.series.lock()};
     run.options.output = profile;
     return run_recorded(run, runs.signals);
   };

@@ -233,7 +233,8 @@ Status VariedRuns::make(const std::vector<double>& values, SignalRelay& relay) {
   const std::string name = name_of_next_run(values);
   const Words command = with_values(setting_.launch, setting_.names, values);
   const auto run = [&](const std::string& profile, const std::string& log) {
-    RecordedRunRequest request{.command = command, .launcher = launcher_, .options = recording_, .log = log};
+    RecordedRunRequest request{
+        .command = command, .launcher = launcher_, .options = recording_, .log = log, .lock = series_.lock()};
     request.options.output = profile;
     return run_recorded(request, relay);
   };

@@ -7,6 +7,7 @@ segments.
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -264,6 +265,33 @@ class RepeatsUntilKnown(Repeating):
         self.assertEqual(result["runs"][0]["run_time_seconds"], before["runs"][0]["run_time_seconds"])
         other = self.halcyon("repeat", "--counter", "none", "--resume", "series", "--", *self.program(steps=10))
         self.check_refused(other, "series", "command")
+
+    def test_a_series_is_not_resumed_beside_a_job_of_a_session_that_was_killed(self):
+        program = self.script(f"[ $n = 1 ] && touch begun && exec $program 20000 {MILLISECONDS}; "
+                              f"exec $program {STEPS} {MILLISECONDS}")
+        words = [HALCYON, "repeat", "--counter", "none", "-r", 2, "-o", "series", "--", *program]
+        process = subprocess.Popen([str(word) for word in words], cwd=self.directory, env=self.own_environment(),
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + TIME_LIMIT
+        while not (self.directory / "begun").exists() and time.monotonic() < end:
+            pass
+        process.kill()
+        process.wait()
+
+        def resumed():
+            return self.repeat("-r", 2, "--resume", "series", program=[])
+
+        finished, _ = resumed()
+        self.check_refused(finished, f"is making runs in {self.directory}/series")
+        while finished.status != 0 and time.monotonic() < end:
+            named = re.search(r"process (\d+) \(\w+\) is making runs in", finished.errors)
+            self.assertIsNotNone(named, finished)
+            try:
+                os.kill(int(named.group(1)), signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+            finished, _ = resumed()
+        self.assertEqual(finished.status, 0, finished)
 
     def test_a_program_against_itself_says_how_often_it_would_be_wrong(self):
         finished, result = self.repeat("--aa", "-r", 5)

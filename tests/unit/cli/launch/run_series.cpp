@@ -181,6 +181,18 @@ TEST_F(RunSeriesTest, ARunWithoutAnEndCountsAsInterrupted) {
   EXPECT_EQ(seen_later->runs().front().state, RunState::interrupted);
 }
 
+TEST_F(RunSeriesTest, ItIsNotContinuedBesideAJobOfASessionThatWasKilled) {
+  std::optional<Job> job;
+  {
+    const RunSeries series = begun();
+    job.emplace(std::move(*Job::start({.words = {"sleep", "1000"}, .inherited = series.lock()})));
+  }
+  EXPECT_EQ(why_not_resumed(), "process " + std::to_string(job->address()) + " (sleep) is making runs in " +
+                                   directory_.string() + ": wait until it has ended");
+  job.reset();
+  EXPECT_EQ(why_not_resumed(), "");
+}
+
 TEST_F(RunSeriesTest, ItsTimeIsThatOfAllSessionsAndAllThatIsDoneInThem) {
   begun();
   auto document = nlohmann::json::parse(manifest());
@@ -205,8 +217,8 @@ TEST_F(RunSeriesTest, TheTimeOfAnOlderSeriesIsThatOfItsRuns) {
 TEST_F(RunSeriesTest, TwoProcessesDoNotContinueItAtTheSameTime) {
   {
     const RunSeries series = begun();
-    EXPECT_EQ(why_not_resumed(),
-              "another halcyon is making runs in " + directory_.string() + ": wait until it has ended");
+    EXPECT_EQ(why_not_resumed(), "process " + std::to_string(getpid()) + " (unit_cli) is making runs in " +
+                                     directory_.string() + ": wait until it has ended");
   }
   EXPECT_EQ(why_not_resumed(), "");
 }
