@@ -56,15 +56,32 @@ int status_of(const RepeatOptions& options, const Repetition& repetition) {
   return passed;
 }
 
-// One output must not replace another.
+// The same for all spellings of a file.
+fs::path canonical_path(const fs::path& file) {
+  std::error_code error;
+  const fs::path path = fs::weakly_canonical(RunSeries::place_of(file), error);
+  return error ? RunSeries::place_of(file) : path;
+}
+
+// The series writes its list, its results, and for each run a profile and logs.
+bool is_of_series(const fs::path& file, const fs::path& directory) {
+  const std::string name = file.filename();
+  return file == directory ||
+         (file.parent_path() == directory && (name == "series.json" || name == "repeat.json" || names_a_run(name)));
+}
+
+// An output must replace neither another one nor what the series keeps.
 std::optional<std::string> objection_to_outputs(const RepeatOptions& options) {
+  const std::string& directory = options.resumed.empty() ? options.directory : options.resumed;
   const std::array<std::pair<const char*, const std::string*>, 3> outputs{
       {{"--export-json", &options.json}, {"--export-csv", &options.csv}, {"--html", &options.html}}};
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const auto& [option, file] = outputs[i];
     if (file->empty()) continue;
     for (std::size_t other = 0; other < i; ++other) {
-      if (*file == *outputs[other].second) {
+      const std::string& before = *outputs[other].second;
+      if (*file == before ||
+          (*file != "-" && before != "-" && !before.empty() && canonical_path(*file) == canonical_path(before))) {
         return fmt::format("{} and {} cannot both go to {}", outputs[other].first, option,
                            *file == "-" ? "standard output" : *file);
       }
@@ -72,6 +89,9 @@ std::optional<std::string> objection_to_outputs(const RepeatOptions& options) {
     if (*file == "-" && file == &options.html) return "--html needs a file";
     if (*file == "-") continue;
     if (std::optional<std::string> objection = objection_to_place(*file)) return objection;
+    if (!directory.empty() && is_of_series(canonical_path(*file), canonical_path(directory))) {
+      return fmt::format("{}: {} belongs to the series itself: name another file", option, *file);
+    }
   }
   return std::nullopt;
 }

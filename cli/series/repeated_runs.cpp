@@ -30,6 +30,9 @@ Words with_amount(const Words& command, const std::string& name, std::uint64_t a
   return with_values(command, {name}, {static_cast<double>(amount)});
 }
 
+// What names of runs begin with: of one program, and of A and B.
+constexpr std::array<std::string_view, 3> run_prefixes{"run-", "a-", "b-"};
+
 // The name tells whose run it is, as the list of the series keeps nothing else.
 std::string name_of_run(const RepeatRequest& request, std::size_t number) {
   if (!request.b) return run_name(number + 1, most_numbered_runs);
@@ -329,6 +332,12 @@ Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
 }
 
 }  // namespace
+
+bool names_a_run(std::string_view file) {
+  return std::any_of(run_prefixes.begin(), run_prefixes.end(), [file](std::string_view prefix) {
+    return file.starts_with(prefix) && file.substr(prefix.size()).find_first_of("0123456789") == 0;
+  });
+}
 
 Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs) {
   const std::vector<SeriesRun> all = runs.series.runs();

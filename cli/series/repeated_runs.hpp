@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/kept/judged_file.hpp"
@@ -20,6 +21,9 @@ struct RepeatedRuns {
   std::vector<std::string> complaints;  // about the records of earlier runs
   std::size_t judged_together = 0;      // number of runs when all were last judged together
 };
+
+/// Whether a file of that name in the directory of a series belongs to one of its runs.
+bool names_a_run(std::string_view file);
 
 /// Takes over the runs of a resumed series. A failure if they are not those of the request.
 Status take_over_runs(const RepeatRequest& request, RepeatedRuns& runs);

@@ -236,6 +236,21 @@ class RepeatsUntilKnown(Repeating):
         manifest.write_text(manifest.read_text().replace('"run-002"', '"b-001"'))
         self.check_refused(self.halcyon("repeat", "--counter", "none", "--resume", "series"), "series.json", "b-001")
 
+    def test_no_result_replaces_what_the_series_keeps(self):
+        finished, _ = self.repeat("-r", 2, "-o", "series")
+        self.assertEqual(finished.status, 0, finished)
+        (self.directory / "link").symlink_to("series")
+        files = sorted(file.name for file in (self.directory / "series").iterdir())
+        for option, file in (("--export-json", "series/series.json"), ("--export-csv", "link/run-001.log"),
+                             ("--html", "series/./run-001.h5"), ("--html", "link/../series/repeat.json"),
+                             ("--html", "series")):
+            with self.subTest(file):
+                refused = self.halcyon("repeat", "--counter", "none", "-r", 3, "--resume", "series", option, file)
+                self.check_refused(refused, option, file)
+        self.assertEqual(sorted(file.name for file in (self.directory / "series").iterdir()), files)
+        finished, _ = self.repeat("-r", 2, "--resume", "series", "--html", "series/run.html", program=[])
+        self.assertEqual(finished.status, 0, finished)
+
     def test_a_command_prepares_each_run(self):
         finished, _ = self.repeat("-r", 2, "--prepare", "echo prepared >> prepared")
         self.assertEqual(finished.status, 0, finished)
@@ -309,6 +324,7 @@ class RepeatsUntilKnown(Repeating):
                             (["--work", "N=1..2000000000000000"], "--work"),
                             (["--export-json", "-", "--export-csv", "-"], "--export-csv"),
                             (["--export-json", "file", "--html", "file"], "--html"),
+                            (["--export-json", "file", "--html", f"../{self.directory.name}/./file"], "--html"),
                             (["--resume", "nowhere"], "nowhere"), (["--aa", "--versus", "mpirun b"], "--aa"),
                             (["--export-json", "nowhere/file"], "nowhere")):
             with self.subTest(words):
