@@ -1,5 +1,6 @@
 #include "cli/launch/program.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,6 +53,48 @@ std::vector<Words> lines_of(const std::string& file) {
     if (Words words = split_at_blanks(line.substr(0, line.find('#'))); !words.empty()) lines.push_back(words);
   }
   return lines;
+}
+
+Outcome<Words> words_of_command(const std::string& text) {
+  const auto is_in = [](std::string_view signs, char c) { return signs.find(c) != std::string_view::npos; };
+  constexpr char no_quote = 0;
+  char quote = no_quote;
+  Words words;
+  std::optional<std::string> word;
+  const auto end_word = [&] {
+    if (word) words.push_back(std::move(*word));
+    word.reset();
+  };
+  const auto add = [&word](char c) {
+    if (!word) word.emplace();
+    *word += c;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool is_escape =
+        c == '\\' && quote != '\'' && i + 1 < text.size() && (quote == no_quote || is_in("$`\"\\\n", text[i + 1]));
+    if (is_escape) {
+      ++i;
+      if (text[i] != '\n') add(text[i]);  // the command goes on in the next line
+    } else if (quote == no_quote && is_in(" \t\n", c)) {
+      end_word();
+    } else if ((quote == no_quote && is_in(";|&<>()$`", c)) || (quote == '"' && is_in("$`", c))) {
+      return Failure{fmt::format(
+          "no shell runs the command, so {} does nothing in '{}': put it in single quotes, or start a shell: sh -c '…'",
+          c, text)};
+    } else if (quote == no_quote && is_in("'\"", c)) {
+      quote = c;
+      if (!word) word.emplace();  // '' is a word, too
+    } else if (c == quote) {
+      quote = no_quote;
+    } else {
+      add(c);
+    }
+  }
+  if (quote != no_quote) return Failure{fmt::format("{} is not closed in '{}'", quote, text)};
+  end_word();
+  if (words.empty()) return Failure{"no launch command given"};
+  return words;
 }
 
 std::string quoted(const Words& words) {

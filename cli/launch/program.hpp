@@ -17,6 +17,9 @@ std::optional<std::string> found_program(const std::string& command);
 Failure execute(const Words& command);
 /// The words between blanks.
 Words split_at_blanks(const std::string& line);
+/// The words of a command that is typed as in a shell, with quotes and backslashes, in one line or several. A failure
+/// if a shell would do more with it than split it: insert a value, redirect output, or run a second command.
+Outcome<Words> words_of_command(const std::string& text);
 /// The words of each line of a file that lists programs, without comments and empty lines.
 std::vector<Words> lines_of(const std::string& file);
 /// The command as it is typed in a shell.

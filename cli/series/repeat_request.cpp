@@ -10,37 +10,6 @@
 namespace halcyon::cli {
 namespace {
 
-// The words of a command in a shell's syntax. Nothing is expanded.
-Outcome<Words> words_of(const std::string& text) {
-  Words words;
-  std::string word;
-  bool is_in_word = false;
-  char quote = 0;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (quote == 0 && (c == ' ' || c == '\t')) {
-      if (is_in_word) words.push_back(std::move(word));
-      word.clear();
-      is_in_word = false;
-      continue;
-    }
-    is_in_word = true;
-    if (quote == 0 && (c == '\'' || c == '"')) {
-      quote = c;
-    } else if (c == quote) {
-      quote = 0;
-    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
-      word += text[++i];
-    } else {
-      word += c;
-    }
-  }
-  if (quote != 0) return Failure{fmt::format("--versus: {} is not closed in '{}'", quote, text)};
-  if (is_in_word) words.push_back(std::move(word));
-  if (words.empty()) return Failure{"--versus: no launch command given"};
-  return words;
-}
-
 Outcome<Launched> launched(const Words& command) {
   Outcome<Launcher> launcher = launcher_of(command);
   if (!launcher) return launcher.failure();
@@ -136,8 +105,8 @@ Outcome<RepeatRequest> request_of(const RepeatOptions& options, const Words& lau
   if (!options.versus.empty() && options.is_against_itself) return Failure{"--aa and --versus exclude each other"};
   if (options.is_against_itself) request.b = request.a;
   if (!options.versus.empty()) {
-    const Outcome<Words> words = words_of(options.versus);
-    if (!words) return words.failure();
+    const Outcome<Words> words = words_of_command(options.versus);
+    if (!words) return Failure{"--versus: " + words.failure().message};
     Outcome<Launched> b = launched(*words);
     if (!b) return Failure{"--versus: " + b.failure().message};
     request.b = std::move(*b);

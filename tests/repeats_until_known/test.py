@@ -318,7 +318,7 @@ class RepeatsUntilKnown(Repeating):
         for words, part in ((["--within", "none"], "--within"), (["--for", "soon"], "--for"),
                             (["-w", "some"], "--warmup"), (["--work", "N=9..3"], "--work"),
                             (["--work", "N=1..3"], "{N}"), (["--fail-on", "slower"], "--versus"),
-                            (["--versus", "mpirun 'a"], "--versus"), (["-m", 5, "-M", 3], "--max-runs"),
+                            (["--versus", "mpirun 'a"], "--versus"), (["--versus", "mpirun a; b"], "--versus"), (["-m", 5, "-M", 3], "--max-runs"),
                             (["-r", 5, "-M", 3], "--runs"), (["--confidence", "0.95"], "--confidence"),
                             (["--within", "0"], "--within"), (["--versus", ""], "--versus"),
                             (["--work", "N=1..2000000000000000"], "--work"),
