@@ -7,7 +7,7 @@
 #include <boost/math/distributions/fisher_f.hpp>
 #include <cmath>
 
-#include "analyzer/repeat/dependence.hpp"
+#include "analyzer/repeat/narrowing.hpp"
 #include "analyzer/statistics/line.hpp"
 #include "analyzer/statistics/student.hpp"
 
@@ -33,7 +33,7 @@ Points points_of(std::span<const WorkedRun> runs, WorkWeights weights) {
   Points points{Eigen::ArrayXd(count), Eigen::ArrayXd(count), Eigen::ArrayXd::Ones(count)};
   for (Eigen::Index i = 0; i < count; ++i) {
     points.work[i] = runs[static_cast<std::size_t>(i)].work;
-    points.seconds[i] = runs[static_cast<std::size_t>(i)].seconds;
+    points.seconds[i] = runs[static_cast<std::size_t>(i)].undisturbed.seconds;
   }
   if (weights == WorkWeights::relative) points.weights = points.seconds.mean() / points.seconds;
   points.weights = points.weights.square();
@@ -60,16 +60,51 @@ bool is_curved(const Points& points, const Line& line) {
   return boost::math::cdf(boost::math::complement(law, ratio)) <= significance;
 }
 
-std::vector<WorkCaveat> caveats_of(const Points& points, const Line& line, const EstimatedCost& fixed) {
+// Along the runs.
+Dependence dependence_of_residuals(const Points& points, const Line& line) {
+  const Eigen::ArrayXd left = points.weights.sqrt() * (points.seconds - line.intercept - line.slope * points.work);
+  return dependence_of({left.data(), static_cast<std::size_t>(left.size())}, interval_confidence);
+}
+
+std::vector<WorkCaveat> caveats_of(const Points& points, const Line& line, const WorkRate& rate) {
   std::vector<WorkCaveat> caveats;
   constexpr double least_range = 2.0;
   if (points.work.maxCoeff() < least_range * points.work.minCoeff()) caveats.push_back(WorkCaveat::narrow_range);
   if (is_curved(points, line)) caveats.push_back(WorkCaveat::not_linear);
-  const Eigen::ArrayXd left = points.weights.sqrt() * (points.seconds - line.intercept - line.slope * points.work);
-  const std::span<const double> left_over(left.data(), static_cast<std::size_t>(left.size()));
-  if (dependence_of(left_over, interval_confidence).is_significant) caveats.push_back(WorkCaveat::correlated);
-  if (fixed.interval_seconds.high < 0.0) caveats.push_back(WorkCaveat::negative_fixed_cost);
+  if (rate.dependence.is_significant) caveats.push_back(WorkCaveat::correlated);
+  if (rate.fixed.interval_seconds.high < 0.0) caveats.push_back(WorkCaveat::negative_fixed_cost);
   return caveats;
+}
+
+// The line through how far the runs' own intervals reach to one side.
+Line line_of_reaches(const Points& points, std::span<const WorkedRun> runs, double UncertainTime::*error) {
+  Eigen::ArrayXd reaches(points.work.size());
+  for (Eigen::Index i = 0; i < reaches.size(); ++i) {
+    reaches[i] = normal_quantile_of_interval() * runs[static_cast<std::size_t>(i)].undisturbed.*error;
+  }
+  return *fit_line(points.work, reaches, points.weights);
+}
+
+// `if_below`, `if_above`: how it changes if all runs are wrong by their whole reach to that side.
+EstimatedCost cost_of(double seconds, double random_seconds, double if_below, double if_above) {
+  EstimatedCost cost{.seconds = seconds,
+                     .random_seconds = random_seconds,
+                     .floor_below_seconds = std::max({0.0, if_below, -if_above}),
+                     .floor_above_seconds = std::max({0.0, if_above, -if_below})};
+  cost.interval_seconds = {seconds - std::hypot(random_seconds, cost.floor_below_seconds),
+                           seconds + std::hypot(random_seconds, cost.floor_above_seconds)};
+  return cost;
+}
+
+// Half of the interval with such a random part, in percent of the cost.
+double half_width_percent_of(const EstimatedCost& cost, double random_seconds) {
+  return 50.0 *
+         (std::hypot(random_seconds, cost.floor_below_seconds) + std::hypot(random_seconds, cost.floor_above_seconds)) /
+         cost.seconds;
+}
+
+double quantile_of_line(double confidence, std::size_t runs) {
+  return student_quantile_of_interval(confidence, static_cast<double>(runs) - 2.0);
 }
 
 }  // namespace
@@ -87,24 +122,49 @@ std::optional<WorkRate> work_rate(std::span<const WorkedRun> runs, double confid
   const Points points = points_of(runs, weights);
   const std::optional<Line> line = fit_line(points.work, points.seconds, points.weights);
   if (!line) return std::nullopt;
-  const double quantile = student_quantile_of_interval(confidence, static_cast<double>(line->freedom));
-  WorkRate rate;
-  rate.runs = runs.size();
-  rate.fixed = {line->intercept, interval_around(line->intercept, quantile * line->intercept_error)};
-  rate.unit = {line->slope, interval_around(line->slope, quantile * line->slope_error)};
-  rate.units_per_second = 1.0 / line->slope;
-  if (rate.unit.interval_seconds.low > 0.0) {
-    rate.rate_interval = Interval{1.0 / rate.unit.interval_seconds.high, 1.0 / rate.unit.interval_seconds.low};
+  const double quantile = quantile_of_line(confidence, runs.size());
+  const Line below = line_of_reaches(points, runs, &UncertainTime::error_below);
+  const Line above = line_of_reaches(points, runs, &UncertainTime::error_above);
+  WorkRate rate{.runs = runs.size(), .confidence = confidence};
+  rate.fixed = cost_of(line->intercept, quantile * line->intercept_error, below.intercept, above.intercept);
+  rate.unit = cost_of(line->slope, quantile * line->slope_error, below.slope, above.slope);
+  if (line->slope > 0.0) {
+    const Interval& unit = rate.unit.interval_seconds;
+    rate.units_per_second = 1.0 / line->slope;
+    rate.rate_interval = Interval{1.0 / unit.high, unit.low > 0.0 ? 1.0 / unit.low : HUGE_VAL};
   }
   rate.residual_percent = 100.0 * line->residual_deviation() / points.seconds.mean();
-  rate.caveats = caveats_of(points, *line, rate.fixed);
+  rate.dependence = dependence_of_residuals(points, *line);
+  rate.caveats = caveats_of(points, *line, rate);
   return rate;
 }
 
-std::optional<double> half_width_percent(const WorkRate& rate) {
-  const Interval& interval = rate.unit.interval_seconds;
-  if (interval.low <= 0.0) return std::nullopt;
-  return 50.0 * (interval.high - interval.low) / rate.unit.seconds;
+std::optional<double> WorkRate::half_width_percent() const { return half_width_percent_after(runs); }
+
+std::optional<double> WorkRate::half_width_percent_after(std::size_t all_runs) const {
+  constexpr std::size_t least_runs = 3;
+  if (unit.interval_seconds.low <= 0.0 || all_runs < least_runs) return std::nullopt;
+  const double narrower = quantile_of_line(confidence, all_runs) / quantile_of_line(confidence, runs) *
+                          std::sqrt(static_cast<double>(runs) / static_cast<double>(all_runs));
+  return half_width_percent_of(unit, unit.random_seconds * narrower);
+}
+
+std::optional<double> WorkRate::floor_percent() const {
+  return unit.interval_seconds.low > 0.0 ? std::optional(half_width_percent_of(unit, 0.0)) : std::nullopt;
+}
+
+std::optional<std::size_t> WorkRate::runs_needed(double within_percent) const {
+  const std::optional<double> floor = floor_percent();
+  if (!floor || *floor >= within_percent) return std::nullopt;
+  return least_runs_for([&](std::size_t all_runs) {
+    const std::optional<double> width = half_width_percent_after(all_runs);
+    return width && *width <= within_percent;
+  });
+}
+
+KnownSoFar known_so_far(const WorkRate& rate, double within_percent) {
+  return {rate.runs, rate.half_width_percent(), rate.floor_percent().value_or(0.0), rate.runs_needed(within_percent),
+          [rate](std::size_t all_runs) { return rate.half_width_percent_after(all_runs); }};
 }
 
 }  // namespace halcyon

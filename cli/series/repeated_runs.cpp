@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 
 #include "cli/console/output.hpp"
@@ -169,26 +168,10 @@ std::vector<WorkedRun> worked_runs(const Repetition& repetition) {
   std::vector<WorkedRun> runs;
   for (std::size_t i = 0; i < repetition.runs.size(); ++i) {
     const ListedRun& run = repetition.runs[i];
-    if (!repetition.summary.unused[i] && run.run.undisturbed) runs.push_back({run.work, run.run.undisturbed->seconds});
+    if (!repetition.summary.unused[i] && run.run.undisturbed)
+      runs.push_back({run.work, run.run.undisturbed->uncertain()});
   }
   return runs;
-}
-
-// The cost of a unit as a mean: more runs make its interval narrower in the same way. A cost that may be 0 has no width
-// in percent.
-KnownSoFar known_so_far(const WorkSeries& work, double confidence, double within_percent) {
-  if (!work.rate) return {};
-  const EstimatedCost& unit = work.rate->unit;
-  const std::optional<double> width = half_width_percent(*work.rate);
-  if (!width) return {.runs = work.rate->runs};
-  MeanTime mean{.runs = work.rate->runs,
-                .mean_seconds = unit.seconds,
-                .interval_seconds = unit.interval_seconds,
-                .confidence = confidence,
-                .random_seconds = 0.5 * (unit.interval_seconds.high - unit.interval_seconds.low)};
-  const double factor = *width / within_percent;
-  mean.runs_needed = static_cast<std::size_t>(std::ceil(static_cast<double>(mean.runs) * factor * factor));
-  return halcyon::known_so_far(mean);
 }
 
 SeriesProgress progress_of(const RepeatedRuns& runs) {
@@ -214,7 +197,8 @@ std::size_t finished(const Repetition& repetition) {
 KnownSoFar known_so_far(const RepeatRequest& request, const Repetition& repetition) {
   if (repetition.other) return halcyon::known_so_far(repetition.other->versus.undisturbed);
   if (!repetition.work) return halcyon::known_so_far(repetition.summary.undisturbed);
-  return known_so_far(*repetition.work, request.precision.confidence, request.precision.within_percent);
+  const std::optional<WorkRate>& rate = repetition.work->rate;
+  return rate ? halcyon::known_so_far(*rate, request.precision.within_percent) : KnownSoFar{};
 }
 
 void evaluate(const RepeatRequest& request, RepeatedRuns& runs) {

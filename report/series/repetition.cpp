@@ -42,6 +42,7 @@ double enough_percent(const Repetition& series) {
 
 // What the half width will not fall below, as far as it is known.
 double floor_percent(const Repetition& series) {
+  if (series.work) return series.work->rate ? series.work->rate->floor_percent().value_or(0.0) : 0.0;
   return series.other ? known_so_far(series.other->versus.undisturbed).floor_percent
                       : answer_of(series).floor_percent();
 }
@@ -286,8 +287,11 @@ std::string repetition_text(const Repetition& series) {
   if (series.work && series.work->rate) {
     const WorkRate& rate = *series.work->rate;
     if (rate.rate_interval) {
-      text += wrapped("units per second", fmt::format("{:.4g} ({:.4g} to {:.4g})", rate.units_per_second,
-                                                      rate.rate_interval->low, rate.rate_interval->high));
+      const Interval& interval = *rate.rate_interval;
+      const std::string range = std::isinf(interval.high)
+                                    ? fmt::format("at least {:.4g}", interval.low)
+                                    : fmt::format("{:.4g} to {:.4g}", interval.low, interval.high);
+      text += wrapped("units per second", fmt::format("{:.4g} ({})", *rate.units_per_second, range));
     }
     for (const WorkCaveat code : rate.caveats) text += wrapped("note", std::string(work_caveat_words(code)));
   }
@@ -319,12 +323,12 @@ std::string outlook_words(const Repetition& series) {
     width = series.other->versus.undisturbed.half_width_percent();
   } else if (series.work) {
     made = series.work->rate ? series.work->rate->runs : 0;
-    width = series.work->rate ? half_width_percent(*series.work->rate) : std::nullopt;
+    width = series.work->rate ? series.work->rate->half_width_percent() : std::nullopt;
   }
   const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
   if (!outlook.is_reachable && outlook.reachable_percent) {
     const std::string enough = percent_words(enough_percent(series));
-    if (!series.work && floor_percent(series) >= enough_percent(series)) {
+    if (floor_percent(series) >= enough_percent(series)) {
       return so_far +
              fmt::format("±{} is not reachable so far: the floor is ±{}", enough, percent_words(floor_percent(series)));
     }

@@ -17,6 +17,7 @@ ordered_json known_or_null(const std::optional<Value>& value) {
   return value ? ordered_json(*value) : ordered_json();
 }
 
+// Of runs that did the same work.
 ordered_json mean_json(const MeanTime& mean) {
   return {{"runs", mean.runs},
           {"mean_seconds", mean.runs > 0 ? ordered_json(mean.mean_seconds) : ordered_json()},
@@ -26,12 +27,31 @@ ordered_json mean_json(const MeanTime& mean) {
           {"runs_needed", known_or_null(mean.runs_needed)}};
 }
 
-void add_summary(ordered_json& json, const SeriesSummary& summary) {
+// Of varied work, only the number of runs means something.
+ordered_json no_mean_json(const MeanTime& mean) {
+  ordered_json json = mean_json({});
+  json["runs"] = mean.runs;
+  return json;
+}
+
+void add_means(ordered_json& json, const SeriesSummary& summary) {
   json["measured"] = mean_json(summary.measured);
   json["quiet"] = mean_json(summary.quiet);
   json["undisturbed"] = mean_json(summary.undisturbed);
   json["autocorrelation"] = summary.undisturbed.dependence.autocorrelation;
   json["subsession_runs"] = summary.undisturbed.dependence.subsession_runs;
+}
+
+void add_no_means(ordered_json& json, const SeriesSummary& summary, const WorkSeries& work) {
+  json["measured"] = no_mean_json(summary.measured);
+  json["quiet"] = no_mean_json(summary.quiet);
+  json["undisturbed"] = no_mean_json(summary.undisturbed);
+  const Dependence dependence = work.rate ? work.rate->dependence : Dependence{};
+  json["autocorrelation"] = dependence.autocorrelation;
+  json["subsession_runs"] = dependence.subsession_runs;
+}
+
+void add_facts(ordered_json& json, const SeriesSummary& summary) {
   json["warmup_runs"] = summary.warm_up_runs;
   json["hosts"] = summary.hosts;
   json["contradiction"] = summary.contradiction
@@ -62,11 +82,12 @@ ordered_json other_json(const OtherProgram& other) {
   json["false_alarm_percent"] =
       other.false_alarm_share ? ordered_json(100.0 * *other.false_alarm_share) : ordered_json();
   json["b"] = {{"command", valid_utf8(other.command)}};
-  add_summary(json["b"], other.summary);
+  add_means(json["b"], other.summary);
+  add_facts(json["b"], other.summary);
   return json;
 }
 
-ordered_json work_json(const WorkSeries& work) {
+ordered_json work_json(const WorkSeries& work, double within_percent) {
   ordered_json json{{"name", work.name}, {"from", work.range.from}, {"to", work.range.to}};
   const auto cost = [&work](const EstimatedCost WorkRate::*which) {
     if (!work.rate) return ordered_json();
@@ -76,9 +97,13 @@ ordered_json work_json(const WorkSeries& work) {
   };
   json["fixed"] = cost(&WorkRate::fixed);
   json["unit"] = cost(&WorkRate::unit);
-  json["units_per_second"] = work.rate ? ordered_json(work.rate->units_per_second) : ordered_json();
-  json["units_per_second_interval"] =
-      work.rate && work.rate->rate_interval ? interval_json(*work.rate->rate_interval) : ordered_json();
+  const WorkRate rate = work.rate.value_or(WorkRate{});
+  json["half_width_percent"] = known_or_null(rate.half_width_percent());
+  json["floor_percent"] = known_or_null(rate.floor_percent());
+  json["runs_needed"] = known_or_null(rate.runs_needed(within_percent));
+  json["units_per_second"] = known_or_null(rate.units_per_second);
+  // JSON has no infinity: an upper end that may be infinite is null.
+  json["units_per_second_interval"] = rate.rate_interval ? interval_json(*rate.rate_interval) : ordered_json();
   json["caveats"] = ordered_json::array();
   if (work.rate) {
     for (const WorkCaveat code : work.rate->caveats) json["caveats"].push_back(name_of(code));
@@ -112,13 +137,18 @@ ordered_json repetition_json(const Repetition& series) {
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     json["runs"].push_back(run_json(series, series.runs[i], unused[i]));
   }
-  add_summary(json, series.summary);
+  if (series.work) {
+    add_no_means(json, series.summary, *series.work);
+  } else {
+    add_means(json, series.summary);
+  }
+  add_facts(json, series.summary);
   json["within_percent"] = series.precision.within_percent;
   json["confidence_percent"] = 100.0 * series.precision.confidence;
   json["stopped_because"] =
       series.outlook.stopped_because ? ordered_json(name_of(*series.outlook.stopped_because)) : ordered_json();
   if (series.other) json["versus"] = other_json(*series.other);
-  if (series.work) json["work"] = work_json(*series.work);
+  if (series.work) json["work"] = work_json(*series.work, series.precision.within_percent);
   return json;
 }
 

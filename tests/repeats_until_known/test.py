@@ -354,6 +354,11 @@ class TimesOfPrograms(Repeating):
         self.assertEqual([run["work"] for run in result["runs"]][:2], [100.0, 400.0])
         unit = result["work"]["unit"]
         self.assertAlmostEqual(unit["seconds"], 1e-3 * MILLISECONDS, delta=0.2e-3 * MILLISECONDS)
+        low, high = unit["interval_seconds"]
+        self.assertAlmostEqual(result["work"]["half_width_percent"], 50 * (high - low) / unit["seconds"])
+        self.assertLessEqual(result["work"]["floor_percent"], result["work"]["half_width_percent"])
+        for mean in MEANS:  # the runs did different work
+            self.assertEqual({key for key, value in result[mean].items() if value is not None}, {"runs"}, mean)
         self.assertTrue(finished.output.startswith("COST  "), finished)
 
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <vector>
 
 #include "analyzer/repeat/random_effects.hpp"
@@ -437,7 +438,7 @@ TEST(Work, HasAFixedCostAndACostOfAUnit) {
   std::vector<WorkedRun> runs;
   for (std::size_t i = 0; i < 12; ++i) {
     const auto work = static_cast<double>(work_of_run(i, {1000, 16000}));
-    runs.push_back({work, (2.0 + 0.004 * work) * (1.0 + 0.002 * std::sin(2.0 * static_cast<double>(i)))});
+    runs.push_back({work, {(2.0 + 0.004 * work) * (1.0 + 0.002 * std::sin(2.0 * static_cast<double>(i)))}});
   }
   const std::optional<WorkRate> rate = work_rate(runs, 0.95);
   ASSERT_TRUE(rate);
@@ -452,7 +453,7 @@ TEST(Work, SaysWhereALineDoesNotFit) {
   std::vector<WorkedRun> runs;
   for (std::size_t i = 0; i < 12; ++i) {
     const auto work = static_cast<double>(work_of_run(i, {1000, 1900}));
-    runs.push_back({work, 1e-6 * work * work * (1.0 + 0.001 * std::sin(2.0 * static_cast<double>(i)))});
+    runs.push_back({work, {1e-6 * work * work * (1.0 + 0.001 * std::sin(2.0 * static_cast<double>(i)))}});
   }
   const std::optional<WorkRate> rate = work_rate(runs, 0.95);
   ASSERT_TRUE(rate);
@@ -460,9 +461,80 @@ TEST(Work, SaysWhereALineDoesNotFit) {
             (std::vector{WorkCaveat::narrow_range, WorkCaveat::not_linear, WorkCaveat::negative_fixed_cost}));
 }
 
+// A fixed cost of 2 s and 4 ms for each unit. Each interval reaches from the estimate to the truth, which lies above
+// it, and as far to the other side.
+std::vector<WorkedRun> runs_wrong_by(const std::function<double(double true_seconds)>& error) {
+  std::vector<WorkedRun> runs;
+  for (std::size_t i = 0; i < 8; ++i) {
+    const auto work = static_cast<double>(work_of_run(i, {1000, 16000}));
+    const double truth = 2.0 + 0.004 * work;
+    const double reach = error(truth);
+    const double estimate = truth - reach;
+    runs.push_back({work, UncertainTime::of(estimate, interval_around(estimate, 1.001 * reach), interval_confidence)});
+  }
+  return runs;
+}
+
+bool holds(const EstimatedCost& cost, double truth) {
+  return cost.interval_seconds.low <= truth && truth <= cost.interval_seconds.high;
+}
+
+TEST(Work, HasCostsWhoseIntervalsHoldTheTruthThoughAllRunsAreWrongAlike) {
+  const auto of_time = [](double seconds) { return 0.05 * seconds; };
+  const auto same_for_all = [](double) { return 0.5; };
+  const auto less_for_long_runs = [](double seconds) { return 0.1 * std::sqrt(seconds); };
+  for (const auto& error : std::vector<std::function<double(double)>>{of_time, same_for_all, less_for_long_runs}) {
+    const std::optional<WorkRate> rate = work_rate(runs_wrong_by(error), 0.95);
+    ASSERT_TRUE(rate);
+    EXPECT_TRUE(holds(rate->fixed, 2.0)) << rate->fixed.seconds;
+    EXPECT_TRUE(holds(rate->unit, 0.004)) << rate->unit.seconds;
+  }
+}
+
+TEST(Work, HasAFloorThatMoreRunsDoNotLower) {
+  const WorkRate rate = *work_rate(runs_wrong_by([](double seconds) { return 0.05 * seconds; }), 0.95);
+  EXPECT_NEAR(*rate.floor_percent(), 100.0 * 0.05 / 0.95, 0.01);
+  EXPECT_NEAR(*rate.half_width_percent(), *rate.floor_percent(), 1e-6) << "the times do not scatter";
+  EXPECT_FALSE(rate.runs_needed(5.0));
+  EXPECT_EQ(rate.runs_needed(6.0), 3U);
+  EXPECT_EQ(outlook_of(known_so_far(rate, 5.0), {.within_percent = 5.0, .least_runs = 4}, {}).stopped_because,
+            std::nullopt);
+  std::vector<WorkedRun> more = runs_wrong_by([](double seconds) { return 0.05 * seconds; });
+  more.insert(more.end(), more.begin(), more.begin() + 2);
+  EXPECT_EQ(outlook_of(known_so_far(*work_rate(more, 0.95), 5.0), {.within_percent = 5.0}, {}).stopped_because,
+            StoppedBecause::floor);
+  // An error that is the same for all amounts is none of a unit's cost.
+  EXPECT_NEAR(*work_rate(runs_wrong_by([](double) { return 0.5; }), 0.95)->floor_percent(), 0.0, 1e-6);
+}
+
+TEST(Work, NeedsFourTimesTheRunsForHalfTheWidth) {
+  std::vector<WorkedRun> runs;
+  for (std::size_t i = 0; i < 40; ++i) {
+    const auto work = static_cast<double>(work_of_run(i, {1000, 16000}));
+    runs.push_back({work, {(2.0 + 0.004 * work) * (1.0 + (i % 2 == 0 ? 0.01 : -0.01))}});
+  }
+  const WorkRate rate = *work_rate(runs, 0.95);
+  EXPECT_NEAR(*rate.half_width_percent_after(160), 0.5 * *rate.half_width_percent(), 0.02 * *rate.half_width_percent());
+  EXPECT_EQ(rate.runs_needed(*rate.half_width_percent()), 40U);
+}
+
+TEST(Work, HasARateWithoutAnUpperEndIfTheCostOfAUnitMayBeZero) {
+  const auto runs_at = [](double second, double third) {
+    return std::vector<WorkedRun>{{10.0, {1.0}}, {20.0, {second}}, {30.0, {third}}};
+  };
+  const WorkRate rising = *work_rate(runs_at(1.5, 1.1), 0.95);
+  EXPECT_FALSE(rising.half_width_percent());
+  EXPECT_NEAR(*rising.units_per_second, 1.0 / rising.unit.seconds, 1e-9);
+  EXPECT_NEAR(rising.rate_interval->low, 1.0 / rising.unit.interval_seconds.high, 1e-9);
+  EXPECT_EQ(rising.rate_interval->high, HUGE_VAL);
+  const WorkRate falling = *work_rate(runs_at(0.8, 0.7), 0.95);
+  EXPECT_FALSE(falling.units_per_second);
+  EXPECT_FALSE(falling.rate_interval);
+}
+
 TEST(Work, IsNotKnownFromOneAmount) {
-  EXPECT_FALSE(work_rate(std::vector<WorkedRun>{{10.0, 1.0}, {10.0, 1.1}, {10.0, 0.9}}, 0.95));
-  EXPECT_FALSE(work_rate(std::vector<WorkedRun>{{10.0, 1.0}, {20.0, 1.1}}, 0.95));
+  EXPECT_FALSE(work_rate(std::vector<WorkedRun>{{10.0, {1.0}}, {10.0, {1.1}}, {10.0, {0.9}}}, 0.95));
+  EXPECT_FALSE(work_rate(std::vector<WorkedRun>{{10.0, {1.0}}, {20.0, {1.1}}}, 0.95));
 }
 
 // The share of simulated series whose interval holds the truth when the series stops on its width.
