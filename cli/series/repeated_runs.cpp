@@ -215,9 +215,6 @@ void evaluate(const RepeatRequest& request, RepeatedRuns& runs) {
     other.summary = summarise(runs_of(repetition, Program::b), asked);
     const std::vector<RunPair> pairs = pairs_of(repetition);
     other.versus = compare_pairs(pairs, request.precision);
-    if (other.is_against_itself) {
-      other.false_alarm_share = false_alarm_share(pairs, request.precision, repetitions_of_false_alarms, /*seed=*/1);
-    }
     progress.seconds_per_run *= 2.0;
   }
   if (repetition.work) {
@@ -353,6 +350,10 @@ Status make_runs(const RepeatRequest& request, RepeatedRuns& runs) {
   evaluate(request, runs);
   // As it was when it was decided. A failure is none of the reasons.
   runs.repetition.outlook.stopped_because = made ? stopped : std::nullopt;
+  if (std::optional<OtherProgram>& other = runs.repetition.other; other && other->is_against_itself) {
+    other->false_alarm_share =
+        false_alarm_share(pairs_of(runs.repetition), request.precision, repetitions_of_false_alarms, /*seed=*/1);
+  }
   const Status kept = runs.series.keep_elapsed_time();
   return made ? kept : made;
 }
