@@ -12,21 +12,24 @@ bool is_below(const std::optional<double>& percent, double within_percent) {
   return percent && *percent <= within_percent;
 }
 
-// The runs that count, in all, that the limits leave room for.
-std::optional<std::size_t> possible_runs(std::size_t runs, const StoppingRule& rule, const SeriesProgress& progress) {
-  std::optional<std::size_t> possible;
-  if (rule.most_runs) possible = std::max(runs, *rule.most_runs);
+std::size_t difference_or_zero(std::size_t more, std::size_t less) { return more > less ? more - less : 0; }
+
+// How many more runs the limits leave room for, with so much warm-up among them.
+std::optional<std::size_t> further_runs(std::size_t runs, const StoppingRule& rule, const SeriesProgress& progress,
+                                        std::size_t warm_up_left) {
+  std::optional<std::size_t> further;
+  if (rule.most_runs) further = difference_or_zero(*rule.most_runs, runs + progress.without_estimate) + warm_up_left;
   if (rule.most_seconds && progress.seconds_per_run > 0.0) {
     const double left = std::max(0.0, *rule.most_seconds - progress.elapsed_seconds);
-    const std::size_t in_time = runs + static_cast<std::size_t>(left / progress.seconds_per_run);
-    possible = possible ? std::min(*possible, in_time) : in_time;
+    const auto in_time = static_cast<std::size_t>(left / progress.seconds_per_run);
+    further = further ? std::min(*further, in_time) : in_time;
   }
-  return possible;
+  return further;
 }
 
 std::optional<StoppedBecause> limit_reached(std::size_t runs, const StoppingRule& rule,
                                             const SeriesProgress& progress) {
-  if (rule.most_runs && runs >= *rule.most_runs) return StoppedBecause::max_runs;
+  if (rule.most_runs && runs + progress.without_estimate >= *rule.most_runs) return StoppedBecause::max_runs;
   if (rule.most_seconds && progress.elapsed_seconds + progress.seconds_per_run > *rule.most_seconds) {
     return StoppedBecause::time;
   }
@@ -63,13 +66,18 @@ KnownSoFar known_so_far(const MeanTime& mean) {
 Outlook outlook_of(const KnownSoFar& known, const StoppingRule& rule, const SeriesProgress& progress) {
   Outlook outlook;
   outlook.stopped_because = why_stopped(known, rule, progress);
-  outlook.possible_runs = possible_runs(known.runs, rule, progress);
+  const std::optional<std::size_t> further = further_runs(known.runs, rule, progress, progress.warm_up_left);
+  if (further) outlook.possible_runs = known.runs + difference_or_zero(*further, progress.warm_up_left);
+  outlook.most_further = further_runs(known.runs, rule, progress, progress.most_warm_up_left);
   if (!known.half_width_percent) return outlook;
   const bool is_reached = outlook.stopped_because == StoppedBecause::width;
   if (is_reached) {
     outlook.expected_runs = known.runs;
   } else if (known.runs_needed) {  // at the next look at the earliest
     outlook.expected_runs = next_look(std::max(*known.runs_needed, known.runs + 1), rule.least_runs);
+    outlook.expected_further = *outlook.expected_runs - known.runs + progress.warm_up_left;
+    // A limit ends it before, and the width is checked then.
+    if (outlook.most_further) outlook.expected_further = std::min(*outlook.expected_further, *outlook.most_further);
   }
   outlook.reachable_percent =
       outlook.possible_runs ? known.half_width_percent_after(*outlook.possible_runs) : known.floor_percent;

@@ -30,7 +30,7 @@ inline constexpr std::size_t default_least_runs = 5;
 struct StoppingRule {
   double within_percent = 2.0;                  // half width of the interval
   std::size_t least_runs = default_least_runs;  // that count; at least 2
-  std::optional<std::size_t> most_runs;         // that count
+  std::optional<std::size_t> most_runs;         // that finished and are no warm-up, with an estimate or without
   std::optional<double> most_seconds;           // since the series began
 };
 
@@ -46,6 +46,9 @@ struct SeriesProgress {
   double elapsed_seconds = 0.0;  // since the series began, over all of its allocations
   double seconds_per_run = 0.0;  // mean, including the time between runs
   bool is_interrupted = false;
+  std::size_t without_estimate = 0;  // runs that `most_runs` counts, and that do not count otherwise
+  std::size_t warm_up_left = 0;      // runs that will be made and left out
+  std::size_t most_warm_up_left = 0;
 };
 
 /// What is known about the end of a series.
@@ -55,6 +58,9 @@ struct Outlook {
   /// the width cannot be reached.
   std::optional<std::size_t> expected_runs;
   std::optional<std::size_t> possible_runs;  // that count, in total: as many as `most_runs` and `most_seconds` allow
+  /// How many more runs will be made until `expected_runs`, with warm-up, and at most until a limit. None as above.
+  std::optional<std::size_t> expected_further;
+  std::optional<std::size_t> most_further;
   /// The half width to be expected after `possible_runs`; without a limit, the floor. None if it is not known yet.
   std::optional<double> reachable_percent;
   bool is_reachable = true;  // false: not with the possible runs, or not at all

@@ -174,14 +174,6 @@ std::vector<WorkedRun> worked_runs(const Repetition& repetition) {
   return runs;
 }
 
-SeriesProgress progress_of(const RepeatedRuns& runs) {
-  SeriesProgress progress{.elapsed_seconds = runs.series.elapsed_seconds(),
-                          .is_interrupted = runs.signals.asked_to_end() != 0};
-  const std::size_t made = runs.series.runs().size();
-  if (made > 0) progress.seconds_per_run = progress.elapsed_seconds / static_cast<double>(made);
-  return progress;
-}
-
 bool has_finished(const RepeatedRun& run) { return run.end == RunEnd::finished; }
 
 // Runs or pairs that finished and are no warm-up: --max-runs counts them, whether they have an estimate or not.
@@ -191,6 +183,30 @@ std::size_t finished(const Repetition& repetition) {
   return static_cast<std::size_t>(std::count_if(pairs.begin(), pairs.end(), [](const RunPair& pair) {
     return !pair.is_warm_up && has_finished(pair.a) && has_finished(pair.b);
   }));
+}
+
+// How many of the first runs, or pairs, are still to be made and left out.
+std::size_t warm_up_left(std::size_t warm_up_runs, const Repetition& repetition) {
+  const auto left_of = [warm_up_runs](const SeriesSummary& summary) {
+    const auto made = std::count(summary.unused.begin(), summary.unused.end(), Unused::warm_up);
+    return warm_up_runs - static_cast<std::size_t>(made);
+  };
+  const std::size_t of_a = left_of(repetition.summary);
+  return repetition.other ? std::max(of_a, left_of(repetition.other->summary)) : of_a;
+}
+
+// `known_runs`: with an estimate. With pairs, these are counted instead of runs.
+SeriesProgress progress_of(const RepeatRequest& request, const RepeatedRuns& runs, std::size_t known_runs) {
+  const Repetition& repetition = runs.repetition;
+  SeriesProgress progress{.elapsed_seconds = runs.series.elapsed_seconds(),
+                          .is_interrupted = runs.signals.asked_to_end() != 0,
+                          .without_estimate = finished(repetition) - known_runs};
+  const std::size_t made = runs.series.runs().size();
+  if (made > 0) progress.seconds_per_run = progress.elapsed_seconds / static_cast<double>(made);
+  if (request.b) progress.seconds_per_run *= 2.0;
+  if (request.warm_up_runs) progress.warm_up_left = warm_up_left(*request.warm_up_runs, repetition);
+  progress.most_warm_up_left = warm_up_left(request.warm_up_runs.value_or(most_warm_up_runs), repetition);
+  return progress;
 }
 
 // What the series is to know.
@@ -209,24 +225,17 @@ void evaluate(const RepeatRequest& request, RepeatedRuns& runs) {
     repetition.summary.contradiction.reset();
     repetition.summary.caveats.clear();
   }
-  SeriesProgress progress = progress_of(runs);
   if (repetition.other) {
     OtherProgram& other = *repetition.other;
     other.summary = summarise(runs_of(repetition, Program::b), asked);
     const std::vector<RunPair> pairs = pairs_of(repetition);
     other.versus = compare_pairs(pairs, request.precision);
-    progress.seconds_per_run *= 2.0;
   }
   if (repetition.work) {
     repetition.work->rate = work_rate(worked_runs(repetition), request.precision.confidence);
   }
   const KnownSoFar known = known_so_far(request, repetition);
-  repetition.outlook = outlook_of(known, request.rule, progress);
-  std::optional<StoppedBecause>& stopped = repetition.outlook.stopped_because;
-  if (!stopped && request.rule.most_runs && finished(repetition) >= *request.rule.most_runs) {
-    const bool is_narrow = known.half_width_percent && *known.half_width_percent <= request.rule.within_percent;
-    stopped = is_narrow ? StoppedBecause::width : StoppedBecause::max_runs;
-  }
+  repetition.outlook = outlook_of(known, request.rule, progress_of(request, runs, known.runs));
 }
 
 // Makes a run, and returns how it ended; nothing if it was interrupted.

@@ -315,31 +315,33 @@ std::string repetition_text(const Repetition& series) {
 
 std::string outlook_words(const Repetition& series) {
   const Outlook& outlook = series.outlook;
-  const std::string what = series.other ? "pair" : "run";
-  std::size_t made = answer_of(series).runs;
+  const auto more = [&series](std::size_t runs) { return plural(runs, series.other ? "pair" : "run") + " more"; };
   std::optional<double> width = answer_of(series).half_width_percent();
-  if (series.other) {
-    made = series.other->versus.undisturbed.pairs;
-    width = series.other->versus.undisturbed.half_width_percent();
-  } else if (series.work) {
-    made = series.work->rate ? series.work->rate->runs : 0;
-    width = series.work->rate ? series.work->rate->half_width_percent() : std::nullopt;
-  }
+  if (series.other) width = series.other->versus.undisturbed.half_width_percent();
+  if (series.work) width = series.work->rate ? series.work->rate->half_width_percent() : std::nullopt;
   const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
+  const std::string at_most = outlook.most_further ? ", at most " + more(*outlook.most_further) : "";
   if (!outlook.is_reachable && outlook.reachable_percent) {
     const std::string enough = percent_words(enough_percent(series));
     if (floor_percent(series) >= enough_percent(series)) {
       return so_far +
-             fmt::format("±{} is not reachable so far: the floor is ±{}", enough, percent_words(floor_percent(series)));
+             fmt::format("±{} is not reachable so far: the floor is ±{}", enough,
+                         percent_words(floor_percent(series))) +
+             at_most;
     }
-    return so_far + fmt::format("±{} will not be reached within the limits, ±{} may be", enough,
-                                percent_words(*outlook.reachable_percent));
+    return so_far +
+           fmt::format("±{} will not be reached within the limits, ±{} may be", enough,
+                       percent_words(*outlook.reachable_percent)) +
+           at_most;
   }
-  if (!outlook.expected_runs)
-    return so_far.empty() ? "the first runs show how many are needed"
-                          : so_far + "it is not known how many more are needed";
-  return so_far +
-         fmt::format("about {} more", plural(*outlook.expected_runs > made ? *outlook.expected_runs - made : 1, what));
+  if (!outlook.expected_further) {
+    return (so_far.empty() ? "the first runs show how many are needed"
+                           : so_far + "it is not known how many more are needed") +
+           at_most;
+  }
+  if (outlook.expected_further == outlook.most_further) return so_far + "at most " + more(*outlook.most_further);
+  return so_far + "about " + more(*outlook.expected_further) +
+         (outlook.most_further ? fmt::format(", at most {}", *outlook.most_further) : "");
 }
 
 }  // namespace halcyon

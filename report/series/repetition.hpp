@@ -64,7 +64,7 @@ std::vector<RunPair> pairs_of(const Repetition& series);
 /// The answer first, then the means and every run, in 80 columns.
 std::string repetition_text(const Repetition& series);
 
-/// "about 4 more runs", or why the precision cannot be reached, for a waiting user.
+/// "about 4 runs more, at most 7", or why the precision cannot be reached, for a waiting user.
 std::string outlook_words(const Repetition& series);
 
 }  // namespace halcyon

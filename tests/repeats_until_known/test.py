@@ -180,6 +180,8 @@ class RepeatsUntilKnown(Repeating):
         self.assertNotIn("warm-up", reasons[2:])
         self.assertEqual(len(reasons), 2 + 2 * 2)
         self.assertGreaterEqual(result["versus"]["pairs_left_out"], 1)
+        self.assertIn("run 1 (a-001, the first runs show how many are needed, at most 3 pairs more)", finished.errors)
+        self.assertIn("at most 2 pairs more", finished.errors)
 
     def test_work_that_makes_no_difference_is_told(self):
         program = self.script(f"[ -n \"$1\" ] && exec $program {STEPS} {MILLISECONDS}")

@@ -330,6 +330,29 @@ TEST(Stopping, IsByTheLimitsThatWereSet) {
   EXPECT_EQ(outlook_of(known(6, 2.0, 30), rule, {10.0, 1.0, true}).stopped_because, StoppedBecause::interrupted);
 }
 
+TEST(Stopping, CountsRunsWithoutAnEstimate) {
+  const StoppingRule rule{.within_percent = 1.0, .most_runs = 8};
+  EXPECT_EQ(outlook_of(known(6, 2.0, 30), rule, {.without_estimate = 2}).stopped_because, StoppedBecause::max_runs);
+  EXPECT_EQ(outlook_of(known(6, 2.0, 30), rule, {.without_estimate = 1}).stopped_because, std::nullopt);
+  EXPECT_EQ(outlook_of(known(6, 2.0, 30), rule, {.without_estimate = 1}).possible_runs, 7U);
+}
+
+TEST(Stopping, ExpectsNoMoreRunsThanTheLimitsAllowAndTheWarmUpAmongThem) {
+  EXPECT_EQ(outlook_of(known(7, 1.1, 9), {.within_percent = 1.0}, {}).expected_further, 3U);
+  EXPECT_EQ(outlook_of(known(7, 1.1, 9), {.within_percent = 1.0}, {}).most_further, std::nullopt);
+  const StoppingRule by_runs{.within_percent = 1.0, .most_runs = 9};
+  EXPECT_EQ(outlook_of(known(7, 1.1, 9), by_runs, {}).expected_further, 2U);
+  EXPECT_EQ(outlook_of(known(7, 1.1, 9), by_runs, {}).most_further, 2U);
+  const StoppingRule by_time{.within_percent = 1.0, .most_seconds = 1000.0};
+  EXPECT_EQ(outlook_of(known(7, 1.1, 9), by_time, {.elapsed_seconds = 750.0, .seconds_per_run = 100.0}).most_further,
+            2U);
+  // Nothing is known yet, but how many runs there can be is.
+  const Outlook at_first = outlook_of({}, by_runs, {.warm_up_left = 3, .most_warm_up_left = 3});
+  EXPECT_EQ(at_first.most_further, 12U);
+  EXPECT_EQ(at_first.possible_runs, 9U);
+  EXPECT_EQ(outlook_of(known(2, 9.0, 50), {}, {.warm_up_left = 1, .most_warm_up_left = 1}).expected_further, 55U);
+}
+
 TEST(Stopping, SaysWhatCanBeReached) {
   const StoppingRule rule{.within_percent = 1.0, .most_seconds = 1000.0};
   const Outlook outlook = outlook_of(known(10, 4.0, 160), rule, {400.0, 20.0, false});
