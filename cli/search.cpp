@@ -141,8 +141,8 @@ double cost_of_smallest(const std::vector<VariedRun>& runs) {
   return sum / static_cast<double>(count);
 }
 
-std::vector<Trial> trials_of(const std::vector<VariedRun>& runs, Response response) {
-  const double cost = cost_of_smallest(runs);
+// `cost`: of the smallest load.
+std::vector<Trial> trials_of(const std::vector<VariedRun>& runs, Response response, double cost) {
   std::vector<Trial> trials;
   for (const VariedRun& run : runs) {
     Trial& trial = trials.emplace_back(Trial{.load = run.values.front()});
@@ -156,23 +156,49 @@ std::vector<Trial> trials_of(const std::vector<VariedRun>& runs, Response respon
   return trials;
 }
 
-// Runs of loads within the range; a search that is resumed may have had a wider one.
-std::vector<VariedRun> runs_within(const std::vector<VariedRun>& runs, const Interval& range) {
+// Runs of loads of the request; a search that is resumed may have had a wider range, or one of real loads.
+std::vector<VariedRun> runs_within(const std::vector<VariedRun>& runs, const SearchRequest& request) {
   std::vector<VariedRun> within;
-  std::copy_if(runs.begin(), runs.end(), std::back_inserter(within), [&range](const VariedRun& run) {
-    return run.values.front() >= range.low && run.values.front() <= range.high;
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(within), [&request](const VariedRun& run) {
+    const double load = run.values.front();
+    return load >= request.range.low && load <= request.range.high &&
+           (!request.whole_loads || load == std::round(load));
   });
   return within;
 }
 
+// Efficiency is relative to the smallest load. A search that is resumed with a wider range may not have run it.
+bool lacks_smallest(const std::vector<VariedRun>& runs, const SearchRequest& request) {
+  if (request.limit.response != Response::efficiency) return false;
+  std::size_t count = 0;
+  for (const VariedRun& run : runs) {
+    if (run.values.front() > request.range.low) continue;
+    if (run.failed_with) return false;
+    ++count;
+  }
+  return count < request.fewest_trials;
+}
+
+// What is tried next; nothing if the search has ended.
+std::optional<double> next_load(const std::vector<VariedRun>& runs, SearchResult& result) {
+  const SearchRequest& request = result.request;
+  result.runs = runs_within(runs, request);
+  result.trials = trials_of(result.runs, request.limit.response, cost_of_smallest(runs));
+  result.state = state_of(request, result.trials);
+  if (lacks_smallest(runs, request)) {
+    const bool may_run = result.runs.size() < request.most_runs;
+    result.state.end = may_run ? std::nullopt : std::optional(SearchEnd::too_many_runs);
+    result.state.next = may_run ? std::optional(request.range.low) : std::nullopt;
+  }
+  if (!result.state.next) return std::nullopt;
+  // The command gets the ends of the range as they are, but a load near one may be rounded to a number beyond it.
+  return std::clamp(put_into_command(*result.state.next), request.range.low, request.range.high);
+}
+
 void make_runs(VariedRuns& series, SearchResult& result, SignalRelay& relay) {
   const Progress progress;
-  for (;;) {
-    result.runs = runs_within(series.runs(), result.request.range);
-    result.trials = trials_of(result.runs, result.request.limit.response);
-    result.state = state_of(result.request, result.trials);
-    if (!result.state.next) return;
-    const std::vector<double> values{put_into_command(*result.state.next)};
+  while (const std::optional<double> next = next_load(series.runs(), result)) {
+    const std::vector<double> values{*next};
     progress.begin(result.runs.size(), series.next_words(values));
     if (const Status made = series.make(values, relay); !made) {
       result.ended_early = made.failure().message;

@@ -91,6 +91,41 @@ class FindsTheLimit(halcyon_test.Behaviour):
         for run in result["runs"]:
             self.assertAlmostEqual(run["response"], cost / (run["ranks"] * seconds[run["run"]]), msg=finished)
 
+    def test_efficiency_of_a_resumed_search_is_relative_to_the_smallest_load_it_has_run_or_the_range_has(self):
+        runs = {}  # of all loads, by name: a result has only those of its range
+        for vary, place, most_runs, smallest in (("N=2..10", "-o", 2, 2), ("N=4..10", "--resume", 2, 2),
+                                                 ("N=1..10", "--resume", 6, 1)):
+            finished = self.halcyon("search", place, "out", "--vary", vary, "--limit", "efficiency > 0.99",
+                                    "--max-runs", most_runs, "--", *LAUNCH, STEPS, "{N}")
+            result = json.loads((self.directory / "out" / "search.json").read_text())
+            runs.update({run["run"]: run for run in result["runs"]})
+
+            def cost(run):
+                return run["ranks"] * (run["undisturbed_time_seconds"] or run["run_time_seconds"])
+
+            first = [cost(run) for run in runs.values() if run["load"] == smallest]
+            self.assertGreaterEqual(len(first), 2, finished)
+            for run in result["runs"]:
+                self.assertAlmostEqual(run["response"], sum(first) / len(first) / cost(run), msg=finished)
+
+    def test_a_search_of_whole_loads_uses_no_others_of_the_search_that_it_resumes(self):
+        result, finished = self.found("rate < 5", *READ, "--accuracy", "99%", vary="N=1.0..2.5")
+        self.assertTrue(any(load["load"] % 1 for load in result["loads"]), finished)
+        finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..3", "--limit", "rate < 5", *READ,
+                                "--accuracy", "99%", "--export-json", "-", "--", *LAUNCH, STEPS, "{N}")
+        self.assertEqual(finished.status, 0, finished)
+        result = json.loads(finished.output)
+        self.assertEqual(result["answer"]["load"], 2, finished)
+        self.assertEqual([load["load"] % 1 for load in result["loads"]], [0] * len(result["loads"]), finished)
+
+    def test_no_load_is_rounded_to_one_beyond_the_range(self):
+        program = self.directory / "program.sh"
+        program.write_text(f"{STEPS} 0 && echo cost: $1\n")
+        # Half of the first load is 1500001.5, and six digits of it are 1.5e6.
+        result, finished = self.found("rate < 1", *READ, "--start", "3000003", vary="N=1500001.0..4000000.0",
+                                      program=("/bin/sh", program, "{N}"), status=NONE_MEETS)
+        self.assertEqual([load["load"] for load in result["loads"]], [1500001, 3000003], finished)
+
     def test_a_range_that_meets_the_limit_everywhere_or_nowhere_is_told(self):
         result, finished = self.found("rate < 1e6", *READ, vary="N=1..3")
         self.assertEqual((result["stopped_because"], result["answer"]["load"]), ("all-meet", 3), finished)
