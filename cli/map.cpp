@@ -135,6 +135,7 @@ void add_map(const Command& program) {
   command.notes(
       "Runs the command after '--' with those combinations from which the others can be predicted best, and predicts\n"
       "the others with a quadratic surface. Times are undisturbed times, or measured times if a run has no verdict.\n"
+      "A shell's ${NAME} in the command stays as it is.\n"
       "Exit status: 0 all runs made, 2 bad usage or a failed run.\n"
       "Examples:\n"
       "  halcyon map --vary ranks=1,2,4,8 --vary size=100,200,400 -- mpirun -np {ranks} ./app {size}\n"

@@ -291,6 +291,7 @@ void add_search(const Command& program) {
   add_varied_runs_options(command, options->common);
   command.notes(
       "Runs the command after '--' with different loads, at least two runs of each, until the answer is known.\n"
+      "A shell's ${NAME} in the command stays as it is.\n"
       "time is the undisturbed time of a run, or its measured time if it has no verdict. efficiency is (ranks x\n"
       "time) of the smallest load, divided by (ranks x time) of the run. rate is the number that --read takes from\n"
       "the output, or the load per second.\n"

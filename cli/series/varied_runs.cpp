@@ -83,8 +83,9 @@ Words with_values(const Words& launch, const std::vector<std::string>& names, co
       const std::string placeholder = "{" + names[i] + "}";
       const std::string value = value_text(values[i]);
       for (std::size_t at = word.find(placeholder); at != std::string::npos; at = word.find(placeholder, at)) {
-        word.replace(at, placeholder.size(), value);
-        at += value.size();
+        const bool is_of_shell = at > 0 && word[at - 1] == '$';
+        if (!is_of_shell) word.replace(at, placeholder.size(), value);
+        at += is_of_shell ? placeholder.size() : value.size();
       }
     }
   }
@@ -312,8 +313,9 @@ std::string VariedRuns::next_words(const std::vector<double>& values) const {
 
 void add_varied_runs_options(const Command& command, VariedRunsOptions& options) {
   command
-      .option("--read", options.read,
-              "Regular expression for the number in the program's output; the last match is used")
+      .option(
+          "--read", options.read,
+          "Regular expression for the number in the program's output: the first match of the last line that has one")
       .placeholder("REGEX");
   command
       .option("-o,--output", options.directory,

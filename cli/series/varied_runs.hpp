@@ -37,14 +37,14 @@ Outcome<Factor> parse_factor(const std::string& text);
 /// A share such as 90% or 90, as 0.9. It must be in the interval `between`, also of shares.
 Outcome<double> parse_share(const std::string& text, const Interval& between);
 
-/// The command with values instead of the names in braces.
+/// The command with values instead of the names in braces. A shell's ${NAME} stays.
 Words with_values(const Words& launch, const std::vector<std::string>& names, const std::vector<double>& values);
 
 /// The value as it is put into a command: with at most six digits, unless it is whole.
 double put_into_command(double value);
 
 /// Why a {NAME} of the command has no value, or a name is not in the command; nothing if all is well. A shell's ${NAME}
-/// is not changed. `option`: the option that gives values.
+/// needs none. `option`: the option that gives values.
 std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
                                                 std::string_view option);
 
@@ -82,7 +82,7 @@ class VariedRuns {
   /// One more run with these values. A failure if it gave no result, or a signal asked this process to end.
   Status make(const std::vector<double>& values, SignalRelay& relay);
 
-  /// "N=16 for the second time; a run with N=8 took 3 s"
+  /// "N=16; N=8 took 3 s": how long the next run may take.
   std::string next_words(const std::vector<double>& values) const;
 
  private:
