@@ -97,7 +97,7 @@ EstimatedCost cost_of(double seconds, double random_seconds, double if_below, do
 }
 
 // Half of the interval with such a random part, in percent of the cost.
-double half_width_percent_of(const EstimatedCost& cost, double random_seconds) {
+double half_width_percent_with(const EstimatedCost& cost, double random_seconds) {
   return 50.0 *
          (std::hypot(random_seconds, cost.floor_below_seconds) + std::hypot(random_seconds, cost.floor_above_seconds)) /
          cost.seconds;
@@ -146,11 +146,11 @@ std::optional<double> WorkRate::half_width_percent_after(std::size_t all_runs) c
   if (unit.interval_seconds.low <= 0.0 || all_runs < least_runs) return std::nullopt;
   const double narrower = quantile_of_line(confidence, all_runs) / quantile_of_line(confidence, runs) *
                           std::sqrt(static_cast<double>(runs) / static_cast<double>(all_runs));
-  return half_width_percent_of(unit, unit.random_seconds * narrower);
+  return half_width_percent_with(unit, unit.random_seconds * narrower);
 }
 
 std::optional<double> WorkRate::floor_percent() const {
-  return unit.interval_seconds.low > 0.0 ? std::optional(half_width_percent_of(unit, 0.0)) : std::nullopt;
+  return unit.interval_seconds.low > 0.0 ? std::optional(half_width_percent_with(unit, 0.0)) : std::nullopt;
 }
 
 std::optional<std::size_t> WorkRate::runs_needed(double within_percent) const {

@@ -56,8 +56,8 @@ int error_of_writing(const std::string& file, const std::function<void(std::ostr
 }
 
 Failure cannot_write(const std::string& file, int error) {
-  const bool is_full = error == ENOSPC || error == EDQUOT;
-  return {"cannot write " + file + ": " + std::strerror(error) + (is_full ? ": make room there" : "")};
+  const bool has_no_room = error == ENOSPC || error == EDQUOT;
+  return {"cannot write " + file + ": " + std::strerror(error) + (has_no_room ? ": make room there" : "")};
 }
 
 }  // namespace
