@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "report/layout.hpp"
 #include "report/words.hpp"
@@ -160,6 +161,21 @@ std::string caveat_words(const Caveat& caveat) {
   return "";
 }
 
+// What else is known of the runs of one program. `whose` is before each label.
+std::string facts_about(const SeriesSummary& summary, std::string_view whose) {
+  const auto line = [whose](std::string_view label, std::string content) {
+    return wrapped(fmt::format("{}{}", whose, label), std::move(content));
+  };
+  std::string text =
+      line("hosts", fmt::format("{} seen; other hosts may give other times", plural(summary.hosts, "host")));
+  if (summary.warm_up_runs > 0) {
+    text += line("warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run")));
+  }
+  if (summary.contradiction) text += line("CONTRADICTION", contradiction_words(*summary.contradiction));
+  for (const Caveat& caveat : summary.caveats) text += line("note", caveat_words(caveat));
+  return text;
+}
+
 std::string_view work_caveat_words(WorkCaveat code) {
   switch (code) {
     case WorkCaveat::narrow_range: return "the amounts of work are too similar to determine the fixed cost";
@@ -274,6 +290,10 @@ std::string repetition_text(const Repetition& series) {
       text += wrapped("unpaired", fmt::format("{:.4f} to {:.4f} (Welch)", versus.undisturbed.welch->low,
                                               versus.undisturbed.welch->high));
     }
+    if (versus.pairs_left_out > 0) {
+      text += wrapped("left out", plural(versus.pairs_left_out, "pair") +
+                                      ": one of the runs failed, did other work, was warm-up or has no estimate");
+    }
     if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.interval) {
       text += wrapped("to decide", to_decide_words(series));
     }
@@ -295,14 +315,10 @@ std::string repetition_text(const Repetition& series) {
     }
     for (const WorkCaveat code : rate.caveats) text += wrapped("note", std::string(work_caveat_words(code)));
   }
-  const SeriesSummary& summary = series.summary;
-  text += wrapped("hosts", fmt::format("{} seen; other hosts may give other times", plural(summary.hosts, "host")));
-  if (summary.warm_up_runs > 0)
-    text += wrapped("warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run")));
-  if (summary.contradiction) text += wrapped("CONTRADICTION", contradiction_words(*summary.contradiction));
-  for (const Caveat& caveat : summary.caveats) text += wrapped("note", caveat_words(caveat));
+  text += facts_about(series.summary, series.other ? "A: " : "");
+  if (series.other) text += facts_about(series.other->summary, "B: ");
   if (!series.work) {
-    text += "\n" + means_table(summary, series.precision);
+    text += "\n" + means_table(series.summary, series.precision);
     if (series.other) {
       text += "\n  B\n" + means_table(series.other->summary, series.precision);
     } else {

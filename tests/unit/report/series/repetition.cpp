@@ -1,0 +1,102 @@
+// What a reader of `halcyon repeat` sees of a series of runs.
+#include "report/series/repetition.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <sstream>
+#include <string>
+#include <string_view>
+
+namespace {
+
+using namespace halcyon;
+
+// Lines joined, since long ones continue on the next.
+std::string joined(const std::string& text) {
+  std::istringstream in(text);
+  std::string all;
+  for (std::string word; in >> word;) all += word + " ";
+  return all;
+}
+
+bool says(const Repetition& series, std::string_view words) {
+  return joined(repetition_text(series)).find(words) != std::string::npos;
+}
+
+ListedRun listed(double measured, double undisturbed, Program program = Program::a) {
+  ListedRun run{.name = "run-001", .program = program, .interference_percent = 100.0 * (1.0 - undisturbed / measured)};
+  run.run.measured_seconds = measured;
+  run.run.undisturbed = {undisturbed, {0.999 * undisturbed, 1.001 * undisturbed}};
+  run.run.verdict = verdict_of(run.interference_percent);
+  run.run.hosts = {"node"};
+  return run;
+}
+
+// As `halcyon repeat` does it after the last run.
+void evaluate(Repetition& series, const SeriesRequest& request = {}) {
+  series.precision = request.precision;
+  series.summary = summarise(runs_of(series, Program::a), request);
+  if (!series.other) return;
+  series.other->summary = summarise(runs_of(series, Program::b), request);
+  series.other->versus = compare_pairs(pairs_of(series), request.precision);
+}
+
+constexpr std::array<double, 8> steady{10.01, 9.98, 10.02, 9.99, 10.0, 10.03, 9.97, 10.01};
+
+Repetition of_one_program() {
+  Repetition series{.command = "a"};
+  for (const double seconds : steady) series.runs.push_back(listed(seconds, seconds));
+  evaluate(series);
+  return series;
+}
+
+Repetition of_two_programs(double slower = 1.0) {
+  Repetition series{.command = "a", .other = OtherProgram{.command = "b"}};
+  for (const double seconds : steady) {
+    series.runs.push_back(listed(seconds, seconds));
+    series.runs.push_back(listed(slower * seconds, slower * seconds, Program::b));
+  }
+  evaluate(series);
+  return series;
+}
+
+// Undisturbed times above the measured ones are impossible.
+void make_impossible(Repetition& series, Program program) {
+  for (ListedRun& run : series.runs) {
+    if (run.program == program) run = listed(run.run.measured_seconds, 1.1 * run.run.measured_seconds, program);
+  }
+  evaluate(series);
+}
+
+TEST(RepetitionText, TellsOfBothProgramsWhatIsKnownOfTheirRuns) {
+  Repetition series = of_two_programs();
+  for (ListedRun& run : series.runs) {  // no run of B was quiet
+    if (run.program == Program::b) run = listed(2.0 * run.run.measured_seconds, run.run.measured_seconds, Program::b);
+  }
+  series.runs[1].run.hosts = {"node", "other"};
+  evaluate(series, {.warm_up_runs = 1});
+  EXPECT_TRUE(says(series, "A: hosts 1 host"));
+  EXPECT_TRUE(says(series, "B: hosts 2 hosts"));
+  EXPECT_TRUE(says(series, "A: warm-up the first 1 run left out"));
+  EXPECT_TRUE(says(series, "B: warm-up the first 1 run left out"));
+  EXPECT_TRUE(says(series, "A: note too few runs"));
+  EXPECT_TRUE(says(series, "B: note too few runs"));
+  EXPECT_TRUE(says(series, "B: note no run was"));
+  EXPECT_FALSE(says(series, "A: note no run was"));
+  EXPECT_TRUE(says(series, "left out 1 pair: "));
+}
+
+TEST(RepetitionText, TellsWhichProgramsMeansContradictEachOther) {
+  Repetition series = of_two_programs();
+  make_impossible(series, Program::b);
+  EXPECT_TRUE(says(series, "B: CONTRADICTION the undisturbed mean is"));
+  EXPECT_FALSE(says(series, "A: CONTRADICTION"));
+}
+
+TEST(RepetitionText, NamesNoProgramIfThereIsOnlyOne) {
+  EXPECT_TRUE(says(of_one_program(), " hosts 1 host"));
+  EXPECT_FALSE(says(of_one_program(), "A: "));
+}
+
+}  // namespace
