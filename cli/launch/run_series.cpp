@@ -130,7 +130,6 @@ std::optional<std::string> objection_to_name(const fs::path& directory) {
 
 // Why the directory cannot be used for a new series, if so.
 std::optional<std::string> objection_to(const fs::path& directory) {
-  if (directory.empty()) return "-o: a directory without a name";
   std::error_code error;
   if (!fs::exists(directory, error) && !fs::create_directory(directory, error)) {
     return "cannot make " + directory.string() + ": " + error.message();
@@ -201,8 +200,9 @@ fs::path RunSeries::place_of(const fs::path& directory) {
 }
 
 Outcome<RunSeries> RunSeries::begin(const fs::path& directory, SeriesPurpose purpose) {
+  if (directory.empty()) return Failure{"-o: a directory without a name"};
   RunSeries series(directory, std::move(purpose));
-  if (const auto objection = objection_to_name(series.directory_)) return Failure{*objection};
+  if (const auto objection = objection_to_name(series.directory_)) return Failure{"-o: " + *objection};
   if (const std::optional<std::string> objection = objection_to(directory)) return Failure{*objection};
   if (const Status locked = series.take_lock(); !locked) return locked.failure();
   if (const Status saved = series.save(); !saved) return saved.failure();

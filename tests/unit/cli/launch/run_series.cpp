@@ -96,7 +96,7 @@ TEST_F(RunSeriesTest, WhatRanksReplaceMustNotBeInTheNameOfItsDirectory) {
   EXPECT_NE(series.failure().message.find("must not have {np} in its name"), std::string::npos)
       << series.failure().message;
   EXPECT_FALSE(fs::exists(directory_));
-  EXPECT_EQ(why_not_resumed(), series.failure().message);
+  EXPECT_EQ("-o: " + why_not_resumed(), series.failure().message);
 }
 
 TEST_F(RunSeriesTest, OtherBracesMayBeInTheNameOfItsDirectory) {
