@@ -121,6 +121,30 @@ std::string means_table(const SeriesSummary& summary, const Precision& precision
   return text + mean_row("undisturbed times", summary.undisturbed);
 }
 
+// What the last column means, and why something is unknown.
+std::string legend_of_means(const Repetition& series) {
+  const std::string within = percent_words(series.precision.within_percent);
+  std::string text = filled("  ", 2, fmt::format("need: total number of runs to know this mean to ±{}", within));
+  std::vector<const MeanTime*> means;
+  for (const SeriesSummary* summary : {&series.summary, series.other ? &series.other->summary : nullptr}) {
+    if (summary != nullptr) means.insert(means.end(), {&summary->measured, &summary->quiet, &summary->undisturbed});
+  }
+  const auto tell_if_any = [&](auto&& is_so, const std::string& words) {
+    const bool is_any = std::any_of(means.begin(), means.end(), [&](const MeanTime* mean) { return is_so(*mean); });
+    if (is_any) text += filled(fmt::format("  {}: ", nothing), 5, words);
+  };
+  const auto has_floor_above = [&](const MeanTime& mean) {
+    return mean.floor_percent() >= series.precision.within_percent;
+  };
+  tell_if_any([](const MeanTime& mean) { return mean.runs == 0; }, "no run counts for this mean");
+  tell_if_any([](const MeanTime& mean) { return mean.runs == 1; }, "one run has no interval");
+  tell_if_any([&](const MeanTime& mean) { return mean.runs > 1 && has_floor_above(mean); },
+              "no number of runs is enough: the floor, an error that all runs may share, is not below ±" + within);
+  tell_if_any([&](const MeanTime& mean) { return mean.runs > 1 && !mean.runs_needed && !has_floor_above(mean); },
+              "more than a million runs");
+  return text;
+}
+
 std::string contradiction_words(const Contradiction& contradiction) {
   const std::string by = percent_words(std::abs(contradiction.difference_percent));
   switch (contradiction.code) {
@@ -207,6 +231,20 @@ std::string to_decide_words(const Repetition& series) {
   if (ratio.pairs_needed) return plural(*ratio.pairs_needed, "pair") + " in all";
   return fmt::format("more pairs are not enough: the floor is {}. Quieter runs lower it",
                      percent_words(ratio.floor_percent()));
+}
+
+// What more runs cannot improve, where it is most of the interval.
+std::optional<std::string> floor_words(const Repetition& series) {
+  constexpr double share_that_matters = 0.5;
+  if (series.work || series.outlook.stopped_because == StoppedBecause::floor) return std::nullopt;
+  const std::optional<double> half_width =
+      series.other ? series.other->versus.undisturbed.half_width_percent() : answer_of(series).half_width_percent();
+  const double floor = floor_percent(series);
+  if (!half_width || floor <= share_that_matters * *half_width) return std::nullopt;
+  return fmt::format(
+      "±{} of the ±{} is an error that the estimates of all runs {}may share. More runs do not reduce it; quieter runs "
+      "do",
+      percent_words(floor), percent_words(*half_width), series.other ? "of a program " : "");
 }
 
 // -- every run
@@ -315,16 +353,15 @@ std::string repetition_text(const Repetition& series) {
     }
     for (const WorkCaveat code : rate.caveats) text += wrapped("note", std::string(work_caveat_words(code)));
   }
+  if (const std::optional<std::string> floor = floor_words(series)) text += wrapped("floor", *floor);
   text += facts_about(series.summary, series.other ? "A: " : "");
   if (series.other) text += facts_about(series.other->summary, "B: ");
   if (!series.work) {
     text += "\n" + means_table(series.summary, series.precision);
     if (series.other) {
       text += "\n  B\n" + means_table(series.other->summary, series.precision);
-    } else {
-      text += fmt::format("  need: total number of runs to know this mean to ±{}\n",
-                          percent_words(series.precision.within_percent));
     }
+    text += legend_of_means(series);
   }
   return text + runs_table(series);
 }

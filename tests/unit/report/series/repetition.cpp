@@ -99,4 +99,40 @@ TEST(RepetitionText, NamesNoProgramIfThereIsOnlyOne) {
   EXPECT_FALSE(says(of_one_program(), "A: "));
 }
 
+// Each interval reaches so far to both sides, as a share of the time.
+Repetition with_reach(double reach) {
+  Repetition series = of_one_program();
+  for (ListedRun& run : series.runs) {
+    const double seconds = run.run.undisturbed->seconds;
+    run.run.undisturbed->interval_seconds = {seconds * (1.0 - reach), seconds * (1.0 + reach)};
+  }
+  evaluate(series);
+  return series;
+}
+
+TEST(RepetitionText, TellsTheFloorWhereItIsMostOfTheInterval) {
+  EXPECT_TRUE(
+      says(with_reach(0.01), " floor ±1.0 % of the ±1.0 % is an error that the estimates of all runs may share"));
+  EXPECT_FALSE(says(with_reach(0.0001), " floor "));
+}
+
+TEST(RepetitionText, TellsTheFloorOnceIfItEndedTheSeries) {
+  Repetition series = with_reach(0.03);
+  series.outlook.stopped_because = StoppedBecause::floor;
+  EXPECT_TRUE(says(series, "±2.0 % cannot be reached: the floor is 3.0 %"));
+  EXPECT_FALSE(says(series, " floor ±"));
+}
+
+TEST(RepetitionText, ExplainsWhyAMeanOrTheRunsItNeedsAreUnknown) {
+  EXPECT_FALSE(says(of_one_program(), "–:"));
+  EXPECT_TRUE(says(with_reach(0.03), "–: no number of runs is enough: the floor"));
+  Repetition series = of_one_program();
+  for (ListedRun& run : series.runs) run.run.verdict = Verdict::red;
+  evaluate(series);
+  EXPECT_TRUE(says(series, "–: no run counts for this mean"));
+  series.runs.front().run.verdict = Verdict::green;
+  evaluate(series);
+  EXPECT_TRUE(says(series, "–: one run has no interval"));
+}
+
 }  // namespace
