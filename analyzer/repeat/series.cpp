@@ -95,7 +95,8 @@ std::vector<Caveat> caveats_of(const SeriesSummary& series, const Counted& runs)
   if (mean.dependence.is_significant) caveats.push_back({CaveatCode::correlated, mean.dependence.autocorrelation});
   if (const std::optional<double> drift = drift_percent(runs.undisturbed))
     caveats.push_back({CaveatCode::drift, *drift});
-  if (mean.runs < least_runs_for_correlation) caveats.push_back({CaveatCode::few_runs, static_cast<double>(mean.runs)});
+  const bool are_too_few = mean.runs < least_runs_for_correlation && !mean.dependence.is_significant;
+  if (are_too_few) caveats.push_back({CaveatCode::few_runs, static_cast<double>(mean.runs)});
   if (series.quiet.runs == 0) caveats.push_back({CaveatCode::all_disturbed, static_cast<double>(mean.runs)});
   return caveats;
 }

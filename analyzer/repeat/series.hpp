@@ -44,7 +44,7 @@ struct Contradiction {
 enum class CaveatCode : std::uint8_t {
   correlated,     // runs depend on those before them; the interval was widened for it
   drift,          // the undisturbed times rise or fall along the series; the mean is that of the runs made
-  few_runs,       // too few to see correlation between them
+  few_runs,       // no correlation between them is seen, but they are too few to see most
   all_disturbed,  // no run was quiet: the mean depends only on estimates
 };
 constexpr std::string_view name_of(CaveatCode code) {

@@ -297,6 +297,12 @@ TEST(Caveats, SayWhatTheIntervalIsWorth) {
   EXPECT_FALSE(has(summarise(quiet_runs(steady), {}), CaveatCode::drift));
 }
 
+TEST(Caveats, DoNotSayThatRunsAreTooFewToShowACorrelationThatTheyShow) {
+  const SeriesSummary series = summarise(quiet_runs({100.0, 100.1, 100.2, 100.4, 100.5, 100.7, 100.8, 101.0}), {});
+  EXPECT_TRUE(has(series, CaveatCode::correlated));
+  EXPECT_FALSE(has(series, CaveatCode::few_runs));
+}
+
 TEST(Looks, AreAFixedSchedule) {
   std::vector<std::size_t> looks;
   for (std::size_t runs = 0; runs <= 60; ++runs) {
