@@ -230,7 +230,8 @@ std::vector<std::string> phases_words(const Phases& phases) {
     clauses.push_back(words);
   }
   if (phases.changes.size() > told.size()) {
-    clauses.push_back(fmt::format("there were {}", plural(phases.changes.size() - told.size(), "smaller change")));
+    const std::size_t more = phases.changes.size() - told.size();
+    clauses.push_back(fmt::format("there {} {}", more == 1 ? "was" : "were", plural(more, "smaller change")));
   }
   if (!phases.dominant) clauses.push_back("no level of speed held for more than half of the run");
   if (const double end = phases.end_seconds - phases.stable_to_seconds; end >= least_told * phases.end_seconds) {

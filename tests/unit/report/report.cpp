@@ -270,6 +270,8 @@ TEST(Words, SayOnlyTheLargestChangesAndHowManyMoreThereWere) {
   EXPECT_EQ(words[0], "between 4.00 s and 5.00 s the same work was 4.0 times slower");
   EXPECT_EQ(words[3], "there were 2 smaller changes");
   EXPECT_EQ(words[4], "no level of speed held for more than half of the run");
+  phases.changes.pop_back();
+  EXPECT_EQ(phases_words(phases)[3], "there was 1 smaller change");
 }
 
 TEST(ReportText, LetsNoControlCharacterOfANameThrough) {
