@@ -1,5 +1,6 @@
 // halcyon map: how the time of a program depends on several things at once, from few of their combinations.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -25,11 +26,17 @@ struct MapOptions {
   VariedRunsOptions common;
 };
 
-std::vector<MeasuredPoint> measured_points(const std::vector<VariedRun>& runs, const std::vector<Point>& grid,
-                                           bool is_time) {
+// A series that is resumed may have had other values.
+std::vector<VariedRun> runs_of_grid(const std::vector<VariedRun>& runs, const std::vector<Point>& grid) {
+  std::vector<VariedRun> of_grid;
+  std::copy_if(runs.begin(), runs.end(), std::back_inserter(of_grid),
+               [&grid](const VariedRun& run) { return std::find(grid.begin(), grid.end(), run.values) != grid.end(); });
+  return of_grid;
+}
+
+std::vector<MeasuredPoint> measured_points(const std::vector<VariedRun>& runs, bool is_time) {
   std::vector<MeasuredPoint> points;
   for (const VariedRun& run : runs) {
-    if (std::find(grid.begin(), grid.end(), run.values) == grid.end()) continue;  // of a series with other values
     const auto known = std::find_if(points.begin(), points.end(),
                                     [&run](const MeasuredPoint& each) { return each.point == run.values; });
     MeasuredPoint& point = known != points.end() ? *known : points.emplace_back(MeasuredPoint{.point = run.values});
@@ -102,8 +109,8 @@ int map(const MapOptions& options, const Words& launch) {
   const std::vector<Point> grid = grid_of(result.factors);
   SignalRelay relay;
   make_runs(options, grid, *series, result, relay);
-  result.runs = series->runs();
-  result.points = measured_points(result.runs, grid, result.is_time);
+  result.runs = runs_of_grid(series->runs(), grid);
+  result.points = measured_points(result.runs, result.is_time);
   result.surface = surface_of(result);
   const Status written = write_varied_results(*series, "map.json", options.common, map_text(result), map_json(result),
                                               [&result] { return map_html(result); });

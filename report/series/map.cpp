@@ -62,9 +62,7 @@ std::string map_text(const MapResult& result) {
     text += fmt::format("{:>12}  {}\n", cell, predicted_words(result, point));
   }
   text += "\n" + filled("", 0, sentence(result, grid.size()));
-  if (const std::string words = without_verdict_words(result.runs); result.is_time && !words.empty()) {
-    text += filled("", 0, words);
-  }
+  if (const std::string words = without_verdict_words(result.runs); !words.empty()) text += filled("", 0, words);
   if (!result.ended_early.empty()) text += filled("", 0, "It ended early: " + result.ended_early);
   return text;
 }

@@ -55,6 +55,7 @@ std::string answer_words(const SearchResult& result) {
   const std::string limit = text_of(result.request.limit);
   const std::string what = fmt::format("{} {} with {}", name_of(state.aim), result.name, limit);
   const auto known = [&](const TriedLoad& tried) {
+    if (tried.failed > 0) return mean_words(result, tried);
     return fmt::format("{} is {}, from {}", name_of(result.request.limit.response), mean_words(result, tried),
                        plural(tried.trials, "run"));
   };

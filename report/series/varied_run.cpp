@@ -31,8 +31,9 @@ ordered_json varied_run_json(const VariedRun& run, std::optional<double> respons
 }
 
 std::string without_verdict_words(const std::vector<VariedRun>& runs) {
-  const auto count = std::count_if(runs.begin(), runs.end(),
-                                   [](const VariedRun& run) { return !run.failed_with && !run.undisturbed_seconds; });
+  const auto count = std::count_if(runs.begin(), runs.end(), [](const VariedRun& run) {
+    return !run.failed_with && !run.undisturbed_seconds && !run.printed;
+  });
   if (count == 0) return {};
   return fmt::format("{} of {} runs had no verdict: their measured times count.", count, runs.size());
 }

@@ -32,7 +32,8 @@ std::string response_words(bool is_time, double response);
 /// The keys of both commands; `response` is null if the run failed.
 nlohmann::ordered_json varied_run_json(const VariedRun& run, std::optional<double> response);
 
-/// "3 of 12 runs had no verdict: their measured times count."; empty if all have one.
+/// "3 of 12 runs had no verdict: their measured times count."; empty if all have one, or printed the number that
+/// counts.
 std::string without_verdict_words(const std::vector<VariedRun>& runs);
 
 }  // namespace halcyon

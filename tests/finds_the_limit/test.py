@@ -236,6 +236,21 @@ class FindsTheLimit(halcyon_test.Behaviour):
         self.assertLess(result["error_left_out_percent"], 1e-3)
         self.assertIn("Predicted from 8 of 20 points", finished.output)
 
+    def test_where_the_program_prints_what_counts_runs_without_a_verdict_are_no_matter(self):
+        result, finished = self.found("rate < 5", *READ, vary="N=1..3")
+        self.assertIn(None, [run["undisturbed_time_seconds"] for run in result["runs"]], finished)
+        self.assertNotIn("verdict", finished.output)
+
+    def test_map_counts_no_runs_of_another_grid(self):
+        self.halcyon("map", "-o", "out", "--runs", "1", "--vary", "N=1,2,3", "--", *LAUNCH, STEPS, "{N}")
+        finished = self.halcyon("map", "--resume", "out", "--runs", "1", "--vary", "N=3,4,5", "--", *LAUNCH, STEPS,
+                                "{N}")
+        self.assertEqual(finished.status, 0, finished)
+        result = json.loads((self.directory / "out" / "map.json").read_text())
+        self.assertEqual(sorted(run["values"] for run in result["runs"]), [[3], [4], [5]], finished)
+        without_verdict = [run["undisturbed_time_seconds"] for run in result["runs"]].count(None)
+        self.assertIn(f"{without_verdict} of 3 runs had no verdict", finished.output)
+
     def test_map_goes_on_with_more_points(self):
         words = ["--vary", "N=1,2,3", *READ, "--runs", "1", "--", *LAUNCH, STEPS, "{N}"]
         finished = self.halcyon("map", "-o", "out", "--points", "2", *words)
