@@ -49,6 +49,19 @@ class Extent {
 std::string axes(const svg::Scale& y, std::string_view horizontal, const std::function<std::string(double)>& label);
 /// Numbers of runs from 1 to `last` along the horizontal axis.
 std::string counts(const svg::Scale& x, std::size_t last);
+/// Which values on the horizontal axis have room beside those before them, from the left.
+class RoomOnAxis {
+ public:
+  bool takes(double place) {
+    constexpr double room = 46.0;
+    if (place - last_ < room) return false;
+    last_ = place;
+    return true;
+  }
+
+ private:
+  double last_ = -HUGE_VAL;
+};
 /// A value on the horizontal axis.
 std::string value_on_axis(double place, std::string_view words);
 

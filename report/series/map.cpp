@@ -35,7 +35,14 @@ std::string sentence(const MapResult& result, std::size_t grid) {
         "{}. A point that is left out is predicted from the others with an error of {:.1f} % in the mean.", from,
         *result.surface->error_left_out_percent);
   }
-  return from + ". Its error is not known, since there are no more points than it needs: measure more (--points).";
+  if (result.surface->degrees_of_freedom < 1) {
+    return from + ". Its error is not known, since there are no more points than it needs: measure more (--points).";
+  }
+  if (std::any_of(result.points.begin(), result.points.end(),
+                  [](const MeasuredPoint& point) { return point.mean() == 0.0; })) {
+    return from + ". Its error in percent is not known, since a measured response is 0.";
+  }
+  return from + ". Its error is not known, since the surface needs one of the points: measure more (--points).";
 }
 
 }  // namespace

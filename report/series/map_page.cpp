@@ -27,6 +27,7 @@ std::string curve_picture(const MapResult& result) {
   const svg::Scale x{0.5, static_cast<double>(levels.size()) + 0.5, left, right};
   std::string content =
       axes(y, result.factors.front().name, [&](double value) { return response_words(result.is_time, value); });
+  RoomOnAxis room;
   double last_place = 0.0;
   double last_value = 0.0;
   for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -35,7 +36,7 @@ std::string curve_picture(const MapResult& result) {
     if (i > 0) content += svg::line(last_place, y(last_value), place, y(predicted), "undisturbed-line");
     last_place = place;
     last_value = predicted;
-    content += value_on_axis(place, value_text(levels[i]));
+    if (room.takes(place)) content += value_on_axis(place, value_text(levels[i]));
     if (const auto interval = result.surface->interval_at({levels[i]}, result.confidence)) {
       content += whisker(y, place, *interval);
     }
@@ -59,9 +60,11 @@ double depth_at(const Surface& surface, const Point& point) {
 std::string field_picture(const MapResult& result, const Point& others, const Interval& range) {
   constexpr double height = 34.0;  // of a cell
   constexpr double levels_of_shade = 6.0;
+  constexpr double letter = 7.0;  // width, about
   const Factor& down = result.factors[others.size()];
   const Factor& across = result.factors[others.size() + 1];
   const double cell = (right - left) / static_cast<double>(across.levels.size());
+  const double gap = std::min(2.0, 0.25 * cell);
   std::string content;
   for (std::size_t row = 0; row < down.levels.size(); ++row) {
     const double y = top + height * static_cast<double>(row);
@@ -74,16 +77,20 @@ std::string field_picture(const MapResult& result, const Point& others, const In
       const double share = range.high > range.low ? (depth - range.low) / (range.high - range.low) : 0.0;
       const int shade = 1 + static_cast<int>(std::min(levels_of_shade - 1.0, levels_of_shade * share));
       const double x = left + cell * static_cast<double>(column);
-      content += svg::rectangle(x, y, cell - 2.0, height - 2.0, fmt::format("disturbed level{}", shade));
-      if (measured_at(result, point) != nullptr) content += svg::circle(x + 10.0, y + 10.0, 4.0, "point");
-      content += svg::text(x + 0.5 * cell, y + 0.5 * height + 4, "middle",
-                           response_words(result.is_time, result.surface->at(point)));
+      content += svg::rectangle(x, y, cell - gap, height - 2.0, fmt::format("disturbed level{}", shade));
+      if (measured_at(result, point) != nullptr) {
+        content += svg::circle(x + std::min(10.0, 0.5 * cell), y + 10.0, 4.0, "point");
+      }
+      const std::string words = response_words(result.is_time, result.surface->at(point));
+      if (letter * static_cast<double>(words.size()) > cell) continue;  // the table above has it
+      content += svg::text(x + 0.5 * cell, y + 0.5 * height + 4, "middle", words);
     }
   }
   const double end = top + height * static_cast<double>(down.levels.size());
+  RoomOnAxis room;
   for (std::size_t column = 0; column < across.levels.size(); ++column) {
-    content += svg::text(left + cell * (static_cast<double>(column) + 0.5), end + 16, "soft middle",
-                         value_text(across.levels[column]));
+    const double place = left + cell * (static_cast<double>(column) + 0.5);
+    if (room.takes(place)) content += svg::text(place, end + 16, "soft middle", value_text(across.levels[column]));
   }
   content += svg::text(0.5 * (left + right), end + 36, "soft middle", across.name);
   content += svg::rotated(24.0, 0.5 * (top + end), "soft", down.name);

@@ -37,16 +37,13 @@ class LoadAxis {
 // The loads that were tried, and the ends of the range, as far as there is room for their value on the axis, from the
 // left.
 std::string loads_on_axis(const LoadAxis& x, const SearchResult& result) {
-  constexpr double room = 46.0;
   std::vector<double> loads{result.request.range.low, result.request.range.high};
   for (const TriedLoad& tried : result.state.tried) loads.push_back(tried.load);
   std::sort(loads.begin(), loads.end());
   std::string content;
-  double last = -room;
+  RoomOnAxis room;
   for (const double load : loads) {
-    if (x(load) - last < room) continue;
-    last = x(load);
-    content += value_on_axis(last, value_text(load));
+    if (room.takes(x(load))) content += value_on_axis(x(load), value_text(load));
   }
   return content;
 }
