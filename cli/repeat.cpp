@@ -47,7 +47,7 @@ Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
 
 int status_of(const RepeatOptions& options, const Repetition& repetition) {
   if (options.fail_on.empty()) return passed;
-  switch (repetition.other->versus.verdict) {
+  switch (versus_verdict(repetition)) {
     case VersusVerdict::slower: return negative_answer;
     case VersusVerdict::unclear: return no_answer;
     case VersusVerdict::faster: return options.fail_on == "faster" ? negative_answer : passed;

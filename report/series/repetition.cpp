@@ -60,13 +60,23 @@ std::string mean_answer(const Repetition& series) {
   const bool is_narrow = *mean.half_width_percent() <= series.precision.within_percent;
   // With fewer runs, the interval may be narrow by chance.
   const bool are_too_few = is_narrow && mean.runs < series.rule.least_runs;
+  const std::string figures = fmt::format(
+      "undisturbed, a run takes {} ± {} ({}, {} confidence, {})", seconds(mean.mean_seconds),
+      percent_words(*mean.half_width_percent()), interval_words(*mean.interval_seconds),
+      confidence_words(series.precision),
+      plural(mean.runs, "run") + (are_too_few ? fmt::format(", and {} are the least", series.rule.least_runs) : ""));
+  if (series.summary.contradiction) {
+    return filled("CONTRADICTION  ", 15, figures + ", but the means contradict each other");
+  }
   const bool is_known = is_narrow && !are_too_few;
-  return filled(is_known ? "KNOWN  " : "NOT YET KNOWN  ", is_known ? 7 : 15,
-                fmt::format("undisturbed, a run takes {} ± {} ({}, {} confidence, {})", seconds(mean.mean_seconds),
-                            percent_words(*mean.half_width_percent()), interval_words(*mean.interval_seconds),
-                            confidence_words(series.precision),
-                            plural(mean.runs, "run") +
-                                (are_too_few ? fmt::format(", and {} are the least", series.rule.least_runs) : "")));
+  return filled(is_known ? "KNOWN  " : "NOT YET KNOWN  ", is_known ? 7 : 15, figures);
+}
+
+// "A", "B", both, or nothing: whose means contradict each other.
+std::string contradicting_programs(const Repetition& series) {
+  const bool is_of_a = series.summary.contradiction.has_value();
+  const bool is_of_b = series.other->summary.contradiction.has_value();
+  return is_of_a && is_of_b ? "A and of B" : is_of_a ? "A" : is_of_b ? "B" : "";
 }
 
 std::string versus_answer(const Repetition& series) {
@@ -75,7 +85,7 @@ std::string versus_answer(const Repetition& series) {
   const std::string figures =
       fmt::format("B takes {} times as long as A, undisturbed ({} confidence, {})", ratio_words(ratio),
                   confidence_words(series.precision), plural(ratio.pairs, "pair"));
-  switch (versus.verdict) {
+  switch (versus_verdict(series)) {
     case VersusVerdict::faster: return filled("FASTER  ", 8, figures);
     case VersusVerdict::slower: return filled("SLOWER  ", 8, figures);
     case VersusVerdict::same:
@@ -83,7 +93,10 @@ std::string versus_answer(const Repetition& series) {
     case VersusVerdict::unclear: break;
   }
   if (ratio.pairs < 2) return filled("UNCLEAR  ", 9, "a comparison needs two pairs of runs with an estimate");
-  return filled("UNCLEAR  ", 9, figures);
+  const std::string contradicting = contradicting_programs(series);
+  return filled(
+      "UNCLEAR  ", 9,
+      contradicting.empty() ? figures : figures + ", but the means of " + contradicting + " contradict each other");
 }
 
 // The cost of a unit may be a few nanoseconds.
@@ -314,6 +327,10 @@ std::vector<RunPair> pairs_of(const Repetition& series) {
   return pairs;
 }
 
+VersusVerdict versus_verdict(const Repetition& series) {
+  return contradicting_programs(series).empty() ? series.other->versus.verdict : VersusVerdict::unclear;
+}
+
 std::string repetition_text(const Repetition& series) {
   std::string text = series.work ? work_answer(series) : series.other ? versus_answer(series) : mean_answer(series);
   text += "\n";
@@ -332,7 +349,8 @@ std::string repetition_text(const Repetition& series) {
       text += wrapped("left out", plural(versus.pairs_left_out, "pair") +
                                       ": one of the runs failed, did other work, was warm-up or has no estimate");
     }
-    if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.interval) {
+    if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.interval &&
+        contradicting_programs(series).empty()) {
       text += wrapped("to decide", to_decide_words(series));
     }
     if (other.false_alarm_share) {

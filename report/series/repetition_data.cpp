@@ -70,9 +70,10 @@ ordered_json ratio_json(const TimeRatio& ratio) {
           {"welch_interval", ratio.welch ? interval_json(*ratio.welch) : ordered_json()}};
 }
 
-ordered_json other_json(const OtherProgram& other) {
+ordered_json other_json(const Repetition& series) {
+  const OtherProgram& other = *series.other;
   ordered_json json = ratio_json(other.versus.undisturbed);
-  json["verdict"] = name_of(other.versus.verdict);
+  json["verdict"] = name_of(versus_verdict(series));
   json["pairs"] = other.versus.undisturbed.pairs;
   json["pairs_needed"] = known_or_null(other.versus.undisturbed.pairs_needed);
   json["floor_percent"] =
@@ -147,7 +148,7 @@ ordered_json repetition_json(const Repetition& series) {
   json["confidence_percent"] = 100.0 * series.precision.confidence;
   json["stopped_because"] =
       series.outlook.stopped_because ? ordered_json(name_of(*series.outlook.stopped_because)) : ordered_json();
-  if (series.other) json["versus"] = other_json(*series.other);
+  if (series.other) json["versus"] = other_json(series);
   if (series.work) json["work"] = work_json(*series.work, series.precision.within_percent);
   return json;
 }

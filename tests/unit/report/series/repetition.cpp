@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <string_view>
+
+#include "report/series/repetition_data.hpp"
 
 namespace {
 
@@ -133,6 +136,31 @@ TEST(RepetitionText, ExplainsWhyAMeanOrTheRunsItNeedsAreUnknown) {
   series.runs.front().run.verdict = Verdict::green;
   evaluate(series);
   EXPECT_TRUE(says(series, "–: one run has no interval"));
+}
+
+TEST(RepetitionText, BeginsWithAContradiction) {
+  Repetition series = of_one_program();
+  EXPECT_TRUE(repetition_text(series).starts_with("KNOWN  "));
+  make_impossible(series, Program::a);
+  EXPECT_TRUE(repetition_text(series).starts_with("CONTRADICTION  undisturbed, a run takes "));
+  EXPECT_TRUE(says(series, "but the means contradict each other"));
+}
+
+TEST(Comparison, IsUnclearIfTheMeansOfAProgramContradictEachOther) {
+  Repetition series = of_two_programs(1.5);
+  EXPECT_EQ(versus_verdict(series), VersusVerdict::slower);
+  for (const Program program : {Program::a, Program::b}) {
+    Repetition contradicting = series;
+    make_impossible(contradicting, program);
+    EXPECT_EQ(versus_verdict(contradicting), VersusVerdict::unclear);
+    EXPECT_TRUE(repetition_text(contradicting).starts_with("UNCLEAR  B takes "));
+    EXPECT_EQ(repetition_json(contradicting)["versus"]["verdict"], "unclear");
+    EXPECT_FALSE(says(contradicting, "to decide"));
+  }
+  make_impossible(series, Program::a);
+  EXPECT_TRUE(says(series, "but the means of A contradict each other"));
+  make_impossible(series, Program::b);
+  EXPECT_TRUE(says(series, "but the means of A and of B contradict each other"));
 }
 
 }  // namespace
