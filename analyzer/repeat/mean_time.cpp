@@ -27,8 +27,9 @@ std::optional<std::size_t> runs_needed_for(const MeanTime& mean, double within_p
 // `independent_seconds`: half width of the random part if the runs were independent.
 void set_interval(MeanTime& mean, double independent_seconds, const Precision& precision) {
   mean.random_seconds = independent_seconds * std::sqrt(mean.dependence.variance_factor);
-  mean.interval_seconds = Interval{mean.mean_seconds - std::hypot(mean.random_seconds, mean.floor_below_seconds),
-                                   mean.mean_seconds + std::hypot(mean.random_seconds, mean.floor_above_seconds)};
+  mean.interval_seconds = not_below_zero(
+      mean.mean_seconds, {mean.mean_seconds - std::hypot(mean.random_seconds, mean.floor_below_seconds),
+                          mean.mean_seconds + std::hypot(mean.random_seconds, mean.floor_above_seconds)});
   mean.runs_needed = runs_needed_for(mean, precision.within_percent);
 }
 
@@ -47,7 +48,7 @@ Estimates estimates_of(std::span<const UncertainTime> times) {
 
 std::optional<double> MeanTime::half_width_percent() const {
   if (!interval_seconds) return std::nullopt;
-  return percent_of_mean(*this, 0.5 * (interval_seconds->high - interval_seconds->low));
+  return percent_of_mean(*this, half_width_with(*this, random_seconds));
 }
 
 std::optional<double> MeanTime::half_width_percent_after(std::size_t all_runs) const {

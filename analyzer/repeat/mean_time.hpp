@@ -23,7 +23,7 @@ struct Precision {
 struct MeanTime {
   std::size_t runs = 0;
   double mean_seconds = 0.0;                 // undefined without a run
-  std::optional<Interval> interval_seconds;  // with `confidence`
+  std::optional<Interval> interval_seconds;  // with `confidence`; not below 0
   double confidence = 0.0;
   double random_seconds = 0.0;  // half width of the part that more runs make narrower
   // The part that all runs share, and that more runs do not make narrower: its reach to either side. 0 for measured
@@ -35,7 +35,7 @@ struct MeanTime {
   std::optional<std::size_t> runs_needed;
   Dependence dependence;  // of the runs; it is in the interval
 
-  /// Half of the interval's width, in percent of the mean.
+  /// Half of the interval's width, in percent of the mean, as if it could reach below 0.
   std::optional<double> half_width_percent() const;
   /// Its expected value after `all_runs` runs, if their scatter stays the same.
   std::optional<double> half_width_percent_after(std::size_t all_runs) const;

@@ -8,6 +8,10 @@ struct Interval {
   double high = 0.0;
 };
 constexpr Interval interval_around(double value, double half_width) { return {value - half_width, value + half_width}; }
+/// Of a value that cannot be negative. An estimate below 0 stays visible.
+constexpr Interval not_below_zero(double value, const Interval& interval) {
+  return value >= 0.0 && interval.low < 0.0 ? Interval{0.0, interval.high} : interval;
+}
 constexpr bool excludes_zero(const Interval& interval) { return interval.low > 0.0 || interval.high < 0.0; }
 
 /// The probability with which every interval of Halcyon should contain the truth.

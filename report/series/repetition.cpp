@@ -110,10 +110,10 @@ std::string work_answer(const Repetition& series) {
   const EstimatedCost& unit = work.rate->unit;
   return filled("COST  ", 6,
                 fmt::format("fixed {} ({}), and {} ({}) for each unit of {} ({} confidence, {})",
-                            seconds(work.rate->fixed.seconds), interval_words(work.rate->fixed.interval_seconds),
+                            seconds(work.rate->fixed.seconds), interval_words(interval_of(work.rate->fixed)),
                             cost_words(unit.seconds),
-                            cost_words(unit.interval_seconds.low) + " to " + cost_words(unit.interval_seconds.high),
-                            work.name, confidence_words(series.precision), plural(work.rate->runs, "run")));
+                            cost_words(interval_of(unit).low) + " to " + cost_words(interval_of(unit).high), work.name,
+                            confidence_words(series.precision), plural(work.rate->runs, "run")));
 }
 
 // -- means side by side

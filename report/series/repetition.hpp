@@ -54,6 +54,9 @@ struct Repetition {
   std::optional<WorkSeries> work;
 };
 
+/// A cost cannot be negative.
+inline Interval interval_of(const EstimatedCost& cost) { return not_below_zero(cost.seconds, cost.interval_seconds); }
+
 /// The runs of one program, in order.
 std::vector<RepeatedRun> runs_of(const Repetition& series, Program program);
 /// (runs) Why a run does not count, by the summary of its program; nothing if it counts.

@@ -93,8 +93,7 @@ ordered_json work_json(const WorkSeries& work, double within_percent) {
   const auto cost = [&work](const EstimatedCost WorkRate::*which) {
     if (!work.rate) return ordered_json();
     const EstimatedCost& estimated = (*work.rate).*which;
-    return ordered_json{{"seconds", estimated.seconds},
-                        {"interval_seconds", interval_json(estimated.interval_seconds)}};
+    return ordered_json{{"seconds", estimated.seconds}, {"interval_seconds", interval_json(interval_of(estimated))}};
   };
   json["fixed"] = cost(&WorkRate::fixed);
   json["unit"] = cost(&WorkRate::unit);

@@ -231,6 +231,13 @@ TEST(Mean, NeedsFourTimesTheRunsForHalfTheWidth) {
   EXPECT_NEAR(static_cast<double>(*narrow.runs_needed) / static_cast<double>(*wide.runs_needed), 4.0, 0.3);
 }
 
+TEST(Mean, HasAnIntervalThatEndsAtZeroAndTheWidthOfTheWholeOne) {
+  const MeanTime mean = mean_of(std::vector{1.0, 0.2, 3.0}, {});
+  EXPECT_EQ(mean.interval_seconds->low, 0.0);
+  EXPECT_NEAR(*mean.half_width_percent(), 100.0 * (mean.interval_seconds->high / mean.mean_seconds - 1.0), 1e-9);
+  EXPECT_NEAR(*mean.half_width_percent(), *mean.half_width_percent_after(3), 1e-9);
+}
+
 TEST(Dependence, WidensTheIntervalOfCorrelatedRuns) {
   const Dependence dependence = dependence_of(ferrari, 0.95);
   EXPECT_TRUE(dependence.is_significant);

@@ -163,4 +163,13 @@ TEST(Comparison, IsUnclearIfTheMeansOfAProgramContradictEachOther) {
   EXPECT_TRUE(says(series, "but the means of A and of B contradict each other"));
 }
 
+TEST(Cost, HasAnIntervalThatEndsAtZeroUnlessItIsItselfBelowZero) {
+  EXPECT_EQ(interval_of({.seconds = 1.0, .interval_seconds = {-2.0, 4.0}}).low, 0.0);
+  EXPECT_EQ(interval_of({.seconds = -1.0, .interval_seconds = {-2.0, -0.5}}).low, -2.0);
+  Repetition series{.command = "a", .work = WorkSeries{.name = "N", .range = {1, 2}, .rate = WorkRate{}}};
+  series.work->rate->fixed = {.seconds = 1.0, .interval_seconds = {-2.0, 4.0}};
+  EXPECT_TRUE(says(series, "fixed 1.00 s (0 s to 4.00 s)"));
+  EXPECT_EQ(repetition_json(series)["work"]["fixed"]["interval_seconds"][0], 0.0);
+}
+
 }  // namespace
