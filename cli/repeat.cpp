@@ -222,7 +222,7 @@ void add_repeat(const Command& program) {
   add_no_baseline_flag(command, options->no_baseline);
   command.notes(
       "Runs the launch command after '--' until the mean of its undisturbed times is known to the given width. It\n"
-      "shows three means: of all runs as measured, of those that were not red, and of the undisturbed times.\n"
+      "shows three means: of all runs as measured, of the green and yellow ones, and of the undisturbed times.\n"
       "Exit status: 0 done; 2 bad usage, or a failure ended the series (the runs until then are evaluated). With\n"
       "--fail-on: 3 worse than allowed, 4 unclear.\n"
       "Examples:\n"

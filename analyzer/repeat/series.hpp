@@ -45,7 +45,7 @@ enum class CaveatCode : std::uint8_t {
   correlated,     // runs depend on those before them; the interval was widened for it
   drift,          // the undisturbed times rise or fall along the series; the mean is that of the runs made
   few_runs,       // no correlation between them is seen, but they are too few to see most
-  all_disturbed,  // no run was quiet: the mean depends only on estimates
+  all_disturbed,  // no run was green or yellow: the mean depends only on estimates
 };
 constexpr std::string_view name_of(CaveatCode code) {
   switch (code) {
@@ -66,7 +66,7 @@ struct SeriesSummary {
   std::size_t warm_up_runs = 0;
   std::size_t hosts = 0;  // seen by all runs
   MeanTime measured;      // all runs that count, as measured
-  MeanTime quiet;         // of them, those that were not red, as measured; unknown ones are left out
+  MeanTime quiet;         // of them, the green and yellow ones, as measured
   MeanTime undisturbed;   // each weighted by its own interval: the default answer
   std::optional<Contradiction> contradiction;
   std::vector<Caveat> caveats;

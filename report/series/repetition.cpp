@@ -118,19 +118,22 @@ std::string work_answer(const Repetition& series) {
 
 // -- means side by side
 
+// At least one space between columns, however wide a figure is.
+constexpr const char* row_of_means = "  {:<25} {:>4} {:>9} {:>22} {:>7} {:>6}\n";
+
 std::string mean_row(std::string_view what, const MeanTime& mean) {
   const std::string needed = mean.runs_needed ? fmt::format("{}", *mean.runs_needed) : nothing;
-  return fmt::format("  {:<23}{:>5}{:>12}{:>26}{:>8}{:>6}\n", what, mean.runs,
+  return fmt::format(row_of_means, what, mean.runs,
                      mean.runs > 0 ? seconds(mean.mean_seconds) : nothing,
                      mean.interval_seconds ? interval_words(*mean.interval_seconds) : nothing,
                      mean.half_width_percent() ? percent_words(*mean.half_width_percent()) : nothing, needed);
 }
 
 std::string means_table(const SeriesSummary& summary, const Precision& precision) {
-  std::string text = fmt::format("  {:<23}{:>5}{:>12}{:>26}{:>8}{:>6}\n", "mean of", "runs", "time",
+  std::string text = fmt::format(row_of_means, "mean of", "runs", "time",
                                  confidence_words(precision) + " interval", "±", "need");
   text += mean_row("all, as measured", summary.measured);
-  text += mean_row("not red, as measured", summary.quiet);
+  text += mean_row("green or yellow, measured", summary.quiet);
   return text + mean_row("undisturbed times", summary.undisturbed);
 }
 
@@ -163,19 +166,19 @@ std::string contradiction_words(const Contradiction& contradiction) {
   switch (contradiction.code) {
     case ContradictionCode::above_quiet:
       return fmt::format(
-          "the undisturbed mean is {} above the mean of the quiet runs, which is impossible: do not use it", by);
+          "the undisturbed mean is {} above the mean of the green and yellow runs, which is impossible: do not use it", by);
     case ContradictionCode::above_measured:
       return fmt::format("the undisturbed mean is {} above the mean of all runs, which is impossible: do not use it",
                          by);
     case ContradictionCode::disturbed_runs_higher:
       return fmt::format(
           "the undisturbed times of red runs are {} above those of the others: some of their interference "
-          "was not seen. The mean of the runs that were not red is more accurate",
+          "was not seen. The mean of the green and yellow runs is more accurate",
           by);
     case ContradictionCode::disturbed_runs_lower:
       return fmt::format(
           "the undisturbed times of red runs are {} below those of the others: too much was counted as "
-          "interference. The mean of the runs that were not red is more accurate",
+          "interference. The mean of the green and yellow runs is more accurate",
           by);
   }
   return "";
@@ -193,7 +196,7 @@ std::string caveat_words(const Caveat& caveat) {
           "says little about other days",
           caveat.value);
     case CaveatCode::few_runs: return "too few runs to see whether each is similar to the one before it";
-    case CaveatCode::all_disturbed: return "no run was judged quiet: the mean depends only on estimates";
+    case CaveatCode::all_disturbed: return "no run was green or yellow: the mean depends only on estimates";
   }
   return "";
 }

@@ -127,7 +127,7 @@ std::string narrowing_picture(const Repetition& series) {
   }
   return wide_figure(picture("The means and their intervals, after each run", content),
                      fmt::format("<b>The means after each run</b>, with {:.3g} % intervals. From left to right: all "
-                                 "runs as measured, runs that were not red, undisturbed times.",
+                                 "runs as measured, green and yellow runs as measured, undisturbed times.",
                                  100.0 * series.precision.confidence));
 }
 

@@ -172,4 +172,13 @@ TEST(Cost, HasAnIntervalThatEndsAtZeroUnlessItIsItselfBelowZero) {
   EXPECT_EQ(repetition_json(series)["work"]["fixed"]["interval_seconds"][0], 0.0);
 }
 
+TEST(RepetitionText, NamesTheSecondMeanByTheVerdictsThatCount) {
+  Repetition series = of_one_program();
+  series.runs[0].run.verdict = Verdict::unknown;
+  series.runs[1].run.verdict = Verdict::yellow;
+  evaluate(series);
+  EXPECT_TRUE(says(series, "green or yellow, measured 7 "));
+  EXPECT_FALSE(says(series, "not red"));
+}
+
 }  // namespace
