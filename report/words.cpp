@@ -79,6 +79,11 @@ std::string plural(std::uint64_t count, std::string_view word) {
   return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
 }
 
+std::string confidence_words(double confidence) {
+  constexpr int digits = 10;  // fewer than a double has, since 100 times 0.9985 is not quite 99.85
+  return fmt::format("{:.{}g} %", 100.0 * confidence, digits);
+}
+
 std::string_view advice(const Profile& profile, Verdict verdict) {
   if (!profile.composed_of.empty()) return "Composed of several runs: compare with its time, do not quote it.";
   switch (verdict) {

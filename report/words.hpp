@@ -18,6 +18,8 @@ std::string duration_text(double seconds);
 
 /// "1 rank", "2 ranks".
 std::string plural(std::uint64_t count, std::string_view word);
+/// As it was asked for, in full: "99.85 %". `confidence` is between 0 and 1.
+std::string confidence_words(double confidence);
 
 /// What to do with a run of this verdict, in one sentence.
 std::string_view advice(const Profile& profile, Verdict verdict);

@@ -45,9 +45,9 @@ std::string curve_picture(const MapResult& result) {
     }
   }
   return wide_figure(picture("The surface over one factor", content),
-                     fmt::format("<b>The response over {}.</b> Line: predicted, with {:.3g} % intervals as far as they "
+                     fmt::format("<b>The response over {}.</b> Line: predicted, with {} intervals as far as they "
                                  "are within the figure. Circle: a run.",
-                                 svg::escaped(result.factors.front().name), 100.0 * result.confidence));
+                                 svg::escaped(result.factors.front().name), confidence_words(result.confidence)));
 }
 
 // What the shade of a point stands for. A surface of the logarithm is shaded by it, too: most of its points would be

@@ -19,10 +19,6 @@ std::string percent_words(double value) {
   return fmt::format("{:.{}f} %", value, size >= 9.95 ? 0 : size >= 0.095 || size == 0.0 ? 1 : 3);
 }
 
-std::string confidence_words(const Precision& precision) {
-  return fmt::format("{:.3g} %", 100.0 * precision.confidence);
-}
-
 std::string interval_words(const Interval& interval) {
   return fmt::format("{} to {}", seconds(interval.low), seconds(interval.high));
 }
@@ -63,7 +59,7 @@ std::string mean_answer(const Repetition& series) {
   const std::string figures = fmt::format(
       "undisturbed, a run takes {} ± {} ({}, {} confidence, {})", seconds(mean.mean_seconds),
       percent_words(*mean.half_width_percent()), interval_words(*mean.interval_seconds),
-      confidence_words(series.precision),
+      confidence_words(series.precision.confidence),
       plural(mean.runs, "run") + (are_too_few ? fmt::format(", and {} are the least", series.rule.least_runs) : ""));
   if (series.summary.contradiction) {
     return filled("CONTRADICTION  ", 15, figures + ", but the means contradict each other");
@@ -84,7 +80,7 @@ std::string versus_answer(const Repetition& series) {
   const TimeRatio& ratio = versus.undisturbed;
   const std::string figures =
       fmt::format("B takes {} times as long as A, undisturbed ({} confidence, {})", ratio_words(ratio),
-                  confidence_words(series.precision), plural(ratio.pairs, "pair"));
+                  confidence_words(series.precision.confidence), plural(ratio.pairs, "pair"));
   switch (versus_verdict(series)) {
     case VersusVerdict::faster: return filled("FASTER  ", 8, figures);
     case VersusVerdict::slower: return filled("SLOWER  ", 8, figures);
@@ -113,7 +109,7 @@ std::string work_answer(const Repetition& series) {
                             seconds(work.rate->fixed.seconds), interval_words(interval_of(work.rate->fixed)),
                             cost_words(unit.seconds),
                             cost_words(interval_of(unit).low) + " to " + cost_words(interval_of(unit).high), work.name,
-                            confidence_words(series.precision), plural(work.rate->runs, "run")));
+                            confidence_words(series.precision.confidence), plural(work.rate->runs, "run")));
 }
 
 // -- means side by side
@@ -123,15 +119,14 @@ constexpr const char* row_of_means = "  {:<25} {:>4} {:>9} {:>22} {:>7} {:>6}\n"
 
 std::string mean_row(std::string_view what, const MeanTime& mean) {
   const std::string needed = mean.runs_needed ? fmt::format("{}", *mean.runs_needed) : nothing;
-  return fmt::format(row_of_means, what, mean.runs,
-                     mean.runs > 0 ? seconds(mean.mean_seconds) : nothing,
+  return fmt::format(row_of_means, what, mean.runs, mean.runs > 0 ? seconds(mean.mean_seconds) : nothing,
                      mean.interval_seconds ? interval_words(*mean.interval_seconds) : nothing,
                      mean.half_width_percent() ? percent_words(*mean.half_width_percent()) : nothing, needed);
 }
 
 std::string means_table(const SeriesSummary& summary, const Precision& precision) {
   std::string text = fmt::format(row_of_means, "mean of", "runs", "time",
-                                 confidence_words(precision) + " interval", "±", "need");
+                                 confidence_words(precision.confidence) + " interval", "±", "need");
   text += mean_row("all, as measured", summary.measured);
   text += mean_row("green or yellow, measured", summary.quiet);
   return text + mean_row("undisturbed times", summary.undisturbed);
@@ -166,7 +161,8 @@ std::string contradiction_words(const Contradiction& contradiction) {
   switch (contradiction.code) {
     case ContradictionCode::above_quiet:
       return fmt::format(
-          "the undisturbed mean is {} above the mean of the green and yellow runs, which is impossible: do not use it", by);
+          "the undisturbed mean is {} above the mean of the green and yellow runs, which is impossible: do not use it",
+          by);
     case ContradictionCode::above_measured:
       return fmt::format("the undisturbed mean is {} above the mean of all runs, which is impossible: do not use it",
                          by);
@@ -273,18 +269,18 @@ std::string runs_table(const Repetition& series) {
   // An amount of work may have many digits. It is in the place of the interference.
   const std::size_t widest =
       series.work ? std::max(series.work->name.size(), std::to_string(series.work->range.to).size()) : 0;
-  const std::size_t width = std::max<std::size_t>(8, widest + 1);
-  std::string text = fmt::format("\n  {:<10}{:>10}{:>13}{:>24}{:>{}}  verdict\n", "run", "measured", "undisturbed",
+  const std::size_t width = std::max<std::size_t>(7, widest);
+  std::string text = fmt::format("\n  {:<9} {:>10} {:>12} {:>23} {:>{}}  verdict\n", "run", "measured", "undisturbed",
                                  "90 % interval", series.work ? series.work->name : "lost", width);
   const std::vector<std::optional<Unused>> unused = unused_of(series);
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     const ListedRun& run = series.runs[i];
     if (run.run.end == RunEnd::failed) {
-      text += fmt::format("  {:<10}failed\n", run.name);
+      text += fmt::format("  {:<9} failed\n", run.name);
       continue;
     }
     const auto& undisturbed = run.run.undisturbed;
-    text += fmt::format("  {:<10}{:>10}{:>13}{:>24}{:>{}}  {}{}\n", run.name, seconds(run.run.measured_seconds),
+    text += fmt::format("  {:<9} {:>10} {:>12} {:>23} {:>{}}  {}{}\n", run.name, seconds(run.run.measured_seconds),
                         undisturbed ? seconds(undisturbed->seconds) : nothing,
                         undisturbed ? interval_words(undisturbed->interval_seconds) : nothing,
                         series.work ? fmt::format("{:.0f}", run.work) : percent_words(run.interference_percent), width,

@@ -126,9 +126,9 @@ std::string narrowing_picture(const Repetition& series) {
     }
   }
   return wide_figure(picture("The means and their intervals, after each run", content),
-                     fmt::format("<b>The means after each run</b>, with {:.3g} % intervals. From left to right: all "
+                     fmt::format("<b>The means after each run</b>, with {} intervals. From left to right: all "
                                  "runs as measured, green and yellow runs as measured, undisturbed times.",
-                                 100.0 * series.precision.confidence));
+                                 confidence_words(series.precision.confidence)));
 }
 
 std::string pairs_picture(const Repetition& series) {

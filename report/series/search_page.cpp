@@ -79,9 +79,10 @@ std::string curve_picture(const SearchResult& result) {
   }
   return wide_figure(
       picture("The response over what was varied, and the limit", content),
-      fmt::format("<b>How {} depends on {}.</b> Circle: a run. Diamond: the mean, with its {:.3g} % interval as "
+      fmt::format("<b>How {} depends on {}.</b> Circle: a run. Diamond: the mean, with its {} interval as "
                   "far as it is within the figure; the large one is the answer. Dashed: the limit.",
-                  svg::escaped(name_of(limit.response)), svg::escaped(result.name), 100.0 * result.request.confidence));
+                  svg::escaped(name_of(limit.response)), svg::escaped(result.name),
+                  confidence_words(result.request.confidence)));
 }
 
 std::string order_picture(const SearchResult& result) {

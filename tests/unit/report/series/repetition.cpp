@@ -8,8 +8,10 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "report/series/repetition_data.hpp"
+#include "report/series/repetition_page.hpp"
 
 namespace {
 
@@ -179,6 +181,25 @@ TEST(RepetitionText, NamesTheSecondMeanByTheVerdictsThatCount) {
   evaluate(series);
   EXPECT_TRUE(says(series, "green or yellow, measured 7 "));
   EXPECT_FALSE(says(series, "not red"));
+}
+
+TEST(RepetitionText, HasASpaceBetweenAllColumns) {
+  Repetition series = of_one_program();
+  series.summary.measured.random_seconds = 25.7 * series.summary.measured.mean_seconds;
+  series.summary.measured.runs_needed = 1'205'140;
+  for (ListedRun& run : series.runs) run.run = listed(123456.7, 123456.7).run;
+  EXPECT_TRUE(says(series, "2570 % 1205140"));
+  EXPECT_TRUE(says(series, "run-001 123456.7 s 123456.7 s 123333.2 s to 123580.2 s 0.0 % green"));
+}
+
+TEST(RepetitionText, ShowsTheConfidenceInFull) {
+  Repetition series = of_one_program();
+  for (const auto& [confidence, words] : {std::pair{0.9985, "99.85 %"}, {0.95, "95 %"}, {0.99999, "99.999 %"}}) {
+    evaluate(series, {.precision = {.confidence = confidence}});
+    EXPECT_TRUE(says(series, std::string(words) + " confidence")) << words;
+    EXPECT_TRUE(says(series, std::string(words) + " interval")) << words;
+    EXPECT_NE(repetition_html(series).find(std::string(words) + " intervals"), std::string::npos) << words;
+  }
 }
 
 }  // namespace
