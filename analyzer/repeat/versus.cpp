@@ -90,15 +90,10 @@ VersusVerdict verdict_of_ratio(const TimeRatio& ratio, double within_percent) {
   return VersusVerdict::unclear;
 }
 
-bool counts(const RunPair& pair) {
-  return !pair.is_warm_up && pair.a.end == RunEnd::finished && pair.b.end == RunEnd::finished && pair.a.undisturbed &&
-         pair.b.undisturbed;
-}
-
 Logarithmic undisturbed_logarithms(std::span<const RunPair> pairs) {
   Logarithmic times;
   for (const RunPair& pair : pairs) {
-    if (!counts(pair)) continue;
+    if (!pair_counts(pair)) continue;
     add_logarithm(times.a, pair.a.undisturbed->uncertain());
     add_logarithm(times.b, pair.b.undisturbed->uncertain());
   }
@@ -108,7 +103,7 @@ Logarithmic undisturbed_logarithms(std::span<const RunPair> pairs) {
 Logarithmic measured_logarithms(std::span<const RunPair> pairs) {
   Logarithmic times;
   for (const RunPair& pair : pairs) {
-    if (!counts(pair)) continue;
+    if (!pair_counts(pair)) continue;
     add_logarithm(times.a, {pair.a.measured_seconds});
     add_logarithm(times.b, {pair.b.measured_seconds});
   }
@@ -116,6 +111,11 @@ Logarithmic measured_logarithms(std::span<const RunPair> pairs) {
 }
 
 }  // namespace
+
+bool pair_counts(const RunPair& pair) {
+  return !pair.is_warm_up && pair.a.end == RunEnd::finished && pair.b.end == RunEnd::finished && pair.a.undisturbed &&
+         pair.b.undisturbed;
+}
 
 std::optional<double> TimeRatio::half_width_percent() const { return half_width_percent_after(pairs); }
 

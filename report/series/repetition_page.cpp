@@ -27,6 +27,11 @@ std::string_view letter_of(Verdict verdict) {
   return "?";
 }
 
+// A run without an estimate counts as measured.
+bool is_unused(const std::optional<Unused>& unused) { return unused && *unused != Unused::no_estimate; }
+
+constexpr std::string_view unused_words = " Grey and hollow: does not count.";
+
 std::string seconds_label(double value) { return seconds(value); }
 
 std::string runs_picture(const Repetition& series, const MeanTime& mean) {
@@ -42,22 +47,27 @@ std::string runs_picture(const Repetition& series, const MeanTime& mean) {
   std::string content;
   if (mean.interval_seconds && !series.work) content += band(y, *mean.interval_seconds, "band green");
   content += axes(y, "run", seconds_label) + counts(x, series.runs.size());
+  const std::vector<std::optional<Unused>> unused = unused_of(series);
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     const RepeatedRun& run = series.runs[i].run;
-    if (run.end == RunEnd::failed) continue;
     const double place = x(static_cast<double>(i + 1));
+    if (run.end == RunEnd::failed) {
+      content += svg::text(place, bottom - 6, "soft middle", "×");
+      continue;
+    }
     const std::string_view whose = !series.other ? "" : series.runs[i].program == Program::a ? "A " : "B ";
     if (run.undisturbed) {
       content += whisker(y, place, run.undisturbed->interval_seconds) +
-                 svg::diamond(place, y(run.undisturbed->seconds), 5.0, "undisturbed");
+                 svg::diamond(place, y(run.undisturbed->seconds), 5.0, is_unused(unused[i]) ? "unused" : "undisturbed");
     }
-    content += svg::circle(place, y(run.measured_seconds), 4.0, "disturbed") +
+    content += svg::circle(place, y(run.measured_seconds), 4.0, is_unused(unused[i]) ? "unused" : "disturbed") +
                svg::text(place, y(run.measured_seconds) - 9, "soft middle",
                          fmt::format("{}{}", whose, letter_of(run.verdict)));
   }
   return wide_figure(picture("Measured and undisturbed time of every run", content),
                      "<b>Every run.</b> Circle: as measured, with its verdict (G green, Y yellow, R red, ? unknown). "
-                     "Diamond: undisturbed, with its 90 % interval." +
+                     "Diamond: undisturbed, with its 90 % interval. ×: failed." +
+                         std::string(unused_words) +
                          std::string(series.work ? ""
                                                  : " Band: the interval of the undisturbed mean (of A, where there are "
                                                    "two programs)."));
@@ -81,13 +91,17 @@ std::string work_picture(const Repetition& series) {
   std::string content = axes(y, series.work->name, seconds_label);
   for (const double end : {from, to}) content += value_on_axis(x(end), fmt::format("{:.0f}", end));
   content += svg::line(x(from), y(on_line(from)), x(to), y(on_line(to)), "threshold");
-  for (const ListedRun& run : series.runs) {
-    if (run.run.undisturbed) content += svg::diamond(x(run.work), y(run.run.undisturbed->seconds), 5.0, "undisturbed");
+  const std::vector<std::optional<Unused>> unused = unused_of(series);
+  for (std::size_t i = 0; i < series.runs.size(); ++i) {
+    const ListedRun& run = series.runs[i];
+    if (!run.run.undisturbed) continue;
+    content += svg::diamond(x(run.work), y(run.run.undisturbed->seconds), 5.0, unused[i] ? "unused" : "undisturbed");
   }
   return wide_figure(
       picture("Undisturbed time over the amount of work", content),
       "<b>Time over work.</b> Diamond: undisturbed time of a run. Line: the fixed cost and the cost of a "
-      "unit that fit best.");
+      "unit that fit best." +
+          std::string(unused_words));
 }
 
 std::string narrowing_picture(const Repetition& series) {
@@ -133,10 +147,11 @@ std::string narrowing_picture(const Repetition& series) {
 
 std::string pairs_picture(const Repetition& series) {
   const TimeRatio& ratio = series.other->versus.undisturbed;
+  const std::vector<RunPair> pairs = pairs_of(series);
   std::vector<double> ratios;  // of pairs; NaN where one run has no estimate
   Extent extent;
   extent.add(1.0);
-  for (const RunPair& pair : pairs_of(series)) {
+  for (const RunPair& pair : pairs) {
     const bool is_known = pair.a.undisturbed && pair.b.undisturbed;
     ratios.push_back(is_known ? pair.b.undisturbed->seconds / pair.a.undisturbed->seconds : NAN);
     extent.add(ratios.back());
@@ -150,11 +165,13 @@ std::string pairs_picture(const Repetition& series) {
   content += svg::line(left, y(1.0), right, y(1.0), "threshold");
   for (std::size_t pair = 0; pair < ratios.size(); ++pair) {
     if (std::isnan(ratios[pair])) continue;
-    content += svg::diamond(x(static_cast<double>(pair + 1)), y(ratios[pair]), 5.0, "undisturbed");
+    content += svg::diamond(x(static_cast<double>(pair + 1)), y(ratios[pair]), 5.0,
+                            pair_counts(pairs[pair]) ? "undisturbed" : "unused");
   }
   return wide_figure(picture("The time of B over that of A, for each pair", content),
                      "<b>B over A</b>, undisturbed, for each pair of runs. Band: the interval of the ratio. Above the "
-                     "dashed line B is slower.");
+                     "dashed line B is slower." +
+                         std::string(unused_words));
 }
 
 }  // namespace

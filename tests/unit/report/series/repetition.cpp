@@ -202,4 +202,35 @@ TEST(RepetitionText, ShowsTheConfidenceInFull) {
   }
 }
 
+std::size_t count(const std::string& text, std::string_view words) {
+  std::size_t times = 0;
+  for (std::size_t at = text.find(words); at != std::string::npos; at = text.find(words, at + 1)) ++times;
+  return times;
+}
+
+TEST(RepetitionPage, MarksTheRunsThatDoNotCount) {
+  constexpr std::string_view mark = "class=\"unused\"";
+  Repetition series = of_one_program();
+  EXPECT_EQ(count(repetition_html(series), mark), 0U);
+  EXPECT_EQ(count(repetition_html(series), ">×<"), 0U);
+  series.runs[2].run.end = RunEnd::failed;
+  series.runs[3].run.end = RunEnd::other_work;
+  evaluate(series, {.warm_up_runs = 1});
+  EXPECT_EQ(count(repetition_html(series), mark), 4U) << "circle and diamond of two runs";
+  EXPECT_EQ(count(repetition_html(series), ">×<"), 1U);
+}
+
+TEST(RepetitionPage, MarksThePairsThatDoNotCount) {
+  Repetition series = of_two_programs();
+  evaluate(series, {.warm_up_runs = 1});
+  EXPECT_EQ(count(repetition_html(series), "class=\"unused\""), 5U) << "two runs and their pair";
+}
+
+TEST(RepetitionPage, MarksTheWorkThatDoesNotCount) {
+  Repetition series = of_one_program();
+  series.work = WorkSeries{.name = "N", .range = {1, 2}, .rate = WorkRate{}};
+  evaluate(series, {.warm_up_runs = 1});
+  EXPECT_EQ(count(repetition_html(series), "class=\"unused\""), 3U) << "in both pictures";
+}
+
 }  // namespace
