@@ -50,16 +50,16 @@ struct Analysis {
   double run_time_seconds = 0.0;
   double coverage_percent = 0.0;  // share of the run time in judged groups
   double segment_rate_hz = 0.0;
-  std::vector<MethodResult> methods;          // in the order of estimators.hpp
-  std::size_t chosen = 0;                     // the method used for the verdict
-  std::vector<float> excess;                  // (segments) s by that method, may be negative; 0 if it is not judged
-  Breakdown breakdown;                        // of that excess
-  SecondsByKind spent{};                      // by the ranks that held the others up, in all segments
-  double slow_percent = 0.0;                  // of the run time, by slow changes; not in the excess
-  std::optional<NoVerdict> no_verdict;        // and why
-  std::optional<Cause> cause;                 // of a yellow or red verdict
-  std::vector<JudgedGroup> judged;            // ascending
-  std::optional<Phases> phases;               // none without a repeated part
+  std::vector<MethodResult> methods;    // in the order of estimators.hpp
+  std::size_t chosen = 0;               // the method used for the verdict
+  std::vector<float> excess;            // (segments) s by that method, may be negative; 0 if it is not judged
+  Breakdown breakdown;                  // of that excess
+  SecondsByKind spent{};                // by the ranks that held the others up, in all segments
+  double slow_percent = 0.0;            // of the run time, by slow changes; not in the excess
+  std::optional<NoVerdict> no_verdict;  // and why
+  std::optional<Cause> cause;           // of a yellow or red verdict
+  std::vector<JudgedGroup> judged;      // ascending
+  std::optional<Phases> phases;         // none without a repeated part
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
   ProbeDisplacements probes;            // not in the excess

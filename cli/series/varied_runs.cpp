@@ -20,9 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_name_of_value(const std::string& text) {
-  return RE2::FullMatch(text, "[A-Za-z_][A-Za-z0-9_]*");
-}
+bool is_name_of_value(const std::string& text) { return RE2::FullMatch(text, "[A-Za-z_][A-Za-z0-9_]*"); }
 
 std::pair<std::string, std::string> split(const std::string& text, const std::string& at) {
   const std::size_t place = text.find(at);
