@@ -105,6 +105,10 @@ std::vector<Scenario> scenarios() {
     law.disturbed = 0.3;
     law.drift = 0.05;
   });
+  add("20 runs that lose 100 %, then none disturbed", [](truth::SeriesLaw& law) {
+    law.quiet_after = 20;
+    law.disturbance = 1.0;
+  });
   return all;
 }
 
@@ -121,8 +125,9 @@ std::string runs_in_words(double runs) {
 }
 
 // How many runs the mean of the measured times takes in truth: (1.96 sd / W)^2, times (1 + r) / (1 - r) where runs are
-// correlated.
+// correlated. Not a number where the disturbances end.
 double runs_for_measured(const truth::SeriesLaw& law, const Precision& precision) {
+  if (law.quiet_after > 0) return std::nan("");
   const double square = law.is_heavy_tailed ? std::exp(1.0) : 2.0;  // mean of the squares over the square of the mean
   const double loss = law.disturbed * law.disturbance;
   const double variance = law.deviation * law.deviation + law.background * law.background +

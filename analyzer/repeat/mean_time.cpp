@@ -74,15 +74,15 @@ MeanTime mean_of(std::span<const UncertainTime> times, const Precision& precisio
   MeanTime mean{.runs = times.size(), .confidence = precision.confidence};
   if (times.empty()) return mean;
   const Estimates estimates = estimates_of(times);
-  const WeightedMean weighted = random_effects_mean(estimates.values, estimates.errors);
+  const WeightedMean weighted =
+      random_effects_mean(estimates.values, estimates.errors, MuchBetterKnown::outweigh_others);
   mean.mean_seconds = weighted.mean;
   const SharedError shared = shared_error_of(estimates, weighted.own_weights);
   mean.floor_below_seconds = precision.shared_error * shared.below;
   mean.floor_above_seconds = precision.shared_error * shared.above;
   if (times.size() < 2) return mean;
-  const double freedom = static_cast<double>(times.size() - 1);
   mean.dependence = dependence_of(weighted.standardized, precision.confidence);
-  set_interval(mean, student_quantile_of_interval(precision.confidence, freedom) * weighted.error, precision);
+  set_interval(mean, student_quantile_of_interval(precision.confidence, weighted.freedom) * weighted.error, precision);
   return mean;
 }
 

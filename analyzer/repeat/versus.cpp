@@ -46,7 +46,7 @@ TimeRatio paired_ratio(const Logarithmic& times, const Precision& precision) {
   ratio.log_floor_below = precision.shared_error * std::max({0.0, of_a.above - of_b.above, of_b.below - of_a.below});
   ratio.log_floor_above = precision.shared_error * std::max({0.0, of_b.above - of_a.above, of_a.below - of_b.below});
   if (ratio.pairs < 2) return ratio;
-  const double quantile = student_quantile_of_interval(precision.confidence, static_cast<double>(ratio.pairs - 1));
+  const double quantile = student_quantile_of_interval(precision.confidence, mean.freedom);
   ratio.log_random =
       quantile * mean.error * std::sqrt(dependence_of(mean.standardized, precision.confidence).variance_factor);
   ratio.interval = Interval{std::exp(mean.mean - std::hypot(ratio.log_random, ratio.log_floor_below)),
@@ -62,9 +62,7 @@ Interval welch_interval(const Logarithmic& times, double confidence) {
   const double difference = b.mean - a.mean;
   const double error = std::hypot(a.error, b.error);
   if (error <= 0.0) return {std::exp(difference), std::exp(difference)};
-  const auto term_of_freedom = [&](const WeightedMean& mean) {
-    return std::pow(mean.error / error, 4) / static_cast<double>(times.a.values.size() - 1);
-  };
+  const auto term_of_freedom = [&](const WeightedMean& mean) { return std::pow(mean.error / error, 4) / mean.freedom; };
   const double freedom = 1.0 / (term_of_freedom(a) + term_of_freedom(b));
   const double half_width = student_quantile_of_interval(confidence, freedom) * error;
   return {std::exp(difference - half_width), std::exp(difference + half_width)};

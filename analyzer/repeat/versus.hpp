@@ -74,6 +74,9 @@ struct Versus {
 /// Such an error is the same share of the reach of all runs (estimates.hpp), of A and of B. It cancels except for the
 /// difference of their reaches.
 ///
+/// Few pairs that are known much better do not outweigh the others: how far intervals reach says less about a pair,
+/// since most of it is an error that A and B share.
+///
 /// Each run must be judged alone. If runs are judged with other runs of their program as known runs, they share the
 /// errors of the best of them. These do not cancel and do not scatter from pair to pair.
 ///

@@ -19,6 +19,7 @@ RepeatedRun SeriesSource::next_of_other(double slower, double further_reach) {
     state_ = law_.correlation * state_ + std::sqrt(1.0 - law_.correlation * law_.correlation) * normal();
     if (uniform(random_) >= law_.correlation) is_disturbed_ = std::bernoulli_distribution(law_.disturbed)(random_);
   }
+  if (law_.quiet_after > 0) is_disturbed_ = runs_ < law_.quiet_after;
   const double expected = law_.seconds * slower;
   undisturbed_ = expected * (1.0 + law_.deviation * state_ + law_.drift * static_cast<double>(runs_) / runs_of_drift);
   double lost = law_.background * std::exponential_distribution<>(1.0)(random_);

@@ -16,6 +16,7 @@ struct SeriesLaw {
   double correlation = 0.0;     // of a run's undisturbed time with the one before; disturbances last accordingly
   double drift = 0.0;           // change of the undisturbed time over 20 runs
   double disturbed = 0.2;       // probability of a disturbed run
+  std::size_t quiet_after = 0;  // so many first runs are all disturbed, and no later one; 0: as `disturbed` says
   double disturbance = 0.15;    // mean of what a disturbed run loses
   bool is_heavy_tailed = true;  // lognormal with sigma 1; else exponential
   double background = 0.003;    // mean of what every run loses

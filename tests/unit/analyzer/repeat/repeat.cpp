@@ -144,6 +144,26 @@ TEST(RandomEffects, DoNotBelieveThatOneValueIsExact) {
   EXPECT_GT(mean.mean, 9.2);
 }
 
+TEST(RandomEffects, LetTheFewThatAreKnownMuchBetterOutweighManyOthers) {
+  std::vector<double> values{4.0, 16.0, 7.0, 13.0, 9.0, 11.0, 5.0, 15.0, 6.0, 14.0, 10.0};
+  std::vector<double> errors(values.size(), 5.0);
+  const std::vector<double> well_known{12.1, 11.9, 12.2, 11.8, 12.0};
+  values.insert(values.end(), well_known.begin(), well_known.end());
+  errors.insert(errors.end(), well_known.size(), 0.2);
+  const WeightedMean mean = random_effects_mean(values, errors, MuchBetterKnown::outweigh_others);
+  EXPECT_NEAR(mean.mean, 12.0, 0.02);
+  EXPECT_NEAR(mean.error, deviation(well_known) / std::sqrt(5.0), 0.01);
+  EXPECT_NEAR(mean.freedom, 4.0, 0.2);
+}
+
+TEST(RandomEffects, DoNotBelieveThatFourValuesOutOfManyAreExact) {
+  std::vector<double> values{9.0, 9.0, 9.0, 9.0};
+  std::vector<double> errors(4, 1e-9);
+  values.insert(values.end(), 10, 10.0);
+  errors.insert(errors.end(), 10, 1.0);
+  EXPECT_GT(random_effects_mean(values, errors, MuchBetterKnown::outweigh_others).mean, 9.3);
+}
+
 RepeatedRun run_of(double measured, double undisturbed, double error = 0.002) {
   RepeatedRun run{.measured_seconds = measured, .hosts = {"node"}};
   const double reach = error * undisturbed;
@@ -602,6 +622,22 @@ TEST(Interval, HoldsTheTruthThoughAllRunsAreWrongAlike) {
   const truth::SeriesLaw law{.disturbed = 0.3, .has_shared_error = true};
   EXPECT_GE(share_held(law, {.within_percent = 1.5}, 100), 0.92);
   EXPECT_LT(share_held(law, {.within_percent = 0.4, .shared_error = 0.0}, 100), 0.85);
+}
+
+TEST(Interval, HoldsTheTruthAndIsNarrowThoughTheFirstRunsWereHeavilyDisturbed) {
+  const truth::SeriesLaw law{.quiet_after = 20, .disturbance = 1.0};
+  std::size_t held = 0;
+  constexpr std::size_t series = 200;
+  for (std::size_t seed = 0; seed < series; ++seed) {
+    truth::SeriesSource source(law, seed);
+    std::vector<UncertainTime> runs;
+    for (std::size_t run = 0; run < 30; ++run) runs.push_back(source.next().undisturbed->uncertain());
+    const MeanTime mean = mean_of(runs, {.shared_error = 0.0});
+    const MeanTime of_quiet = mean_of(std::span(runs).subspan(20), {.shared_error = 0.0});
+    held += mean.interval_seconds->low <= law.seconds && law.seconds <= mean.interval_seconds->high ? 1 : 0;
+    EXPECT_LT(*mean.half_width_percent(), 2.0 * *of_quiet.half_width_percent()) << seed;
+  }
+  EXPECT_GE(static_cast<double>(held) / series, 0.92);
 }
 
 // How often A against itself is called faster or slower.
