@@ -8,6 +8,7 @@
 
 #include "cli/launch/hydra.hpp"
 #include "cli/launch/open_mpi.hpp"
+#include "cli/launch/programs.hpp"
 #include "cli/launch/srun.hpp"
 
 namespace halcyon::cli {
@@ -41,13 +42,14 @@ std::string advice_without_launcher(const Words& launch) {
          "  (if it is a launcher: " + by_exec + ")";
 }
 
-// What is behind the launcher, and the words of a file that lists its programs.
-Words words_behind_launcher(const Words& launch) {
-  Words words(launch.begin() + 1, launch.end());
-  if (const std::optional<std::string> file = file_of_programs(launch)) {
-    for (const Words& line : lines_of(*file)) words.insert(words.end(), line.begin(), line.end());
+// The library of the first program that shows one.
+std::optional<MpiLibrary> mpi_of_programs(const Words& launch) {
+  for (const LaunchedProgram& program : programs_of(launch)) {
+    for (const std::string& word : program.words) {
+      if (std::optional<MpiLibrary> library = mpi_of_program(word, program.library_path)) return library;
+    }
   }
-  return words;
+  return std::nullopt;
 }
 
 // A launcher alone knows its version, but Hydra also starts programs that are linked with the standard ABI.
@@ -58,27 +60,6 @@ MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const
 }
 
 }  // namespace
-
-std::optional<std::string> file_of_programs(const Words& launch) {
-  constexpr std::array<std::string_view, 4> options{"--app", "-app", "--configfile", "-configfile"};  // of Hydra
-  const auto option = std::find_first_of(launch.begin() + 1, launch.end(), options.begin(), options.end());
-  if (launch.end() - option >= 2) return *(option + 1);
-  const bool is_of_srun = std::find(launch.begin() + 1, launch.end(), "--multi-prog") != launch.end();
-  return is_of_srun ? std::optional(launch.back()) : std::nullopt;
-}
-
-std::vector<Words> programs_of(const Words& launch) {
-  if (const std::optional<std::string> file = file_of_programs(launch)) return lines_of(*file);
-  std::vector<Words> programs{{}};
-  for (auto word = launch.begin() + 1; word != launch.end(); ++word) {
-    if (*word == ":") {
-      programs.emplace_back();
-    } else {
-      programs.back().push_back(*word);
-    }
-  }
-  return programs;
-}
 
 bool starts(Launcher::Kind launcher, MpiFamily family) {
   const bool is_of_open_mpi = family == MpiFamily::open_mpi || family == MpiFamily::open_mpi_5;
@@ -93,15 +74,17 @@ bool starts(Launcher::Kind launcher, MpiFamily family) {
 Outcome<Launcher> launcher_of(const Words& launch) {
   const std::string& command = launch.front();
   const std::string name = fs::path(command).filename();
-  if (name == "srun" && found_program(command)) {
-    return Launcher{Launcher::Kind::srun, family_under_srun(launch), mpi_of_command(words_behind_launcher(launch)), {}};
+  if (is_srun(launch) && found_program(command)) {
+    std::optional<MpiLibrary> library = mpi_of_programs(launch);
+    const MpiFamily family = library ? library->family : family_of_srun(launch);
+    return Launcher{Launcher::Kind::srun, family, std::move(library), {}};
   }
   constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
                              "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
   if (std::find(names.begin(), names.end(), name) != names.end() && found_program(command)) {
     const std::string version = output_of({command, "--version"});
     if (version.empty()) return Failure{"'" + command + " --version' prints nothing"};
-    std::optional<MpiLibrary> library = mpi_of_command(words_behind_launcher(launch));
+    std::optional<MpiLibrary> library = mpi_of_programs(launch);
     const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
     if (says("Open MPI") || says("OpenRTE")) {
       const MpiFamily family = family_under_mpirun(library, command, MpiFamily::open_mpi);

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/launch/job.hpp"
 #include "cli/launch/mpi_family.hpp"
@@ -25,12 +24,6 @@ bool starts(Launcher::Kind launcher, MpiFamily family);
 
 /// Which launcher the command is, and which MPI library its ranks have. A failure says what to type instead.
 Outcome<Launcher> launcher_of(const Words& launch);
-
-/// The programs of a launch command, each with its options and arguments: between colons, or the lines of a file that
-/// lists them.
-std::vector<Words> programs_of(const Words& launch);
-/// That file; nothing if the command names none.
-std::optional<std::string> file_of_programs(const Words& launch);
 
 /// The command to start, and how to end it.
 struct LaunchCommand {

@@ -130,7 +130,7 @@ ProgramKind kind_of_program(const std::string& program) {
   if (is_python(fs::path(program).filename().string())) return ProgramKind::python;
   const ElfFile file(program);
   if (!file.is_elf()) return ProgramKind::script;
-  if (!file.has_segment(PT_INTERP)) return ProgramKind::statically;
+  if (!file.has_segment(PT_INTERP)) return ProgramKind::without_loader;
   const std::unordered_set<std::string_view> needed = file.dynamic_symbols(/*defined=*/false);
   constexpr std::array openers{"dlopen",   "dlmopen",     "execl",        "execle",  "execlp",
                                "execv",    "execve",      "execvp",       "execvpe", "fexecve",
@@ -153,27 +153,9 @@ LinkedLibraries linked_libraries(const std::string& program, const std::string& 
   return libraries_in(output_of(words));
 }
 
-std::string library_path_of(const Words& words) {
-  constexpr std::string_view name = "LD_LIBRARY_PATH";
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i].starts_with(std::string(name) + "=")) return words[i].substr(name.size() + 1);
-    // Hydra's -genv NAME VALUE
-    if (words[i] == name && i > 0 && words[i - 1].ends_with("env") && i + 1 < words.size()) return words[i + 1];
-  }
-  return "";
-}
-
 std::optional<MpiLibrary> mpi_of_program(const std::string& program, const std::string& library_path) {
   const LinkedLibraries linked = linked_libraries(program, library_path);
   return linked.mpi.empty() ? std::nullopt : std::optional(linked.mpi.front());
-}
-
-std::optional<MpiLibrary> mpi_of_command(const Words& words) {
-  const std::string library_path = library_path_of(words);
-  for (const std::string& word : words) {
-    if (std::optional<MpiLibrary> library = mpi_of_program(word, library_path)) return library;
-  }
-  return std::nullopt;
 }
 
 std::optional<MpiLibrary> mpi_beside(const std::string& launcher) {

@@ -27,20 +27,16 @@ struct LinkedLibraries {
 };
 /// For Python, what mpi4py opens. Nothing for a script. `library_path`: LD_LIBRARY_PATH of the ranks; empty: ours.
 LinkedLibraries linked_libraries(const std::string& program, const std::string& library_path = "");
-/// LD_LIBRARY_PATH that a launch command sets in its ranks; empty if it sets none.
-std::string library_path_of(const Words& words);
 /// The first MPI library of a program; nothing for a script, or without MPI.
 std::optional<MpiLibrary> mpi_of_program(const std::string& program, const std::string& library_path = "");
-/// The same for the first program with a library among the words of a command.
-std::optional<MpiLibrary> mpi_of_command(const Words& words);
 
 /// What a program is, apart from its libraries.
 enum class ProgramKind {
-  plain,       // it loads and starts nothing: without an MPI library, it will have none
-  opener,      // it may load a library or start a program, as env, numactl and interpreters do
-  python,      // MPI comes with mpi4py
-  script,      // not compiled: what it starts is not known
-  statically,  // linked: it has no dynamic loader that would preload anything
+  plain,           // it loads and starts nothing: without an MPI library, it will have none
+  opener,          // it may load a library or start a program, as env, numactl and interpreters do
+  python,          // MPI comes with mpi4py
+  script,          // not compiled: what it starts is not known
+  without_loader,  // linked statically: nothing would preload a library into it
 };
 ProgramKind kind_of_program(const std::string& program);
 /// The library in the installation of a launcher; nothing if the launcher has no directory of its own.

@@ -1,7 +1,10 @@
 #include "cli/launch/open_mpi.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
+
+#include "cli/launch/programs.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -9,22 +12,18 @@ namespace {
 // `--app FILE`, programs in a file a line, is all that Open MPI takes its programs from: no -x beside it reaches them.
 // So they go into the command line, split as Open MPI splits them, at blanks.
 Words with_app_file(const Words& launch) {
-  const auto option = std::find_if(launch.begin(), launch.end(),
-                                   [](const std::string& word) { return word == "--app" || word == "-app"; });
-  if (launch.end() - option < 2) return launch;
+  const std::optional<std::size_t> option = option_of_program_file(launch);
+  if (!option) return launch;
+  const std::vector<Words> programs = lines_of(launch[*option + 1]);
+  if (programs.empty()) return launch;  // mpirun says what is wrong with it
   Words result;
-  for (auto at = launch.begin(); at != launch.end(); ++at) {
-    if (at == option || (*at == "-x" && at + 1 != launch.end())) {
-      ++at;
+  for (std::size_t i = 0; i < launch.size(); ++i) {
+    if (i == *option || (launch[i] == "-x" && i + 1 != launch.size())) {
+      ++i;
       continue;
     }
-    // Behind a program it is the program's own option. The value of an option of mpirun may be named like a command.
-    const bool may_be_value = at != launch.begin() && (at - 1)->starts_with("-") && at->find('/') == std::string::npos;
-    if (at != launch.begin() && !may_be_value && found_program(*at)) return launch;
-    result.push_back(*at);
+    result.push_back(launch[i]);
   }
-  const std::vector<Words> programs = lines_of(*(option + 1));
-  if (programs.empty()) return launch;  // mpirun says what is wrong with it
   for (const Words& program : programs) {
     if (&program != &programs.front()) result.push_back(":");
     result.insert(result.end(), program.begin(), program.end());

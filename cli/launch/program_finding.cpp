@@ -1,10 +1,10 @@
 #include "cli/launch/program_finding.hpp"
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <optional>
-#include <string_view>
+
+#include "cli/launch/programs.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -13,21 +13,6 @@ using State = Finding::State;
 
 Finding problem(const std::string& text, const std::string& remedy) {
   return {"program", text, State::problem, remedy};
-}
-
-bool is_path(const std::string& word) { return word.find('/') != std::string::npos; }
-
-// Whether a word behind others may be the value of an option of the launcher.
-enum class Value { no, perhaps, surely };
-Value value_of_option(const Words& words, std::size_t at) {
-  constexpr std::array<std::string_view, 6> with_two{"--mca", "-mca", "--gmca", "-gmca", "-env", "-genv"};
-  const auto takes_two = [&](const std::string& option) {
-    return std::find(with_two.begin(), with_two.end(), option) != with_two.end();
-  };
-  if (at >= 1 && takes_two(words[at - 1])) return Value::surely;
-  const bool is_pair = at >= 2 && words[at - 1].find('=') != std::string::npos;  // Hydra's -genv NAME=VALUE
-  if (at >= 2 && takes_two(words[at - 2]) && !is_pair) return Value::surely;
-  return at >= 1 && words[at - 1].starts_with("-") ? Value::perhaps : Value::no;
 }
 
 // The file that the launcher starts and the files behind it that can be executed: it may start one of them. Or, where
@@ -42,14 +27,14 @@ Started started_by(const Words& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const bool is_first = started.files.empty();
-    const Value value = is_first ? value_of_option(words, i) : Value::no;
-    if (word.starts_with("-") || value == Value::surely) continue;
+    const OptionValue value = is_first ? option_value(words, i) : OptionValue::no;
+    if (word.starts_with("-") || value == OptionValue::surely) continue;
     const std::optional<std::string> file = found_program(word);
-    if (file && is_first && value == Value::perhaps && !is_path(word)) {
+    if (file && is_first && value == OptionValue::perhaps && !is_path(word)) {
       if (!named_like_a_command) named_like_a_command = file;
     } else if (file) {
       started.files.push_back(*file);
-    } else if (is_first && value == Value::no && is_path(word)) {
+    } else if (is_first && value == OptionValue::no && is_path(word)) {
       started.missing = word;
       return started;
     }
@@ -85,8 +70,8 @@ Finding finding_of_library(const std::string& program, const std::vector<MpiLibr
   return {"program", uses};
 }
 
-Finding finding_of(const Words& words, const Launcher& launcher, const std::string& library_path) {
-  const Started started = started_by(words);
+Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
+  const Started started = started_by(launched.words);
   if (!started.missing.empty()) {
     const bool is_there = std::filesystem::exists(started.missing);
     return problem(started.missing + (is_there ? " cannot be executed" : " does not exist"),
@@ -97,13 +82,13 @@ Finding finding_of(const Words& words, const Launcher& launcher, const std::stri
   }
   const std::string& program = started.files.front();
   for (const std::string& file : started.files) {
-    const LinkedLibraries linked = linked_libraries(file, library_path);
+    const LinkedLibraries linked = linked_libraries(file, launched.library_path);
     if (!linked.missing.empty()) {
       return problem(file + " needs " + linked.missing.front() + ", which the loader does not find",
                      "Load the module that it was built with, or set LD_LIBRARY_PATH.");
     }
     if (!linked.mpi.empty()) return finding_of_library(file, linked.mpi, launcher);
-    if (kind_of_program(file) == ProgramKind::statically) {
+    if (kind_of_program(file) == ProgramKind::without_loader) {
       return problem(file + " is linked statically, so that nothing can be preloaded into it",
                      "Link it dynamically with the MPI library.");
     }
@@ -122,16 +107,14 @@ Finding finding_of(const Words& words, const Launcher& launcher, const std::stri
 }  // namespace
 
 Finding program_finding(const Words& launch, const Launcher& launcher) {
-  const std::vector<Words> programs = programs_of(launch);
+  const std::vector<LaunchedProgram> programs = programs_of(launch);
   if (programs.empty()) {
     return problem("there are no programs in " + file_of_programs(launch).value_or("the command"),
                    "Check the name of the file, and that it has a program in each line.");
   }
   std::optional<Finding> first;
-  for (const Words& program : programs) {
-    std::string library_path = library_path_of(program);
-    if (library_path.empty()) library_path = library_path_of(launch);
-    Finding finding = finding_of(program, launcher, library_path);
+  for (const LaunchedProgram& program : programs) {
+    Finding finding = finding_of(program, launcher);
     if (finding.state == State::problem) return finding;
     if (!first) first = std::move(finding);
   }

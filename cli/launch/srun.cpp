@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -117,23 +118,34 @@ Words with_export_lists(const Words& launch, const std::string& preload, const E
   return result;
 }
 
-MpiFamily family_under_srun(const Words& launch) {
+bool is_srun(const Words& launch) { return std::filesystem::path(launch.front()).filename() == "srun"; }
+
+std::vector<Words> programs_of_srun(const Words& launch) {
+  std::vector<Words> programs;
+  for (const SrunPart& part : parts_of_srun(launch)) {
+    if (!part.is_list) {
+      programs.push_back(part.program);
+    } else if (!part.program.empty()) {
+      for (const Words& line : lines_of(part.program.front())) {
+        programs.emplace_back(line.begin() + 1, line.end());  // behind the ranks' numbers
+      }
+    }
+  }
+  return programs;
+}
+
+std::optional<std::string> multi_prog_file(const Words& launch) {
+  for (const SrunPart& part : parts_of_srun(launch)) {
+    if (part.is_list && !part.program.empty()) return part.program.front();
+  }
+  return std::nullopt;
+}
+
+MpiFamily family_of_srun(const Words& launch) {
   const char* chosen = std::getenv("SLURM_MPI_TYPE");
   std::string mpi = chosen != nullptr ? chosen : "";
   for (const SrunPart& part : parts_of_srun(launch)) {
     if (!part.mpi.empty()) mpi = part.mpi;
-    if (part.program.empty()) continue;
-    Words programs;
-    if (part.is_list) {
-      for (const Words& line : lines_of(part.program.front())) {
-        if (line.size() > 1) programs.push_back(line[1]);  // behind the ranks' numbers
-      }
-    } else {
-      programs.push_back(part.program.front());
-    }
-    for (const std::string& program : programs) {
-      if (const std::optional<MpiLibrary> library = mpi_of_program(program)) return library->family;
-    }
   }
   if (mpi.empty()) mpi = default_mpi_of_slurm();
   return mpi.starts_with("pmi2") ? MpiFamily::mpich : MpiFamily::open_mpi;

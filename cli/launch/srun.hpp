@@ -1,7 +1,9 @@
 // How Slurm's srun gives its ranks an environment, and which MPI library they have.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/launch/mpi_family.hpp"
 #include "cli/launch/program.hpp"
@@ -13,7 +15,15 @@ namespace halcyon::cli {
 /// environment, and each program has its own list.
 Words with_export_lists(const Words& launch, const std::string& preload, const Environment& environment);
 
-/// Decided by the programs of a srun command; if they are scripts, by the interface that srun gives the ranks.
-MpiFamily family_under_srun(const Words& launch);
+bool is_srun(const Words& launch);
+
+/// The programs of the command, those of its --multi-prog files included, each with its arguments.
+std::vector<Words> programs_of_srun(const Words& launch);
+
+/// The first --multi-prog file.
+std::optional<std::string> multi_prog_file(const Words& launch);
+
+/// Decided by the interface that srun gives the ranks, for programs that do not show their library.
+MpiFamily family_of_srun(const Words& launch);
 
 }  // namespace halcyon::cli

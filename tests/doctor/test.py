@@ -97,6 +97,18 @@ class Doctor(halcyon_test.Behaviour):
         found = self.findings(*MPI.launch(1), PROGRAM, ":", "-np", "1", other, status=2)
         self.assertIn(f"{other} uses", found["program"]["finding"])
 
+    def test_the_programs_that_a_file_lists(self):
+        other = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"
+        programs = self.scratch_directory() / "programs"
+        programs.write_text(f"# two programs\n-np 1 {PROGRAM}\n-np 1 {other}\n")
+        found = self.findings(*MPI.launcher, MPI.option_of_program_file, programs, status=2)
+        self.assertIn(f"{other} uses", found["program"]["finding"])
+
+    def test_a_programs_own_option_that_is_called_like_the_launchers(self):
+        absent = self.scratch_directory() / "absent"
+        found = self.findings(*MPI.launch(2), PROGRAM, MPI.option_of_program_file, absent)
+        self.assertIn(f"{PROGRAM} uses", found["program"]["finding"])
+
     def test_a_version_whose_handles_are_not_known(self):
         fake = BUILD / "tests" / "foreign" / ("open_mpi_2" if MPI.implementation == "Open MPI" else "mpich_13")
         found = self.findings(*MPI.launch(1), fake / "program", status=2)

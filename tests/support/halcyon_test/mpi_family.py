@@ -33,6 +33,7 @@ class MpiFamily:
     on_hosts: Callable[[str], list[str]]  # the ranks run on these hosts, `NAME,NAME`, by turns
     ways_to_export: Callable[[str, str], list[list[str]]]  # each sets a variable of all ranks
     pass_on: Callable[[str], list[str]]  # the ranks get the launcher's own variable of this name
+    option_of_program_file: str  # it names a file that lists the programs
     yield_when_idle: tuple[str, ...]  # ranks that wait leave the processor to others
     slow_to_kill: tuple[str, ...]  # after SIGTERM, the ranks have five seconds until SIGKILL
 
@@ -94,6 +95,7 @@ OPEN_MPI = MpiFamily(
                             "--mca", "pml", "ob1", "--mca", "btl", "tcp,vader,self"],
     ways_to_export=lambda name, value: [["-x", f"{name}={value}"]],
     pass_on=lambda name: ["-x", name],
+    option_of_program_file="--app",
     yield_when_idle=("--mca", "mpi_yield_when_idle", "1"),
     # By default one, and less by each rank that ends meanwhile.
     slow_to_kill=("--mca", "odls_base_sigkill_timeout", "5"),
@@ -121,6 +123,7 @@ MPICH = MpiFamily(
     on_hosts=lambda hosts: ["-hosts", hosts, "-launcher", "ssh", "-launcher-exec", str(ENTER)],
     ways_to_export=lambda name, value: [["-genv", name, value], ["-genv", f"{name}={value}"], ["-env", name, value]],
     pass_on=lambda name: [],  # Hydra passes on all
+    option_of_program_file="-configfile",
     yield_when_idle=(),
     slow_to_kill=(),
     # Hydra kills the other ranks and returns all statuses that it saw, joined bit by bit.
