@@ -310,7 +310,7 @@ std::optional<Phases> find_phases(const Profile& profile, const Grouping& groupi
   const UsualLevel usual = usual_level(blocks, stretches, least.factor);
   Phases phases{.method = method,
                 .dominant = usual.dominant,
-                .stable_from_seconds = begins.front() - first_repetition_before(profile, grouping, baselines, *part),
+                .stable_from_seconds = begins.front() - first_repetitions_before(profile, grouping, baselines, *part),
                 .stable_to_seconds = begins[begins.size() - 2],
                 .end_seconds = begins.back()};
   for (std::size_t i = 0; i < stretches.size(); ++i) {

@@ -16,24 +16,66 @@ namespace {
 constexpr double judged_outweighs = 9.0;       // time that is not judged, up to nine tenths of an interval
 constexpr double least_share_of_judged = 0.5;  // with less of the judged time, no part of the run is the repeated work
 constexpr double compared_share = 0.9;         // of the repeated time
+constexpr double volume_tolerance = 0.1;       // between a multiple of a repetition and several of them in a segment
 constexpr std::size_t most_compared = 500'000;
 constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd
 constexpr std::size_t sample_of_level = 255;
 constexpr std::size_t sample_of_group_levels = 2048;
 
-// Whether the segment may hold one of the group, and more: it has no fewer calls, and no less work. Volumes tell less,
-// since they change slowly in many programs.
-bool may_hold(const Profile& profile, const Grouping& grouping, std::size_t segment,
-              std::span<const std::uint32_t> members) {
-  return std::all_of(features.begin(), features.end(), [&](const FeatureInfo& info) {
-    if (info.kind == FeatureKind::volume) return true;
+bool is_collective(Feature feature) {
+  return feature == Feature::collectives_one_to_all || feature == Feature::collectives_all_to_one ||
+         feature == Feature::collectives_all_to_all || feature == Feature::bytes_collective;
+}
+
+// The values of a segment and of the members of a group in one feature.
+struct FeatureValues {
+  FeatureKind kind;
+  Feature feature;
+  double segment;
+  double least;  // of the members
+};
+std::vector<FeatureValues> values_of(const Profile& profile, const Grouping& grouping, std::size_t segment,
+                                     std::span<const std::uint32_t> members) {
+  std::vector<FeatureValues> values;
+  for (const FeatureInfo& info : features) {
     const bool is_work = info.kind == FeatureKind::work;
     const FeatureColumn& column = is_work ? work_of(profile, grouping) : profile.features[index_of(info.feature)];
-    if (column.index.empty()) return true;
-    const double value = column.bins[column.bin_of(segment)];
-    return std::any_of(members.begin(), members.end(),
-                       [&](std::uint32_t member) { return column.bins[column.bin_of(member)] <= value; });
+    if (column.bins.empty()) continue;
+    double least = column.bins[column.bin_of(members.front())];
+    for (const std::uint32_t member : members) least = std::min(least, column.bins[column.bin_of(member)]);
+    values.push_back({info.kind, info.feature, column.bins[column.bin_of(segment)], least});
+  }
+  return values;
+}
+
+// What multiple of a repetition's calls and volumes the segment has; 0 if it has no multiple. Collectives may be fewer,
+// since boundaries are among them.
+double multiple_of(const std::vector<FeatureValues>& values) {
+  double multiple = 0.0;
+  for (const FeatureValues& one : values) {
+    if (one.kind != FeatureKind::count || is_collective(one.feature) || !(one.least > 0.0)) continue;
+    const double ratio = one.segment / one.least;
+    if (std::round(ratio) != ratio || (multiple > 0.0 && ratio != multiple)) return 0.0;
+    multiple = ratio;
+  }
+  const bool fits = std::all_of(values.begin(), values.end(), [multiple](const FeatureValues& one) {
+    if (one.kind == FeatureKind::work) return one.segment >= multiple * one.least;
+    if (is_collective(one.feature)) return one.segment >= one.least && one.segment <= multiple * one.least;
+    const double tolerance = one.kind == FeatureKind::volume ? volume_tolerance : 0.0;
+    return std::abs(one.segment - multiple * one.least) <= tolerance * multiple * one.least;
   });
+  return fits ? multiple : 0.0;
+}
+
+// How many repetitions of the group the segment holds. One, if it has no fewer calls and no less work, or several, if
+// its calls are a multiple. Volumes alone tell less, since they change slowly in many programs.
+double repetitions_in(const Profile& profile, const Grouping& grouping, std::size_t segment,
+                      std::span<const std::uint32_t> members) {
+  const std::vector<FeatureValues> values = values_of(profile, grouping, segment, members);
+  const bool holds_one = std::all_of(values.begin(), values.end(), [](const FeatureValues& one) {
+    return one.kind == FeatureKind::volume || one.segment >= one.least;
+  });
+  return holds_one ? std::max(1.0, multiple_of(values)) : 0.0;
 }
 
 }  // namespace
@@ -71,25 +113,26 @@ std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& gro
   return part;
 }
 
-double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
-                               Stretch part) {
+double first_repetitions_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+                                Stretch part) {
   if (part.begin == 0) return 0.0;
   const std::size_t last = part.begin - 1;
   const auto site_of = [&profile](std::size_t segment) { return profile.site.empty() ? 0 : profile.site[segment]; };
-  std::vector<std::pair<double, std::size_t>> groups;  // baseline, segments
+  std::vector<std::pair<double, std::size_t>> groups;  // s of the repetitions, segments
   std::size_t segments = 0;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
     const std::span<const std::uint32_t> members = grouping.members(group);
     if (!(baselines[group] > 0.0) || site_of(members.front()) != site_of(last)) continue;
-    if (!may_hold(profile, grouping, last, members)) continue;
-    groups.emplace_back(baselines[group], members.size());
+    const double repetitions = repetitions_in(profile, grouping, last, members);
+    if (!(repetitions > 0.0)) continue;
+    groups.emplace_back(repetitions * baselines[group], members.size());
     segments += members.size();
   }
   std::sort(groups.begin(), groups.end());
   std::size_t before = 0;
-  for (const auto& [baseline, size] : groups) {
+  for (const auto& [seconds, size] : groups) {
     before += size;
-    if (2 * before >= segments) return std::min(baseline, static_cast<double>(profile.duration[last]));
+    if (2 * before >= segments) return std::min(seconds, static_cast<double>(profile.duration[last]));
   }
   return 0.0;
 }

@@ -24,9 +24,10 @@ using GroupBaselines = std::vector<double>;
 /// there.
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
 
-/// How much of the segment before the part is its first repetition, in s. If that segment ends where repeated segments
-/// end, and has the calls and the work of one, it holds one of them, too: the median of their baselines.
-double first_repetition_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
+/// How much of the segment before the part is its first repetitions, in s. If that segment ends where repeated segments
+/// end, and has the calls and the work of one or of a multiple, it holds so many of them: the median over their groups
+/// of this multiple of the baseline.
+double first_repetitions_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
                                Stretch part);
 
 /// Levels of a stretch by group: medians of durations in units of their baselines.

@@ -429,6 +429,21 @@ TEST(Phases, LeaveTheFirstRepetitionOutOfAStartUpThatEndsInTheSameSegment) {
   EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.2, 1e-4);
 }
 
+TEST(Phases, LeaveSeveralFirstRepetitionsOutOfAStartUpThatEndsInTheSameSegment) {
+  for (const double sends : {8.0, 7.0}) {
+    Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
+    for (const Feature feature : {Feature::sends_blocking, Feature::bytes_sent, Feature::compute}) {
+      FeatureColumn& column = halcyon::testing::column(profile, feature);
+      column.bins = {2.0, feature == Feature::sends_blocking ? sends : 8.1};
+      column.index.assign(1000, 0);
+      column.index[0] = 1;
+    }
+    profile.duration[0] = 0.204F;
+    const double repetitions = sends == 8.0 ? 4.0 : 1.0;
+    EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.204 - repetitions * baseline, 1e-4);
+  }
+}
+
 TEST(Phases, LeaveNothingOutOfAStartUpWhoseLastSegmentHasLessThanARepetition) {
   for (const Feature feature : {Feature::sends_blocking, Feature::compute}) {
     Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
