@@ -13,10 +13,13 @@
 namespace halcyon {
 namespace {
 
-constexpr double judged_outweighs = 9.0;       // time that is not judged, up to nine tenths of an interval
-constexpr double least_share_of_judged = 0.5;  // with less of the judged time, no part of the run is the repeated work
-constexpr double compared_share = 0.9;         // of the repeated time
-constexpr double volume_tolerance = 0.1;       // between a multiple of a repetition and several of them in a segment
+constexpr double judged_outweighs = 9.0;        // time that is not judged, up to nine tenths of an interval
+constexpr double least_share_of_judged = 0.5;   // with less of the judged time, no part of the run is the repeated work
+constexpr double compared_share = 0.9;          // of the repeated time
+constexpr std::size_t compared_with_last = 15;  // repeated segments, with the segment before them
+constexpr double least_share_of_several =
+    0.5;                                    // of a segment: several repetitions at their baseline, if it is all theirs
+constexpr double multiple_tolerance = 0.1;  // of volumes, and of less work, where calls are a multiple
 constexpr std::size_t most_compared = 500'000;
 constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd
 constexpr std::size_t sample_of_level = 255;
@@ -27,23 +30,28 @@ bool is_collective(Feature feature) {
          feature == Feature::collectives_all_to_all || feature == Feature::bytes_collective;
 }
 
-// The values of a segment and of the members of a group in one feature.
+// The values of a segment and of a repetition in one feature.
 struct FeatureValues {
   FeatureKind kind;
   Feature feature;
   double segment;
-  double least;  // of the members
+  double repetition;
 };
+// CPU time counted as work varies, so the repetition's is the least of several.
 std::vector<FeatureValues> values_of(const Profile& profile, const Grouping& grouping, std::size_t segment,
-                                     std::span<const std::uint32_t> members) {
+                                     std::size_t repetition, std::span<const std::size_t> several) {
   std::vector<FeatureValues> values;
   for (const FeatureInfo& info : features) {
     const bool is_work = info.kind == FeatureKind::work;
     const FeatureColumn& column = is_work ? work_of(profile, grouping) : profile.features[index_of(info.feature)];
     if (column.bins.empty()) continue;
-    double least = column.bins[column.bin_of(members.front())];
-    for (const std::uint32_t member : members) least = std::min(least, column.bins[column.bin_of(member)]);
-    values.push_back({info.kind, info.feature, column.bins[column.bin_of(segment)], least});
+    const auto value_of = [&column](std::size_t at) { return column.bins[column.bin_of(at)]; };
+    double of_repetition = value_of(repetition);
+    for (const std::size_t one : several) {
+      const bool is_alike = is_work && grouping.groups.of[one] == grouping.groups.of[repetition];
+      if (is_alike) of_repetition = std::min(of_repetition, value_of(one));
+    }
+    values.push_back({info.kind, info.feature, value_of(segment), of_repetition});
   }
   return values;
 }
@@ -53,27 +61,25 @@ std::vector<FeatureValues> values_of(const Profile& profile, const Grouping& gro
 double multiple_of(const std::vector<FeatureValues>& values) {
   double multiple = 0.0;
   for (const FeatureValues& one : values) {
-    if (one.kind != FeatureKind::count || is_collective(one.feature) || !(one.least > 0.0)) continue;
-    const double ratio = one.segment / one.least;
+    if (one.kind != FeatureKind::count || is_collective(one.feature) || !(one.repetition > 0.0)) continue;
+    const double ratio = one.segment / one.repetition;
     if (std::round(ratio) != ratio || (multiple > 0.0 && ratio != multiple)) return 0.0;
     multiple = ratio;
   }
   const bool fits = std::all_of(values.begin(), values.end(), [multiple](const FeatureValues& one) {
-    if (one.kind == FeatureKind::work) return one.segment >= multiple * one.least;
-    if (is_collective(one.feature)) return one.segment >= one.least && one.segment <= multiple * one.least;
-    const double tolerance = one.kind == FeatureKind::volume ? volume_tolerance : 0.0;
-    return std::abs(one.segment - multiple * one.least) <= tolerance * multiple * one.least;
+    if (one.kind == FeatureKind::work) return one.segment >= (1.0 - multiple_tolerance) * multiple * one.repetition;
+    if (is_collective(one.feature)) return one.segment >= one.repetition && one.segment <= multiple * one.repetition;
+    const double tolerance = one.kind == FeatureKind::volume ? multiple_tolerance : 0.0;
+    return std::abs(one.segment - multiple * one.repetition) <= tolerance * multiple * one.repetition;
   });
   return fits ? multiple : 0.0;
 }
 
-// How many repetitions of the group the segment holds. One, if it has no fewer calls and no less work, or several, if
-// its calls are a multiple. Volumes alone tell less, since they change slowly in many programs.
-double repetitions_in(const Profile& profile, const Grouping& grouping, std::size_t segment,
-                      std::span<const std::uint32_t> members) {
-  const std::vector<FeatureValues> values = values_of(profile, grouping, segment, members);
+// How many repetitions the segment holds. One, if it has no fewer calls and no less work, or several, if its calls are
+// a multiple. Volumes alone tell less, since they change slowly in many programs.
+double repetitions_in(const std::vector<FeatureValues>& values) {
   const bool holds_one = std::all_of(values.begin(), values.end(), [](const FeatureValues& one) {
-    return one.kind == FeatureKind::volume || one.segment >= one.least;
+    return one.kind == FeatureKind::volume || one.segment >= one.repetition;
   });
   return holds_one ? std::max(1.0, multiple_of(values)) : 0.0;
 }
@@ -98,7 +104,8 @@ std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& gro
     const double baseline = baselines[grouping.groups.of[segment]];
     const double judged = baseline > 0.0 ? std::min(duration, baseline) : 0.0;
     judged_seconds += judged;
-    lead += baseline > 0.0 ? judged_outweighs * judged : -duration;
+    // No judged segment is against the interval, however disturbed it is.
+    lead += baseline > 0.0 ? std::max(judged_outweighs * judged - (duration - judged), 0.0) : -duration;
     if (lead < 0.0) {
       lead = 0.0;
       before = judged_seconds;
@@ -118,23 +125,21 @@ double first_repetitions_before(const Profile& profile, const Grouping& grouping
   if (part.begin == 0) return 0.0;
   const std::size_t last = part.begin - 1;
   const auto site_of = [&profile](std::size_t segment) { return profile.site.empty() ? 0 : profile.site[segment]; };
-  std::vector<std::pair<double, std::size_t>> groups;  // s of the repetitions, segments
-  std::size_t segments = 0;
-  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
-    const std::span<const std::uint32_t> members = grouping.members(group);
-    if (!(baselines[group] > 0.0) || site_of(members.front()) != site_of(last)) continue;
-    const double repetitions = repetitions_in(profile, grouping, last, members);
+  const auto duration = static_cast<double>(profile.duration[last]);
+  std::vector<std::size_t> next;  // the first repeated segments that end at the same site
+  for (std::size_t i = part.begin; i < part.end && next.size() < compared_with_last; ++i) {
+    if (baselines[grouping.groups.of[i]] > 0.0 && site_of(i) == site_of(last)) next.push_back(i);
+  }
+  std::vector<double> seconds;  // of what `last` holds, going by each of them
+  for (const std::size_t repetition : next) {
+    const double repetitions = repetitions_in(values_of(profile, grouping, last, repetition, next));
     if (!(repetitions > 0.0)) continue;
-    groups.emplace_back(repetitions * baselines[group], members.size());
-    segments += members.size();
+    const double of_repetitions = repetitions * baselines[grouping.groups.of[repetition]];
+    // The first repetitions often take longer.
+    const bool is_all = repetitions > 1.0 && of_repetitions >= least_share_of_several * duration;
+    seconds.push_back(is_all ? duration : std::min(of_repetitions, duration));
   }
-  std::sort(groups.begin(), groups.end());
-  std::size_t before = 0;
-  for (const auto& [seconds, size] : groups) {
-    before += size;
-    if (2 * before >= segments) return std::min(seconds, static_cast<double>(profile.duration[last]));
-  }
-  return 0.0;
+  return seconds.empty() ? 0.0 : median_in_place(seconds);
 }
 
 ComparedSegments::ComparedSegments(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,

@@ -19,16 +19,17 @@ inline constexpr std::size_t fewest_for_median = 5;
 using GroupBaselines = std::vector<double>;
 
 /// The segments of the repeated work, without start-up and end: those in a row for which nine times the baselines of
-/// judged segments, minus the time in segments that are not judged, is largest. So start-up and end may contain a few
+/// judged segments, minus their time beyond the baselines and the time in other segments, is largest. A judged segment
+/// counts for no less than 0. So start-up and end may contain a few
 /// short segments of the repeated work. Nothing if no group is judged, or if less than half of the judged time is
 /// there.
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
 
 /// How much of the segment before the part is its first repetitions, in s. If that segment ends where repeated segments
-/// end, and has the calls and the work of one or of a multiple, it holds so many of them: the median over their groups
-/// of this multiple of the baseline.
+/// end, and has the calls and the work of one or of a multiple, it holds so many of them: this multiple of the
+/// baseline, as the median over the first repeated segments that end there.
 double first_repetitions_before(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
-                               Stretch part);
+                                Stretch part);
 
 /// Levels of a stretch by group: medians of durations in units of their baselines.
 struct GroupLevel {

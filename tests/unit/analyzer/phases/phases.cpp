@@ -444,6 +444,28 @@ TEST(Phases, LeaveSeveralFirstRepetitionsOutOfAStartUpThatEndsInTheSameSegment) 
   }
 }
 
+TEST(Phases, CountASegmentOfRepetitionsThatAreSlowAtFirstAsRepeated) {
+  Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
+  for (const Feature feature : {Feature::sends_blocking, Feature::compute}) {
+    FeatureColumn& column = halcyon::testing::column(profile, feature);
+    column.bins = {2.0, 8.0};
+    column.index.assign(1000, 0);
+    column.index[0] = 1;
+  }
+  profile.duration[0] = static_cast<float>(6.0 * baseline);
+  EXPECT_NEAR(phases_of(profile).stable_from_seconds, 0.0, 1e-9);
+}
+
+TEST(Phases, LeaveSlowSegmentsOfTheRepeatedKindInTheStartUp) {
+  Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
+  profile.sites = {"allreduce@app+0x10", "barrier@app+0x20"};
+  profile.site.assign(1000, 0);
+  profile.site[2] = 1;
+  profile.duration[0] = profile.duration[1] = static_cast<float>(8.0 * baseline);
+  profile.duration[2] = static_cast<float>(6.0 * baseline);
+  EXPECT_NEAR(phases_of(profile).stable_from_seconds, begin_of(profile, 3), 1e-6);
+}
+
 TEST(Phases, LeaveNothingOutOfAStartUpWhoseLastSegmentHasLessThanARepetition) {
   for (const Feature feature : {Feature::sends_blocking, Feature::compute}) {
     Profile profile = run_with_changes(1000, [](std::size_t) { return 1.0; });
