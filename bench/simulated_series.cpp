@@ -120,9 +120,11 @@ double percent(std::size_t part, std::size_t whole) {
 
 bool holds(const Interval& interval, double value) { return interval.low <= value && value <= interval.high; }
 
-std::string runs_in_words(double runs) {
-  return runs > most_runs ? fmt::format("> {}", most_runs) : fmt::format("{:.0f}", runs);
+std::string number(double value, int decimals = 0) {
+  return std::isnan(value) ? "–" : fmt::format("{:.{}f}", value, decimals);
 }
+
+std::string runs_in_words(double runs) { return runs > most_runs ? fmt::format("> {}", most_runs) : number(runs); }
 
 // How many runs the mean of the measured times takes in truth: (1.96 sd / W)^2, times (1 + r) / (1 - r) where runs are
 // correlated. Not a number where the disturbances end.
@@ -244,14 +246,15 @@ void print_coverage(std::size_t series, std::uint64_t seed, const Precision& pre
     Tallies tallies;
     for (std::size_t i = 0; i < series; ++i) add_series(tallies, scenario.law, seed + i, precision);
     const Tally& undisturbed = tallies.undisturbed;
-    fmt::print(
-        "| {} | {:.0f} | {:.0f} | {:.1f} | {:.0f} | {:.0f} | {:.1f} | {} | {:.0f} | {} | {:.0f} | {} | {:.0f} |\n",
-        scenario.name, percent(undisturbed.on_width, series), percent(undisturbed.on_floor, series),
-        percent(undisturbed.held, undisturbed.on_width), percent(undisturbed.said, undisturbed.on_width),
-        percent(undisturbed.few, undisturbed.on_width), percent(undisturbed.missed_unsaid, undisturbed.on_width),
-        runs_in_words(undisturbed.median_runs()), runs_for_measured(scenario.law, precision),
-        runs_in_words(tallies.raw.median_runs()), percent(tallies.raw.held, tallies.raw.on_width),
-        runs_in_words(tallies.pilot.median_runs()), percent(tallies.pilot.held, tallies.pilot.on_width));
+    fmt::print("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", scenario.name,
+               number(percent(undisturbed.on_width, series)), number(percent(undisturbed.on_floor, series)),
+               number(percent(undisturbed.held, undisturbed.on_width), 1),
+               number(percent(undisturbed.said, undisturbed.on_width)),
+               number(percent(undisturbed.few, undisturbed.on_width)),
+               number(percent(undisturbed.missed_unsaid, undisturbed.on_width), 1),
+               runs_in_words(undisturbed.median_runs()), number(runs_for_measured(scenario.law, precision)),
+               runs_in_words(tallies.raw.median_runs()), number(percent(tallies.raw.held, tallies.raw.on_width)),
+               runs_in_words(tallies.pilot.median_runs()), number(percent(tallies.pilot.held, tallies.pilot.on_width)));
     std::fflush(stdout);
   }
 }
