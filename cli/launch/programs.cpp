@@ -27,6 +27,14 @@ bool is_program(const Words& words, std::size_t at) {
   return may_be_program && found_program(words[at]);
 }
 
+bool lists_programs(const std::string& file) {
+  const std::vector<Words> lines = lines_of(file);
+  return std::any_of(lines.begin(), lines.end(), [](const Words& line) {
+    return std::any_of(line.begin(), line.end(),
+                       [](const std::string& word) { return found_program(word).has_value(); });
+  });
+}
+
 std::vector<Words> between_colons(const Words& launch) {
   std::vector<Words> programs{{}};
   for (auto word = launch.begin() + 1; word != launch.end(); ++word) {
@@ -63,9 +71,13 @@ OptionValue option_value(const Words& words, std::size_t at) {
 std::optional<std::size_t> option_of_program_file(const Words& launch) {
   constexpr std::array<std::string_view, 4> options{"--app", "-app",                 // Open MPI
                                                     "--configfile", "-configfile"};  // Hydra
+  bool may_be_behind_program = false;  // one that is named like the value of an option
   for (std::size_t i = 1; i + 1 < launch.size(); ++i) {
-    if (std::find(options.begin(), options.end(), launch[i]) != options.end()) return i;
+    if (std::find(options.begin(), options.end(), launch[i]) != options.end()) {
+      return may_be_behind_program && !lists_programs(launch[i + 1]) ? std::nullopt : std::optional(i);
+    }
     if (is_program(launch, i)) return std::nullopt;
+    may_be_behind_program = may_be_behind_program || (!launch[i].starts_with("-") && found_program(launch[i]));
   }
   return std::nullopt;
 }

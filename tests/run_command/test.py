@@ -161,6 +161,10 @@ class RunCommand(halcyon_test.Behaviour):
         (self.directory / "programs").write_text("-np 1 hostname\n")
         finished = self.run_with(*MPI.launch(1), "/bin/echo", "--app", "programs", options=("--dry-run",))
         self.assertTrue(finished.output.endswith(" -np 1 /bin/echo --app programs\n"), finished)
+        # "echo" might be the value of the option before it.
+        (self.directory / "text").write_text("no programs\n")
+        finished = self.run_with(*MPI.launch(1, "--oversubscribe"), "echo", "--app", "text", options=("--dry-run",))
+        self.assertTrue(finished.output.endswith(" --oversubscribe echo --app text\n"), finished)
 
     @only_mpich("Hydra is MPICH's launcher")
     def test_programs_in_a_file_of_hydra(self):
