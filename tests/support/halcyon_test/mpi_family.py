@@ -46,7 +46,8 @@ class MpiFamily:
     rank_variable: str  # the launcher sets it in each rank
     slurm_interface: str  # srun's --mpi for Debian's build of the library
     kills_other_ranks: bool  # at once where one has ended: they may keep only what they had spilled before
-    # Over TCP, a rank whose peer has ended calls _exit at once. It keeps only what it had spilled before.
+    # A rank whose peer has ended calls _exit at once, over TCP always, else now and then. It keeps only what it had
+    # spilled before.
     exits_without_its_peer: bool
     handled_signals: frozenset[int]  # the library answers them, so that they end no run
     functions: str  # those that are wrapped, as parts of the tables (libprofile/interpose/generate.py)
