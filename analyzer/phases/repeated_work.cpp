@@ -17,8 +17,8 @@ constexpr double judged_outweighs = 9.0;        // time that is not judged, up t
 constexpr double least_share_of_judged = 0.5;   // with less of the judged time, no part of the run is the repeated work
 constexpr double compared_share = 0.9;          // of the repeated time
 constexpr std::size_t compared_with_last = 15;  // repeated segments, with the segment before them
-constexpr double least_share_of_several =
-    0.5;                                    // of a segment: several repetitions at their baseline, if it is all theirs
+// Of a segment: with this share of it at their baseline, several repetitions are all that it holds.
+constexpr double least_share_of_several = 0.5;
 constexpr double multiple_tolerance = 0.1;  // of volumes, and of less work, where calls are a multiple
 constexpr std::size_t most_compared = 500'000;
 constexpr std::size_t golden_ratio_of_32_bits = 2'654'435'769;  // 2^32 / phi, odd

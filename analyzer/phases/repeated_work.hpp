@@ -20,9 +20,8 @@ using GroupBaselines = std::vector<double>;
 
 /// The segments of the repeated work, without start-up and end: those in a row for which nine times the baselines of
 /// judged segments, minus their time beyond the baselines and the time in other segments, is largest. A judged segment
-/// counts for no less than 0. So start-up and end may contain a few
-/// short segments of the repeated work. Nothing if no group is judged, or if less than half of the judged time is
-/// there.
+/// counts for no less than 0. So start-up and end may contain a few short segments of the repeated work. Nothing if no
+/// group is judged, or if less than half of the judged time is there.
 std::optional<Stretch> repeated_part(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines);
 
 /// How much of the segment before the part is its first repetitions, in s. If that segment ends where repeated segments

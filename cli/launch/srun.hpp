@@ -1,4 +1,4 @@
-// How Slurm's srun gives its ranks an environment, and which MPI library they have.
+// How Slurm's srun gives its ranks an environment, which programs it starts, and which MPI library they have.
 #pragma once
 
 #include <optional>
