@@ -8,18 +8,24 @@
 namespace halcyon {
 
 std::vector<LoadedMpi> loaded_mpi_libraries() {
-  std::vector<LoadedMpi> found;
+  std::vector<std::string> paths;
+  // dl_iterate_phdr holds one of the loader's locks, and dlopen takes another one before it.
   dl_iterate_phdr(
       [](dl_phdr_info* info, size_t, void* argument) {
         const char* const path = info->dlpi_name;
-        if (path == nullptr || !is_mpi_library(base_name(path))) return 0;
-        void* handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-        if (handle == nullptr || dlsym(handle, "PMPI_Init") == nullptr) return 0;
-        const auto exports = [handle](const char* symbol) { return dlsym(handle, symbol) != nullptr; };
-        static_cast<std::vector<LoadedMpi>*>(argument)->push_back({path, family_of_mpi(base_name(path), exports)});
+        if (path != nullptr && is_mpi_library(base_name(path))) {
+          static_cast<std::vector<std::string>*>(argument)->emplace_back(path);
+        }
         return 0;
       },
-      &found);
+      &paths);
+  std::vector<LoadedMpi> found;
+  for (const std::string& path : paths) {
+    void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (handle == nullptr || dlsym(handle, "PMPI_Init") == nullptr) continue;
+    const auto exports = [handle](const char* symbol) { return dlsym(handle, symbol) != nullptr; };
+    found.push_back({path, family_of_mpi(base_name(path.c_str()), exports)});
+  }
   return found;
 }
 

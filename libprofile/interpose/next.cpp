@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <cerrno>
+#include <climits>
 #include <cstring>
 #include <string_view>
 
@@ -19,49 +21,60 @@ namespace {
 
 constexpr int error_of_an_absent_function = 16;  // any non-zero code is a failure
 
-int absent() { return error_of_an_absent_function; }
+int absent_in_mpi() { return error_of_an_absent_function; }
+long absent_in_libc() {
+  errno = ENOSYS;
+  return -1;
+}
+
+bool is_of_mpi(std::string_view name) {
+  if (name.starts_with('P') || name.starts_with('p')) name.remove_prefix(1);
+  return name.starts_with("MPI") || name.starts_with("mpi");
+}
 
 bool is_language_layer(const char* path) {
   const std::string_view name = base_name(path);
   return name.starts_with("libmpi_") || name.starts_with("libmpifort.so") || name.starts_with("libmpichfort.so");
 }
 
-// The MPI library that is already in the process; this function never loads one.
+// The library whose path `is_wanted`, number `index` of these; null if there are not so many. Never loads one.
+//
+// dl_iterate_phdr holds one of the loader's locks, and dlopen takes another one before it: so the library is opened
+// afterwards.
+void* loaded_library(bool (*is_wanted)(const char* path), int index) {
+  struct Search {
+    bool (*is_wanted)(const char* path);
+    int before;  // so many come first
+    char path[PATH_MAX];
+  };
+  Search search{is_wanted, index, {}};
+  const auto look = [](dl_phdr_info* info, size_t, void* argument) {
+    auto& sought = *static_cast<Search*>(argument);
+    if (info->dlpi_name == nullptr || !sought.is_wanted(info->dlpi_name) || sought.before-- > 0) return 0;
+    std::strncpy(sought.path, info->dlpi_name, sizeof sought.path - 1);
+    return 1;
+  };
+  return dl_iterate_phdr(look, &search) != 0 ? dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+}
+
 void* mpi_library() {
   static std::atomic<void*> known;
   void* handle = known.load(std::memory_order_acquire);
   if (handle == nullptr) {
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, size_t, void* found) {
-          if (info->dlpi_name == nullptr || !is_mpi_library(base_name(info->dlpi_name))) return 0;
-          *static_cast<void**>(found) = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-          return 1;
-        },
-        static_cast<void*>(&handle));
+    handle = loaded_library([](const char* path) { return is_mpi_library(base_name(path)); }, 0);
     known.store(handle, std::memory_order_release);
   }
   return handle;
 }
 
-struct Wanted {
-  const char* name;
-  void* found;
-};
-
 // Searches the libraries of MPI's Fortran layer, which a plugin may have loaded into its own scope. They stay open,
 // since the addresses found in them are remembered.
 void* find_in_language_layer(const char* name) {
-  Wanted wanted{name, nullptr};
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, size_t, void* argument) {
-        auto* sought = static_cast<Wanted*>(argument);
-        if (info->dlpi_name == nullptr || !is_language_layer(info->dlpi_name)) return 0;
-        void* library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-        if (library != nullptr) sought->found = dlsym(library, sought->name);
-        return sought->found != nullptr ? 1 : 0;
-      },
-      &wanted);
-  return wanted.found;
+  for (int index = 0;; ++index) {
+    void* const library = loaded_library(is_language_layer, index);
+    if (library == nullptr) return nullptr;
+    if (void* const found = dlsym(library, name); found != nullptr) return found;
+  }
 }
 
 }  // namespace
@@ -78,9 +91,10 @@ void* find_mpi_data(const char* name) noexcept {
 
 void* find_next(const char* name) noexcept {
   void* next = dlsym(RTLD_NEXT, name);
+  if (!is_of_mpi(name)) return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_libc);
   if (next == nullptr) next = find_in_mpi(name);
   if (next == nullptr) next = find_in_language_layer(name);
-  return next != nullptr ? next : reinterpret_cast<void*>(&absent);
+  return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_mpi);
 }
 
 }  // namespace halcyon

@@ -26,7 +26,7 @@ const char* base_name(const char* path) noexcept;
 
 /// The next definition of `name` after this library in load order, so that preloaded tools stack. If the MPI library
 /// was opened with RTLD_LOCAL (mpi4py, Julia), `name` is looked up in that library. Never null: if no library has the
-/// function, the result is a function that returns an error.
+/// function, the result is a function that returns an error. Not async-signal-safe.
 void* find_next(const char* name) noexcept;
 
 /// find_next(name), looked up once and kept in `known`. Several threads may look it up at once; all find the same
