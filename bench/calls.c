@@ -1,4 +1,4 @@
-// calls send|segments N: prints the time of single calls as one line of JSON. bench/performance.py runs it with and
+// calls send|segments|poll|poll-30ns N: prints the time of single calls as one line of JSON. bench/performance.py runs it with and
 // without libhalcyon.so; the difference is the cost of recording.
 #include <mpi.h>
 #include <stdio.h>
@@ -36,6 +36,19 @@ static void send_to_nobody(void) {
   MPI_Send(&nothing, 1, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
 }
 
+static MPI_Request never_complete;
+
+static void poll_for_nothing(void) {
+  int is_complete = 0;
+  MPI_Test(&never_complete, &is_complete, MPI_STATUS_IGNORE);
+}
+
+// As HPCC's MPIRandomAccess does between two updates of its table.
+static void work_and_poll(void) {
+  for (int i = 0; i < 100; ++i) __asm__ volatile("" ::: "memory");
+  poll_for_nothing();
+}
+
 // The work differs from segment to segment, so that each has its own value to be quantized. The barrier is over this
 // rank only, which ends a segment with HALCYON_BOUNDARY_RANKS=1: no rank waits, so many ranks can run on few
 // processors.
@@ -54,6 +67,13 @@ int main(int argc, char** argv) {
   double ns = 0.0;
   const long resident = resident_kib();
   if (strcmp(argv[1], "send") == 0) ns = least_ns(10, count / 10, send_to_nobody);
+  if (strncmp(argv[1], "poll", 4) == 0) {
+    int received = 0;
+    MPI_Irecv(&received, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &never_complete);
+    ns = least_ns(10, count / 10, strcmp(argv[1], "poll") == 0 ? poll_for_nothing : work_and_poll);
+    MPI_Cancel(&never_complete);
+    MPI_Request_free(&never_complete);
+  }
   if (strcmp(argv[1], "segments") == 0) ns = least_ns(10, count / 10, segment);
   const long grown = resident_kib() - resident;
   MPI_Barrier(MPI_COMM_WORLD);

@@ -84,9 +84,11 @@ def row(what, without, figure, budget):
 def cost_of_calls(directory):
     rows = []
     for what, kind, count, settings, budget in (
-            ("a point-to-point call, no counter", "send", 10_000_000, {"HALCYON_COUNTER": "none"}, "≤ 30 ns"),
-            ("a point-to-point call, CPU time", "send", 10_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 40 ns"),
-            ("a boundary, all features, CPU time", "segments", 1_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 400 ns")):
+            ("a point-to-point call, no counter", "send", 10_000_000, {"HALCYON_COUNTER": "none"}, "≤ 20 ns"),
+            ("a point-to-point call, CPU time", "send", 10_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 25 ns"),
+            ("a poll that finds nothing", "poll", 10_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 5 ns"),
+            ("a poll after 30 ns of work", "poll-30ns", 10_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 5 ns"),
+            ("a boundary, all features, CPU time", "segments", 1_000_000, {"HALCYON_COUNTER": "cpu"}, "≤ 200 ns")):
         say(what)
         plain, added, (low, high) = added_by(directory, kind, count, **settings)
         rows.append(row(f"added to {what}", f"{plain:.0f} ns", f"**{added:.0f} ns** ({low:.0f} to {high:.0f})", budget))

@@ -48,7 +48,6 @@ Finding counter_finding() {
   Counter counter;
   std::string complaint;
   counter.choose(CounterRequest{}, complaint);
-  counter.stop();
   if (counter.kind() == Counter::Kind::papi) return {"counter", counter.name()};
   return {"counter", "CPU time: there are no hardware counters that this user may read", State::note,
           "Nothing needs to be done. Counters need 2 or less in /proc/sys/kernel/perf_event_paranoid."};

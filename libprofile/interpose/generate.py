@@ -181,6 +181,14 @@ def slots(functions):
               "  const auto index = static_cast<unsigned>(slot);",
               "  return reinterpret_cast<Pointer>(halcyon::next_once(slot_next[index], slot_names[index]));",
               "}", ""]
+    files = [f for f in functions if f.kind == "posixio"]
+    if files:
+        # A signal handler may be the first to call one of them, and must not meet the loader's locks.
+        lines += ["[[gnu::constructor]] void find_functions_of_libc() {",
+                  f"  for (auto i = static_cast<unsigned>(Slot::{files[0].name}); i < {len(names)}; ++i) {{",
+                  "    halcyon::next_once(slot_next[i], slot_names[i]);",
+                  "  }",
+                  "}", ""]
     return lines
 
 
@@ -213,6 +221,12 @@ def body(function, tool):
     if tool == "injector" and stream and f.note:
         lines.append(f"  call.remember_buffer_of({stream});")
     lines.append(f"  const auto result = next({f.passed()});")
+    if tool == "recorder" and kind == "poll":
+        found = "*flag" if f.has("flag") else "*outcount"
+        lines.append(f"  if (result == MPI_SUCCESS && {found} == 0) {{")
+        lines.append("    call.found_nothing();")
+        lines.append("    return result;")
+        lines.append("  }")
     lines.append("  call.ended();")
     note = f.note if tool == "recorder" or kind == "posixio" else ""
     if tool == "recorder" and f.makes_request():

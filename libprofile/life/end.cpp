@@ -7,6 +7,7 @@
 
 #include "libprofile/life/exit_gate.hpp"
 #include "libprofile/life/signals.hpp"
+#include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/reduce/reduce.hpp"
 
@@ -30,19 +31,23 @@ void end_recording() noexcept try {
     if (run.records.is_spilled()) run.spill(part_is_running);
   }
   run.surroundings.measure_after(run.meters, run.run.settings);
+  if (run.threads.has_left_out_threads()) {
+    warn("the program had more than " + std::to_string(Threads::most) +
+         " threads at a time: calls of some were not recorded");
+  }
   reduce_and_write(run);
   run.run.leave_others();
   if (run.run.has_spawned.load() && ThisRun::spawns_without_recorder()) {
-    complain(
+    warn(
         "the processes that MPI_Comm_spawn started are not recorded, unless the program passes LD_PRELOAD on to them: "
         "Open MPI 5 does not (docs/families.md)");
   }
   run.gate.note_saved();
   run.live.leave();
   release_signals();
-  run.meters.counter.stop();
+  PapiCounter::end(thread.events);
 } catch (const std::exception& error) {
-  complain(std::string("no profile is written: ") + error.what());
+  tell_outcome(std::string("no profile is written: ") + error.what());
 }
 
 void abort_recording() noexcept try {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "libprofile/life/sessions.hpp"
+#include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/system/launcher.hpp"
 
@@ -17,8 +18,7 @@ void leave(PartEnd end, LastLook look) {
     if (look == LastLook::taken) recorder->surroundings.look();
     recorder->live.leave();
     if (!recorder->spill(end)) return;
-    const std::string& line = recorder->records.last_line();
-    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    if (const std::string& line = recorder->records.last_line(); !line.empty()) tell_outcome(line);
   });
 }
 
@@ -26,12 +26,13 @@ namespace {
 
 // Runs at exit. Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
 [[gnu::destructor]] void report_missing_finalize() {
-  if (const char* why = why_sessions_have_no_profile(); *why != '\0' && launcher::is_spokesman()) complain(why);
+  if (const char* why = why_sessions_have_no_profile(); *why != '\0' && launcher::is_spokesman()) tell_outcome(why);
   if (!has_to_keep()) return;
   const NotRecorded guard;
   leave(part_has_exited, LastLook::taken);
   if (recorder->run.rank == 0 && !recorder->records.is_spilled()) {
-    complain("the program ended without MPI_Finalize: no profile is written (" + recorder->run.settings.command + ")");
+    tell_outcome("the program ended without MPI_Finalize: no profile is written (" + recorder->run.settings.command +
+                 ")");
   }
 }
 

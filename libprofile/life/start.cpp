@@ -15,6 +15,7 @@
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/life/exit_gate.hpp"
 #include "libprofile/life/signals.hpp"
+#include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/settings.hpp"
 #include "libprofile/system/launcher.hpp"
@@ -57,20 +58,20 @@ void begin(bool is_spawned) {
   ThisRun& run = recorder->run;
   if (!all_ranks_surely_record()) {
     if (is_first_of_program(run.rank)) {
-      complain(
+      tell_outcome(
           "this job consists of several programs; nothing is recorded, since libhalcyon.so may be missing in some "
           "(start the job with `halcyon run`, or preload it into all programs and set HALCYON_ALL_RANKS=1)");
     }
     return;
   }
-  if (!run.join_others()) return complain("nothing is recorded: MPI_Comm_dup failed in MPI_Init");
+  if (!run.join_others()) return tell_outcome("nothing is recorded: MPI_Comm_dup failed in MPI_Init");
   std::string complaint;
   run.settings = settings_from_environment(complaint);
   if (is_spawned) set_apart_from_parent(run.settings);
   recorder->boundaries.choose(run.settings.boundary, run.settings.boundary_ranks);
   recorder->meters.start(run.settings.counter, complaint);
   recorder->python.find();
-  if (!complaint.empty() && run.rank == 0) complain(complaint);
+  if (!complaint.empty() && run.rank == 0) warn(complaint);
   recorder->begin();
   catch_signals();
 }
@@ -81,19 +82,30 @@ void say_that_the_record_has_ended() {
   if (run.gate.has_unsaved() || run.run.rank != 0 || !is_the_recorded_process()) return;
   static std::atomic<bool> is_said{false};
   if (is_said.exchange(true)) return;
-  complain("the record ended with the last MPI session, and the profile is written: what follows is not recorded");
+  warn("the record ended with the last MPI session, and the profile is written: what follows is not recorded");
 }
 
-void complain_of(const std::exception& error) { complain(std::string("nothing is recorded: ") + error.what()); }
+void tell_nothing_is_recorded(const std::exception& error) {
+  tell_outcome(std::string("nothing is recorded: ") + error.what());
+}
 
 }  // namespace
 
-StartingRun::StartingRun() : threads_before_(all_threads()) {
+StartingRun::StartingRun() noexcept try {
   // Constructed before MPI_Init, so that the clock's rate is measured over a long enough time when it is first needed.
-  if (recorder == nullptr) recorder = new Recorder;
+  // Several threads may open MPI sessions at once.
+  [[maybe_unused]] static const bool is_made = (recorder = new Recorder) != nullptr;
+  threads_before_ = all_threads();
+} catch (const std::exception& error) {
+  tell_nothing_is_recorded(error);
 }
 
 bool StartingRun::finds_mpi() const {
+  static const bool is_found = looks_for_mpi();
+  return is_found;
+}
+
+bool StartingRun::looks_for_mpi() const {
   std::vector<int> started = all_threads();
   std::erase_if(started, [this](int id) {
     return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();
@@ -101,21 +113,27 @@ bool StartingRun::finds_mpi() const {
   recorder->threads.set_apart(std::move(started));
   constexpr char tool[] = "libhalcyon";
   const std::string why_not = mpi.load(tool);
-  const std::string what = why_not.empty() ? newer_mpi_than_known(tool) : "nothing is recorded: " + why_not;
-  if (!what.empty() && launcher::is_spokesman()) complain(what);
-  return why_not.empty();
+  if (!launcher::is_spokesman()) return why_not.empty();
+  if (!why_not.empty()) {
+    tell_outcome("nothing is recorded: " + why_not);
+    return false;
+  }
+  if (const std::string what = newer_mpi_than_known(tool); !what.empty()) warn(what);
+  return true;
 }
 
 void StartingRun::started() const noexcept try {
   // Another tool's MPI_Init has called ours again, or a session has begun the run.
+  if (recorder == nullptr) return;
   if (recorder->gate.has_begun()) return say_that_the_record_has_ended();
   const NotRecorded guard;
   if (finds_mpi()) begin(recorder->run.find_place_in_world());
 } catch (const std::exception& error) {
-  complain_of(error);
+  tell_nothing_is_recorded(error);
 }
 
 bool StartingRun::session_opened() const noexcept try {
+  if (recorder == nullptr) return false;
   if (recorder->gate.has_begun()) {
     say_that_the_record_has_ended();
     return false;
@@ -123,7 +141,7 @@ bool StartingRun::session_opened() const noexcept try {
   const NotRecorded guard;
   return finds_mpi();
 } catch (const std::exception& error) {
-  complain_of(error);
+  tell_nothing_is_recorded(error);
   return false;
 }
 
@@ -132,7 +150,7 @@ void start_within_sessions() noexcept try {
   recorder->run.find_place_within_sessions();
   begin(false);
 } catch (const std::exception& error) {
-  complain_of(error);
+  tell_nothing_is_recorded(error);
 }
 
 }  // namespace halcyon

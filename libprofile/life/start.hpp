@@ -9,7 +9,7 @@ namespace halcyon {
 /// to MPI.
 class StartingRun {
  public:
-  StartingRun();
+  StartingRun() noexcept;
   /// MPI_Init* has succeeded: begins to record, in the calling thread. Never throws, never fails the application.
   void started() const noexcept;
   /// MPI_Session_init has succeeded. True if a record can begin within sessions: none has begun, and this MPI library
@@ -18,6 +18,7 @@ class StartingRun {
 
  private:
   bool finds_mpi() const;
+  bool looks_for_mpi() const;
 
   std::vector<int> threads_before_;
 };

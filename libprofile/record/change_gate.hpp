@@ -1,6 +1,7 @@
 // Keeps changes of the records apart from the last saving, when the process is about to end.
 #pragma once
 
+#include <sched.h>
 #include <signal.h>
 
 #include <atomic>
@@ -12,8 +13,9 @@ namespace halcyon {
 /// Set while the recorder counts; while it is false, the wrappers only pass calls on.
 extern std::atomic<bool> recording;
 
-/// Only one thread at a time changes the records, and they are never saved during a change: a thread that leaves waits
-/// for the change in progress, and no new change begins. The first thread that leaves saves the records, once.
+/// Only one thread at a time changes the records: others wait. The records are never saved during a change: a thread
+/// that leaves waits for the change in progress, and no new change begins. The first thread that leaves saves the
+/// records, once.
 class ChangeGate {
  public:
   /// Recording begins: from now on there are records to save.
@@ -88,13 +90,21 @@ class ChangeGate {
   void (*answer_)(int signal) = nullptr;
 };
 
-/// Marks a change of the records, while it lives.
+/// A change of the records, while it lives. It is the only lock around them, and is taken without holding another one.
+/// Signals to its thread are postponed, so that none can find it locked by its own thread.
 class Change {
  public:
-  /// This store, and the load of `recording` or is_being_left() that must follow it, are sequentially consistent, as in
-  /// ChangeGate::leave(): either the leaving thread sees the change and waits for it, or the changing thread sees it
+  /// This exchange, and the load of `recording` or is_being_left() that must follow it, are sequentially consistent, as
+  /// in ChangeGate::leave(): either the leaving thread sees the change and waits for it, or the changing thread sees it
   /// leave.
-  Change(ChangeGate& gate, const ThreadState& thread) : gate_(gate) { gate_.changing_.store(&thread); }
+  Change(ChangeGate& gate, const ThreadState& thread) noexcept : gate_(gate) {
+    const ThreadState* free = nullptr;
+    while (__builtin_expect(!gate_.changing_.compare_exchange_weak(free, &thread), 0)) {
+      // If threads outnumber cores, the holder may need this thread's core to go on.
+      if (free != nullptr) sched_yield();
+      free = nullptr;
+    }
+  }
   ~Change() {
     gate_.changing_.store(nullptr, std::memory_order_release);
     const int signal = gate_.postponed_signal_.load(std::memory_order_relaxed);

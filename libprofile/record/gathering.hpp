@@ -11,19 +11,19 @@ class Gathering {
   static constexpr int nowhere = -1;
 
   /// `process`: a rank of the world, or `nowhere` if it is not in this world.
-  void at(int process) { process_ = process; }
+  void at(int process) { process_plus_one_ = process + 1; }
   /// A collective over all ranks that is not half of a pair.
-  void forget() { process_ = nowhere; }
-  bool is_known() const { return process_ != nowhere; }
+  void forget() { at(nowhere); }
+  bool is_known() const { return process_plus_one_ != nowhere + 1; }
   /// The process sends data to all ranks. True if this completes a pair; either way the next pair begins anew.
   bool ends_from(int process) {
-    const bool is_pair = is_known() && process == process_;
+    const bool is_pair = is_known() && process + 1 == process_plus_one_;
     forget();
     return is_pair;
   }
 
  private:
-  int process_ = nowhere;
+  int process_plus_one_ = 0;  // nothing known is all zero bytes (threads.cpp)
 };
 
 }  // namespace halcyon

@@ -29,26 +29,53 @@ struct Meters {
   }
 
   /// A stretch of computation ends when a call begins at `entry`; the next one begins when the call returns at `exit`.
+  /// Polls within the stretch belong to MPI.
   [[gnu::always_inline]] void end_computation(ThreadState& thread, Ticks entry) const {
-    const Ticks on_cpu = thread.cpu.on_cpu(entry - thread.last_exit, cpu_clock_use, thread_cpu_time);
+    const Ticks stretch = entry - thread.last_exit;
+    const Ticks on_cpu = thread.cpu.on_cpu(stretch, cpu_clock_use, thread_cpu_time);
     thread.last_exit = entry;  // in case an exception or a jump leaves the call
-    if (counter.kind() == Counter::Kind::cpu) {
-      thread.work += on_cpu.count;
-    } else if (counter.kind() == Counter::Kind::papi) {
-      thread.work += counter.read_papi() - thread.events_at_exit;
+    std::uint64_t work = on_cpu.count;
+    if (counter.kind() == Counter::Kind::papi) {
+      const std::uint64_t events = counter.papi().read(thread.events);
+      work = events > thread.events_at_exit ? events - thread.events_at_exit : 0;
     }
+    if (__builtin_expect(thread.polling.is_unsettled(), 0)) work -= settle_polls(thread, stretch, work);
+    if (counter.kind() != Counter::Kind::none) thread.work += work;
+  }
+  /// A poll that began at `entry`, when the counter stood at `events`, has found nothing.
+  [[gnu::noinline]] void time_poll(ThreadState& thread, Ticks entry, std::uint64_t events) const {
+    thread.polling.timed(clock.now() - entry - clock_resolution, counter.papi().read(thread.events) - events);
+  }
+  /// Before the first call of a thread that is counted by events. Not async-signal-safe.
+  void begin_counting(ThreadState& thread) const {
+    if (counter.kind() != Counter::Kind::papi) return;
+    counter.papi().begin(thread.events);
+    thread.events_at_exit = counter.papi().read(thread.events);
+  }
+  bool counts_in(const ThreadState& thread) const {
+    return counter.kind() != Counter::Kind::papi || thread.events.state != EventsOfThread::State::not_begun;
   }
   [[gnu::always_inline]] void begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const {
     thread.last_exit = exit;
     thread.cpu.on_cpu(exit - entry, cpu_clock_use, thread_cpu_time);
-    if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
+    if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.papi().read(thread.events);
   }
   /// The time since the last call belongs to no stretch. Returns the current time.
   Ticks restart(ThreadState& thread) const {
     thread.cpu.restart(thread_cpu_time());
-    if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.read_papi();
+    if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.papi().read(thread.events);
     thread.last_exit = clock.now();
     return thread.last_exit;
+  }
+
+ private:
+  /// Moves the time of the polls from the stretch to MPI. Returns the part of `work` that they did.
+  [[gnu::noinline]] std::uint64_t settle_polls(ThreadState& thread, Ticks stretch, std::uint64_t work) const {
+    const Polling::Sums polls = thread.polling.settle();
+    const double time = std::min(polls.time, static_cast<double>(stretch.count));
+    thread.times[static_cast<std::size_t>(TimeKind::point_to_point)] += Ticks{static_cast<std::uint64_t>(time)};
+    const double done = counter.kind() == Counter::Kind::papi ? polls.events : time;
+    return static_cast<std::uint64_t>(std::min(done, static_cast<double>(work)));
   }
 };
 

@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
+#include <new>
 
+#include "libprofile/record/messages.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
@@ -15,8 +16,6 @@ Recorder* recorder = nullptr;
 
 namespace {
 
-std::atomic<bool> has_complained{false};
-
 void stop_in_forked_child() {
   recording.store(false);
   recorder->gate.note_saved();
@@ -24,12 +23,6 @@ void stop_in_forked_child() {
 }
 
 }  // namespace
-
-void complain(const std::string& message) {
-  if (has_complained.exchange(true)) return;
-  const std::string line = "halcyon: " + message + "\n";
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
-}
 
 void Recorder::begin() {
   records.start(run.settings.memory_bytes, open_.with_injection());
@@ -70,11 +63,15 @@ RankFigures Recorder::figures() const {
   return figures;
 }
 
-void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
+void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) noexcept {
   const int saved_errno = errno;
   {
     const Change change(gate, thread);
-    if (recording.load()) record_segment(thread, boundary, site, end, wait);
+    try {
+      if (recording.load()) record_segment(thread, boundary, site, end, wait);
+    } catch (const std::bad_alloc&) {  // this rank then has fewer boundaries than others, and the profile says so
+      tell_memory_has_run_out();
+    }
   }
   errno = saved_errno;
 }
@@ -113,7 +110,7 @@ void Recorder::publish(const SegmentRow& row, Ticks end) {
                 .counted = &open_.counted()});
 }
 
-void Recorder::stand_still(ThreadState& thread) {
+void Recorder::stand_still(ThreadState& thread) noexcept {
   const NotRecorded guard;
   const Ticks began = meters.clock.now();
   if (!live.stand_still()) return;
@@ -135,7 +132,7 @@ void Recorder::spill_by_the_clock() {
     records.place_part(run, run.facts(meters.counter), surroundings.host());
   } else {
     surroundings.look();
-    if (!spill(part_is_running)) complain(records.spill_failure() + "; if the run dies, what it recorded is lost");
+    if (!spill(part_is_running)) warn(records.spill_failure() + "; if the run dies, what it recorded is lost");
   }
   const int interval = run.settings.spill_seconds;
   next_spill_ = interval > 0 ? meters.clock.now() : Ticks{~std::uint64_t{0}};

@@ -8,19 +8,22 @@
 #include "libprofile/live/writer.hpp"
 #include "libprofile/record/boundaries.hpp"
 #include "libprofile/record/change_gate.hpp"
+#include "libprofile/record/messages.hpp"
 #include "libprofile/record/meters.hpp"
 #include "libprofile/record/open_segment.hpp"
 #include "libprofile/record/pickled_reductions.hpp"
 #include "libprofile/record/python.hpp"
 #include "libprofile/record/records.hpp"
 #include "libprofile/record/requests.hpp"
+#include "libprofile/record/spin_lock.hpp"
 #include "libprofile/record/surroundings.hpp"
 #include "libprofile/record/this_run.hpp"
 #include "libprofile/record/threads.hpp"
 
 namespace halcyon {
 
-/// Operations that one call begins and another ends. `lock` is taken if several threads may call MPI at once.
+/// Operations that one call begins and another ends. `lock` is taken if several threads may call MPI at once. It is
+/// held for a few instructions, in which no other lock is taken, and never in a function that is async-signal-safe.
 struct CallsInFlight {
   SpinLock lock;
   RequestTable requests;
@@ -47,11 +50,11 @@ class Recorder {
 
   /// Ends the open segment at `end`; `wait` is the time of the boundary operation on this rank. Does nothing if another
   /// thread has ended recording meanwhile.
-  void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
+  void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) noexcept;
 
   /// A regulator wants the program to stop here, after a boundary. The time until it continues is not part of any
   /// segment. Called without locks, and not within a Change: signals are answered at once.
-  void stand_still(ThreadState& thread);
+  void stand_still(ThreadState& thread) noexcept;
 
   /// This rank's figures at the last boundary. Async-signal-safe.
   RankFigures figures() const;
@@ -81,9 +84,6 @@ class Recorder {
 
 /// Null until MPI_Init is called; valid while `recording`.
 extern Recorder* recorder;
-
-/// Prints one line on standard error. A rank prints at most one in a run, and drops further ones.
-void complain(const std::string& message);
 
 inline ThreadState& current_thread() {
   return __builtin_expect(this_thread != nullptr, 1) ? *this_thread

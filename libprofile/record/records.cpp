@@ -33,13 +33,12 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
   const std::string output = expand_output(run.settings.output, run.ranks, number);
   part_.place(parts_of(output), number, header, pack_facts(facts), most_in_tail);
   if (receipt_.empty() && run.rank == 0) {
-    last_line_ =
-        "halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
-        part_.directory() + "\n";
+    last_line_ = "the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
+                 part_.directory();
   } else if (!receipt_.empty() && access(receipt_.c_str(), W_OK) != 0 && launcher::is_spokesman_of_host()) {
-    last_line_ = "halcyon: the records of the ranks on " + host + " are in " + part_.directory() +
+    last_line_ = "the records of the ranks on " + host + " are in " + part_.directory() +
                  " there, which `halcyon run` does not see; to make a profile: halcyon recover, with the parts of all "
-                 "hosts\n";
+                 "hosts";
   }
 }
 

@@ -6,10 +6,14 @@
 #define MPICH_SKIP_MPICXX 1
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
-#include <vector>
+#include <memory>
+#include <new>
+#include <utility>
 
 #include "libprofile/format/boundary.hpp"
 #include "libprofile/format/features.hpp"
@@ -27,16 +31,24 @@ struct PendingRequest {
   Boundary boundary = Boundary::finalize;
   bool ends_segment = false;
   bool persistent = false;
-  bool active = false;  // persistent ones only: started and not yet completed
+  bool active = false;       // persistent ones only: started and not yet completed
+  bool is_complete = false;  // MPI has completed it, and the segment that it ends is still open
 };
 
 /// Requests by handle, open addressing with linear probing. MPI reuses handles, so a new request replaces an old one
 /// with the same handle. If the completion of a request was not seen, it is overwritten and never mistaken for another.
+///
+/// Between threads: MPI gives a handle to a new request as soon as it has completed the old one, perhaps before the
+/// thread that completes the old one has noted it. So a thread reads made() before it asks MPI, and names its requests
+/// by that and the handle.
 class RequestTable {
  public:
   /// May be called while another thread changes the table. The answer is right for the caller's own requests, and for
   /// those that another thread has handed over to it.
   bool empty() const { return size() == 0; }
+
+  /// The number of requests that were ever inserted. May be called while another thread changes the table.
+  std::uint64_t made() const { return made_.load(std::memory_order_relaxed); }
 
   PendingRequest* find(MPI_Request request) {
     if (empty()) return nullptr;
@@ -47,25 +59,44 @@ class RequestTable {
     }
   }
 
-  void insert(MPI_Request request, const PendingRequest& value) {
-    if ((size() + 1) * 2 > entries_.size()) grow();
+  /// False if memory has run out: the request is then not in the table.
+  bool insert(MPI_Request request, const PendingRequest& value) {
+    if ((size() + 1) * 2 > capacity_ && !grow()) return false;
     PendingRequest numbered = value;
-    numbered.number = ++inserted_;
+    numbered.number = made() + 1;
+    made_.store(numbered.number, std::memory_order_relaxed);
     place(key_of(request), numbered);
+    return true;
   }
 
-  /// The pending operation under the handle; an inactive persistent request completes at once, with nothing.
-  PendingRequest pending(MPI_Request request) {
-    const PendingRequest* found = find(request);
-    return found != nullptr && (found->active || !found->persistent) ? *found : PendingRequest{};
+  /// MPI has given the handle to a new request: an old one under it is complete, and kept for the thread that has
+  /// completed it. If no thread ever asks for it, later ones take its place.
+  void hand_over(MPI_Request request) {
+    const PendingRequest* const old = find(request);
+    if (old == nullptr) return;
+    replaced_[next_replaced_++ % replaced_.size()] = {key_of(request), *old};
+    erase(request);
   }
 
-  /// Ends `known`, which was looked up before the call that completed it, but not a newer request with the same handle.
-  void complete(MPI_Request request, const PendingRequest& known) {
-    PendingRequest* found = find(request);
-    if (found == nullptr || found->number != known.number) return;
-    found->active = false;
-    if (!known.persistent) erase(request);
+  /// The pending operation under the handle when `made` requests had been made; null if there is none. An inactive
+  /// persistent request completes at once, with nothing.
+  PendingRequest* pending(MPI_Request request, std::uint64_t made) {
+    PendingRequest* const found = find(request);
+    if (found != nullptr && found->number <= made) return found->active || !found->persistent ? found : nullptr;
+    Entry* const replaced = newest_replaced(key_of(request), made);
+    return replaced != nullptr ? &replaced->value : nullptr;
+  }
+
+  /// Ends what pending() has returned.
+  void complete(MPI_Request request, PendingRequest* known) {
+    if (Entry* const replaced = newest_replaced(key_of(request), known->number);
+        replaced != nullptr && &replaced->value == known) {
+      replaced->key = 0;
+    } else if (known->persistent) {
+      known->active = false;
+    } else {
+      erase(request);
+    }
   }
 
   void erase(MPI_Request request) {
@@ -81,8 +112,8 @@ class RequestTable {
         entries_[hole].key = 0;
         break;
       }
-      const std::size_t distance_home = (probe - home(entries_[probe].key)) & (entries_.size() - 1);
-      const std::size_t distance_hole = (probe - hole) & (entries_.size() - 1);
+      const std::size_t distance_home = (probe - home(entries_[probe].key)) & (capacity_ - 1);
+      const std::size_t distance_hole = (probe - hole) & (capacity_ - 1);
       if (distance_home >= distance_hole) {
         entries_[hole] = entries_[probe];
         hole = probe;
@@ -103,33 +134,56 @@ class RequestTable {
     return key + 1;  // 0 is a valid handle, but as a key it means free
   }
   std::size_t home(std::uint64_t key) const {
-    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 32) & (entries_.size() - 1);
+    return static_cast<std::size_t>((key * 0x9e3779b97f4a7c15u) >> 32) & (capacity_ - 1);
   }
-  std::size_t next(std::size_t at) const { return (at + 1) & (entries_.size() - 1); }
+  std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }
 
-  void place(std::uint64_t key, const PendingRequest& value) {
+  // The entry of the key, or the free one where it belongs.
+  Entry& place_of(std::uint64_t key) {
     std::size_t at = home(key);
-    for (; entries_[at].key != 0 && entries_[at].key != key; at = next(at)) {
-    }
-    if (entries_[at].key == 0) set_size(size() + 1);
-    entries_[at] = {key, value};
+    while (entries_[at].key != 0 && entries_[at].key != key) at = next(at);
+    return entries_[at];
+  }
+  void place(std::uint64_t key, const PendingRequest& value) {
+    Entry& entry = place_of(key);
+    if (entry.key == 0) set_size(size() + 1);
+    entry = {key, value};
   }
 
-  void grow() {
-    std::vector<Entry> old(entries_.empty() ? 64 : entries_.size() * 2);
+  // Other threads ask for the size meanwhile, so it stays as it is.
+  bool grow() {
+    constexpr std::size_t first_capacity = 64;
+    const std::size_t larger = std::max(first_capacity, capacity_ * 2);
+    std::unique_ptr<Entry[]> old(new (std::nothrow) Entry[larger]);
+    if (old == nullptr) return false;
     old.swap(entries_);
-    set_size(0);
-    for (const Entry& entry : old) {
-      if (entry.key != 0) place(entry.key, entry.value);
+    const std::size_t old_capacity = std::exchange(capacity_, larger);
+    for (std::size_t at = 0; at < old_capacity; ++at) {
+      if (old[at].key != 0) place_of(old[at].key) = old[at];
     }
+    return true;
+  }
+
+  Entry* newest_replaced(std::uint64_t key, std::uint64_t made) {
+    Entry* newest = nullptr;
+    if (next_replaced_ == 0) return newest;
+    for (Entry& entry : replaced_) {
+      if (entry.key != key || entry.value.number > made) continue;
+      if (newest == nullptr || entry.value.number > newest->value.number) newest = &entry;
+    }
+    return newest;
   }
 
   std::size_t size() const { return size_.load(std::memory_order_relaxed); }
   void set_size(std::size_t size) { size_.store(size, std::memory_order_relaxed); }
 
   std::atomic<std::size_t> size_{0};  // written by one thread at a time
-  std::uint64_t inserted_ = 0;
-  std::vector<Entry> entries_;
+  std::atomic<std::uint64_t> made_{0};
+  std::size_t capacity_ = 0;  // 0 or a power of two
+  std::unique_ptr<Entry[]> entries_;
+  // As many as threads may be between MPI's completion of a request and their note of it.
+  std::array<Entry, 64> replaced_{};
+  std::size_t next_replaced_ = 0;
 };
 
 }  // namespace halcyon

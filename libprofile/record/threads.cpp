@@ -4,42 +4,85 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace halcyon {
 
 constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
 
-Threads::Threads() : sees_threads_end_(pthread_key_create(&thread_end_, release) == 0) {}
+namespace {
 
-ThreadState& Threads::enter(Ticks now) {
-  lock_.lock();
-  ThreadState* state = free_;
-  if (state != nullptr) {
-    free_ = state->next_free;
-  } else {
-    state = new ThreadState;
-    state->registry = this;
-    threads_.push_back(state);
-  }
-  lock_.unlock();
-  const auto id = static_cast<int>(syscall(SYS_gettid));
-  state->outermost = {};
-  state->is_application = std::find(mpi_threads_.begin(), mpi_threads_.end(), id) == mpi_threads_.end();
-  state->last_exit = now;
-  state->cpu.restart(thread_cpu_time());
-  this_thread = state;
-  if (sees_threads_end_) pthread_setspecific(thread_end_, state);
-  return *state;
+// Zero bytes, so it takes no memory until it is used, and none in a file.
+constinit std::array<ThreadState, Threads::most> states{};
+
+// Shared by all threads for which no state is left. Every call of theirs is inside this one, and so not recorded.
+ThreadState& left_out() {
+  static constinit ThreadState state;
+  state.outermost.begin_own_work();
+  return state;
 }
 
-void Threads::release(void* argument) {
-  auto* state = static_cast<ThreadState*>(argument);
-  Threads& threads = *state->registry;
-  this_thread = nullptr;
-  threads.lock_.lock();
-  state->next_free = threads.free_;
-  threads.free_ = state;
-  threads.lock_.unlock();
+// The kernel keeps the number of a thread until it has ended altogether.
+bool has_ended(int thread) {
+  const int saved = errno;
+  const bool ended = syscall(SYS_tgkill, getpid(), thread, 0) != 0 && errno == ESRCH;
+  errno = saved;
+  return ended;
+}
+
+}  // namespace
+
+ThreadState& Threads::state(std::uint32_t index) { return states[index]; }
+
+ThreadState& Threads::enter(Ticks now) {
+  const auto id = static_cast<int>(syscall(SYS_gettid));
+  ThreadState* const claimed = claim(id);
+  if (claimed == nullptr) {
+    has_left_out_.store(true, std::memory_order_relaxed);
+    this_thread = &left_out();
+    return *this_thread;
+  }
+  // A signal handler may have entered meanwhile, in the same thread. Its state stays unused until the thread ends.
+  claimed->outermost = {};
+  claimed->fortran_site = nullptr;
+  claimed->gathering.forget();
+  claimed->polling = {};
+  claimed->events = {};
+  claimed->is_application = std::find(mpi_threads_.begin(), mpi_threads_.end(), id) == mpi_threads_.end();
+  claimed->last_exit = now;
+  claimed->cpu.restart(thread_cpu_time());
+  this_thread = claimed;
+  return *claimed;
+}
+
+// No lock: a signal may interrupt this anywhere, and its handler come here as well.
+ThreadState* Threads::claim(int thread) {
+  std::uint32_t used = used_.load(std::memory_order_relaxed);
+  while (true) {
+    const std::uint32_t enough = enough_.load(std::memory_order_relaxed);
+    if (used >= enough) {
+      if (ThreadState* const old = take_over(thread); old != nullptr) return old;
+      if (used >= most) return nullptr;
+      enough_.store(std::min(2 * used, most), std::memory_order_relaxed);
+    } else if (used_.compare_exchange_weak(used, used + 1, std::memory_order_acq_rel)) {
+      states[used].owner.store(thread, std::memory_order_relaxed);
+      return &states[used];
+    }
+  }
+}
+
+// Looks at each state once, and begins where the last search has ended: so it finds all that there are before it comes
+// back to the same ones.
+ThreadState* Threads::take_over(int thread) {
+  const std::uint32_t used = used_.load(std::memory_order_acquire);
+  for (std::uint32_t looks = 0; looks < used; ++looks) {
+    ThreadState& old = states[next_look_.fetch_add(1, std::memory_order_relaxed) % used];
+    int owner = old.owner.load(std::memory_order_relaxed);
+    if (owner != 0 && owner != thread && has_ended(owner) && old.owner.compare_exchange_strong(owner, thread)) {
+      return &old;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace halcyon

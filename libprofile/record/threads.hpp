@@ -1,8 +1,6 @@
 // The threads of the application, and the sums of each.
 #pragma once
 
-#include <pthread.h>
-
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -14,13 +12,12 @@
 #include "libprofile/interpose/outermost_call.hpp"
 #include "libprofile/record/cpu_account.hpp"
 #include "libprofile/record/gathering.hpp"
-#include "libprofile/record/spin_lock.hpp"
+#include "libprofile/record/polling.hpp"
 #include "libprofile/record/usual_times.hpp"
 #include "libprofile/shared/clock.hpp"
+#include "libprofile/shared/counter.hpp"
 
 namespace halcyon {
-
-class Threads;
 
 /// The sums of one thread of the application. Only that thread writes them; the thread that closes a segment reads
 /// them. Sums are never reset. Boundaries use their differences, so that no thread writes another's sums.
@@ -34,15 +31,16 @@ struct alignas(64) ThreadState {
   std::array<Ticks, time_kind_count> times{};
   std::unique_ptr<UsualTimes> usual_times;  // only in a thread that ends segments
   Ticks beyond_usual;                       // sum over all its calls
+  Polling polling;
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
   CpuAccount cpu;
   Ticks last_exit;
+  EventsOfThread events;
   std::uint64_t events_at_exit = 0;
 
-  Threads* registry = nullptr;
-  ThreadState* next_free = nullptr;  // in the list of states whose thread has ended
+  std::atomic<int> owner{0};  // the kernel's number of the thread; 0 before the first one
 
   void add(Feature feature, std::uint64_t amount) {
     auto& sum = counts[index_of(feature)];
@@ -54,40 +52,44 @@ struct alignas(64) ThreadState {
 /// initialized.
 extern constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec")));
 
-/// The states of all threads that have called in. The counts of a thread that has ended stay with the run: the next new
-/// thread takes over its state. So a program that starts new threads at every step has only as many states as threads
+/// The states of all threads that have called in. The counts of a thread that has ended stay with the run: a new thread
+/// takes over its state. So a program that starts new threads at every step has at most twice as many states as threads
 /// at a time.
 class Threads {
  public:
-  Threads();
+  static constexpr std::uint32_t most = 4096;
 
   /// Threads that MPI_Init has started: their file I/O is not the application's.
   void set_apart(std::vector<int> mpi_threads) { mpi_threads_ = std::move(mpi_threads); }
 
-  /// Gives a state to the calling thread, which must have none.
+  /// Gives a state to the calling thread, which must have none. If `most` threads have one, the thread's calls are not
+  /// recorded. Async-signal-safe: the first call of a thread may be a write() in a signal handler.
   ThreadState& enter(Ticks now);
+
+  /// Whether calls of some thread were not recorded.
+  bool has_left_out_threads() const { return has_left_out_.load(std::memory_order_relaxed); }
 
   /// `visit(feature, sum)`: each count, summed over all threads.
   template <class Visit>
   void for_each_count(Visit visit) const {
-    lock_.lock();
+    const std::uint32_t used = used_.load(std::memory_order_acquire);
     for (std::size_t feature = 0; feature < feature_count; ++feature) {
       std::uint64_t sum = 0;
-      for (const ThreadState* state : threads_) sum += state->counts[feature].load(std::memory_order_relaxed);
+      for (std::uint32_t i = 0; i < used; ++i) sum += state(i).counts[feature].load(std::memory_order_relaxed);
       visit(feature, sum);
     }
-    lock_.unlock();
   }
 
  private:
-  static void release(void* state);
+  static ThreadState& state(std::uint32_t index);
+  ThreadState* claim(int thread);
+  ThreadState* take_over(int thread);
 
-  mutable SpinLock lock_;  // threads may enter while others close segments, at any MPI thread level
-  std::vector<ThreadState*> threads_;
-  ThreadState* free_ = nullptr;
+  std::atomic<std::uint32_t> used_{0};       // states that a thread has or had
+  std::atomic<std::uint32_t> enough_{8};     // so many states are used before those of ended threads are
+  std::atomic<std::uint32_t> next_look_{0};  // where to look for the state of an ended thread
+  std::atomic<bool> has_left_out_{false};
   std::vector<int> mpi_threads_;
-  pthread_key_t thread_end_{};  // its destructor frees the state of a thread
-  bool sees_threads_end_;
 };
 
 }  // namespace halcyon

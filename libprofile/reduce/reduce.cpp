@@ -10,6 +10,7 @@
 #include "libprofile/format/stream.hpp"
 #include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/merge/merged_run.hpp"
+#include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/run_names.hpp"
 #include "libprofile/reduce/mpi_exchange.hpp"
@@ -36,7 +37,7 @@ std::uint64_t settled_segments(Recorder& run) try {
   }
   return segments.size();
 } catch (const std::exception& error) {
-  complain(error.what());
+  warn(error.what());
   return 0;
 }
 
@@ -139,17 +140,17 @@ void reduce_and_write(Recorder& run) {
     written = write_and_save(second, exchange, merged, run);
   }
   if (!exchange.is_root()) return;
-  if (!written) return complain(first.failure().message);
+  if (!written) return tell_outcome(first.failure().message);
   if (!written->is_told) {
-    complain("the profile is " + written->path + " on " + run.surroundings.host() +
-             ", which `halcyon run` does not see");
+    tell_outcome("the profile is " + written->path + " on " + run.surroundings.host() +
+                 ", which `halcyon run` does not see");
   } else if (!first) {
-    complain(first.failure().message + "; the profile is " + written->path);
+    tell_outcome(first.failure().message + "; the profile is " + written->path);
   } else if (!merged.profile.disagreement.empty()) {
-    complain("the ranks' boundaries differ (" + merged.profile.disagreement + "): " + written->path +
-             " has no segments");
+    tell_outcome("the ranks' boundaries differ (" + merged.profile.disagreement + "): " + written->path +
+                 " has no segments");
   } else if (written->path != path) {
-    complain(path + " exists; the profile is " + written->path);
+    tell_outcome(path + " exists; the profile is " + written->path);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <linux/perf_event.h>
 #include <papi.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,12 +15,17 @@ namespace {
 struct Papi {
   decltype(&PAPI_library_init) library_init = nullptr;
   decltype(&PAPI_is_initialized) is_initialized = nullptr;
+  decltype(&PAPI_thread_init) thread_init = nullptr;
+  decltype(&PAPI_unregister_thread) unregister_thread = nullptr;
   decltype(&PAPI_create_eventset) create_eventset = nullptr;
   decltype(&PAPI_add_named_event) add_named_event = nullptr;
   decltype(&PAPI_start) start = nullptr;
   decltype(&PAPI_stop) stop = nullptr;
   decltype(&PAPI_read) read = nullptr;
+  decltype(&PAPI_cleanup_eventset) cleanup_eventset = nullptr;
+  decltype(&PAPI_destroy_eventset) destroy_eventset = nullptr;
   decltype(&PAPI_strerror) strerror = nullptr;
+  pthread_key_t thread_end{};  // its destructor ends the counting of a thread
 
   bool load(std::string& error) {
     const std::string name = "libpapi.so." + std::to_string(PAPI_VERSION_MAJOR(PAPI_VERSION)) + "." +
@@ -41,6 +47,8 @@ struct Papi {
       return pointer != nullptr;
     };
     if (find(library_init, "PAPI_library_init") && find(is_initialized, "PAPI_is_initialized") &&
+        find(thread_init, "PAPI_thread_init") && find(unregister_thread, "PAPI_unregister_thread") &&
+        find(cleanup_eventset, "PAPI_cleanup_eventset") && find(destroy_eventset, "PAPI_destroy_eventset") &&
         find(create_eventset, "PAPI_create_eventset") && find(add_named_event, "PAPI_add_named_event") &&
         find(start, "PAPI_start") && find(stop, "PAPI_stop") && find(read, "PAPI_read") &&
         find(strerror, "PAPI_strerror")) {
@@ -52,6 +60,15 @@ struct Papi {
 };
 
 Papi papi;
+
+// Starts to count in the calling thread. Returns PAPI's status.
+int start(const std::string& event, int& event_set) {
+  event_set = PAPI_NULL;
+  int status = papi.create_eventset(&event_set);
+  if (status == PAPI_OK) status = papi.add_named_event(event_set, event.c_str());
+  if (status == PAPI_OK) status = papi.start(event_set);
+  return status;
+}
 
 // PAPI takes milliseconds to start, and then fails on most virtual machines; the kernel tells at once.
 bool has_hardware_counters() {
@@ -69,42 +86,50 @@ bool has_hardware_counters() {
 
 }  // namespace
 
-bool PapiCounter::start(const std::string& event, std::string& error) {
+bool PapiCounter::choose(const std::string& event, std::string& error) {
   if (papi.read == nullptr && !papi.load(error)) return false;
   if (papi.is_initialized() == PAPI_NOT_INITED) {
-    const int version = papi.library_init(PAPI_VER_CURRENT);
-    if (version != PAPI_VER_CURRENT) {
+    if (papi.library_init(PAPI_VER_CURRENT) != PAPI_VER_CURRENT || papi.thread_init(pthread_self) != PAPI_OK ||
+        pthread_key_create(&papi.thread_end, [](void* events) { end(*static_cast<EventsOfThread*>(events)); }) != 0) {
       error = "PAPI does not start";
       return false;
     }
   }
-  int event_set = PAPI_NULL;
-  int status = papi.create_eventset(&event_set);
-  if (status == PAPI_OK) status = papi.add_named_event(event_set, event.c_str());
-  if (status == PAPI_OK) status = papi.start(event_set);
-  if (status != PAPI_OK) {
+  EventsOfThread events;
+  if (const int status = start(event, events.event_set); status != PAPI_OK) {
     error = papi.strerror(status);
     return false;
   }
-  event_set_ = event_set;
+  events.state = EventsOfThread::State::counting;
+  end(events);
+  event_ = event;
   return true;
 }
 
-std::uint64_t PapiCounter::read() const {
+void PapiCounter::begin(EventsOfThread& events) const {
+  const bool counts = start(event_, events.event_set) == PAPI_OK && pthread_setspecific(papi.thread_end, &events) == 0;
+  events.state = counts ? EventsOfThread::State::counting : EventsOfThread::State::failed;
+}
+
+std::uint64_t PapiCounter::read(const EventsOfThread& events) const {
   long long value = 0;
-  papi.read(event_set_, &value);
+  if (events.state == EventsOfThread::State::counting) papi.read(events.event_set, &value);
   return value > 0 ? static_cast<std::uint64_t>(value) : 0;
 }
 
-void PapiCounter::stop() {
+void PapiCounter::end(EventsOfThread& events) {
+  if (events.state != EventsOfThread::State::counting) return;
+  events.state = EventsOfThread::State::failed;
   long long value = 0;
-  if (event_set_ >= 0) papi.stop(event_set_, &value);
-  event_set_ = -1;
+  papi.stop(events.event_set, &value);
+  papi.cleanup_eventset(events.event_set);
+  papi.destroy_eventset(&events.event_set);
+  papi.unregister_thread();
 }
 
 void Counter::choose(const CounterRequest& request, std::string& complaint) {
   const auto try_event = [this](const std::string& event, std::string& error) {
-    if (!papi_.start(event, error)) return false;
+    if (!papi_.choose(event, error)) return false;
     kind_ = Kind::papi;
     name_ = "papi:" + event;
     return true;
@@ -126,10 +151,6 @@ void Counter::choose(const CounterRequest& request, std::string& complaint) {
   }
   kind_ = Kind::cpu;
   name_ = "cpu";
-}
-
-void Counter::stop() {
-  if (kind_ == Kind::papi) papi_.stop();
 }
 
 }  // namespace halcyon

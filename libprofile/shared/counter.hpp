@@ -8,17 +8,29 @@
 
 namespace halcyon {
 
-/// A PAPI event counted on the calling thread. PAPI is opened at run time with RTLD_LOCAL, so that the application's
-/// own PAPI, or its absence, is not affected.
+/// One thread's part of a PAPI counter. All zero bytes before the thread counts.
+struct EventsOfThread {
+  enum class State : std::uint8_t { not_begun, counting, failed };
+
+  State state = State::not_begun;
+  int event_set = 0;
+};
+
+/// A PAPI event, counted on each thread by itself. PAPI is opened at run time with RTLD_LOCAL, so that the
+/// application's own PAPI, or its absence, is not affected.
 class PapiCounter {
  public:
-  /// Starts counting `event` (a preset or native name). On failure returns false and says why in `error`.
-  bool start(const std::string& event, std::string& error);
-  std::uint64_t read() const;
-  void stop();
+  /// Chooses `event` (a preset or native name). If this thread cannot count it, returns false and says why in `error`.
+  bool choose(const std::string& event, std::string& error);
+
+  /// Begins to count in the calling thread, until it ends or end() is called. Not async-signal-safe.
+  void begin(EventsOfThread& events) const;
+  /// 0 if the thread does not count.
+  std::uint64_t read(const EventsOfThread& events) const;
+  static void end(EventsOfThread& events);
 
  private:
-  int event_set_ = -1;
+  std::string event_;
 };
 
 /// The counter in use for the whole run of a rank.
@@ -31,8 +43,8 @@ class Counter {
   Kind kind() const { return kind_; }
   /// The name as it is stored and shown: "papi:PAPI_FP_OPS", "cpu" or "none".
   const std::string& name() const { return name_; }
-  std::uint64_t read_papi() const { return papi_.read(); }
-  void stop();
+  /// The PAPI event: in each thread by itself.
+  const PapiCounter& papi() const { return papi_; }
 
  private:
   Kind kind_ = Kind::none;

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
-#include <vector>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
 
 #include "libprofile/wrappers/recorded_call.hpp"
 
@@ -13,56 +15,84 @@ namespace halcyon {
 template <class T>
 class Scratch {
  public:
-  explicit Scratch(int size) {
-    if (size > most_near) far_.resize(static_cast<std::size_t>(size));
+  explicit Scratch(int size) noexcept {
+    if (size > most_near) far_.reset(new (std::nothrow) T[static_cast<std::size_t>(size)]);
+    data_ = size > most_near ? far_.get() : reinterpret_cast<T*>(near_);
   }
-  T* data() { return far_.empty() ? reinterpret_cast<T*>(near_) : far_.data(); }
-  T& operator[](int i) { return data()[i]; }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  /// Null if memory has run out.
+  T* data() noexcept { return data_; }
+  T& operator[](int i) noexcept { return data_[i]; }
 
  private:
   static constexpr int most_near = 32;
 
   alignas(T) std::byte near_[most_near * sizeof(T)];
-  std::vector<T> far_;
+  std::unique_ptr<T[]> far_;
+  T* data_;
 };
 
-/// The requests of one completing call, read before the call: MPI resets the handles of completed requests, and may
-/// give them to another thread's requests before the call returns.
+/// The requests of one completing call. Their handles are kept from before the call, since MPI resets those of
+/// completed requests; what is pending under them is looked up only once MPI has completed something.
 class Completion {
  public:
-  Completion(int count, const MPI_Request* requests) : count_(count), before_(count), pending_(count) {
-    const SharedStateLock lock;
-    for (int i = 0; i < count; ++i) {
-      before_[i] = requests[i];
-      pending_[i] = recorder->calls.requests.pending(requests[i]);
-    }
+  Completion(int count, const MPI_Request* requests) noexcept
+      : made_(recorder->calls.requests.made()), before_(count), count_(before_.data() != nullptr ? count : 0) {
+    if (count_ > 0) std::memcpy(before_.data(), requests, static_cast<std::size_t>(count_) * sizeof *requests);
+    if (count_ < count) tell_memory_has_run_out();
   }
 
   /// Request `index` has completed. Boundaries are handled in finish(), so that the segments they end have all volumes.
-  void completed(RecordedCall& call, int index, const MPI_Status& status) {
-    call.completed(before_[index], pending_[index], status);
-    if (pending_[index].ends_segment) boundaries_.push_back(pending_[index]);
+  void completed(RecordedCall& call, int index, const MPI_Status& status) noexcept {
+    if (index < count_ && call.completed(before_[index], made_, status)) ++boundaries_;
   }
-  void finish(RecordedCall& call, int result, const MPI_Request* requests) {
+  void finish(RecordedCall& call, int result, const MPI_Request* requests) noexcept {
     if (result != MPI_SUCCESS) forget_failed(requests);
-    for (const PendingRequest& request : boundaries_) call.end_segment(request.boundary, request.site);
+    for (int i = 0; boundaries_ > 0 && i < count_; ++i) {
+      if (call.ends_segment_of(before_[i], made_)) --boundaries_;
+    }
   }
-  int count() const { return count_; }
+  int count() const noexcept { return count_; }
 
  private:
   /// If MPI has reset the handle of a failed request, the request is also over: MPI may soon give that handle to
   /// another one.
-  void forget_failed(const MPI_Request* requests) {
+  void forget_failed(const MPI_Request* requests) noexcept {
     const SharedStateLock lock;
+    RequestTable& table = recorder->calls.requests;
     for (int i = 0; i < count_; ++i) {
-      if (requests[i] != before_[i]) recorder->calls.requests.complete(before_[i], pending_[i]);
+      if (requests[i] == before_[i]) continue;
+      if (PendingRequest* const failed = table.pending(before_[i], made_); failed != nullptr) {
+        table.complete(before_[i], failed);
+      }
     }
   }
 
-  int count_;
+  std::uint64_t made_;
   Scratch<MPI_Request> before_;
-  Scratch<PendingRequest> pending_;
-  std::vector<PendingRequest> boundaries_;
+  int count_;           // 0 if memory has run out: then nothing is noted
+  int boundaries_ = 0;  // complete, but not yet handled
+};
+
+/// The statuses that MPI fills: the program's, or our own if it ignores them.
+class Statuses {
+ public:
+  Statuses(int count, MPI_Status* of_program) noexcept
+      : own_(of_program == MPI_STATUSES_IGNORE ? count : 0), filled_(of_program) {
+    if (of_program == MPI_STATUSES_IGNORE && own_.data() != nullptr) filled_ = own_.data();
+  }
+  MPI_Status* data() noexcept { return filled_; }
+  /// If memory has run out, an empty status: the bytes are then unknown.
+  const MPI_Status& operator[](int i) const noexcept {
+    static const MPI_Status empty{};
+    return filled_ != MPI_STATUSES_IGNORE ? filled_[i] : empty;
+  }
+
+ private:
+  Scratch<MPI_Status> own_;
+  MPI_Status* filled_;
 };
 
 /// With nothing pending, a completion is only timed.
@@ -94,40 +124,34 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   return result;
 }
 
-// Not inlined, so that an unsuccessful test does not pay for its stack frame.
-[[gnu::noinline]] void note_tested(RecordedCall& call, Completion&& completion, int result, const MPI_Request* request,
+// Not inlined, so that a test that finds nothing does not pay for its stack frame.
+[[gnu::noinline]] void note_tested(RecordedCall& call, Completion& completion, int result, const MPI_Request* request,
                                    const MPI_Status& status) {
+  call.ended();
   if (result == MPI_SUCCESS) completion.completed(call, 0, status);
   completion.finish(call, result, request);
 }
-[[gnu::noinline]] int test_among_threads(RecordedCall& call, int (*next)(MPI_Request*, int*, MPI_Status*),
-                                         MPI_Request* request, int* flag, MPI_Status* status) {
-  Completion completion(1, request);
-  const int result = next(request, flag, status);
-  call.ended();
-  if (result != MPI_SUCCESS || *flag != 0) note_tested(call, std::move(completion), result, request, *status);
-  return result;
-}
 
-// Most tests are unsuccessful. So the request is looked up before the call only if another thread may get its handle
-// meanwhile.
 [[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, int* flag, MPI_Status* status) {
   RecordedCall call(CallClass::poll, caller);
   if (!call.records()) return next(request, flag, status);
+  Completion completion(1, request);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
-  if (recorder->run.several_threads) return test_among_threads(call, next, request, flag, status);
-  const MPI_Request before = *request;
   const int result = next(request, flag, status);
-  call.ended();
-  if (result != MPI_SUCCESS || *flag != 0) note_tested(call, Completion(1, &before), result, request, *status);
+  if (result == MPI_SUCCESS && *flag == 0) {
+    call.found_nothing();
+  } else {
+    note_tested(call, completion, result, request, *status);
+  }
   return result;
 }
 
 // After an error in a status, the requests without an error have still completed (MPI 3.1, 3.7.5).
 void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
-              const MPI_Status* statuses) {
+              const Statuses& statuses) {
+  call.ended();
   for (int i = 0; i < completion.count(); ++i) {
     if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
       completion.completed(call, i, statuses[i]);
@@ -146,11 +170,9 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller,
     return result;
   }
   Completion completion(count, requests);
-  Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
-  if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
-  const int result = next(count, requests, statuses);
-  call.ended();
-  note_all(call, completion, result, requests, statuses);
+  Statuses filled(count, statuses);
+  const int result = next(count, requests, filled.data());
+  note_all(call, completion, result, requests, filled);
   return result;
 }
 
@@ -159,11 +181,13 @@ int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
   RecordedCall call(CallClass::poll, caller);
   if (!call.records()) return next(count, requests, flag, statuses);
   Completion completion(count, requests);
-  Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
-  if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
-  const int result = next(count, requests, flag, statuses);
-  call.ended();
-  if (result == MPI_ERR_IN_STATUS || *flag != 0) note_all(call, completion, result, requests, statuses);
+  Statuses filled(count, statuses);
+  const int result = next(count, requests, flag, filled.data());
+  if (result == MPI_SUCCESS && *flag == 0) {
+    call.found_nothing();
+  } else {
+    note_all(call, completion, result, requests, filled);
+  }
   return result;
 }
 
@@ -189,25 +213,33 @@ int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Ca
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = next(count, requests, index, flag, status);
+  if (result == MPI_SUCCESS && *flag == 0) {
+    call.found_nothing();
+    return result;
+  }
   call.ended();
-  if (result == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
+  if (result == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
   completion.finish(call, result, requests);
   return result;
 }
 
-int complete_some(CallClass call_class, Caller caller, int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
-                  int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
+[[gnu::always_inline]] inline int complete_some(CallClass call_class, Caller caller,
+                                                int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), int count,
+                                                MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
   RecordedCall call(call_class, caller);
   if (!call.records()) return next(count, requests, done, indices, statuses);
   Completion completion(count, requests);
-  Scratch<MPI_Status> own(statuses == MPI_STATUSES_IGNORE ? count : 0);
-  if (statuses == MPI_STATUSES_IGNORE) statuses = own.data();
-  const int result = next(count, requests, done, indices, statuses);
+  Statuses filled(count, statuses);
+  const int result = next(count, requests, done, indices, filled.data());
+  if (call_class == CallClass::poll && result == MPI_SUCCESS && *done == 0) {
+    call.found_nothing();
+    return result;
+  }
   call.ended();
   if ((result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) && *done != MPI_UNDEFINED) {
     for (int i = 0; i < *done; ++i) {
-      if (result == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_SUCCESS) {
-        completion.completed(call, indices[i], statuses[i]);
+      if (result == MPI_SUCCESS || filled[i].MPI_ERROR == MPI_SUCCESS) {
+        completion.completed(call, indices[i], filled[i]);
       }
     }
   }

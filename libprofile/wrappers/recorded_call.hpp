@@ -37,7 +37,8 @@ constexpr Feature collectives_of(CollectiveShape shape) {
 /// registers.
 class RecordedCall {
  public:
-  [[gnu::always_inline]] RecordedCall(CallClass call_class, Caller caller) : site_(caller.site), class_(call_class) {
+  [[gnu::always_inline]] RecordedCall(CallClass call_class, Caller caller) noexcept
+      : site_(caller.site), class_(call_class) {
     if (__builtin_expect(!recording.load(std::memory_order_acquire), 0)) return;
     ThreadState& thread = current_thread();
     if (thread.outermost.is_around(caller)) return;
@@ -45,9 +46,16 @@ class RecordedCall {
     if (call_class == CallClass::posixio && (!thread.is_application || getpid() != recorder->run.process)) return;
     thread.outermost.begin(caller);
     thread_ = &thread;
-    if (call_class == CallClass::local) return;
-    entry_ = recorder->meters.clock.now();
-    recorder->meters.end_computation(thread, entry_);
+    if (call_class == CallClass::local || (call_class == CallClass::poll && !thread.polling.is_timed())) return;
+    const Meters& meters = recorder->meters;
+    // PAPI allocates memory, which a signal handler must not; MPI itself must not be called in one.
+    if (call_class != CallClass::posixio && !meters.counts_in(thread)) meters.begin_counting(thread);
+    entry_ = meters.clock.now();
+    if (call_class != CallClass::poll) {
+      meters.end_computation(thread, entry_);
+    } else if (meters.counter.kind() == Counter::Kind::papi) {
+      events_ = meters.counter.papi().read(thread.events);
+    }
   }
   [[gnu::always_inline]] ~RecordedCall() {
     if (thread_ == nullptr) return;
@@ -59,12 +67,23 @@ class RecordedCall {
 
   bool records() const { return thread_ != nullptr; }
 
-  /// The real function has returned.
-  [[gnu::always_inline]] void ended() {
+  /// The real function has returned. A poll calls this only if it has found something.
+  [[gnu::always_inline]] void ended() noexcept {
     if (class_ == CallClass::local) return;
     exit_ = recorder->meters.clock.now();
+    if (class_ == CallClass::poll) {
+      if (entry_.count == 0) entry_ = exit_ - thread_->polling.usual();
+      if (thread_->last_exit > entry_) entry_ = thread_->last_exit;
+      recorder->meters.end_computation(*thread_, entry_);
+    }
     time_of(kind_of(class_)) += exit_ - entry_;
     recorder->meters.begin_computation(*thread_, entry_, exit_);
+  }
+
+  /// A poll has found nothing. Few of these read the clock (record/polling.hpp).
+  [[gnu::always_inline]] void found_nothing() noexcept {
+    if (__builtin_expect(entry_.count != 0, 0)) recorder->meters.time_poll(*thread_, entry_, events_);
+    thread_->polling.found_nothing();
   }
 
   // -- the notes of the tables
@@ -74,7 +93,7 @@ class RecordedCall {
   void request_made(MPI_Request request) {
     if (!recorder->run.several_threads || recorder->calls.requests.empty()) return;
     const SharedStateLock lock;
-    recorder->calls.requests.erase(request);
+    recorder->calls.requests.hand_over(request);
   }
   void send(BlockingMode mode, MPI_Count count, MPI_Datatype type, int destination) {
     thread_->add(sends_of(mode), 1);
@@ -229,25 +248,44 @@ class RecordedCall {
       move(Feature::bytes_collective, pending->bytes);
     }
   }
-  /// A request has completed. Before the call it was `pending`, under the handle `request`.
-  void completed(MPI_Request request, const PendingRequest& pending, const MPI_Status& status) {
-    if (pending.number == 0) return;
-    if (pending.operation == PendingRequest::Operation::receive && !was_cancelled(status)) {
-      move(Feature::bytes_received, bytes_of(status));
+  /// MPI has completed the request that was under this handle when `made` requests had been made. True if it ends a
+  /// segment: ends_segment_of() must follow.
+  bool completed(MPI_Request request, std::uint64_t made, const MPI_Status& status) noexcept {
+    bool is_receive = false;
+    bool ends_segment = false;
+    {
+      const SharedStateLock lock;
+      PendingRequest* const pending = recorder->calls.requests.pending(request, made);
+      if (pending == nullptr) return false;
+      is_receive = pending->operation == PendingRequest::Operation::receive;
+      ends_segment = pending->ends_segment;
+      pending->is_complete = ends_segment;
+      if (!ends_segment) recorder->calls.requests.complete(request, pending);
     }
-    const SharedStateLock lock;
-    recorder->calls.requests.complete(request, pending);
+    if (is_receive && !was_cancelled(status)) move(Feature::bytes_received, bytes_of(status));
+    return ends_segment;
   }
-  void end_segment(Boundary operation, const void* site) {
+  /// Ends the segment if this request has completed and ends one.
+  bool ends_segment_of(MPI_Request request, std::uint64_t made) noexcept {
+    PendingRequest over;
+    {
+      const SharedStateLock lock;
+      PendingRequest* const pending = recorder->calls.requests.pending(request, made);
+      if (pending == nullptr || !pending->is_complete) return false;
+      pending->is_complete = false;
+      over = *pending;
+      recorder->calls.requests.complete(request, pending);
+    }
+    end_segment(over.boundary, over.site);
+    return true;
+  }
+  void end_segment(Boundary operation, const void* site) noexcept {
     compare_with_usual();
     const Ticks wait = exit_ - entry_;
     Ticks& counted = time_of(kind_of(class_));  // this time counts only as the wait
     counted = counted - wait;
     if (thread_->fortran_site != nullptr) site = thread_->fortran_site;
-    {
-      const SharedStateLock lock;
-      recorder->close_segment(*thread_, operation, site, exit_, wait);
-    }
+    recorder->close_segment(*thread_, operation, site, exit_, wait);
     if (recorder->live.is_asked_to_stop()) recorder->stand_still(*thread_);
     const Ticks now = recorder->meters.clock.now();
     thread_->cpu.skip(now - thread_->last_exit);  // recording time is not computation
@@ -289,10 +327,10 @@ class RecordedCall {
       known->site = site;
       return;
     }
-    recorder->calls.requests.insert(request, {.site = site,
-                                              .operation = PendingRequest::Operation::boundary_only,
-                                              .boundary = operation,
-                                              .ends_segment = true});
+    insert(request, {.site = site,
+                     .operation = PendingRequest::Operation::boundary_only,
+                     .boundary = operation,
+                     .ends_segment = true});
   }
   /// The call site; if mpi4py made the call, the line of the Python program.
   const void* place() { return recorder->python.place_of(site_); }
@@ -322,7 +360,11 @@ class RecordedCall {
   }
   void remember(MPI_Request request, const PendingRequest& pending) {
     const SharedStateLock lock;
-    recorder->calls.requests.insert(request, pending);
+    insert(request, pending);
+  }
+  /// Called with the lock.
+  static void insert(MPI_Request request, const PendingRequest& pending) {
+    if (!recorder->calls.requests.insert(request, pending)) tell_memory_has_run_out();
   }
   void note_file(Feature operations, Feature volume, std::uint64_t amount) {
     thread_->add(operations, 1);
@@ -334,7 +376,8 @@ class RecordedCall {
   ThreadState* thread_ = nullptr;
   Ticks entry_;
   Ticks exit_;
-  std::uint64_t moved_ = 0;  // bytes
+  std::uint64_t moved_ = 0;   // bytes
+  std::uint64_t events_ = 0;  // of the counter, before a poll that is timed
   bool is_compared_ = false;
 };
 

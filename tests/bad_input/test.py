@@ -138,6 +138,13 @@ class BadInput(halcyon_test.Behaviour):
         self.assertEqual(len(finished.errors.splitlines()), 1, finished)
         self.assertIn("/nowhere/at/all/run.h5", finished.errors)
 
+    def test_a_warning_does_not_hide_where_the_profile_is(self):
+        finished = self.mpirun(2, [EXAMPLES / "halo_c", "10"], HALCYON_OUTPUT="/nowhere/at/all/run.h5",
+                               HALCYON_COUNTER="papi:NO_SUCH_EVENT")
+        warning, outcome = finished.errors.splitlines()
+        self.assertIn("papi:NO_SUCH_EVENT", warning)
+        self.assertIn("/nowhere/at/all/run.h5", outcome)
+
     def test_a_full_disk_leaves_the_program_alone_and_is_said_in_one_line(self):
         finished = self.mpirun(2, [PYTHON, "-c", LIMITS_FILES], HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual(finished.status, 0, finished)

@@ -51,6 +51,15 @@ class PapiEvent(halcyon_test.Behaviour):
         profile = Profile(self.directory / "asked.h5")
         self.assertEqual((profile.attributes["counter"], profile.boundaries), ("cpu", BOUNDARIES))
 
+    def test_each_thread_counts_its_own_events(self):
+        clock = "papi:perf::TASK-CLOCK"  # of the kernel, for each thread: needs no hardware
+        profile = self.record(1, [PROGRAMS / "second_thread"], HALCYON_COUNTER=clock, allowed_errors=True)
+        if profile.attributes["counter"] != clock:
+            self.skipTest(f"{clock} cannot be counted here")
+        work = profile.values("compute")
+        self.assertEqual(len(work), 21)
+        self.assertTrue(all(value > 0.0 for value in work[1:-1]), work)
+
     def test_the_choice_is_reported_and_stored(self):
         self.halcyon("run", "-o", "run.h5", "--counter", "cpu", "--", *MPI.launch(2), EXAMPLES / "halo_c", "50")
         self.assertIn("CPU time", self.halcyon("report", "run.h5").output)

@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <map>
 #include <random>
+#include <thread>
 
 namespace {
 
@@ -21,15 +23,21 @@ TEST(RequestTable, LetsTheNewerRequestOwnAReusedHandle) {
   EXPECT_TRUE(table.empty());
 }
 
-TEST(RequestTable, CompletingAnOlderRequestLeavesTheNewerOneUnderItsHandle) {
+// Another thread's new request has the handle before this thread has noted that the old one is complete.
+TEST(RequestTable, KeepsAReplacedRequestForTheThreadThatHasCompletedIt) {
   RequestTable table;
   table.insert(handle(1), {.bytes = 10});
-  const PendingRequest older = table.pending(handle(1));
+  const std::uint64_t made = table.made();
+  table.hand_over(handle(1));
   table.insert(handle(1), {.bytes = 20});
+  PendingRequest* const older = table.pending(handle(1), made);
+  ASSERT_NE(older, nullptr);
+  EXPECT_EQ(older->bytes, 10u);
   table.complete(handle(1), older);
-  const PendingRequest newer = table.pending(handle(1));
-  EXPECT_EQ(older.bytes, 10u);
-  EXPECT_EQ(newer.bytes, 20u);
+  EXPECT_EQ(table.pending(handle(1), made), nullptr);
+  PendingRequest* const newer = table.pending(handle(1), table.made());
+  ASSERT_NE(newer, nullptr);
+  EXPECT_EQ(newer->bytes, 20u);
   table.complete(handle(1), newer);
   EXPECT_TRUE(table.empty());
 }
@@ -37,10 +45,24 @@ TEST(RequestTable, CompletingAnOlderRequestLeavesTheNewerOneUnderItsHandle) {
 TEST(RequestTable, KnowsNothingOfAnInactivePersistentRequest) {
   RequestTable table;
   table.insert(handle(1), {.bytes = 10, .persistent = true});
-  EXPECT_EQ(table.pending(handle(1)).number, 0u);
+  EXPECT_EQ(table.pending(handle(1), table.made()), nullptr);
   table.find(handle(1))->active = true;
-  table.complete(handle(1), table.pending(handle(1)));
+  table.complete(handle(1), table.pending(handle(1), table.made()));
   EXPECT_FALSE(table.find(handle(1))->active);
+}
+
+TEST(RequestTable, IsNotEmptyToAThreadWhoseRequestIsPendingWhileItGrows) {
+  RequestTable table;
+  table.insert(handle(1), {});
+  std::atomic<bool> is_over{false};
+  int wrong = 0;
+  std::thread asks([&] {
+    while (!is_over.load()) wrong += table.empty() ? 1 : 0;
+  });
+  for (std::uintptr_t number = 2; number < 20'000; ++number) table.insert(handle(number), {});
+  is_over.store(true);
+  asks.join();
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(RequestTable, AgreesWithAMapUnderRandomUse) {

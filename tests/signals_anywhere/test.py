@@ -1,0 +1,35 @@
+"""Signals that meet a program anywhere: their handlers may be the first of a thread to write to a file, and whatever the
+program was doing when they came, none of them waits for ever, and no write is missed."""
+import halcyon_test
+from halcyon_test import PROGRAMS
+
+PROGRAM = PROGRAMS / "storm"
+SIGNALS = 2000
+
+
+class SignalsAnywhere(halcyon_test.Behaviour):
+
+    def check_that_each_handler_is_counted(self, allocator):
+        plain = self.mpirun(1, [PROGRAM, allocator, SIGNALS], preload=())
+        self.assertEqual((plain.status, plain.output), (0, f"{SIGNALS}\n"), plain)
+        profile = self.record(1, [PROGRAM, allocator, SIGNALS])
+        self.assertEqual(profile.totals(0)["writes"], SIGNALS)
+        self.assertEqual(profile.totals(0)["bytes_written"], SIGNALS)
+
+    def test_handlers_that_interrupt_the_allocator_are_counted(self):
+        self.check_that_each_handler_is_counted("lock")
+
+    def test_handlers_allocate_nothing(self):
+        self.check_that_each_handler_is_counted("abort")
+
+    def test_an_allocator_that_often_fails_loses_nothing(self):
+        self.check_that_each_handler_is_counted("random")
+
+    def test_a_handler_may_end_the_process(self):
+        plain = self.mpirun(1, [PROGRAM, "exit", SIGNALS], preload=())
+        recorded = self.mpirun(1, [PROGRAM, "exit", SIGNALS], HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertEqual((recorded.status, recorded.output), (plain.status, plain.output), recorded)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
