@@ -115,7 +115,7 @@ class Threads(UnderSanitizer, halcyon_test.Behaviour):
     # ignore_noninstrumented_modules: MPI keeps order by means that the sanitizer does not see.
     options = {"TSAN_OPTIONS": "symbolize=0 ignore_noninstrumented_modules=1"}
     # What has a second thread; the damaged parts are thousands, and come by in the other sanitizer's run.
-    units = {"unit_recorder": "Part.*:RequestTable.*:Threads.*-Part.ThatIsDamaged*", "unit_live": "*"}
+    units = {"unit_recorder": "ChangeGate.*:Part.*:RequestTable.*:Threads.*-Part.ThatIsDamaged*", "unit_live": "*"}
 
 
 class AddressesAndUndefinedBehaviour(UnderSanitizer, halcyon_test.Behaviour):
