@@ -39,7 +39,7 @@ struct Meters {
       const std::uint64_t events = counter.papi().read(thread.events);
       work = events > thread.events_at_exit ? events - thread.events_at_exit : 0;
     }
-    if (__builtin_expect(thread.polling.is_unsettled(), 0)) work -= settle_polls(thread, stretch, work);
+    if (__builtin_expect(thread.polling.is_unsettled(), 0)) work -= settle_polls(thread, stretch, on_cpu, work);
     if (counter.kind() != Counter::Kind::none) thread.work += work;
   }
   /// A poll that began at `entry`, when the counter stood at `events`, has found nothing.
@@ -69,12 +69,16 @@ struct Meters {
   }
 
  private:
-  /// Moves the time of the polls from the stretch to MPI. Returns the part of `work` that they did.
-  [[gnu::noinline]] std::uint64_t settle_polls(ThreadState& thread, Ticks stretch, std::uint64_t work) const {
+  /// Moves the time of the polls from the stretch to MPI. Time off the CPU hits polls and work in proportion. Returns
+  /// the part of `work` that the polls did.
+  [[gnu::noinline]] std::uint64_t settle_polls(ThreadState& thread, Ticks stretch, Ticks on_cpu,
+                                               std::uint64_t work) const {
     const Polling::Sums polls = thread.polling.settle();
-    const double time = std::min(polls.time, static_cast<double>(stretch.count));
-    thread.times[static_cast<std::size_t>(TimeKind::point_to_point)] += Ticks{static_cast<std::uint64_t>(time)};
-    const double done = counter.kind() == Counter::Kind::papi ? polls.events : time;
+    const auto on = static_cast<double>(on_cpu.count);
+    const double share = polls.time < on ? polls.time / on : 1.0;
+    thread.times[static_cast<std::size_t>(TimeKind::point_to_point)] +=
+        Ticks{static_cast<std::uint64_t>(share * static_cast<double>(stretch.count))};
+    const double done = counter.kind() == Counter::Kind::papi ? polls.events : share * on;
     return static_cast<std::uint64_t>(std::min(done, static_cast<double>(work)));
   }
 };
