@@ -309,7 +309,9 @@ int watch(const WatchOptions& options) {
   if (watch.views().empty() && !options.all) {
     const std::vector<std::string> told = watch.take_told();
     for (const std::string& line : told) tell(line);
-    return told.empty() ? no_such_job(options) : int{bad_usage_or_file};
+    // What cannot be read may be what was meant, if no job was named.
+    const bool names_one = !options.job.empty() || options.process != 0;
+    return told.empty() || names_one ? no_such_job(options) : int{bad_usage_or_file};
   }
   if (options.once) return watch_once(watch, options);
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return watch_in_lines(watch, options);

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 
+#include "libprofile/system/environment.hpp"
+
 namespace halcyon::cli {
 
 Environment rank_environment(const RankOptions& options) {
@@ -20,6 +22,7 @@ Environment rank_environment(const RankOptions& options) {
   // Who starts a run by the command may want to watch it.
   const char* const live = std::getenv("HALCYON_LIVE");
   add("HALCYON_LIVE", !options.live.empty() ? options.live : live != nullptr ? live : "on");
+  if (const char* const place = environment_value("HALCYON_LIVE_DIR")) add("HALCYON_LIVE_DIR", place);
   std::string specs;
   for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
   add("INTM_SPEC", specs);

@@ -2,19 +2,20 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
-#include <optional>
 
-#include "libprofile/live/layout.hpp"
-#include "libprofile/system/process_facts.hpp"
+#include "libprofile/system/environment.hpp"
 
 namespace halcyon::live {
 namespace {
@@ -32,6 +33,11 @@ Failure not_private(const std::string& path) {
 }
 
 }  // namespace
+
+std::string shared_memory() {
+  const char* const named = environment_value("HALCYON_LIVE_DIR");
+  return named != nullptr ? named : "/dev/shm";
+}
 
 std::string directory_of_records(const std::string& root) {
   return root + "/halcyon-" + std::to_string(static_cast<unsigned>(geteuid()));
@@ -76,30 +82,15 @@ DirectoryLock::~DirectoryLock() {
   if (is_held_) flock(directory_, LOCK_UN);
 }
 
-bool is_alive(pid_t process, std::uint64_t start_time) {
-  const std::optional<ProcessFacts> facts = facts_of(process);
-  return facts && !facts->has_ended() && facts->start_time == start_time;
-}
-
+// The kernel grants a lease for reading only while no process, in whatever name space, has the file open or mapped for
+// writing. It can tell so of files in memory: an overlay forgets who has mapped one.
 Life life_of(const Descriptor& record) {
-  alignas(Header) std::byte beginning[sizeof(Header)];
-  struct stat state {};
-  const auto& header = *reinterpret_cast<const Header*>(beginning);
-  const bool is_read = read_at(record.number(), 0, beginning, sizeof beginning);
-  // The magic comes last: whoever created the record died before it was complete.
-  if (fstat(record.number(), &state) == 0 && (state.st_size == 0 || (is_read && header.magic == decltype(magic){}))) {
-    return Life::dead;
-  }
-  if (!is_read) return Life::unknown;
-  if (header.magic != magic || header.version != layout_version || header.slot_bytes != slot_bytes) {
-    return Life::unknown;
-  }
-  const std::uint32_t slots = header.slots.load();
-  for (std::uint32_t i = 0; i < slots && i < most_slots; ++i) {
-    Owner owner{};
-    if (!read_at(record.number(), offset_of_slot(i), &owner, sizeof owner)) return Life::unknown;
-    if (is_alive(owner.process, owner.start_time)) return Life::alive;
-  }
+  struct statfs system {};
+  if (fstatfs(record.number(), &system) != 0 || system.f_type != TMPFS_MAGIC) return Life::unknown;
+  // Who opens the file for writing meanwhile makes the kernel send a signal: one that by default does nothing.
+  if (fcntl(record.number(), F_SETSIG, SIGURG) != 0) return Life::unknown;
+  if (fcntl(record.number(), F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? Life::alive : Life::unknown;
+  fcntl(record.number(), F_SETLEASE, F_UNLCK);
   return Life::dead;
 }
 

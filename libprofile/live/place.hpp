@@ -4,7 +4,6 @@
 
 #include <sys/types.h>
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,11 +12,11 @@
 
 namespace halcyon::live {
 
-/// Of the system; tests have their own.
-inline constexpr const char* shared_memory = "/dev/shm";
+/// Where the directories of all users are: the system's shared memory, or what HALCYON_LIVE_DIR names in its place.
+std::string shared_memory();
 
 /// The directory of the records of this process's user.
-std::string directory_of_records(const std::string& root = shared_memory);
+std::string directory_of_records(const std::string& root = shared_memory());
 
 /// Opens the directory, which must be this user's and closed to all others. `makes`: creates it if it is missing.
 Outcome<Descriptor> open_directory(const std::string& path, bool makes);
@@ -44,12 +43,10 @@ class DirectoryLock {
   bool is_held_ = false;
 };
 
-/// Whether the process that once had this number and start time is still there.
-bool is_alive(pid_t process, std::uint64_t start_time);
-
-/// If a record has no living rank, its job was killed. A file that is no record of this layout is unknown: it may
-/// belong to another version of Halcyon.
+/// Whether a record can belong to a running job, whatever is in it: a rank has it mapped until it ends. Unknown where
+/// the kernel does not tell.
 enum class Life { alive, dead, unknown };
+/// `record` is open for reading alone, and this process has no other descriptor of it that can write.
 Life life_of(const Descriptor& record);
 
 /// Names of the files in the directory, in their order.

@@ -35,8 +35,8 @@ class Reader {
   Descriptor file_;
 };
 
-/// Paths of this user's records on this host, in the order of their names. Removes those whose processes are all gone.
+/// Paths of this user's records on this host, in the order of their names. Removes what no running job has.
 /// No record, or no directory, is an empty list; a directory that others can write is a failure.
-Outcome<std::vector<std::string>> find_records(const std::string& root = shared_memory);
+Outcome<std::vector<std::string>> find_records(const std::string& root = shared_memory());
 
 }  // namespace halcyon::live

@@ -66,24 +66,25 @@ void Writer::join(const Introduction& who, const std::string& root) {
   const Outcome<Descriptor> directory = open_directory(directory_, true);
   if (!directory) return;
   const DirectoryLock lock(directory->number());
-  Descriptor file;
-  if (!lock.is_held() || !create_or_open(*directory, who, file)) return;
-  if (!claim_slot(file, who)) {
-    remove_if_dead(*directory, name_);  // if it was created in vain
-    return;
-  }
+  if (!lock.is_held() || !enter(*directory, who)) return;
   nanoseconds_per_tick_ = who.nanoseconds_per_tick;
   short_ticks_ = 1e9 * short_seconds / nanoseconds_per_tick_;
   kinds_ = std::make_unique<Kinds>(slot_->kinds);
 }
 
-bool Writer::create_or_open(const Descriptor& directory, const Introduction& who, Descriptor& file) {
+bool Writer::enter(const Descriptor& directory, const Introduction& who) {
+  Descriptor file;
+  if (create_or_open(directory, file, who) && claim_slot(file, who)) return true;
+  file = Descriptor();
+  remove_if_dead(directory, name_);  // if it was created in vain
+  return false;
+}
+
+bool Writer::create_or_open(const Descriptor& directory, Descriptor& file, const Introduction& who) {
+  remove_if_dead(directory, name_);  // a job of the same name was killed
   if (Outcome<Descriptor> known = open_record(directory, name_, O_RDWR)) {
-    const Life life = life_of(*known);
     file = std::move(*known);
-    if (life != Life::dead) return life == Life::alive;
-    // A job of the same name was killed.
-    unlinkat(directory.number(), name_.c_str(), 0);
+    return true;
   }
   for (const std::string& name : names_in(directory_)) remove_if_dead(directory, name);
   Outcome<Descriptor> made = open_record(directory, name_, O_RDWR | O_CREAT | O_EXCL);
@@ -101,13 +102,14 @@ bool Writer::create_or_open(const Descriptor& directory, const Introduction& who
 
 bool Writer::claim_slot(const Descriptor& file, const Introduction& who) {
   struct stat state {};
-  if (fstat(file.number(), &state) != 0) return false;
+  if (fstat(file.number(), &state) != 0 || state.st_size < static_cast<off_t>(header_bytes)) return false;
   inode_ = state.st_ino;
   Header* header = map(file, header_bytes);
   if (header == nullptr) return false;
   const std::uint32_t number = header->slots.load();
   const auto ranks = static_cast<std::uint32_t>(who.ranks);
-  const bool is_this_job = header->ranks == ranks && header->user == geteuid();
+  const bool is_this_job = header->magic == magic && header->version == layout_version &&
+                           header->slot_bytes == slot_bytes && header->ranks == ranks && header->user == geteuid();
   munmap(header, header_bytes);
   // Without a start time (no /proc), readers would take this rank for dead.
   const std::optional<ProcessFacts> own = facts_of(getpid());

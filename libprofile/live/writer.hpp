@@ -48,7 +48,7 @@ class Writer {
 
   /// Joins the record of the job on this host; the first rank creates it, and removes those of jobs that were killed.
   /// Without success, is_on() stays false. Throws if memory runs out.
-  void join(const Introduction& who, const std::string& root = shared_memory);
+  void join(const Introduction& who, const std::string& root = shared_memory());
   bool is_on() const { return slot_ != nullptr; }
 
   /// A segment has ended. Its measures are in ticks. The text of its place is needed when it is new; places are
@@ -99,7 +99,8 @@ class Writer {
   static constexpr std::uint32_t sampled_one_in = 8;
 
   std::uint64_t passed() const { return slot_->boundaries.load(std::memory_order_relaxed); }
-  bool create_or_open(const Descriptor& directory, const Introduction& who, Descriptor& file);
+  bool enter(const Descriptor& directory, const Introduction& who);
+  bool create_or_open(const Descriptor& directory, Descriptor& file, const Introduction& who);
   bool claim_slot(const Descriptor& file, const Introduction& who);
   void note_place(std::size_t place, const std::string& text);
   void skip_some();

@@ -58,9 +58,9 @@ class LiveRecord(halcyon_test.Behaviour):
         """The live record of this test's program, or None."""
         looked = self.run_command([TOOL, "list"])
         self.assertEqual(looked.status, 0, looked)
-        own = [job for job in json.loads(looked.output) if str(self.directory) in job.get("command", "")]
-        self.assertLessEqual(len(own), 1)
-        return own[0] if own else None
+        jobs = json.loads(looked.output)
+        self.assertLessEqual(len(jobs), 1)
+        return jobs[0] if jobs else None
 
     def wait_for(self, process, is_so):
         """The first record for which `is_so`, while the process runs."""
@@ -120,6 +120,17 @@ class LiveRecord(halcyon_test.Behaviour):
             self.record()
         self.assertFalse(Path(record["file"]).exists())
 
+    def test_a_reader_that_sees_none_of_its_processes_leaves_it(self):
+        process = self.start_ranks()
+        record = self.wait_until_it_runs(process)
+        elsewhere = self.run_command(["unshare", "--pid", "--fork", "--mount-proc", TOOL, "list"])
+        if "unshare" in elsewhere.errors:
+            self.skipTest(elsewhere.errors)
+        [seen] = json.loads(elsewhere.output)
+        self.assertFalse(any(rank["is_alive"] for rank in seen["here"]), seen)
+        self.assertEqual(self.record()["file"], record["file"])
+        self.assertEqual(self.end(process), (0, ""))
+
     def test_a_run_that_aborts_leaves_no_record(self):
         process = self.start_ranks("abort")
         record = self.wait_until_it_runs(process)
@@ -172,7 +183,7 @@ class LiveRecord(halcyon_test.Behaviour):
         finished = self.run_command(
             [*PRIVATE_SHARED_MEMORY, *MPI.launch(RANKS, "--mca", "btl", "self,tcp"),
              *(word for name, value in (("LD_PRELOAD", LIBRARY), ("HALCYON_OUTPUT", self.profile), ("HALCYON_LIVE", "on"))
-               for word in MPI.exported(name, value)), PROGRAM, 1000, "finalize"])
+               for word in MPI.exported(name, value)), PROGRAM, 1000, "finalize"], HALCYON_LIVE_DIR="")
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
         self.assertEqual(Profile(self.profile).segments, 1001)
 

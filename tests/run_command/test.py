@@ -187,7 +187,7 @@ class RunCommand(halcyon_test.Behaviour):
 
     @unittest.skipUnless(MPI.is_debians, "srun does not say which version its ranks use")
     def test_srun_exports_to_each_program_what_the_user_exports_to_it_and_the_recorder(self):
-        ours = "HALCYON_OUTPUT,HALCYON_LIVE,HALCYON_COMMAND,HALCYON_ALL_RANKS"
+        ours = "HALCYON_OUTPUT,HALCYON_LIVE,HALCYON_LIVE_DIR,HALCYON_COMMAND,HALCYON_ALL_RANKS"
         cases = (("-n2 ./a --export=B", {}, f"--export=ALL,LD_PRELOAD={LIBRARY} -n2 ./a --export=B"),
                  ("-n 2 --export=B ./a", {}, f"--export=B,LD_PRELOAD={LIBRARY},{ours} -n 2 ./a"),
                  ("-lJ sh --quiet --export NONE ./a", {}, f"--export=LD_PRELOAD={LIBRARY},{ours} -lJ sh --quiet ./a"),

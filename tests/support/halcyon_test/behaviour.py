@@ -13,8 +13,10 @@ from .machine import MOST_FOREIGN_CPU, foreign_cpu_seconds, processes_that_name
 from .made_up_times import write_disturbed_profile
 from .mpi_family import MPI
 from .places import HALCYON, LIBRARY
+from .processes import end_all_with
 from .profile import Profile
 
+SHARED_MEMORY = "/dev/shm"
 SKIPPED = 77  # ctest shows the behaviour as skipped
 BAD_INPUT = 2  # exit status of `halcyon`
 
@@ -28,9 +30,11 @@ class Behaviour(unittest.TestCase):
         self.directory = self.scratch_directory()
         self.state = self.scratch_directory()  # for records of known runs: not the tester's, not another test's
         self.temporary = self.scratch_directory()
+        self.live = self.scratch_directory(SHARED_MEMORY)
+        self.addCleanup(end_all_with, "HALCYON_LIVE_DIR", self.live)  # its commands and their ranks
 
-    def scratch_directory(self):
-        directory = Path(tempfile.mkdtemp(prefix="halcyon-"))
+    def scratch_directory(self, within=None):
+        directory = Path(tempfile.mkdtemp(prefix="halcyon-", dir=within))
         self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
         return directory
 
@@ -38,7 +42,7 @@ class Behaviour(unittest.TestCase):
 
     def own_environment(self, **settings):
         """The environment of the test's commands, with these variables."""
-        return {**clean_environment(self.state, self.temporary),
+        return {**clean_environment(self.state, self.temporary, self.live),
                 **{name: str(value) for name, value in settings.items()}}
 
     def run_command(self, command, preload=(), **environment):

@@ -25,13 +25,13 @@ class Finished:
         return f"exit status {self.status}\n--- stdout\n{self.output}\n--- stderr\n{self.errors}"
 
 
-def clean_environment(state, temporary):
+def clean_environment(state, temporary, live):
     """The environment without the tester's own settings, and with what the MPI family needs. What commands keep goes
-    into directory `state`. What they leave behind goes into `temporary`: an mpirun of Open MPI 5 fails where one with
-    the same process ID was killed and left its files in TMPDIR."""
+    into directory `state`, and live records into `live`. What they leave behind goes into `temporary`: an mpirun of
+    Open MPI 5 fails where one with the same process ID was killed and left its files in TMPDIR."""
     settings = ("HALCYON_", "INTM_", "LD_PRELOAD", "PYTHONPATH")
     return {**{name: value for name, value in os.environ.items() if not name.startswith(settings)}, **MPI.environment,
-            "XDG_STATE_HOME": str(state), "TMPDIR": str(temporary)}
+            "XDG_STATE_HOME": str(state), "TMPDIR": str(temporary), "HALCYON_LIVE_DIR": str(live)}
 
 
 def output_of(command):

@@ -47,6 +47,6 @@ def real_run():
     with tempfile.TemporaryDirectory(prefix="halcyon-") as directory:
         subprocess.run([HALCYON, "run", "-o", "run.h5", "--background", "0.05", "--inject",
                         "class=p2p,prob=0.05,mean=0.1ms", "--", *MPI.launch(2), EXAMPLES / "halo_c", "1200"],
-                       cwd=directory, env={**clean_environment(directory, directory), "INTM_SEED": "1"},
+                       cwd=directory, env={**clean_environment(directory, directory, directory), "INTM_SEED": "1"},
                        capture_output=True, timeout=TIME_LIMIT, check=True)
         return (Path(directory) / "run.h5").read_bytes()

@@ -3,21 +3,20 @@ directory of their own.
 
 The system's own Slurm and munge are neither read nor changed. All processes end with stop(), or when this process dies.
 """
-import ctypes
 import getpass
 import os
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import threading
 from pathlib import Path
 
+from .processes import adopt_orphans, end_descendants
+
 DAEMONS = ("munged", "slurmctld", "slurmd")
 PROGRAMS = (*DAEMONS, "srun", "sbatch", "scancel", "setpriv")
 SYSTEM_PATH = "/usr/sbin:/sbin"  # where the daemons are; not in every user's PATH
-CHILD_SUBREAPER = 36  # of prctl: processes that a daemon leaves behind become our children
 GRACE = 30  # seconds until what does not stop is killed
 
 
@@ -34,19 +33,6 @@ def free_ports(count):
     for each in sockets:
         each.close()
     return ports
-
-
-def children():
-    """Process numbers of our children, ended ones included."""
-    found = []
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:  # has just ended
-            continue
-        if parent == os.getpid():
-            found.append(int(stat.parent.name))
-    return found
 
 
 class Cluster:
@@ -66,7 +52,7 @@ class Cluster:
         self._processors = [2] * len(self._nodes) if hosts else [2, 1]
 
     def start(self):
-        ctypes.CDLL(None).prctl(CHILD_SUBREAPER, 1, 0, 0, 0)
+        adopt_orphans()  # that the daemons leave behind
         key = self.directory / "key"
         key.write_bytes(secrets.token_bytes(128))
         key.chmod(0o600)
@@ -95,10 +81,7 @@ class Cluster:
             except subprocess.TimeoutExpired:
                 daemon.kill()
                 daemon.wait()
-        while left := children():
-            for process in left:
-                os.kill(process, signal.SIGKILL)
-                os.waitpid(process, 0)
+        end_descendants()
 
     def _on(self, node, command):
         return self._hosts.on(node, command, **self.environment) if self._hosts else command

@@ -1,8 +1,10 @@
 // Live records: what a rank publishes is what a reader sees, whatever happens to the file; and a suspension ends.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -15,7 +17,6 @@
 #include "libprofile/live/suspender.hpp"
 #include "libprofile/live/writer.hpp"
 #include "libprofile/system/nanoseconds.hpp"
-#include "libprofile/system/process_facts.hpp"
 
 namespace {
 
@@ -44,7 +45,7 @@ Measured<double> computing(double nanoseconds) {
 class LiveRecord : public testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "halcyon-live-XXXXXX").string();
+    std::string name = "/dev/shm/halcyon-live-XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     root_ = name;
   }
@@ -75,8 +76,26 @@ class LiveRecord : public testing::Test {
     out.seekp(static_cast<std::streamoff>(offset));
     out.write(reinterpret_cast<const char*>(&value), sizeof value);
   }
+  // What readers see of a rank whose process has ended.
   void kill_rank(std::size_t slot) const {
     overwrite(offset_of_slot(slot) + offsetof(Slot, owner.start_time), std::uint64_t{1});
+  }
+  // A process that does this and is killed.
+  template <class Work>
+  void die_after(const Work& work) const {
+    const pid_t process = fork();
+    if (process == 0) {
+      work();
+      raise(SIGKILL);
+    }
+    waitpid(process, nullptr, 0);
+  }
+  void leave_record_of_killed_job(const std::string& record) const {
+    die_after([&] {
+      Writer writer;
+      join(writer, 0, 2, record);
+    });
+    ASSERT_TRUE(fs::exists(directory() + "/" + record));
   }
 
   std::string root_;
@@ -147,22 +166,61 @@ TEST_F(LiveRecord, HasNoPlaceForAnotherJobOfTheSameName) {
 }
 
 TEST_F(LiveRecord, OfAKilledJobIsRemovedByTheNextReader) {
-  Writer writer;
-  join(writer);
-  ASSERT_EQ(find_records(root_)->size(), 1u);
-  kill_rank(0);
+  leave_record_of_killed_job("run");
   EXPECT_FALSE(read()->is_alive());
   EXPECT_TRUE(find_records(root_)->empty());
   EXPECT_FALSE(fs::exists(file()));
 }
 
+TEST_F(LiveRecord, ThatNoJobHasIsRemovedWhateverIsInIt) {
+  Writer writer;
+  join(writer, 0, 2, "living");
+  const auto damaged = [&](auto damage) {
+    leave_record_of_killed_job("run");
+    damage();
+    EXPECT_EQ(*find_records(root_), std::vector<std::string>{directory() + "/living"});
+  };
+  damaged([&] { fs::resize_file(file(), 0); });
+  damaged([&] { fs::resize_file(file(), 100); });
+  damaged([&] { fs::resize_file(file(), header_bytes + 100); });
+  damaged([&] { overwrite(0, 'X'); });
+  damaged([&] { overwrite(offsetof(Header, version), layout_version + 1); });
+  damaged([&] { overwrite(offsetof(Header, slots), most_slots + 1); });
+  damaged([&] { overwrite(offset_of_slot(0) + offsetof(Slot, owner), Owner{getpid(), 0, 0}); });
+}
+
+TEST_F(LiveRecord, ThatAJobHasStaysWhateverIsInIt) {
+  Writer writer;
+  join(writer, 0, 1);
+  const auto damaged = [&](auto damage) {
+    damage();
+    EXPECT_EQ(find_records(root_)->size(), 1u);
+    Writer other;
+    join(other, 0, 1, "other");  // it removes those of jobs that were killed
+    EXPECT_TRUE(fs::exists(file()));
+    other.leave();
+  };
+  damaged([&] { kill_rank(0); });  // as it is seen from another name space of processes
+  damaged([&] { overwrite(offsetof(Header, version), layout_version + 1); });
+  damaged([&] { overwrite(0, 'X'); });
+  damaged([&] { fs::resize_file(file(), header_bytes + 100); });
+  damaged([&] { fs::resize_file(file(), 100); });
+  damaged([&] { fs::resize_file(file(), 0); });
+  Writer next;
+  join(next, 0, 1);
+  EXPECT_FALSE(next.is_on());
+}
+
+TEST_F(LiveRecord, OfAnotherUserStays) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
+  leave_record_of_killed_job("run");
+  ASSERT_EQ(chown(file().c_str(), 1, 1), 0);
+  EXPECT_EQ(find_records(root_)->size(), 1u);
+}
+
 TEST_F(LiveRecord, OfAKilledJobMakesWayForTheNextJob) {
-  Writer killed;
-  Writer killed_under_another_name;
-  join(killed);
-  join(killed_under_another_name, 0, 2, "other");
-  kill_rank(0);
-  fs::copy_file(file(), directory() + "/other", fs::copy_options::overwrite_existing);
+  leave_record_of_killed_job("run");
+  leave_record_of_killed_job("other");
   Writer next;
   join(next, 1, 3);
   ASSERT_TRUE(next.is_on());
@@ -414,12 +472,6 @@ TEST_F(LiveRecord, IsRemovedWhereItsCreatorDiedBeforeItWasComplete) {
   std::ofstream{file()};
   fs::permissions(file(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_EQ(*find_records(root_), std::vector<std::string>{directory() + "/other"});
-}
-
-TEST_F(LiveRecord, TellsAProcessFromALaterOneOfItsNumber) {
-  EXPECT_TRUE(is_alive(getpid(), facts_of(getpid())->start_time));
-  EXPECT_FALSE(is_alive(getpid(), facts_of(getpid())->start_time + 1));
-  EXPECT_FALSE(is_alive(1 << 30, 0));
 }
 
 // -- kinds of segments
