@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::size_t most_bytes_to_import = std::size_t{128} << 20;
 constexpr int export_version = 1;
+constexpr std::size_t most_columns = 200;  // of a text in a table
 
 struct BaselinesOptions {
   std::vector<std::string> names;
@@ -48,13 +49,13 @@ int list(const KnownBefore& known) {
     return print("nothing is known yet: halcyon run keeps a record of each work and host\n");
   std::string text = fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}\n", "work", "runs", "last used", "ranks", "command");
   for (const auto& [name, used, work] : works) {
-    text += fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}\n", name, work.runs, day(used), work.circumstances.ranks,
-                        one_line(work.circumstances.command));
+    text += fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}\n", briefly(name, most_columns), work.runs, day(used),
+                        work.circumstances.ranks, briefly(work.circumstances.command, most_columns));
   }
   text += fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}\n", "host", "runs", "last used", "ranks", "name and processor");
   for (const auto& [name, used, host] : hosts) {
-    text += fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}, {}\n", name, host.runs, day(used), host.ranks,
-                        one_line(host.host), one_line(host.cpu));
+    text += fmt::format("{:<18}  {:>4}  {:<10}  {:>5}  {}, {}\n", briefly(name, most_columns), host.runs, day(used),
+                        host.ranks, briefly(host.host, most_columns), briefly(host.cpu, most_columns));
   }
   return print(text);
 }
@@ -62,7 +63,7 @@ int list(const KnownBefore& known) {
 std::string work_text(const KnownBefore::NamedWork& named) {
   const KnownWork& work = named.work;
   const Circumstances& of = work.circumstances;
-  std::string text = named.name + "\n" + wrapped("program", of.command) +
+  std::string text = briefly(named.name, most_columns) + "\n" + wrapped("program", command_words(of.command)) +
                      wrapped("ranks", fmt::format("{} on {}", of.ranks, plural(of.hosts, "host"))) +
                      wrapped("processor", of.cpus) + wrapped("MPI library", of.mpi) +
                      wrapped("work measured by", counter_words(of.counter)) +
@@ -78,14 +79,14 @@ std::string work_text(const KnownBefore::NamedWork& named) {
   for (const KnownGroup& group : work.groups) {
     text += fmt::format("  {:>8}  {:>4}  {:>12}  {:>12}  {}\n", group.description.segments, group.runs,
                         seconds(group.best_median), group.second_median ? seconds(*group.second_median) : "-",
-                        one_line(group.description.signature.site));
+                        briefly(group.description.signature.site, most_columns));
   }
   return text;
 }
 
 std::string host_text(const KnownBefore::NamedHost& named) {
-  std::string text = named.name + "\n" + wrapped("host", named.host.host) + wrapped("processor", named.host.cpu) +
-                     wrapped("ranks", std::to_string(named.host.ranks)) +
+  std::string text = briefly(named.name, most_columns) + "\n" + wrapped("host", named.host.host) +
+                     wrapped("processor", named.host.cpu) + wrapped("ranks", std::to_string(named.host.ranks)) +
                      wrapped("runs", fmt::format("{}, the last of {}", named.host.runs, day(named.used)));
   for (const ProbeInfo& info : probe_infos) {
     const double best = named.host.best[index_of(info.probe)];

@@ -8,6 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/launch/diagnosis.hpp"
 #include "report/json.hpp"
+#include "report/layout.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -37,8 +38,8 @@ std::string text_of(const std::vector<Finding>& findings, bool records, bool has
   std::string text;
   for (const Finding& finding : findings) {
     const char* mark = finding.state == Finding::State::problem ? "problem: " : "";
-    text += fmt::format("  {:<10}{}{}\n", finding.subject, mark, finding.text);
-    if (!finding.remedy.empty()) text += fmt::format("  {:<10}{}\n", "", finding.remedy);
+    text += fmt::format("  {:<10}{}{}\n", finding.subject, mark, briefly(finding.text));
+    if (!finding.remedy.empty()) text += fmt::format("  {:<10}{}\n", "", briefly(finding.remedy));
   }
   const char* answer = !records     ? "Not ready to record: see the problem."
                        : has_launch ? "halcyon run would record this: calls of MPI and of files, their times, and a "

@@ -13,6 +13,7 @@
 #include "libprofile/recover/recover.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "report/layout.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -67,7 +68,7 @@ int recover_parts(const RecoverOptions& options) {
       status = fail(recovered.failure().message);
       continue;
     }
-    std::cout << recovered_line(*recovered) << '\n';
+    std::cout << briefly(recovered_line(*recovered)) << '\n';
   }
   return std::cout.flush() ? status : fail("cannot write to standard output");
 }

@@ -68,7 +68,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   if (options.is_dry) {
     const Outcome<std::string> command = command_line(request);
     if (!command) return fail(command.failure().message);
-    const Status printed = print_text(*command + '\n');
+    const Status printed = print_text(legible(*command) + '\n');
     return printed ? int{passed} : fail(printed.failure().message);
   }
   const Outcome<RecordedRunEnd> end = record_once(request, beside);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "libprofile/system/outcome.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/words.hpp"
@@ -27,7 +26,11 @@ struct Row {
   std::string b;
 };
 
-std::string table(const std::vector<Row>& rows) {
+std::string table(std::vector<Row> rows) {
+  constexpr std::size_t widest = 80;
+  for (Row& row : rows) {
+    for (std::string* cell : {&row.a, &row.b}) *cell = briefly(*cell, widest);
+  }
   std::size_t width = 24;  // so that most comparisons have their columns at the same place
   for (const Row& row : rows) width = std::max(width, columns_of(row.a));
   std::string text;
@@ -156,9 +159,10 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
           : filled("SAME WORK  ", 2, which_is_faster(comparison) + " " + which_is_more_disturbed(comparison));
   text += wrapped("A", a.name) + wrapped("B", b.name);
   if (a.profile.command == b.profile.command) {
-    text += wrapped("program", a.profile.command);
+    text += wrapped("program", command_words(a.profile.command));
   } else {
-    text += wrapped("program of A", a.profile.command) + wrapped("program of B", b.profile.command);
+    text += wrapped("program of A", command_words(a.profile.command)) +
+            wrapped("program of B", command_words(b.profile.command));
   }
   if (comparison.difference) {
     const Difference& difference = *comparison.difference;

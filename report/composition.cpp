@@ -10,12 +10,13 @@ namespace halcyon {
 std::string composition_text(const std::string& file, const std::vector<Profile>& runs,
                              const Composition& composition) {
   const Profile& profile = composition.profile;
-  std::string text = fmt::format("{}: composed of {} runs, undisturbed run time {}\n", file, runs.size(),
+  std::string text = fmt::format("{}: composed of {} runs, undisturbed run time {}\n", briefly(file), runs.size(),
                                  seconds(profile.run_time_seconds));
   const std::size_t digits = std::to_string(profile.segments).size();
   for (std::size_t run = 0; run < runs.size(); ++run) {
     text += fmt::format("  {:<{}}{:>{}} of {}, ran {}{}\n", run == 0 ? "segments from" : "", label_width,
-                        composition.given[run], digits, profile.composed_of[run], seconds(runs[run].run_time_seconds),
+                        composition.given[run], digits, briefly(profile.composed_of[run]),
+                        seconds(runs[run].run_time_seconds),
                         run == composition.skeleton ? "; its sequence and counts" : "");
   }
   text += fmt::format("  {:<{}}{}\n", "replaced", label_width, plural(composition.replaced, "disturbed segment"));

@@ -3,31 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <string_view>
 #include <type_traits>
 
+#include "libprofile/system/legible.hpp"
+
 namespace halcyon {
 namespace {
 
 constexpr std::string_view end_of_row = "\r\n";
 
-bool is_plain(char c) { return static_cast<unsigned char>(c) < 0x80 && c != ',' && c != '"' && c != '\r' && c != '\n'; }
-
-// RFC 4180, section 2: in quotes if necessary, with quotes doubled.
-void append_quoted(fmt::memory_buffer& out, std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), is_plain)) {
-    out.append(text);
-    return;
-  }
-  out.push_back('"');
-  for (const char c : valid_utf8(std::string(text))) {
-    if (c == '"') out.push_back('"');
-    out.push_back(c);
-  }
-  out.push_back('"');
+// A spreadsheet computes what begins with one of these, the wide ones, too; an apostrophe makes it a text.
+bool looks_like_formula(std::string_view text) {
+  constexpr std::array<std::string_view, 8> signs{"=", "+", "-", "@", "＝", "＋", "－", "＠"};
+  return std::any_of(signs.begin(), signs.end(), [text](std::string_view sign) { return text.starts_with(sign); });
 }
 
 // What is not known gives an empty cell.
@@ -36,7 +29,7 @@ void append_cell(fmt::memory_buffer& out, const SegmentValue& value) {
       [&out](const auto& known) {
         using T = std::decay_t<decltype(known)>;
         if constexpr (std::is_same_v<T, std::string_view>) {
-          append_quoted(out, known);
+          out.append(csv_text(known));
         } else if constexpr (!std::is_same_v<T, std::monostate>) {
           fmt::format_to(std::back_inserter(out), "{}", known);
         }
@@ -44,12 +37,12 @@ void append_cell(fmt::memory_buffer& out, const SegmentValue& value) {
       value);
 }
 
-// One cell per field, two for an interval: `cells` gives both, and the second is used for intervals only.
+// One cell per field, two for an interval: `cells` gives both, ready, and the second is used for intervals only.
 std::string row_of_runs(auto cells) {
   fmt::memory_buffer row;
   const auto append = [&row](const std::string& cell) {
     if (row.size() > 0) row.push_back(',');
-    append_quoted(row, cell);
+    row.append(cell);
   };
   for (const RunField& field : run_fields()) {
     if (field.shape == RunField::Shape::nested) continue;
@@ -63,6 +56,15 @@ std::string row_of_runs(auto cells) {
 
 }  // namespace
 
+// RFC 4180, section 2: in quotes if necessary, with quotes doubled.
+std::string csv_text(std::string_view text) {
+  const std::string cell = (looks_like_formula(text) ? "'" : "") + legible(text);
+  if (cell.find_first_of(",\"") == std::string::npos) return cell;
+  std::string quoted = "\"";
+  for (const char c : cell) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
 std::string runs_csv_header() {
   return row_of_runs([](const RunField& field) {
     const std::string name(field.name);
@@ -74,7 +76,7 @@ std::string runs_csv_header() {
 std::string run_csv(const AnalyzedFile& run) {
   const auto in_words = [](const nlohmann::ordered_json& value) {
     if (value.is_null()) return std::string();
-    return value.is_string() ? value.get<std::string>() : value.dump();
+    return value.is_string() ? csv_text(value.get<std::string>()) : value.dump();
   };
   return row_of_runs([&](const RunField& field) {
     const nlohmann::ordered_json value = field.value(run);

@@ -4,11 +4,15 @@
 #include <iosfwd>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "report/json.hpp"
 #include "report/segment_fields.hpp"
 
 namespace halcyon {
+
+/// A cell for text from anywhere: legible, and never a formula.
+std::string csv_text(std::string_view text);
 
 /// The header: the single values of `report --json` under the same names, and two columns, NAME_low and NAME_high, for
 /// each interval.

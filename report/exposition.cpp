@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "report/json.hpp"
+#include "libprofile/system/legible.hpp"
 
 namespace halcyon {
 namespace {
@@ -14,9 +14,9 @@ constexpr std::array<std::string_view, 3> units{"seconds", "ratio", "hertz"};
 
 std::string escaped_label(const std::string& text) {
   std::string result;
-  for (const char c : valid_utf8(text)) {
+  for (const char c : legible(text)) {
     if (c == '\\' || c == '"') result += '\\';
-    result += c == '\n' ? std::string("\\n") : std::string(1, c);
+    result += c;
   }
   return result;
 }

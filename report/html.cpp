@@ -14,6 +14,7 @@
 #include "analyzer/machine/background.hpp"
 #include "libprofile/format/columns.hpp"
 #include "report/html_document.hpp"
+#include "report/layout.hpp"
 #include "report/page_assets.hpp"
 #include "report/remedies.hpp"
 #include "report/run_figures.hpp"
@@ -28,9 +29,6 @@ constexpr std::size_t most_ranks_shown = 8;
 constexpr std::size_t most_hosts_shown = 8;
 constexpr double least_share_on_page = 0.01;  // of the excess
 constexpr std::uint64_t fewest_drawn_segments = 2;
-
-// Text from files, programs and users, escaped for markup.
-std::string words(const std::string& bytes) { return svg::escaped(svg::as_utf8(bytes)); }
 
 std::string_view sign_of(Verdict verdict) {
   switch (verdict) {
@@ -67,9 +65,9 @@ std::string verdict_section(const RunOnPage& run) {
       "<h3 class=\"light\">{0}</h3><p class=\"advice\">{2}</p></div></div>\n",
       name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result.verdict));
   if (result.verdict == Verdict::unknown) {
-    content +=
-        fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n", words(run.analysis.no_verdict->reason.message),
-                    svg::escaped(info_of_warning(run.analysis.no_verdict->reason.code).remedy));
+    content += fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n",
+                           svg::escaped(run.analysis.no_verdict->reason.message),
+                           svg::escaped(info_of_warning(run.analysis.no_verdict->reason.code).remedy));
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time came from outside"
@@ -86,7 +84,7 @@ std::string verdict_section(const RunOnPage& run) {
     if (run.analysis.cause) {
       content += fmt::format(
           "<p class=\"cause\"><b>Likely cause:</b> {} <code>{}</code><br><b>What to do:</b> {}</p>\n",
-          words(run.analysis.cause->text), run.analysis.cause->code, svg::escaped(run.analysis.cause->action));
+          svg::escaped(run.analysis.cause->text), run.analysis.cause->code, svg::escaped(run.analysis.cause->action));
     }
   }
   return "<section class=\"top\">\n" + content +
@@ -97,42 +95,43 @@ std::string facts_section(const RunOnPage& run) {
   const Profile& profile = run.profile;
   const Analysis& analysis = run.analysis;
   const std::vector<std::string> hosts = profile.hosts();
-  std::string facts = fact("program", "<code>" + words(profile.command) + "</code>", "whole");
+  std::string facts = fact("program", "<code>" + svg::escaped(command_words(profile.command)) + "</code>", "whole");
   facts += fact("ranks", fmt::format("{} on {}", profile.ranks,
-                                     hosts.size() == 1 ? words(hosts.front()) : plural(hosts.size(), "host")));
+                                     hosts.size() == 1 ? svg::escaped(hosts.front()) : plural(hosts.size(), "host")));
   facts += fact("run time", seconds(analysis.run_time_seconds));
   facts += fact("coverage", fmt::format("{:.1f} % of the run time in {}", analysis.coverage_percent,
                                         plural(analysis.judged.size(), "judged group")));
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
-  facts += fact("boundaries", words(run.boundaries));
+  facts += fact("boundaries", svg::escaped(run.boundaries));
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
     facts += fact("time spent in, by the rank that held the others up", spent, "wide");
   }
-  facts += fact("work measured by", words(counter_words(profile.counter)));
-  facts += fact("MPI library", words(profile.mpi));
-  facts += fact("started", words(profile.start_time));
+  facts += fact("work measured by", svg::escaped(counter_words(profile.counter)));
+  facts += fact("MPI library", svg::escaped(profile.mpi));
+  facts += fact("started", svg::escaped(profile.start_time));
   if (const std::optional<Background> background = background_of(profile)) {
     facts += fact("background", fmt::format("{:.1f} % before, {:.1f} % after", background->before_percent,
                                             background->after_percent));
   }
-  if (profile.suspension) facts += fact("suspended", words(suspension_words(profile)), "wide");
+  if (profile.suspension) facts += fact("suspended", svg::escaped(suspension_words(profile)), "wide");
   if (analysis.known_runs) facts += fact("known runs", known_runs_words(profile), "wide");
   if (const std::string probes = probes_words(analysis); !probes.empty()) facts += fact("machine", probes, "wide");
   if (analysis.injected_percent) {
-    facts += fact("injected",
-                  fmt::format("{:.1f} % by intM <code>{}</code>", *analysis.injected_percent, words(profile.inject)),
-                  "wide");
+    facts +=
+        fact("injected",
+             fmt::format("{:.1f} % by intM <code>{}</code>", *analysis.injected_percent, svg::escaped(profile.inject)),
+             "wide");
   }
   return "<dl class=\"facts\">\n" + facts + "</dl>\n";
 }
 
 /// A row of a table, with a bar as long as its share of the excess.
 std::string share_row(const std::string& name, double share, double total) {
-  const double percent = total > 0.0 ? 100.0 * share / total : 0.0;
+  const double percent = total > 0.0 ? std::clamp(100.0 * share / total, 0.0, 100.0) : 0.0;
   return fmt::format(
       "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{:.0f} %</td>"
       "<td class=\"bar\" aria-hidden=\"true\"><span style=\"width:{:.1f}%\"></span></td></tr>\n",
-      name, seconds(share), percent, std::clamp(percent, 0.0, 100.0));
+      name, seconds(share), percent, percent);
 }
 
 std::string share_table(std::string_view caption, const std::string& rows, std::string_view classes = "shares") {
@@ -147,7 +146,7 @@ std::string share_rows(const std::vector<Share>& shares, std::size_t most, doubl
   double others = 0.0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     if (i < most) {
-      rows += share_row(words(name(shares[i])), shares[i].seconds, total);
+      rows += share_row(svg::escaped(name(shares[i])), shares[i].seconds, total);
     } else {
       others += shares[i].seconds;
     }
@@ -195,20 +194,21 @@ std::string lost_section(const RunOnPage& run) {
       continue;
     }
     const std::string name = letter_of(breakdown, group.group);
-    groups += share_row(words(fmt::format("{}{}, normally {}, ending at {}", name, plural(group.segments, "segment"),
-                                          seconds(group.baseline_seconds), site_words(run.profile, group.site))),
-                        group.seconds, total);
+    groups +=
+        share_row(svg::escaped(fmt::format("{}{}, normally {}, ending at {}", name, plural(group.segments, "segment"),
+                                           seconds(group.baseline_seconds), site_words(run.profile, group.site))),
+                  group.seconds, total);
   }
   if (others > 0) groups += share_row(plural(others, "other group"), others_seconds, total);
   const std::string evidence = evidence_words(run.profile, breakdown);
   const std::string of_hosts = host_evidence_words(run.profile);
-  return section("Where time was lost",
-                 fmt::format("{} in all. Of the run time: {}.", seconds(total), parts_words(result)),
-                 "<div class=\"tables\">" + tables + "</div>\n" +
-                     share_table("by group of like segments", groups, "shares groups") +
-                     figure("wide", lost_figure(breakdown), "Time lost in each twentieth of the run.") +
-                     (evidence.empty() ? "" : "<p>The operating system counted: " + words(evidence) + ".</p>\n") +
-                     (of_hosts.empty() ? "" : "<p>On the whole hosts: " + words(of_hosts) + ".</p>\n"));
+  return section(
+      "Where time was lost", fmt::format("{} in all. Of the run time: {}.", seconds(total), parts_words(result)),
+      "<div class=\"tables\">" + tables + "</div>\n" +
+          share_table("by group of like segments", groups, "shares groups") +
+          figure("wide", lost_figure(breakdown), "Time lost in each twentieth of the run.") +
+          (evidence.empty() ? "" : "<p>The operating system counted: " + svg::escaped(evidence) + ".</p>\n") +
+          (of_hosts.empty() ? "" : "<p>On the whole hosts: " + svg::escaped(of_hosts) + ".</p>\n"));
 }
 
 // The values of the static figure as arrays for uPlot; only numbers, so that nothing can be mistaken for markup.
@@ -251,7 +251,8 @@ std::string phases_paragraphs(const Phases& phases, const std::vector<ShadedPart
     if (is_shown) keys += fmt::format("{}<span class=\"key {}\"></span> {}", keys.empty() ? "" : ", ", kind, meaning);
   }
   std::string clauses;
-  for (const std::string& clause : phases_words(phases)) clauses += (clauses.empty() ? "" : "; ") + words(clause);
+  for (const std::string& clause : phases_words(phases))
+    clauses += (clauses.empty() ? "" : "; ") + svg::escaped(clause);
   if (clauses.empty()) return "";
   return fmt::format("<p class=\"phases\">Phases: {}. <span class=\"soft\">{}</span></p>\n", clauses, keys);
 }
@@ -300,7 +301,7 @@ std::string histograms_section(const RunOnPage& run) {
         fmt::format(
             "<b>{}{} ending at <code>{}</code>.</b> Baseline {}{}; {} longer than the threshold of {}; lost {}.",
             is_judged ? letter_of(run.analysis.breakdown, group.judged.group) : "", plural(group.segments, "segment"),
-            words(site_words(run.profile, group.site)), seconds(group.judged.baseline_seconds),
+            svg::escaped(site_words(run.profile, group.site)), seconds(group.judged.baseline_seconds),
             group.disturbed == group.segments ? " (estimated: no segment was that short)" : "", group.disturbed,
             seconds(group.judged.threshold_seconds), seconds(group.excess_seconds)));
   }
@@ -320,7 +321,7 @@ std::string warnings_section(const RunOnPage& run) {
   for (const Warning& warning : by_severity(run.analysis.warnings)) {
     const WarningInfo& info = info_of_warning(warning.code);
     items += fmt::format("<li><b>{}</b>: {}. {} <code>{}</code></li>\n", words_of(info.severity),
-                         words(warning.message), svg::escaped(info.remedy), warning.code);
+                         svg::escaped(warning.message), svg::escaped(info.remedy), warning.code);
   }
   return items.empty() ? "" : section("Warnings", "", "<ul class=\"warnings\">\n" + items + "</ul>\n");
 }
@@ -354,7 +355,8 @@ std::string reproduce_section(const RunOnPage& run) {
         : method.verdict == Verdict::unknown      ? "no verdict"
                                                   : "used for the verdict");
   }
-  const std::string commands = fmt::format("{}\nhalcyon report {}", words(run_command(run)), words(run.file));
+  const std::string commands =
+      fmt::format("{}\nhalcyon report {}", svg::escaped(run_command(run)), svg::escaped(run.file));
   return section(
       "How to reproduce", "",
       fmt::format(
@@ -363,7 +365,7 @@ std::string reproduce_section(const RunOnPage& run) {
           "class=\"number\">interference</th>"
           "<th scope=\"col\" class=\"number\">90 % interval</th><th scope=\"col\">verdict</th><td></td></tr></thead>\n"
           "<tbody>{}</tbody></table></div>\n<p class=\"soft\">Recorded by halcyon {}, reported by halcyon {}.</p>\n",
-          commands, methods, words(run.profile.recorder_version), HALCYON_VERSION));
+          commands, methods, svg::escaped(run.profile.recorder_version), HALCYON_VERSION));
 }
 
 std::string sections_of(const RunOnPage& run) {
@@ -384,7 +386,7 @@ std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<s
         "<tr><th scope=\"row\"><a href=\"#run{0}\">{0}</a></th><td>{1}</td><td><span class=\"tag {2}\">{3} "
         "{2}</span></td>"
         "<td class=\"number\">{4}</td><td class=\"number\">{5}</td><td class=\"number\">{6}</td></tr>\n",
-        number, words(run.file), name_of(result.verdict), sign_of(result.verdict),
+        number, svg::escaped(run.file), name_of(result.verdict), sign_of(result.verdict),
         is_judged ? fmt::format("{:.1f} %", result.interference_percent) : "–", seconds(run.analysis.run_time_seconds),
         is_judged ? seconds(run.analysis.undisturbed_time_seconds()) : "–");
   }
@@ -420,13 +422,13 @@ std::string report_html(const std::vector<RunOnPage>& runs) {
   if (runs.size() > 1) body += side_by_side(runs, order);
   for (std::size_t place = 0; place < order.size(); ++place) {
     const RunOnPage& run = runs[order[place]];
-    const std::string name = words(std::filesystem::path(run.file).filename().string());
+    const std::string name = svg::escaped(std::filesystem::path(run.file).filename().string());
     body += fmt::format("<article id=\"run{}\">\n<h2>{}{}</h2>\n{}</article>\n", place + 1,
                         runs.size() > 1 ? fmt::format("Run {}: ", place + 1) : "", name, sections_of(run));
   }
   const std::string title = runs.size() > 1 ? plural(runs.size(), "run")
                                             : fmt::format("{}: {}", name_of(runs.front().analysis.result().verdict),
-                                                          words(runs.front().file));
+                                                          svg::escaped(runs.front().file));
   return html_page({.title = title,
                     .subtitle = "How much of the time came from outside",
                     .body = std::move(body),

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/machine/background.hpp"
+#include "libprofile/system/legible.hpp"
 
 namespace halcyon {
 
@@ -190,7 +191,7 @@ std::string valid_utf8(const std::string& text) {
 ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
 
 std::string to_text(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return legible_lines(json.dump(2, ' ', false, ordered_json::error_handler_t::replace)) + "\n";
 }
 
 const std::vector<RunField>& run_fields() {

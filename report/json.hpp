@@ -12,10 +12,10 @@
 
 namespace halcyon {
 
-/// The text, with bytes that are not UTF-8 replaced.
+/// The text as a reader of its JSON gets it back: bytes that are not UTF-8 are replaced.
 std::string valid_utf8(const std::string& text);
 
-/// Indented, with bytes that are not UTF-8 replaced: a command line may have any.
+/// Indented. Nothing in it steers a terminal that shows it, and bytes that are not UTF-8 are replaced.
 std::string to_text(const nlohmann::ordered_json& json);
 
 /// [low, high].

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
-#include "libprofile/system/outcome.hpp"
+#include "libprofile/system/legible.hpp"
 
 namespace halcyon {
 namespace {
@@ -20,6 +19,14 @@ bool is_unit(std::string_view word) {
   return std::find(units.begin(), units.end(), word) != units.end();
 }
 
+// Where the character begins before which so many columns are.
+std::size_t place_of_column(std::string_view utf8, std::size_t column) {
+  for (std::size_t at = 0; at < utf8.size(); ++at) {
+    if ((static_cast<unsigned char>(utf8[at]) & 0xc0u) != 0x80u && column-- == 0) return at;
+  }
+  return utf8.size();
+}
+
 }  // namespace
 
 std::size_t columns_of(std::string_view utf8) {
@@ -27,8 +34,22 @@ std::size_t columns_of(std::string_view utf8) {
       std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0u) != 0x80u; }));
 }
 
-std::string filled(std::string_view beginning, std::size_t indent, std::string content) {
-  content = one_line(std::move(content));
+std::string briefly(std::string_view text, std::size_t most_columns) {
+  const std::string whole = legible(text);
+  const std::size_t columns = columns_of(whole);
+  if (columns <= most_columns) return whole;
+  constexpr std::string_view omission = " … ";
+  const std::size_t kept = most_columns - std::min(most_columns, columns_of(omission));
+  const std::size_t at_the_end = kept / 4;
+  return whole.substr(0, place_of_column(whole, kept - at_the_end))
+      .append(omission)
+      .append(whole, place_of_column(whole, columns - at_the_end));
+}
+
+std::string command_words(std::string_view command) { return briefly(command, 5 * page_width); }
+
+std::string filled(std::string_view beginning, std::size_t indent, std::string_view text) {
+  const std::string content = briefly(text);
   std::string lines(beginning);
   std::size_t used = columns_of(beginning);
   bool begins_line = true;
@@ -58,8 +79,8 @@ std::string filled(std::string_view beginning, std::size_t indent, std::string c
   return lines + "\n";
 }
 
-std::string wrapped(std::string_view label, std::string content) {
-  return filled(fmt::format("  {:<{}}", label, label_width), label_width + 2, std::move(content));
+std::string wrapped(std::string_view label, std::string_view content) {
+  return filled(fmt::format("  {:<{}}", label, label_width), label_width + 2, content);
 }
 
 }  // namespace halcyon

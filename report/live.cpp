@@ -127,7 +127,7 @@ std::string sparkline(const std::vector<RateAt>& history, double now_seconds, st
 }
 
 std::string job_text(const JobView& job) {
-  std::string text = filled("", 2, title_of(job) + (job.command.empty() ? "" : ": " + job.command));
+  std::string text = filled("", 2, title_of(job) + (job.command.empty() ? "" : ": " + command_words(job.command)));
   text += wrapped("state", state_words(job));
   if (!job.stale_hosts.empty()) text += wrapped("nothing heard of", stale_words(job));
   if (job.progress_rate) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "libprofile/system/outcome.hpp"
+#include "libprofile/system/legible.hpp"
 #include "report/layout.hpp"
 #include "report/live.hpp"
 #include "report/words.hpp"
@@ -17,7 +17,7 @@ namespace {
 std::string fitted(const std::string& text, std::size_t columns) {
   std::string result;
   std::size_t used = 0;
-  for (const char c : one_line(text)) {
+  for (const char c : legible(text)) {
     const bool begins_character = (static_cast<unsigned char>(c) & 0xc0u) != 0x80u;
     if (begins_character && used++ == columns) break;
     result += c;

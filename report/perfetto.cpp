@@ -14,6 +14,7 @@
 #include <type_traits>
 #include <unordered_map>
 
+#include "libprofile/system/legible.hpp"
 #include "report/protobuf.hpp"
 #include "report/words.hpp"
 
@@ -155,7 +156,7 @@ void add_track(Packets& packets, const Track& one) {
   if (one.parent == 0) {
     std::string process;
     append_number(process, track::process_pid, one.place);
-    append_bytes(process, track::process_name, valid_utf8(one.name));
+    append_bytes(process, track::process_name, legible(one.name));
     append_bytes(description, track::process, process);
     append_number(description, track::ordering_of_children, track::in_order_of_place);
   } else {
@@ -203,7 +204,7 @@ void append_figure(std::string& event, std::string_view name, const nlohmann::or
   std::string one;
   append_bytes(one, annotation::name, name);
   if (value.is_string()) {
-    append_bytes(one, annotation::text, valid_utf8(value.get<std::string>()));
+    append_bytes(one, annotation::text, legible(value.get<std::string>()));
   } else if (value.is_number_float()) {
     append_double(one, annotation::real, value.get<double>());
   } else {
@@ -291,8 +292,8 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
   }
   for (std::size_t site = 0; site < profile.sites.size(); ++site) {
     const std::string& text = profile.sites[site];
-    append_interned(interned_data, interned::event_name, number_of_site(site), valid_utf8(site_words(profile, text)));
-    append_interned(interned_data, interned::annotation_text, number_of_site(site), valid_utf8(text));
+    append_interned(interned_data, interned::event_name, number_of_site(site), legible(site_words(profile, text)));
+    append_interned(interned_data, interned::annotation_text, number_of_site(site), legible(text));
   }
   append_interned(interned_data, interned::event_name, disturbed_name, "disturbed");
   arguments.append_names(interned_data);

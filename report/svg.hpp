@@ -20,9 +20,7 @@ struct Scale {
   }
 };
 
-/// Replaces bytes that are not UTF-8, as in JSON: XML and HTML do not allow them.
-std::string as_utf8(const std::string& bytes);
-/// Escapes text for the content of an element or a quoted attribute.
+/// Text from anywhere, legible, as the content of an element or of a quoted attribute.
 std::string escaped(std::string_view text);
 
 std::string text(double x, double y, std::string_view classes, std::string_view content);

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyzer/machine/background.hpp"
-#include "libprofile/system/outcome.hpp"
 #include "report/layout.hpp"
 #include "report/remedies.hpp"
 #include "report/where_it_went.hpp"
@@ -109,7 +108,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     text += wrapped("based on", basis_words(profile, analysis));
   }
   if (const std::string went = where_it_went_text(profile, analysis); !went.empty()) text += "\n" + went;
-  text += "\n" + wrapped("program", profile.command);
+  text += "\n" + wrapped("program", command_words(profile.command));
   const std::vector<std::string> hosts = profile.hosts();
   const std::string where = hosts.size() == 1 ? hosts.front() : plural(hosts.size(), "host");
   text += wrapped("ranks", fmt::format("{} on {}, {}", profile.ranks, where, profile.mpi));
@@ -155,11 +154,11 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     if (analysis.no_verdict && warning.code == analysis.no_verdict->reason.code) continue;  // already at the top
     text += wrapped("warning", warning.message + " [" + warning.code + "]");
   }
-  return text + fmt::format("  {:<{}}{}\n", "profile", label_width, file);
+  return text + fmt::format("  {:<{}}{}\n", "profile", label_width, briefly(file));
 }
 
 SummaryRow summary_row(const std::string& file, const Analysis& analysis) {
-  return {.file = one_line(file),
+  return {.file = briefly(file),
           .verdict = analysis.result().verdict,
           .interference_percent = analysis.result().interference_percent,
           .run_time_seconds = analysis.run_time_seconds,
@@ -197,9 +196,9 @@ std::string summary_text(const std::vector<SummaryRow>& runs) {
 }
 
 std::string info_text(const std::string& file, const Profile& profile) {
-  std::string text = fmt::format("{}\n", file);
-  const auto line = [&text](std::string_view label, const std::string& content) { text += wrapped(label, content); };
-  line("program", profile.command);
+  std::string text = briefly(file) + "\n";
+  const auto line = [&text](std::string_view label, std::string_view content) { text += wrapped(label, content); };
+  line("program", command_words(profile.command));
   line("ranks", ranks_and_hosts_words(profile));
   line("MPI", profile.mpi);
   line("started", profile.start_time);

@@ -22,10 +22,10 @@ class Shares {
  public:
   explicit Shares(double total) : total_(total) {}
 
-  /// Leaves out what rounds to 0 %.
+  /// Leaves out what rounds to 0 %, and what was gained. Where some gained, another lost more than all together.
   void add(const std::string& name, double share) {
-    const double percent = 100.0 * share / total_;
-    if (std::abs(percent) < 0.5) return;
+    const double percent = std::min(100.0, 100.0 * share / total_);
+    if (percent < 0.5) return;
     text_ += fmt::format("{}{} {:.0f} %", text_.empty() ? "" : ", ", name, percent);
   }
   const std::string& text() const { return text_; }

@@ -163,22 +163,30 @@ std::string suspension_words(const Profile& profile) {
 
 std::string known_runs_words(const Profile& profile) {
   const KnownRuns& known = *profile.known_runs;
+  // Of the longer time, which is the known one where this run was faster: nothing is faster by 100 % or more.
   const auto percent = [&profile](double seconds_more) {
-    return profile.run_time_seconds > 0.0 ? 100.0 * seconds_more / profile.run_time_seconds : 0.0;
+    const double longer = std::max(profile.run_time_seconds, profile.run_time_seconds - seconds_more);
+    return longer > 0.0 ? std::min(100.0, 100.0 * seconds_more / longer) : 0.0;
   };
   const double slower = percent(known.of_parts ? known.of_parts->beyond_seconds : known.displacement_seconds);
   const Interval interval = known.of_parts ? Interval{known.of_parts->low_seconds, known.of_parts->high_seconds}
                                            : Interval{known.low_seconds, known.high_seconds};
   const std::string of = fmt::format("the best of {} of this work",
                                      plural(known.of_parts ? known.of_parts->runs : known.runs, "known run"));
-  const std::string between =
-      fmt::format("(90 % interval {:.1f} to {:.1f} %)", percent(interval.low), percent(interval.high));
+  const auto between = [](double low, double high) {
+    return fmt::format("(90 % interval {:.1f} to {:.1f} %)", low, high);
+  };
   constexpr double least_told_percent = 0.1;
   if (!excludes_zero(interval) || std::abs(slower) < least_told_percent) {
-    return fmt::format("as fast as {}, {:+.1f} % {}", of, slower, between);
+    return fmt::format("as fast as {}, {:+.1f} % {}", of, slower,
+                       between(percent(interval.low), percent(interval.high)));
   }
-  return fmt::format("{} than {} by {:.1f} % of its time {}", slower > 0.0 ? "slower" : "faster", of, std::abs(slower),
-                     between);
+  if (slower > 0.0) {
+    return fmt::format("slower than {} by {:.1f} % of its time {}", of, slower,
+                       between(percent(interval.low), percent(interval.high)));
+  }
+  return fmt::format("faster than {} by {:.1f} % of their time {}", of, -slower,
+                     between(-percent(interval.high), -percent(interval.low)));
 }
 
 std::string probes_words(const Analysis& analysis) {
@@ -250,7 +258,7 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   Clauses clauses;
   if (breakdown.off_cpu_seconds) {
     clauses.add(fmt::format("the rank that held the others up was not running for {:.0f} % of the lost time",
-                            100.0 * *breakdown.off_cpu_seconds / breakdown.seconds));
+                            std::min(100.0, 100.0 * *breakdown.off_cpu_seconds / breakdown.seconds)));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {
     if (const double all = sum_of_known(profile.evidence[index_of(evidence)]); all > 0.0) {

@@ -103,7 +103,7 @@ Analysis counted(const Profile& profile, const Grouping& grouping) {
   if (!profile.injected.critical.empty() && profile.run_time_seconds > 0.0) {
     double critical = 0.0;
     for (const float seconds : profile.injected.critical) critical += static_cast<double>(seconds);
-    analysis.injected_percent = 100.0 * critical / profile.run_time_seconds;
+    analysis.injected_percent = percent_of_run(critical, profile.run_time_seconds);
   }
   return analysis;
 }

@@ -71,7 +71,7 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
                      profile.dropped_segments));
   }
   if (analysis.segment_rate_hz > 0.0) {
-    const double cost_percent = 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds;
+    const double cost_percent = std::min(100.0, 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds);
     if (cost_percent > most_cost_of_recording_percent) {
       warn(analysis, "boundary-rate",
            fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time",
@@ -90,7 +90,7 @@ void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
     const bool is_of_parts = known->of_parts && !knows_groups(*known, profile);
     const double seconds = is_of_parts ? known->of_parts->beyond_seconds : known->displacement_seconds;
     const double low = is_of_parts ? known->of_parts->low_seconds : known->low_seconds;
-    const double percent = 100.0 * seconds / profile.run_time_seconds;
+    const double percent = std::min(100.0, 100.0 * seconds / profile.run_time_seconds);
     if (percent > noticeable_slow_changes_percent && low > 0.0) {
       warn(analysis, "slower-than-known",
            fmt::format(

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -111,7 +112,10 @@ void show_end_of(const std::string& log) {
     lines.push_back(line);
     if (lines.size() > most_lines) lines.pop_front();
   }
-  for (const std::string& line : lines) std::fprintf(stderr, "%s\n", line.c_str());
+  for (std::string& line : lines) {
+    std::replace(line.begin(), line.end(), '\t', ' ');
+    std::fprintf(stderr, "%s\n", briefly(line).c_str());
+  }
 }
 
 }  // namespace halcyon::cli

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "libprofile/system/outcome.hpp"
+#include "report/layout.hpp"
 #include "report/text.hpp"
 
 namespace halcyon::cli {
@@ -19,7 +20,7 @@ namespace halcyon::cli {
 enum ExitStatus { passed = 0, bad_usage_or_file = 2, negative_answer = 3, no_answer = 4, too_noisy = 5 };
 
 /// Prints a line on standard error, and ignores failure: a closed terminal must not end the command.
-inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", one_line(message).c_str()); }
+inline void tell(const std::string& message) { std::fprintf(stderr, "halcyon: %s\n", briefly(message).c_str()); }
 inline int fail(const std::string& message) {
   tell(message);
   return bad_usage_or_file;

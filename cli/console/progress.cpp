@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/console/output.hpp"
+#include "cli/console/terminal.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {
@@ -50,7 +51,7 @@ void Progress::begin(std::size_t run, const std::string& what) const {
 void show_step(const std::string& what) {
   const int kept = errno;  // what failed may be told after the line is wiped
   if (isatty(STDERR_FILENO) != 0) {
-    std::fprintf(stderr, "\r\x1b[K%s", one_line(what).c_str());
+    std::fprintf(stderr, "\r\x1b[K%s", briefly(what, size_of_terminal(STDERR_FILENO).columns - 1).c_str());
     std::fflush(stderr);
   }
   errno = kept;

@@ -53,7 +53,7 @@ std::optional<KindNow> kind_of(const Kind& kind, const Slot& slot) {
 
 }  // namespace
 
-std::string text_in(const char* begin, std::size_t most) { return one_line(std::string(begin, strnlen(begin, most))); }
+std::string text_in(const char* begin, std::size_t most) { return {begin, strnlen(begin, most)}; }
 
 Presence presence_of(const Owner& owner) {
   if (owner.process <= 0) return {};

@@ -25,7 +25,7 @@ Outcome<JobNow> job_of(const Header& header, const std::string& path);
 /// A rank of a job of `ranks` ranks. None if its values contradict each other.
 std::optional<RankNow> rank_of(const Slot& slot, std::uint32_t ranks, const Presence& presence);
 
-/// A text of the record without what follows its NUL, and without control characters.
+/// A text of the record without what follows its NUL. It may have any other bytes.
 std::string text_in(const char* begin, std::size_t most);
 
 }  // namespace halcyon::live

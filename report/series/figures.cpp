@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "report/html_document.hpp"
+#include "report/layout.hpp"
 
 namespace halcyon::series_figure {
 
@@ -50,10 +51,10 @@ std::string picture(std::string_view label, const std::string& content, double h
 
 std::string page(const std::string& command, std::string_view subtitle, const std::string& text,
                  const std::string& figures) {
-  std::string lines;  // each by itself: a line break is a control character, too
+  std::string lines;  // each by itself: their ends are ours
   std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines += svg::escaped(svg::as_utf8(line)) + "\n";
-  const std::string title = svg::escaped(svg::as_utf8(command));
+  for (std::string line; std::getline(in, line);) lines += svg::escaped(line) + "\n";
+  const std::string title = svg::escaped(command_words(command));
   std::string body = fmt::format(
       "<section><h2>{}</h2>\n<div class=\"scroll\"><pre class=\"terminal\">{}</pre></div></section>\n", title, lines);
   body += "<section>\n" + figures + "</section>\n";

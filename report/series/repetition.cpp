@@ -275,12 +275,13 @@ std::string runs_table(const Repetition& series) {
   const std::vector<std::optional<Unused>> unused = unused_of(series);
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     const ListedRun& run = series.runs[i];
+    const std::string name = briefly(run.name, 20);
     if (run.run.end == RunEnd::failed) {
-      text += fmt::format("  {:<9} failed\n", run.name);
+      text += fmt::format("  {:<9} failed\n", name);
       continue;
     }
     const auto& undisturbed = run.run.undisturbed;
-    text += fmt::format("  {:<9} {:>10} {:>12} {:>23} {:>{}}  {}{}\n", run.name, seconds(run.run.measured_seconds),
+    text += fmt::format("  {:<9} {:>10} {:>12} {:>23} {:>{}}  {}{}\n", name, seconds(run.run.measured_seconds),
                         undisturbed ? seconds(undisturbed->seconds) : nothing,
                         undisturbed ? interval_words(undisturbed->interval_seconds) : nothing,
                         series.work ? fmt::format("{:.0f}", run.work) : percent_words(run.interference_percent), width,
@@ -333,8 +334,8 @@ VersusVerdict versus_verdict(const Repetition& series) {
 std::string repetition_text(const Repetition& series) {
   std::string text = series.work ? work_answer(series) : series.other ? versus_answer(series) : mean_answer(series);
   text += "\n";
-  text += wrapped(series.other ? "A" : "program", series.command);
-  if (series.other && !series.other->is_against_itself) text += wrapped("B", series.other->command);
+  text += wrapped(series.other ? "A" : "program", command_words(series.command));
+  if (series.other && !series.other->is_against_itself) text += wrapped("B", command_words(series.other->command));
   if (series.outlook.stopped_because) text += wrapped("stopped because", stopped_words(series));
   if (series.other) {
     const OtherProgram& other = *series.other;

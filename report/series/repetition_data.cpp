@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/words.hpp"
 
@@ -82,7 +83,7 @@ ordered_json other_json(const Repetition& series) {
   json["measured"] = ratio_json(other.versus.measured);
   json["false_alarm_percent"] =
       other.false_alarm_share ? ordered_json(100.0 * *other.false_alarm_share) : ordered_json();
-  json["b"] = {{"command", valid_utf8(other.command)}};
+  json["b"] = {{"command", other.command}};
   add_means(json["b"], other.summary);
   add_facts(json["b"], other.summary);
   return json;
@@ -116,7 +117,7 @@ ordered_json run_json(const Repetition& series, const ListedRun& run, const std:
   const auto& undisturbed = run.run.undisturbed;
   ordered_json json{
       {"name", run.name},
-      {"file", run.file.empty() ? ordered_json() : ordered_json(valid_utf8(run.file))},
+      {"file", run.file.empty() ? ordered_json() : ordered_json(run.file)},
       {"run_time_seconds", has_times ? ordered_json(run.run.measured_seconds) : ordered_json()},
       {"undisturbed_time_seconds", undisturbed ? ordered_json(undisturbed->seconds) : ordered_json()},
       {"undisturbed_interval_seconds", undisturbed ? interval_json(undisturbed->interval_seconds) : ordered_json()},
@@ -132,7 +133,7 @@ ordered_json run_json(const Repetition& series, const ListedRun& run, const std:
 }  // namespace
 
 ordered_json repetition_json(const Repetition& series) {
-  ordered_json json{{"command", valid_utf8(series.command)}, {"runs", ordered_json::array()}};
+  ordered_json json{{"command", series.command}, {"runs", ordered_json::array()}};
   const std::vector<std::optional<Unused>> unused = unused_of(series);
   for (std::size_t i = 0; i < series.runs.size(); ++i) {
     json["runs"].push_back(run_json(series, series.runs[i], unused[i]));
@@ -161,7 +162,7 @@ std::string repetition_csv(const Repetition& series) {
     const ListedRun& run = series.runs[i];
     const bool has_times = run.run.end != RunEnd::failed;
     const auto& undisturbed = run.run.undisturbed;
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", run.name, run.program == Program::a ? "a" : "b",
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{}\n", csv_text(run.name), run.program == Program::a ? "a" : "b",
                         series.work ? fmt::format("{:.17g}", run.work) : "",
                         has_times ? fmt::format("{:.9g}", run.run.measured_seconds) : "",
                         undisturbed ? fmt::format("{:.9g}", undisturbed->seconds) : "",

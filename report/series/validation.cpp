@@ -8,6 +8,7 @@
 
 #include "analyzer/estimate/estimators.hpp"
 #include "analyzer/statistics/quantile.hpp"
+#include "libprofile/system/legible.hpp"
 #include "report/layout.hpp"
 
 namespace halcyon {
@@ -34,7 +35,7 @@ std::string truth_cell(const std::optional<KnownTruth>& truth) {
 
 std::string kind_cell(const ValidationSetting& setting, const PlannedRun& run) {
   if (run.kind != RunKind::disturbed) return std::string(name_of(run.kind));
-  return setting.disturbers[static_cast<std::size_t>(run.disturber)];
+  return legible(setting.disturbers[static_cast<std::size_t>(run.disturber)]);
 }
 
 std::string estimate_cell(const MethodResult& result) {
@@ -135,7 +136,8 @@ ordered_json run_json(const ValidationSetting& setting, const Validation& valida
   json["spec"] = injected ? ordered_json(setting.specs[i]) : ordered_json();
   const bool disturbed = run.plan.kind == RunKind::disturbed;
   json["seed"] = injected ? ordered_json(run.plan.seed) : ordered_json();
-  json["disturber"] = disturbed ? ordered_json(kind_cell(setting, run.plan)) : ordered_json();
+  json["disturber"] =
+      disturbed ? ordered_json(setting.disturbers[static_cast<std::size_t>(run.plan.disturber)]) : ordered_json();
   json["disturbance"] = disturbed ? ordered_json(setting.disturbances[i]) : ordered_json();
   json["middle_seconds"] = run.middle_seconds;
   json["run_time_seconds"] = run.run_time_seconds;
@@ -223,10 +225,10 @@ std::string_view class_of(double interference_percent) {
 
 std::string validation_markdown(const ValidationSetting& setting, const Validation& validation) {
   const ValidatedRun& fastest = validation.runs[validation.fastest];
-  std::string text =
-      fmt::format("`{}`: {} runs, {} ranks on {}, counter {}. The fastest is run {} ({}, {:.2f} s).", setting.command,
-                  validation.runs.size(), setting.ranks, fmt::join(setting.hosts, " "), setting.counter,
-                  validation.fastest + 1, kind_cell(setting, fastest.plan), fastest.run_time_seconds);
+  std::string text = fmt::format("`{}`: {} runs, {} ranks on {}, counter {}. The fastest is run {} ({}, {:.2f} s).",
+                                 legible(setting.command), validation.runs.size(), setting.ranks,
+                                 legible(fmt::format("{}", fmt::join(setting.hosts, " "))), legible(setting.counter),
+                                 validation.fastest + 1, kind_cell(setting, fastest.plan), fastest.run_time_seconds);
   if (validation.background_percent) {
     text += fmt::format(" The machine's background is {:.1f} %.", *validation.background_percent);
   }
@@ -238,7 +240,7 @@ std::string validation_markdown(const ValidationSetting& setting, const Validati
 }
 
 std::string validation_text(const ValidationSetting& setting, const Validation& validation) {
-  std::string text = wrapped("program", setting.command);
+  std::string text = wrapped("program", command_words(setting.command));
   text += wrapped(
       "runs", fmt::format("{}, of which {} quiet; {} ranks on {}, counter {}", validation.runs.size(),
                           validation.noise.quiet_runs, setting.ranks, fmt::join(setting.hosts, " "), setting.counter));

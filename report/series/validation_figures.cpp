@@ -8,6 +8,7 @@
 #include "analyzer/estimate/estimators.hpp"
 #include "analyzer/statistics/quantile.hpp"
 #include "report/bands.hpp"
+#include "report/layout.hpp"
 #include "report/svg.hpp"
 
 namespace halcyon {
@@ -44,14 +45,9 @@ std::string page(double width, double height, std::string_view title, std::strin
          text(20, 28, "head", title) + text(20, 48, "soft small", subtitle) + content + "</svg>\n";
 }
 
-// Cuts a long command: its beginning says most.
-std::string subtitle_of(const ValidationSetting& setting, const Validation& validation, std::size_t most_bytes) {
-  std::string command = setting.command;
-  if (command.size() > most_bytes) {
-    while (most_bytes > 0 && (static_cast<unsigned char>(command[most_bytes]) & 0xc0) == 0x80) --most_bytes;
-    command = command.substr(0, most_bytes) + " …";
-  }
-  return fmt::format("{}   ({} runs, {} ranks)", as_utf8(command), validation.runs.size(), setting.ranks);
+std::string subtitle_of(const ValidationSetting& setting, const Validation& validation, std::size_t most_columns) {
+  return fmt::format("{}   ({} runs, {} ranks)", briefly(setting.command, most_columns), validation.runs.size(),
+                     setting.ranks);
 }
 
 std::vector<std::size_t> by_time(const Validation& validation) {

@@ -22,6 +22,7 @@ namespace {
 
 using namespace halcyon;
 using fuzz::promise;
+using fuzz::promise_legible;
 using fuzz::Steering;
 
 constexpr std::size_t most_segments = 512;
@@ -154,17 +155,9 @@ void promise_percent(double value) {
   promise(value >= 0.0 && value <= 100.0, "a share is from 0 to 100 %", std::to_string(value));
 }
 
-void promise_printable(const std::string& text) {
-  for (const char c : text)
-    promise(c == '\n' || (static_cast<unsigned char>(c) >= 0x20 && c != 0x7f), "nothing steers the terminal", text);
-  for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-    const auto next = static_cast<unsigned char>(text[i + 1]);
-    promise(text[i] != '\xc2' || next < 0x80 || next >= 0xa0, "nothing steers the terminal", text);
-  }
-}
-
 void promise_json(const nlohmann::ordered_json& json) {
   promise(nlohmann::ordered_json::accept(to_text(json)), "JSON is JSON");
+  promise_legible(to_text(json));
 }
 
 // What has a line a segment, or a page for it, would take most of the time.
@@ -199,11 +192,12 @@ void draw(const Profile& profile, const Grouping& grouping, const Analysis& anal
   write_segments_csv(table, run, grouping, [](std::uint64_t) {});
   promise(table.str().ends_with("\r\n"), "a table ends its rows");
   promise(openmetrics(run).ends_with("# EOF\n"), "metrics have an end");
+  promise_legible(openmetrics(run));
   promise(report_html({on_page(file, profile, grouping, analysis)}).ends_with("</html>\n"), "a page has an end");
 }
 
 void show(const Profile& profile, std::span<const Method> candidates) {
-  promise_printable(info_text(file, profile));
+  promise_legible(info_text(file, profile));
   promise_json(info_json(file, profile));
   const Grouping grouping = group_segments(profile);
   const Analysis analysis = analyze(profile, grouping, candidates.front().name, candidates);
@@ -214,9 +208,9 @@ void show(const Profile& profile, std::span<const Method> candidates) {
     promise_percent(100.0 * method.probability_high);
   }
   promise_percent(analysis.coverage_percent);
-  promise_printable(report_text(file, profile, analysis, Colour::never));
-  promise_printable(closing_lines(profile, analysis, Colour::never));
-  promise_printable(summary_text({summary_row(file, analysis), summary_row(file, analysis)}));
+  promise_legible(report_text(file, profile, analysis, Colour::never));
+  promise_legible(closing_lines(profile, analysis, Colour::never));
+  promise_legible(summary_text({summary_row(file, analysis), summary_row(file, analysis)}));
   promise_json(report_json(file, profile, analysis));
   if (profile.segments <= most_drawn) draw(profile, grouping, analysis);
 }
@@ -234,12 +228,12 @@ void show_beside_base(const Profile& profile) {
   const Comparison comparison = compare(profile, base().profile);
   const ComparedFile a{file, profile};
   const ComparedFile b{file, base().profile};
-  promise_printable(comparison_text(a, b, comparison));
+  promise_legible(comparison_text(a, b, comparison));
   promise_json(comparison_json(a, b, comparison));
   const std::vector<Profile> runs{profile, base().profile};
   const Outcome<Composition> composition = compose(runs, {file, file});
   if (composition) {
-    promise_printable(composition_text(file, runs, *composition));
+    promise_legible(composition_text(file, runs, *composition));
   } else {
     fuzz::promise_one_line(composition.failure().message);
   }

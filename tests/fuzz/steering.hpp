@@ -18,6 +18,7 @@
 
 #include "libprofile/format/profile.hpp"
 #include "libprofile/format/stream.hpp"
+#include "libprofile/system/legible.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace halcyon::fuzz {
@@ -139,11 +140,14 @@ inline const std::string& scratch() {
   return directory.path;
 }
 
-/// What a Failure promises to be: one line, of text.
+/// What is shown promises that nothing in it steers a terminal.
+inline void promise_legible(const std::string& text) {
+  promise(legible_lines(text) == text, "nothing steers the terminal", text);
+}
+
+/// What a Failure promises to be: one line.
 inline void promise_one_line(const std::string& message) {
-  promise(!message.empty(), "a failure says why");
-  for (const char c : message)
-    promise(static_cast<unsigned char>(c) >= 0x20 && c != 0x7f, "a failure is one line", message);
+  promise(!message.empty() && legible(message) == message, "a failure says why in one line", message);
 }
 
 /// A run that is judged and has some of everything: two kinds of segments on two hosts, some of them delayed.

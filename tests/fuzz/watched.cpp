@@ -115,26 +115,18 @@ void check(const JobView& view) {
                 "a possible interference", interference_words(view));
 }
 
-void promise_no_control_characters(const std::string& text) {
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    fuzz::promise((byte >= 0x20 && byte != 0x7f) || c == '\n', "text steers no terminal", text);
-  }
-}
-
 void show(std::vector<JobView> views) {
   for (const JobView& view : views) {
     check(view);
-    fuzz::promise_one_line(job_line(view));
     for (const Watched watched : {Watched::interference, Watched::rate, Watched::standstill}) {
       const Condition condition{.watched = watched, .limit = 30.0};
       condition.holds(view);
       fuzz::promise_one_line(text_of(condition) + value_text(watched, view));
     }
   }
-  promise_no_control_characters(jobs_text(views));
-  promise_no_control_characters(jobs_openmetrics(views));
-  promise_no_control_characters(to_text(jobs_json(views)));
+  fuzz::promise_legible(jobs_text(views));
+  fuzz::promise_legible(jobs_openmetrics(views));
+  fuzz::promise_legible(to_text(jobs_json(views)));
   for (const JobOrder order : {JobOrder::job, JobOrder::rate, JobOrder::interference, JobOrder::elapsed}) {
     sort_jobs(views, order);
     for (const std::string& line : live_screen(views, {.columns = 90, .rows = 30, .order = order})) {
@@ -175,7 +167,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       }
     }
     const MergedJobs jobs = merged(std::move(readings));
-    for (const std::string& complaint : jobs.complaints) fuzz::promise_one_line(complaint);
     std::vector<JobView> views;
     for (const live::JobNow& now : jobs.jobs) {
       WatchedJob& job = watched[now.file];

@@ -1,12 +1,8 @@
 """`halcyon watch` shows running jobs: once, in a terminal and to other programs, and it ends a job if it is told to."""
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
 import termios
@@ -14,7 +10,8 @@ import time
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, Hosts, NoHosts, check_schema, only_open_mpi
+from halcyon_test import (HALCYON, MPI, PROGRAMS, SOURCE, TIME_LIMIT, Hosts, NoHosts, Terminal, check_schema,
+                          only_open_mpi)
 
 PROGRAM = PROGRAMS / "dies"
 RANKS = 2
@@ -30,43 +27,6 @@ def documented_keys():
     section = re.search(r"^## watch\n(.*?)(?=^## |\Z)", (SOURCE / "docs" / "json.md").read_text(), re.M | re.S)[1]
     cells = [row.split("|")[1] for row in section.splitlines() if row.startswith("| `")]
     return {name.removesuffix("[]") for cell in cells for name in re.findall(r"`([^`]+)`", cell)}
-
-
-class Terminal:
-    """A command on a pseudo-terminal."""
-
-    def __init__(self, command, environment, directory):
-        self.own, theirs = pty.openpty()
-        self.resize(24, 100)
-        self.before = termios.tcgetattr(self.own)
-        self.shown = ""
-        self.process = subprocess.Popen([str(word) for word in command], stdin=theirs, stdout=theirs, stderr=theirs,
-                                        cwd=directory, env=environment, start_new_session=True)
-        os.close(theirs)
-
-    def resize(self, rows, columns):
-        fcntl.ioctl(self.own, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def press(self, keys):
-        self.shown = ""
-        os.write(self.own, keys.encode())
-
-    def wait_for(self, text):
-        end = time.monotonic() + TIME_LIMIT
-        while text not in self.shown:
-            if time.monotonic() > end:
-                raise AssertionError(f"{text!r} is not in {self.shown!r}")
-            if not select.select([self.own], [], [], 1.0)[0]:
-                continue
-            try:
-                self.shown += os.read(self.own, 65536).decode(errors="replace")
-            except OSError as error:  # the other side is closed
-                raise AssertionError(f"{text!r} is not in {self.shown!r}") from error
-
-    def end(self):
-        self.process.kill()
-        self.process.wait()
-        os.close(self.own)
 
 
 class WatchesARun(halcyon_test.Behaviour):

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "report/comparison.hpp"
+#include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/text.hpp"
@@ -108,7 +109,9 @@ TEST(ReportText, SaysHowTheRunComparesWithKnownOnes) {
   EXPECT_EQ(words(12.0, 11.0, 13.0),
             "slower than the best of 2 known runs of this work by 12.0 % of its time (90 % interval 11.0 to 13.0 %)");
   EXPECT_EQ(words(-5.0, -6.0, -4.0),
-            "faster than the best of 2 known runs of this work by 5.0 % of its time (90 % interval -6.0 to -4.0 %)");
+            "faster than the best of 2 known runs of this work by 4.8 % of their time (90 % interval 3.8 to 5.7 %)");
+  EXPECT_EQ(words(-137.9, -219.0, -57.0),
+            "faster than the best of 2 known runs of this work by 58.0 % of their time (90 % interval 36.3 to 68.7 %)");
   EXPECT_EQ(words(0.5, -1.0, 1.0),
             "as fast as the best of 2 known runs of this work, +0.5 % (90 % interval -1.0 to 1.0 %)");
   EXPECT_NE(report_text("run.h5", profile, analyze(profile, "paper"), Colour::never).find("as fast as the best of 2"),
@@ -278,8 +281,33 @@ TEST(ReportText, LetsNoControlCharacterOfANameThrough) {
   Profile profile = uniform_profile(100, 1.0);
   profile.command = "mpirun python3 -c 'a\nb' \x1b[2J";
   const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
-  EXPECT_NE(text.find("mpirun python3 -c 'a b'  [2J"), std::string::npos) << text;
+  EXPECT_NE(text.find("mpirun python3 -c 'a\\nb' \\u001b[2J"), std::string::npos) << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(ReportText, ShowsALongCommandInAFewLines) {
+  Profile profile = uniform_profile(100, 1.0);
+  profile.command = "./app " + std::string(1000000, 'x') + " last";
+  const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
+  EXPECT_LT(text.size(), 5000U);
+  EXPECT_NE(text.find("./app xxx"), std::string::npos) << text;
+  EXPECT_NE(text.find(" … xxx"), std::string::npos) << text;
+  EXPECT_NE(text.find(" last\n"), std::string::npos) << text;
+  EXPECT_EQ(report_json("run.h5", profile, analyze(profile, "paper"))["command"], profile.command);
+}
+
+TEST(Json, KeepsWhatSteersATerminalAsEscapes) {
+  const std::string text = "\x1b\x7f\xc2\x9b\u202e\u2066\n\u00e9";
+  const std::string json = to_text({{"a", text}});
+  EXPECT_EQ(json, "{\n  \"a\": \"\\u001b\\u007f\\u009b\\u202e\\u2066\\n\u00e9\"\n}\n");
+  EXPECT_EQ(nlohmann::ordered_json::parse(json)["a"], text);
+}
+
+TEST(Csv, HasNoFormulas) {
+  EXPECT_EQ(csv_text("run.h5"), "run.h5");
+  for (const std::string begin : {"=", "+", "-", "@", "\uff1d"}) EXPECT_EQ(csv_text(begin + "1"), "'" + begin + "1");
+  EXPECT_EQ(csv_text("\t=1"), "\\t=1");
+  EXPECT_EQ(csv_text("=a,\"b\"\r\n"), "\"'=a,\"\"b\"\"\\r\\n\"");
 }
 
 TEST(ReportText, SaysWhatToDoWithoutAVerdict) {
