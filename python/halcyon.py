@@ -41,6 +41,8 @@ def open(file):
         dimension = {name: data.dims[0][0].name.lstrip("/") for name, data in columns.items()}
 
     segments = int(attributes["segments"])
+    if "rank_run_time" in values:
+        _forget_what_was_not_measured(values)
     dataset = xarray.Dataset(attrs=attributes)
 
     def add(name, over, data, attrs):
@@ -181,6 +183,17 @@ def _finish(process):
     errors = process.stderr.read().decode(errors="replace").strip()
     if process.wait() != 0:
         raise Error(errors or f"{command} ended with status {process.returncode}")
+
+
+def _forget_what_was_not_measured(values):
+    """A rank that left nothing has no host, and its exact totals are not 0."""
+    left_nothing = numpy.isnan(values["rank_run_time"])
+    if not left_nothing.any():
+        return
+    for name in values:
+        if name.startswith("total_"):
+            values[name] = numpy.where(left_nothing, numpy.nan, values[name])
+    values["rank_host"] = numpy.where(left_nothing, "", values["rank_host"])
 
 
 def _text(value):

@@ -177,9 +177,8 @@ std::string lost_section(const RunOnPage& run) {
   }
   std::string tables = share_table("by kind of operation", kinds);
   tables += share_table("by the rank that held the others up",
-                        share_rows(breakdown.ranks, most_ranks_shown, total, "other rank", [&](const RankShare& share) {
-                          return fmt::format("rank {} on {}", share.rank, run.profile.rank_host[share.rank]);
-                        }));
+                        share_rows(breakdown.ranks, most_ranks_shown, total, "other rank",
+                                   [&](const RankShare& share) { return run.profile.where_it_ran(share.rank); }));
   if (breakdown.hosts.size() > 1) {
     tables += share_table("by that rank's host", share_rows(breakdown.hosts, most_hosts_shown, total, "other host",
                                                             [](const HostShare& share) { return share.host; }));

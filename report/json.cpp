@@ -22,6 +22,8 @@ ordered_json known(double value, std::string_view units) {
   return units == "1" ? ordered_json(static_cast<std::uint64_t>(value)) : ordered_json(value);
 }
 
+ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
+
 std::string key_of(const EvidenceInfo& info) { return std::string(info.name) + (info.units == "s" ? "_seconds" : ""); }
 
 // What the operating system counted for each rank, or for each host.
@@ -57,7 +59,7 @@ ordered_json breakdown_json(const Profile& profile, const Breakdown& breakdown) 
   json["ranks"] = ordered_json::array();
   for (const RankShare& share : breakdown.ranks) {
     json["ranks"].push_back({{"rank", share.rank},
-                             {"host", profile.rank_host[share.rank]},
+                             {"host", text_or_null(profile.rank_host[share.rank])},
                              {"seconds", share.seconds},
                              {"kinds", kinds_json(share.kinds)}});
   }
@@ -305,13 +307,17 @@ ordered_json info_json(const std::string& file, const Profile& profile) {
   json["boundaries"] = boundaries_json(profile);
   ordered_json totals = ordered_json::object();
   ordered_json per_rank = ordered_json::array();
-  for (int rank = 0; rank < profile.ranks; ++rank) per_rank.push_back(ordered_json::object());
+  for (int rank = 0; rank < profile.ranks; ++rank) {
+    per_rank.push_back(profile.left_nothing(static_cast<std::size_t>(rank)) ? ordered_json() : ordered_json::object());
+  }
   for (const FeatureInfo& info : features) {
     if (info.kind == FeatureKind::work) continue;
     const std::vector<std::uint64_t>& column = profile.totals[index_of(info.feature)];
     const std::string name(info.name);
     totals[name] = std::accumulate(column.begin(), column.end(), std::uint64_t{0});
-    for (std::size_t rank = 0; rank < column.size(); ++rank) per_rank[rank][name] = column[rank];
+    for (std::size_t rank = 0; rank < column.size(); ++rank) {
+      if (!profile.left_nothing(rank)) per_rank[rank][name] = column[rank];
+    }
   }
   json["totals"] = std::move(totals);
   json["totals_per_rank"] = std::move(per_rank);

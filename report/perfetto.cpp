@@ -313,8 +313,9 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
   }
   const std::uint64_t first_rank_track = first_host_track + hosts.size();
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    const auto host = track_of_host.find(profile.rank_host[rank]);  // none of a rank that left nothing
     add_track(packets, {.uuid = first_rank_track + rank,
-                        .parent = track_of_host.at(profile.rank_host[rank]),
+                        .parent = host != track_of_host.end() ? host->second : run_track,
                         .place = rank,
                         .name = fmt::format("rank {} held the others up", rank)});
     if (packets.is_piece()) packets.write_piece();

@@ -215,7 +215,10 @@ std::string info_text(const std::string& file, const Profile& profile) {
   if (!profile.disagreement.empty()) line("disagreement", profile.disagreement);
   text += fmt::format("\n  {:<24}{:>16}{:>18}{:>18}\n", "totals", "all ranks", "least of a rank", "most of a rank");
   for (const FeatureInfo& info : features) {
-    const std::vector<std::uint64_t>& column = profile.totals[index_of(info.feature)];
+    std::vector<std::uint64_t> column;  // of the ranks that were recorded
+    for (std::size_t rank = 0; rank < profile.totals[index_of(info.feature)].size(); ++rank) {
+      if (!profile.left_nothing(rank)) column.push_back(profile.totals[index_of(info.feature)][rank]);
+    }
     if (column.empty()) continue;
     const auto [least, most] = std::minmax_element(column.begin(), column.end());
     text += fmt::format("  {:<24}{:>16}{:>18}{:>18}\n", info.name,

@@ -52,7 +52,7 @@ std::string by_rank(const Profile& profile, const Breakdown& breakdown) {
   for (std::size_t i = 0; i < all; ++i) {
     const RankShare& share = breakdown.ranks[i];
     if (i < told) {
-      shares.add(fmt::format("rank {} on {}", share.rank, profile.rank_host[share.rank]), share.seconds);
+      shares.add(profile.where_it_ran(share.rank), share.seconds);
     } else {
       others += share.seconds;
     }

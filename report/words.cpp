@@ -235,8 +235,9 @@ std::vector<std::string> phases_words(const Phases& phases) {
                                     seconds(change->from_seconds), seconds(change->to_seconds),
                                     is_slower ? change->factor : 1.0 / change->factor, is_slower ? "slower" : "faster");
     if (!change->ranks.empty() && change->ranks.size() <= most_ranks_named) {
-      words += fmt::format(", held up by {} {} on {}", change->ranks.size() == 1 ? "rank" : "ranks",
-                           fmt::join(change->ranks, ", "), fmt::join(change->hosts, ", "));
+      words += fmt::format(", held up by {} {}{}{}", change->ranks.size() == 1 ? "rank" : "ranks",
+                           fmt::join(change->ranks, ", "), change->hosts.empty() ? "" : " on ",
+                           fmt::join(change->hosts, ", "));
     } else if (!change->hosts.empty() && change->hosts.size() <= most_ranks_named) {
       words += fmt::format(", held up by ranks on {}", fmt::join(change->hosts, ", "));
     }
@@ -253,6 +254,21 @@ std::vector<std::string> phases_words(const Phases& phases) {
   }
   return clauses;
 }
+
+namespace {
+
+// On how many of the ranks that were recorded the operating system was not asked. A kernel that does not say something
+// says nothing on all ranks; what every kernel says is missing where a rank was killed before it could ask.
+std::size_t ranks_not_measured(const Profile& profile) {
+  const std::vector<double>& said_by_all = profile.evidence[index_of(Evidence::involuntary_switches)];
+  std::size_t count = 0;
+  for (std::size_t rank = 0; rank < said_by_all.size(); ++rank) {
+    count += std::isnan(said_by_all[rank]) && !profile.left_nothing(rank) ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
 
 std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   Clauses clauses;
@@ -274,6 +290,10 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   wait(Evidence::cpu_wait_of_others, "their other threads");
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");
+  if (const std::size_t ranks = ranks_not_measured(profile); ranks > 0) {
+    clauses.add(
+        fmt::format("not measured on {} of {}", ranks, plural(static_cast<std::uint64_t>(profile.ranks), "rank")));
+  }
   return clauses.text();
 }
 
@@ -294,7 +314,8 @@ std::string ranks_and_hosts_words(const Profile& profile) {
     std::size_t end = first + 1;
     while (end < profile.rank_host.size() && profile.rank_host[end] == profile.rank_host[first]) ++end;
     const std::string ranks = end - first > 1 ? fmt::format("{}-{}", first, end - 1) : fmt::format("{}", first);
-    runs.push_back(fmt::format("{} on {}", ranks, profile.rank_host[first]));
+    const std::string& host = profile.rank_host[first];
+    runs.push_back(ranks + (host.empty() ? " left nothing" : " on " + host));
     first = end;
   }
   if (runs.size() > 1 && runs.size() <= most_runs_of_ranks) {

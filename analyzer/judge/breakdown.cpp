@@ -273,7 +273,7 @@ Breakdown attribute(const Profile& profile, const Grouping& grouping, const std:
   for (const RankShare& rank : by_rank) {
     if (rank.kinds == SecondsByKind{}) continue;
     for (std::size_t i = 0; i < excess_kind_count; ++i) breakdown.kinds[i] += rank.kinds[i];
-    by_host[profile.rank_host[rank.rank]] += rank.seconds;
+    if (!profile.rank_host[rank.rank].empty()) by_host[profile.rank_host[rank.rank]] += rank.seconds;
     off_cpu_seconds += rank.off_cpu_seconds;
     breakdown.ranks.push_back(rank);
   }

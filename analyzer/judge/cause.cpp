@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "analyzer/judge/analysis.hpp"
@@ -67,15 +66,16 @@ constexpr std::array<CauseInfo, 15> infos{{
     {"unclear", "See where the time went, and compare with a run on an idle host (halcyon compare)."},
 }};
 
-double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
-
-double known_or_zero(const std::vector<double>& values, std::size_t at) {
-  return at < values.size() && values[at] > 0.0 ? values[at] : 0.0;
+// NaN is not known.
+double sum_of_known(const std::vector<double>& values) {
+  double sum = 0.0;
+  for (const double value : values) sum += value > 0.0 ? value : 0.0;
+  return sum;
 }
 
-bool are_known(const std::vector<double>& values) {
-  return !values.empty() &&
-         std::all_of(values.begin(), values.end(), [](double value) { return std::isfinite(value); });
+bool are_known_of(const std::vector<RankShare>& ranks, const std::vector<double>& values) {
+  return !values.empty() && std::all_of(ranks.begin(), ranks.end(),
+                                        [&values](const RankShare& rank) { return std::isfinite(values[rank.rank]); });
 }
 
 /// Shares of the excess that each kind of evidence could explain.
@@ -95,24 +95,20 @@ const std::vector<double>& evidence_of(const Profile& profile, Evidence which) {
   return profile.evidence[index_of(which)];
 }
 
-double seconds_of_hosts(const Profile& profile, Evidence which) {
-  double seconds = 0.0;
-  for (const double value : profile.by_host(which)) seconds += value > 0.0 ? value : 0.0;
-  return seconds;
-}
+double seconds_of_hosts(const Profile& profile, Evidence which) { return sum_of_known(profile.by_host(which)); }
 
-// Adds what the kernel says of the ranks' waits. `shares.off_cpu` must be known.
+// Adds what the kernel says of the waits of the ranks that held the others up. `shares.off_cpu` must be known.
 void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares& shares) {
   const double all = breakdown.seconds;
   double waited = 0.0;
   double blocked = 0.0;
   for (const RankShare& rank : breakdown.ranks) {
-    const double wait = known_or_zero(evidence_of(profile, Evidence::cpu_wait), rank.rank);
+    const double wait = evidence_of(profile, Evidence::cpu_wait)[rank.rank];
     waited += std::clamp(rank.seconds, 0.0, wait);
     blocked += std::max(0.0, rank.off_cpu_seconds - wait);
   }
   // Where the other threads of a rank wait, the rank waits in its computation.
-  const double others = sum(evidence_of(profile, Evidence::cpu_wait_of_others));
+  const double others = sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
   if (shares.off_cpu >= least_share_off_cpu) shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
   const double computing = breakdown.kinds[static_cast<std::size_t>(ExcessKind::computation)];
   if (others > 0.0 && waited < computing) {
@@ -125,14 +121,15 @@ Shares shares_of(const Profile& profile, const Breakdown& breakdown) {
   Shares shares;
   const double all = breakdown.seconds;
   shares.off_cpu = breakdown.off_cpu_seconds.value_or(0.0) / all;
-  if (are_known(evidence_of(profile, Evidence::cpu_wait))) {
+  const std::vector<double>& switches = evidence_of(profile, Evidence::involuntary_switches);
+  if (are_known_of(breakdown.ranks, evidence_of(profile, Evidence::cpu_wait))) {
     add_known_waits(profile, breakdown, shares);
-  } else if (sum(evidence_of(profile, Evidence::involuntary_switches)) * longest_preemption_seconds >=
-             shares.off_cpu * all) {
+  } else if (are_known_of(breakdown.ranks, switches) &&
+             sum_of_known(switches) * longest_preemption_seconds >= shares.off_cpu * all) {
     shares.waiting_for_cpu = shares.off_cpu;
   }
   shares.stolen = seconds_of_hosts(profile, Evidence::steal) / all;
-  const double faults = sum(evidence_of(profile, Evidence::major_faults));
+  const double faults = sum_of_known(evidence_of(profile, Evidence::major_faults));
   if (faults >= fewest_major_faults &&
       seconds_of_hosts(profile, Evidence::memory_pressure) >= least_share_of_memory_pressure * all) {
     shares.paging = faults * seconds_of_major_fault / all;
@@ -142,6 +139,7 @@ Shares shares_of(const Profile& profile, const Breakdown& breakdown) {
 }
 
 const HostShare* host_alone(const Profile& profile, const Breakdown& breakdown) {
+  if (breakdown.hosts.empty()) return nullptr;
   const HostShare& worst = breakdown.hosts.front();
   return profile.hosts().size() > 1 && worst.seconds >= least_share_of_one * breakdown.seconds ? &worst : nullptr;
 }
@@ -155,7 +153,7 @@ const RankShare* rank_alone(const Breakdown& breakdown) {
 std::string where(const Profile& profile, const Breakdown& breakdown) {
   const std::vector<std::string> hosts = profile.hosts();
   if (const RankShare* rank = rank_alone(breakdown)) {
-    return fmt::format("rank {} on {}", rank->rank, profile.rank_host[rank->rank]);
+    return profile.where_it_ran(rank->rank);
   }
   if (const HostShare* host = host_alone(profile, breakdown)) return "the ranks on " + host->host;
   return hosts.size() == 1 ? "the ranks on " + hosts.front() : "the ranks";
@@ -228,7 +226,7 @@ std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays)
 }
 
 Cause cause_in_communication(const DisturbedRun& run) {
-  const bool is_one_host = run.profile.hosts().size() == 1;
+  const bool is_one_host = run.profile.hosts().size() <= 1;
   constexpr double least_told_apart = 0.05;
   const double point_to_point = run.shares.of(ExcessKind::point_to_point);
   const double collective = run.shares.of(ExcessKind::collective);

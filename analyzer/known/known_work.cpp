@@ -39,7 +39,7 @@ void keep_the_largest(std::vector<KnownGroup>& groups) {
 Circumstances circumstances_of(const Profile& profile) {
   const std::set<std::string> models(profile.rank_cpu.begin(), profile.rank_cpu.end());
   std::string cpus;
-  for (const std::string& model : models) cpus += (cpus.empty() ? "" : ", ") + model;
+  for (const std::string& model : models) cpus += (cpus.empty() || model.empty() ? "" : ", ") + model;
   return {profile.command, profile.ranks, profile.hosts().size(), cpus, profile.mpi, profile.counter};
 }
 

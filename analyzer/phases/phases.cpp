@@ -256,7 +256,7 @@ void add_who(LevelChange& change, const Profile& profile, const ComparedSegments
     const double added = std::max(group->beyond(compared.relative(at)), 0.0) * compared.baseline(at);
     const std::uint32_t rank = profile.last_rank[compared.segment(at)];
     by_rank[rank] += added;
-    by_host[profile.rank_host[rank]] += added;
+    if (!profile.rank_host[rank].empty()) by_host[profile.rank_host[rank]] += added;
   }
   change.ranks = few_that_hold_most(by_rank, static_cast<std::size_t>(profile.ranks));
   if (change.ranks.empty()) {
@@ -265,7 +265,8 @@ void add_who(LevelChange& change, const Profile& profile, const ComparedSegments
   }
   for (const std::uint32_t rank : change.ranks) {
     const std::string& host = profile.rank_host[rank];
-    if (std::find(change.hosts.begin(), change.hosts.end(), host) == change.hosts.end()) change.hosts.push_back(host);
+    const bool is_new = std::find(change.hosts.begin(), change.hosts.end(), host) == change.hosts.end();
+    if (is_new && !host.empty()) change.hosts.push_back(host);
   }
 }
 

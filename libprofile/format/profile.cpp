@@ -1,6 +1,7 @@
 #include "libprofile/format/profile.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <unordered_set>
@@ -15,7 +16,7 @@ std::vector<std::size_t> first_ranks_of_hosts(const std::vector<std::string>& ra
   std::unordered_set<std::string_view> known;
   std::vector<std::size_t> first;
   for (std::size_t rank = 0; rank < rank_host.size(); ++rank) {
-    if (known.insert(rank_host[rank]).second) first.push_back(rank);
+    if (!rank_host[rank].empty() && known.insert(rank_host[rank]).second) first.push_back(rank);
   }
   return first;
 }
@@ -38,6 +39,12 @@ std::vector<BoundaryCount> Profile::boundaries() const {
   return counts;
 }
 
+bool Profile::left_nothing(std::size_t rank) const { return std::isnan(rank_run_time[rank]); }
+
+std::string Profile::where_it_ran(std::size_t rank) const {
+  return "rank " + std::to_string(rank) + (rank_host[rank].empty() ? "" : " on " + rank_host[rank]);
+}
+
 std::vector<std::string> Profile::hosts() const {
   std::vector<std::string> distinct;
   for (const std::size_t rank : first_ranks_of_hosts(rank_host)) distinct.push_back(rank_host[rank]);
@@ -48,7 +55,14 @@ std::vector<double> Profile::by_host(Evidence which) const {
   const std::vector<double>& by_rank = evidence[index_of(which)];
   std::vector<double> values;
   if (by_rank.empty()) return values;
-  for (const std::size_t rank : first_ranks_of_hosts(rank_host)) values.push_back(by_rank[rank]);
+  for (std::size_t rank : first_ranks_of_hosts(rank_host)) {
+    // The counts of a rank that was killed may be missing, and those of its neighbour there.
+    const std::string& host = rank_host[rank];
+    for (std::size_t other = rank; std::isnan(by_rank[rank]) && other < by_rank.size(); ++other) {
+      if (rank_host[other] == host && !std::isnan(by_rank[other])) rank = other;
+    }
+    values.push_back(by_rank[rank]);
+  }
   return values;
 }
 

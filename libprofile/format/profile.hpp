@@ -111,14 +111,15 @@ struct Profile {
   double clock_resolution_seconds = 0.0;
 
   // per rank
-  std::vector<std::string> rank_host;                            // (ranks)
+  std::vector<std::string> rank_host;                            // (ranks) empty for a rank without a part
   std::vector<double> rank_run_time;                             // (ranks) s; NaN for a rank without a part
   std::vector<std::string> rank_cpu;                             // (ranks) model; empty in older profiles
   std::array<std::vector<std::uint64_t>, feature_count> totals;  // (ranks) each, exact; compute stays empty
   FixedWorkTimes background_before;                              // just before the run
   FixedWorkTimes background_after;                               // just after
   std::array<ProbeColumns, probe_count> probes;                  // in the order of format/probes.hpp
-  // (ranks) each, in the order of format/evidence.hpp; NaN if the kernel does not provide it; empty in older profiles
+  // (ranks) each, in the order of format/evidence.hpp; NaN if the kernel does not provide it, or the rank ended before
+  // it was asked; empty in older profiles
   std::array<std::vector<double>, evidence_count> evidence;
 
   std::optional<Suspension> suspension;  // none if the program was not suspended
@@ -147,7 +148,9 @@ struct Profile {
   std::vector<std::uint16_t> source;     // (segments) run that the times are from: index into composed_of
 
   std::vector<BoundaryCount> boundaries() const;      // most frequent first; all but MPI_Finalize
-  std::vector<std::string> hosts() const;             // distinct, in order of rank
+  bool left_nothing(std::size_t rank) const;          // no part of the rank was found: nothing of it was measured
+  std::string where_it_ran(std::size_t rank) const;   // "rank 3 on node1", or "rank 3" if its host is not known
+  std::vector<std::string> hosts() const;             // that are known, distinct, in order of rank
   std::vector<double> by_host(Evidence which) const;  // (hosts) value of one rank of each; empty if not recorded
 };
 

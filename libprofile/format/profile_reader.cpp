@@ -242,6 +242,10 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   for_each_column(profile, reader);
   check_sets_of_columns(reader, profile);
   if (reader.failure()) return *reader.failure();
+  // Earlier recorders wrote "unknown".
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    if (profile.left_nothing(rank)) profile.rank_host[rank].clear();
+  }
   return profile;
 }
 

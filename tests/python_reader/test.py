@@ -4,7 +4,7 @@ import json
 import re
 
 import halcyon_test
-from halcyon_test import HALCYON, PYTHON, SOURCE, TOTALS, Profile, split_site
+from halcyon_test import HALCYON, PYTHON, SOURCE, TOTALS, Profile, check_schema, editing, split_site
 
 try:
     import pandas
@@ -66,6 +66,32 @@ class PythonReader(halcyon_test.Behaviour):
             self.assertTrue(pandas.isna(recorded), name)
         else:
             self.assertEqual(recorded, said, name)
+
+    def test_a_rank_that_left_nothing_has_no_host_and_no_counts(self):
+        with editing(self.file) as file:
+            file["rank_run_time"][1] = float("nan")
+            file["rank_host"][1] = "unknown"
+            for name in file:
+                if name.startswith("host_") or name.startswith("rank_") and file[name].dtype.kind == "f":
+                    file[name][1] = float("nan")
+        run, info = halcyon.open(self.file), self.info()
+        self.assertEqual(list(run.rank_host.values), [info["hosts"][0], ""])
+        self.assertIsNone(info["totals_per_rank"][1])
+        report = halcyon.report(self.file)
+        self.assertEqual(report["hosts"], info["hosts"])
+        self.assertEqual({value for name, value in report["breakdown"]["evidence"]["ranks"][1].items()
+                          if name != "rank"}, {None})
+        self.assertEqual({share["host"] for share in report["breakdown"]["ranks"] if share["rank"] == 1}, {None})
+        check_schema(report, "report")
+        check_schema(info, "info")
+        for name in TOTALS:
+            first, second = run["total_" + name].values
+            self.assertEqual(first, info["totals_per_rank"][0][name], name)
+            self.assertTrue(pandas.isna(second), name)
+        for form in ("--csv", "--perfetto", "--openmetrics"):
+            finished = self.halcyon("export", form, "-o", "exported", self.file)
+            self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertIn("1 left nothing", self.halcyon("info", self.file).output)
 
     def test_xarray_and_pandas_agree_on_every_segment(self):
         run, frame = halcyon.open(self.file), halcyon.segments(self.file)

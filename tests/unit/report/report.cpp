@@ -262,6 +262,54 @@ TEST(Words, SayNothingOfPhasesThatAreOne) {
   EXPECT_TRUE(phases_words({.stable_to_seconds = 10.0, .end_seconds = 10.0}).empty());
 }
 
+// Rank 1 was killed before it asked the operating system, and rank 2 left nothing.
+Profile recovered_profile() {
+  Profile profile = uniform_profile(100, 1.0, 3);
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (auto& counts : profile.evidence) counts = {0.0, unknown, unknown};
+  for (auto& counts : profile.totals) {
+    if (!counts.empty()) counts = {7, 9, 0};
+  }
+  profile.rank_host = {"a", "a", ""};
+  profile.rank_run_time[2] = unknown;
+  return profile;
+}
+
+TEST(RecoveredProfile, HasNullForWhatWasNotMeasured) {
+  const Profile profile = recovered_profile();
+  const nlohmann::ordered_json info = info_json("run.h5", profile);
+  EXPECT_EQ(info["hosts"], nlohmann::ordered_json::array({"a"}));
+  EXPECT_EQ(info["totals"]["sends_blocking"], 16);
+  EXPECT_EQ(info["totals_per_rank"][1]["sends_blocking"], 9);
+  EXPECT_TRUE(info["totals_per_rank"][2].is_null());
+  const nlohmann::ordered_json report = report_json("run.h5", profile, analyze(profile, "paper"));
+  const nlohmann::ordered_json& ranks = report["breakdown"]["evidence"]["ranks"];
+  EXPECT_EQ(ranks[0]["involuntary_switches"], 0);
+  EXPECT_TRUE(ranks[1]["involuntary_switches"].is_null());
+  EXPECT_TRUE(ranks[2]["cpu_wait_seconds"].is_null());
+  EXPECT_EQ(report["breakdown"]["evidence"]["hosts"].size(), 1U);
+}
+
+TEST(RecoveredProfile, SaysWhatWasNotMeasured) {
+  const Profile profile = recovered_profile();
+  EXPECT_EQ(evidence_words(profile, Breakdown{}), "not measured on 1 of 3 ranks");
+  const std::string info = info_text("run.h5", profile);
+  EXPECT_NE(info.find("ranks             3: 0-1 on a, 2 left nothing\n"), std::string::npos) << info;
+  std::istringstream lines(info);
+  std::string line;
+  while (std::getline(lines, line) && line.find("sends_blocking") == std::string::npos) {
+  }
+  std::istringstream words(line);
+  std::string name;
+  int all = 0;
+  int least = 0;
+  int most = 0;
+  words >> name >> all >> least >> most;
+  EXPECT_EQ(std::vector<int>({all, least, most}), std::vector<int>({16, 7, 9})) << line;
+  const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
+  EXPECT_NE(text.find("3 on a, Open MPI"), std::string::npos) << text;
+}
+
 TEST(Words, SayOnlyTheLargestChangesAndHowManyMoreThereWere) {
   Phases phases{.dominant = false, .stable_to_seconds = 10.0, .end_seconds = 10.0};
   for (int i = 0; i < 5; ++i) {

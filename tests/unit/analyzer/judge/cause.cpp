@@ -93,6 +93,33 @@ TEST(Cause, IsOtherProcessesWhereTheLateRankWaitedForACpu) {
       << cause.text;
 }
 
+// A rank that was killed left no counts, and another left nothing.
+TEST(Cause, IsToldByTheCountsThatThereAre) {
+  Profile profile = delayed(now_and_then, 4);
+  off_the_cpu(profile);
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (auto& counts : profile.evidence) counts[2] = counts[3] = unknown;
+  profile.rank_run_time[3] = unknown;
+  profile.rank_host[3].clear();
+  profile.evidence[index_of(Evidence::cpu_wait)][1] = lost(profile);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  in_calls(profile, TimeKind::point_to_point);
+  set(profile, Evidence::cpu_wait, 0.0);
+  profile.last_rank_off_cpu.assign(segments, 0.0F);
+  EXPECT_EQ(cause_of(profile).code, "communication");  // the host of a rank that left nothing is none
+}
+
+TEST(Cause, DoesNotTakeMissingCountsForWaitsOfTheProgramItself) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  for (auto& counts : profile.evidence) counts[1] = std::numeric_limits<double>::quiet_NaN();
+  const Cause cause = cause_of(profile);
+  EXPECT_EQ(cause.code, "unclear");
+  EXPECT_NE(cause.text.find("rank 1 on host did not run for 100 % of the lost time, and the kernel does not say why"),
+            std::string::npos)
+      << cause.text;
+}
+
 TEST(Cause, IsOtherProcessesInWhateverCallTheyTookTheCpu) {
   Profile profile = delayed();
   off_the_cpu(profile);

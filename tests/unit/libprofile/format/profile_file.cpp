@@ -204,6 +204,29 @@ TEST_F(ProfileFile, OfTheFirstSchemaIsRead) {
   EXPECT_TRUE(read->background_before.mean.empty());
 }
 
+TEST_F(ProfileFile, HasNoHostOfARankThatLeftNothing) {
+  Profile profile = uniform_profile(10, 1e-3, 3);
+  profile.rank_host = {"a", "unknown", "unknown"};  // as earlier recorders wrote it, and a host of that name
+  profile.rank_run_time[1] = std::numeric_limits<double>::quiet_NaN();
+  ASSERT_TRUE(write_profile(profile, path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_TRUE(read) << read.failure().message;
+  EXPECT_EQ(read->rank_host, (std::vector<std::string>{"a", "", "unknown"}));
+  EXPECT_EQ(read->hosts(), (std::vector<std::string>{"a", "unknown"}));
+  EXPECT_EQ(read->where_it_ran(0) + ", " + read->where_it_ran(1), "rank 0 on a, rank 1");
+}
+
+TEST(ProfileOfHosts, HasTheCountsOfAnyRankOfAHost) {
+  Profile profile = uniform_profile(10, 1e-3, 4);
+  profile.rank_host = {"a", "a", "", "b"};
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  profile.evidence[index_of(Evidence::steal)] = {unknown, 2.0, unknown, unknown};
+  const std::vector<double> steal = profile.by_host(Evidence::steal);
+  ASSERT_EQ(steal.size(), 2U);
+  EXPECT_EQ(steal[0], 2.0);
+  EXPECT_TRUE(std::isnan(steal[1]));
+}
+
 TEST_F(ProfileFile, MayHaveNoSegments) {
   ASSERT_TRUE(write_profile(uniform_profile(0, 1.0), path()));
   const Outcome<Profile> read = read_profile(path());
