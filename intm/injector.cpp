@@ -16,6 +16,7 @@
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/system/launcher.hpp"
+#include "libprofile/system/legible.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
@@ -71,7 +72,7 @@ unsigned class_bit(CallClass call_class) {
 }
 
 void say(const std::string& message) {
-  const std::string line = "intm: " + message + "\n";
+  const std::string line = "intm: " + legible(message) + "\n";
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
 }
 

@@ -4,8 +4,12 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+
+#include "libprofile/system/legible.hpp"
 
 namespace halcyon {
 namespace {
@@ -16,10 +20,28 @@ std::atomic<bool> has_told_outcome{false};
 iovec part(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
 
 // In one call, so that lines of several ranks do not mix; and without the wrapper of this library.
+void print_line(std::string_view text) {
+  const iovec parts[] = {part("halcyon: "), part(text), part("\n")};
+  syscall(SYS_writev, STDERR_FILENO, parts, 3);
+}
+
+// Names of files and programs may have any characters.
+[[gnu::noinline]] void print_legible(std::string_view message) {
+  std::array<char, 2048> line;
+  std::size_t size = 0;
+  pass_legible(message, false, [&](std::string_view piece) {
+    const std::size_t fits = std::min(piece.size(), line.size() - size);
+    std::copy_n(piece.begin(), fits, line.begin() + size);
+    size += fits;
+  });
+  print_line({line.data(), size});
+}
+
 void print(std::string_view message) {
   const int saved = errno;
-  const iovec parts[] = {part("halcyon: "), part(message), part("\n")};
-  syscall(SYS_writev, STDERR_FILENO, parts, 3);
+  std::size_t pieces = 0;
+  pass_legible(message, false, [&pieces](std::string_view) { ++pieces; });
+  pieces == 1 ? print_line(message) : print_legible(message);
   errno = saved;
 }
 

@@ -2,10 +2,8 @@
 // outputs that people read, and all formats of other tools, take their texts from here.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -41,44 +39,63 @@ constexpr bool steers(char32_t code) {
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x206f);
 }
 
-namespace legible_detail {
-
-inline std::string escape(const Character& character) {
-  if (character.is_utf8 && character.code == '\n') return "\\n";
-  if (character.is_utf8 && character.code == '\r') return "\\r";
-  if (character.is_utf8 && character.code == '\t') return "\\t";
-  std::array<char, 8> text;
-  std::snprintf(text.data(), text.size(), character.is_utf8 ? "\\u%04x" : "\\x%02x",
-                static_cast<unsigned>(character.code));
-  return text.data();
-}
-
-inline std::string escaped(std::string_view text, bool keeps_line_ends) {
-  std::string result;
-  result.reserve(text.size());
-  while (!text.empty()) {
-    const Character first = first_character(text);
-    const bool is_kept = first.code == '\n' ? keeps_line_ends : first.is_utf8 && !steers(first.code);
-    if (is_kept) {
-      result.append(text, 0, first.bytes);
-    } else {
-      result += escape(first);
+/// What stands for a character that steers, or for a byte that is not UTF-8.
+class Escape {
+ public:
+  explicit Escape(const Character& character) {
+    constexpr std::string_view short_ones = "\nn\rr\tt";
+    const std::size_t at = character.is_utf8 ? short_ones.find(static_cast<char>(character.code)) : short_ones.npos;
+    if (character.code < ' ' && at != short_ones.npos) {
+      put(short_ones[at + 1]);
+      return;
     }
-    text.remove_prefix(first.bytes);
+    put(character.is_utf8 ? 'u' : 'x');
+    for (int shift = character.is_utf8 ? 12 : 4; shift >= 0; shift -= 4) {
+      put("0123456789abcdef"[character.code >> static_cast<unsigned>(shift) & 0xfu]);
+    }
   }
-  return result;
-}
+  std::string_view text() const { return {text_.data(), size_}; }
 
-}  // namespace legible_detail
+ private:
+  void put(char letter) { text_[size_++] = letter; }
+
+  std::array<char, 6> text_{'\\'};
+  std::size_t size_ = 1;
+};
+
+/// Passes a text on in pieces of which none steers. It allocates nothing, so that handlers of signals may call it.
+template <class Take>
+void pass_legible(std::string_view text, bool keeps_line_ends, Take&& take) {
+  std::size_t plain = 0;  // bytes that are not passed on yet
+  while (plain < text.size()) {
+    const Character next = first_character(text.substr(plain));
+    if (next.code == '\n' ? keeps_line_ends : next.is_utf8 && !steers(next.code)) {
+      plain += next.bytes;
+      continue;
+    }
+    take(text.substr(0, plain));
+    take(Escape(next).text());
+    text.remove_prefix(plain + next.bytes);
+    plain = 0;
+  }
+  take(text);
+}
 
 /// One line of UTF-8. What steers is written as JSON writes it ("\n", "\u001b"), a byte that is not UTF-8 as "\xff".
 /// Everything else stays as it is, so that a text that is legible already does not change.
 inline std::string legible(std::string_view text) {
-  const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c < 0x7f; });
-  return is_plain ? std::string(text) : legible_detail::escaped(text, false);
+  std::string result;
+  result.reserve(text.size());
+  pass_legible(text, false, [&result](std::string_view piece) { result += piece; });
+  return result;
 }
 
 /// The same for a text whose line ends are ours. Of JSON, it makes JSON with the same contents.
-inline std::string legible_lines(std::string_view text) { return legible_detail::escaped(text, true); }
+inline std::string legible_lines(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  pass_legible(text, true, [&result](std::string_view piece) { result += piece; });
+  return result;
+}
 
 }  // namespace halcyon
