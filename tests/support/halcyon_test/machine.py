@@ -11,7 +11,7 @@ def processes_that_name(text):
     found = []
     for directory in Path("/proc").glob("[0-9]*"):
         try:
-            if int(directory.name) != os.getpid() and text in (directory / "cmdline").read_text():
+            if int(directory.name) != os.getpid() and os.fsencode(text) in (directory / "cmdline").read_bytes():
                 found.append(int(directory.name))
         except OSError:
             pass  # it has ended
