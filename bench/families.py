@@ -23,7 +23,6 @@ from halcyon_test.mpi_family import FAMILIES  # noqa: E402
 PAIRS = 7
 CALLS = {"send": 10_000_000, "segments": 1_000_000}
 TIME_LIMIT = 900  # seconds; of a behaviour
-OF_DEBIANS_LIBRARIES = ("under_slurm",)  # Slurm starts no ranks of the wheels
 
 
 def say(text):
@@ -38,8 +37,7 @@ def environment_of(family):
 
 def behaviours():
     lines = (SOURCE / "tests/CMakeLists.txt").read_text()
-    of_every_mpi = re.findall(r"^halcyon_behaviour\((\w+) [^)]*EVERY_MPI", lines, re.M)
-    return [behaviour for behaviour in of_every_mpi if behaviour not in OF_DEBIANS_LIBRARIES]
+    return re.findall(r"^halcyon_behaviour\((\w+) [^)]*EVERY_MPI", lines, re.M)
 
 
 def outcome(behaviour, name, family):
