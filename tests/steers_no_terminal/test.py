@@ -244,6 +244,7 @@ class SteersNoTerminal(halcyon_test.Behaviour):
     def test_report_on_a_terminal(self):
         path, _ = self.profile()
         terminal = Terminal([HALCYON, "report", path], self.own_environment(TERM="xterm"), self.directory)
+        self.addCleanup(terminal.end)
         shown = terminal.read_to_the_end()
         self.assertRegex(shown, r"\x1b\[1;31mRED\x1b\[0m")
         self.check_text(OUR_SEQUENCES.sub("", shown).replace("\r\n", "\n").encode(), "terminal")
@@ -359,6 +360,7 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         self.run_hostile("watch", "--once", "--warn-if", os.fsdecode(STEERS), statuses=[BAD_INPUT])
 
         terminal = Terminal([HALCYON, "watch", "--pid", job.pid], self.own_environment(TERM="xterm"), self.directory)
+        self.addCleanup(terminal.end)
         terminal.wait_for("last boundary")
         terminal.press("q")
         shown = terminal.read_to_the_end()
@@ -368,6 +370,8 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         published = self.place / "live"
         publisher = subprocess.Popen([HALCYON, "watch", "--publish", published], cwd=self.directory,
                                      env=self.own_environment(), stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        self.addCleanup(publisher.wait)
+        self.addCleanup(publisher.kill)
         while not list(published.glob("*.live")):
             self.assertLess(time.monotonic(), end)
         self.run_hostile("watch", "--from", published, "--once", statuses=[0, BAD_INPUT])
