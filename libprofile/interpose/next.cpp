@@ -57,6 +57,7 @@ void* loaded_library(bool (*is_wanted)(const char* path), int index) {
   return dl_iterate_phdr(look, &search) != 0 ? dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
 }
 
+// The MPI library that is already in the process.
 void* mpi_library() {
   static std::atomic<void*> known;
   void* handle = known.load(std::memory_order_acquire);

@@ -46,14 +46,11 @@ struct Meters {
   [[gnu::noinline]] void time_poll(ThreadState& thread, Ticks entry, std::uint64_t events) const {
     thread.polling.timed(clock.now() - entry - clock_resolution, counter.papi().read(thread.events) - events);
   }
-  /// Before the first call of a thread that is counted by events. Not async-signal-safe.
-  void begin_counting(ThreadState& thread) const {
-    if (counter.kind() != Counter::Kind::papi) return;
+  /// Called at the first call of each thread that is counted by events; later calls do nothing. Not async-signal-safe.
+  [[gnu::always_inline]] void begin_counting(ThreadState& thread) const {
+    if (counter.kind() != Counter::Kind::papi || thread.events.state != EventsOfThread::State::not_begun) return;
     counter.papi().begin(thread.events);
     thread.events_at_exit = counter.papi().read(thread.events);
-  }
-  bool counts_in(const ThreadState& thread) const {
-    return counter.kind() != Counter::Kind::papi || thread.events.state != EventsOfThread::State::not_begun;
   }
   [[gnu::always_inline]] void begin_computation(ThreadState& thread, Ticks entry, Ticks exit) const {
     thread.last_exit = exit;

@@ -6,7 +6,7 @@ namespace halcyon {
 
 void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
   ends_segments(thread);
-  if (!meters.counts_in(thread)) meters.begin_counting(thread);
+  meters.begin_counting(thread);
   restart(thread, meters);
   first_start_ = start_;
   if (injected_totals_ != nullptr) injected_totals_(&injected_requested_, &injected_actual_);

@@ -63,7 +63,7 @@ RankFigures Recorder::figures() const {
   return figures;
 }
 
-void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) noexcept {
+void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const int saved_errno = errno;
   {
     const Change change(gate, thread);

@@ -49,8 +49,8 @@ class Recorder {
   void begin();
 
   /// Ends the open segment at `end`; `wait` is the time of the boundary operation on this rank. Does nothing if another
-  /// thread has ended recording meanwhile.
-  void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) noexcept;
+  /// thread has ended recording meanwhile. Throws nothing, but a cancelled thread may be unwound while it spills.
+  void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
 
   /// A regulator wants the program to stop here, after a boundary. The time until it continues is not part of any
   /// segment. Called without locks, and not within a Change: signals are answered at once.

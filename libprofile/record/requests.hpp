@@ -23,7 +23,7 @@ namespace halcyon {
 struct PendingRequest {
   enum class Operation : std::uint8_t { receive, send, partitioned_send, collective, boundary_only };
 
-  std::uint64_t number = 0;  // index of the insertion; 0: the request is not in the table
+  std::uint64_t number = 0;  // of the insertion, from 1 on
   std::uint64_t bytes = 0;
   const void* site = nullptr;
   Operation operation = Operation::receive;

@@ -49,7 +49,7 @@ class RecordedCall {
     if (call_class == CallClass::local || (call_class == CallClass::poll && !thread.polling.is_timed())) return;
     const Meters& meters = recorder->meters;
     // PAPI allocates memory, which a signal handler must not; MPI itself must not be called in one.
-    if (call_class != CallClass::posixio && !meters.counts_in(thread)) meters.begin_counting(thread);
+    if (call_class != CallClass::posixio) meters.begin_counting(thread);
     entry_ = meters.clock.now();
     if (call_class != CallClass::poll) {
       meters.end_computation(thread, entry_);

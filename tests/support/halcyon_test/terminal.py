@@ -30,17 +30,22 @@ class Terminal:
         self.shown = ""
         os.write(self.own, keys.encode())
 
+    def takes_more(self, seconds):
+        """Adds to `shown` what comes within this time. False if the other side is closed."""
+        try:
+            if select.select([self.own], [], [], seconds)[0]:
+                self.shown += os.read(self.own, 65536).decode(errors="replace")
+        except OSError:
+            return False
+        return True
+
     def wait_for(self, text):
         end = time.monotonic() + TIME_LIMIT
         while text not in self.shown:
             if time.monotonic() > end:
                 raise AssertionError(f"{text!r} is not in {self.shown!r}")
-            if not select.select([self.own], [], [], 1.0)[0]:
-                continue
-            try:
-                self.shown += os.read(self.own, 65536).decode(errors="replace")
-            except OSError as error:  # the other side is closed
-                raise AssertionError(f"{text!r} is not in {self.shown!r}") from error
+            if not self.takes_more(1.0):
+                raise AssertionError(f"{text!r} is not in {self.shown!r}")
 
     def read_to_the_end(self):
         """All that the command shows until it ends."""
@@ -48,11 +53,7 @@ class Terminal:
         while self.process.poll() is None or select.select([self.own], [], [], 0.0)[0]:
             if time.monotonic() > end:
                 raise AssertionError(f"it does not end: {self.shown!r}")
-            if not select.select([self.own], [], [], 0.1)[0]:
-                continue
-            try:
-                self.shown += os.read(self.own, 65536).decode(errors="replace")
-            except OSError:  # the other side is closed
+            if not self.takes_more(0.1):
                 break
         return self.shown
 
