@@ -7,12 +7,14 @@
  * MPI_Finalize so that it does not count itself. Runs on two ranks or more.
  */
 #define _GNU_SOURCE
+#include <aio.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -54,6 +56,18 @@ extern int __dprintf_chk(int file, int flag, const char *format, ...);
 extern int __vdprintf_chk(int file, int flag, const char *format, va_list arguments);
 extern int __vfprintf_chk(FILE *stream, int flag, const char *format, va_list arguments);
 extern int __vprintf_chk(int flag, const char *format, va_list arguments);
+extern char *__fgets_unlocked_chk(char *data, size_t limit, int size, FILE *stream);
+extern size_t __fread_unlocked_chk(void *data, size_t limit, size_t size, size_t count, FILE *stream);
+
+/* What a program calls under these names depends on the standard that it is compiled for. */
+extern int fscanf_of_c89(FILE *stream, const char *format, ...) __asm__("fscanf");
+extern int fscanf_of_c99(FILE *stream, const char *format, ...) __asm__("__isoc99_fscanf");
+extern int scanf_of_c89(const char *format, ...) __asm__("scanf");
+extern int scanf_of_c99(const char *format, ...) __asm__("__isoc99_scanf");
+extern int vfscanf_of_c89(FILE *stream, const char *format, va_list arguments) __asm__("vfscanf");
+extern int vfscanf_of_c99(FILE *stream, const char *format, va_list arguments) __asm__("__isoc99_vfscanf");
+extern int vscanf_of_c89(const char *format, va_list arguments) __asm__("vscanf");
+extern int vscanf_of_c99(const char *format, va_list arguments) __asm__("__isoc99_vscanf");
 
 /* ---- the account ---- */
 
@@ -97,6 +111,8 @@ static void opened(void) { expected[segment][FILE_OPENS] += 1; }
 static void closed(void) { expected[segment][FILE_CLOSES] += 1; }
 static void got(long long bytes) { one(READS, BYTES_READ, bytes); }
 static void put(long long bytes) { one(WRITES, BYTES_WRITTEN, bytes); }
+static void got_character(void) { expected[segment][BYTES_READ] += 1; }
+static void put_character(void) { expected[segment][BYTES_WRITTEN] += 1; }
 
 /* ---- what all parts use ---- */
 
@@ -837,6 +853,29 @@ static void posix_io(void) {
   sendfile64(file, file, &from, 41), got(41), put(41);
   from = 0, to = 4096;
   copy_file_range(file, &from, file, &to, 42, 0), got(42), put(42);
+  int ends[2];
+  if (pipe(ends) != 0) MPI_Abort(world, 1);
+  from = to = 0;
+  splice(file, &from, ends[1], NULL, 43, 0), got(43);
+  splice(ends[0], NULL, file, &to, 43, 0), put(43);
+  syncfs(file);
+  sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE);
+
+  /* Each new descriptor of a file is an open. */
+  int copy = dup(file);
+  opened();
+  dup2(file, copy), closed(), opened();
+  dup2(copy, copy);
+  dup2(ends[0], copy), closed();
+  dup3(file, copy, O_CLOEXEC), opened();
+  close_range((unsigned)copy, (unsigned)copy, CLOSE_RANGE_CLOEXEC);
+  close_range((unsigned)copy, (unsigned)copy, 0), closed();
+  copy = fcntl(file, F_DUPFD, 900), opened();
+  fcntl64(file, F_DUPFD_CLOEXEC, copy), opened();
+  fcntl(file, F_GETFL);
+  closefrom(copy), closed(), closed();
+  close(ends[0]);
+  close(ends[1]);
   close(file), closed();
 
   /* Failed calls, and calls on what is not a regular file, do not count. */
@@ -847,13 +886,15 @@ static void posix_io(void) {
   file = open("/dev/null", O_RDWR);
   write(file, data, 10);
   close(file);
-  int ends[2];
   if (pipe(ends) == 0) {
     write(ends[1], data, 10);
     read(ends[0], data, 10);
     close(ends[0]);
     close(ends[1]);
   }
+  file = open("/proc/self/status", O_RDONLY);
+  read(file, data, 10);
+  close(file);
 
   file = open64(path, O_RDONLY), opened(), close(file), closed();
   file = __open_2(path, O_RDONLY), opened(), close(file), closed();
@@ -864,6 +905,68 @@ static void posix_io(void) {
   file = __openat64_2(AT_FDCWD, path, O_RDONLY), opened(), close(file), closed();
   file = creat(path, 0600), opened(), close(file), closed();
   file = creat64(path, 0600), opened(), close(file), closed();
+  unlink(path);
+
+  struct file_handle nowhere = {0};
+  open_by_handle_at(AT_FDCWD, &nowhere, O_RDONLY);
+  snprintf(path, sizeof path, "/every_call.%d", (int)getpid());
+  file = shm_open(path, O_CREAT | O_RDWR, 0600), opened(), close(file), closed();
+  shm_unlink(path);
+  file = memfd_create("every_call", 0), opened(), close(file), closed();
+}
+
+static void temporary_files(void) {
+  static int (*const plain[])(char *) = {mkstemp, mkstemp64};
+  static int (*const with_flags[])(char *, int) = {mkostemp, mkostemp64};
+  static int (*const with_suffix[])(char *, int) = {mkstemps, mkstemps64};
+  static int (*const with_both[])(char *, int, int) = {mkostemps, mkostemps64};
+  static FILE *(*const streams[])(void) = {tmpfile, tmpfile64};
+  char path[4096];
+  for (int of = 0; of < 8; ++of) {
+    snprintf(path, sizeof path, "%s/every_call.XXXXXX%s", directory, of < 4 ? "" : ".t");
+    const int which = of % 2;
+    const int file = of < 2   ? plain[which](path)
+                     : of < 4 ? with_flags[which](path, O_CLOEXEC)
+                     : of < 6 ? with_suffix[which](path, 2)
+                              : with_both[which](path, 2, O_CLOEXEC);
+    opened();
+    write(file, path, 10), put(10);
+    close(file), closed();
+    unlink(path);
+  }
+  for (int which = 0; which < 2; ++which) {
+    FILE *stream = streams[which]();
+    opened();
+    fputs("0123456789", stream), put(10);
+    fclose(stream), closed();
+  }
+}
+
+/* An operation counts when its result is taken. */
+static void asynchronous_io(void) {
+  char path[4096], data[64] = {0};
+  snprintf(path, sizeof path, "%s/every_call.%d.aio", directory, rank);
+  const int file = open(path, O_CREAT | O_RDWR | O_TRUNC, 0600);
+  opened();
+  struct aiocb one = {.aio_fildes = file, .aio_buf = data, .aio_nbytes = 20};
+  const struct aiocb *const wait_for[] = {&one};
+  struct aiocb *const list[] = {&one};
+  struct aiocb64 large = {.aio_fildes = file, .aio_buf = data, .aio_nbytes = 30};
+  const struct aiocb64 *const wait_for_large[] = {&large};
+  struct aiocb64 *const large_list[] = {&large};
+
+  aio_write(&one), aio_suspend(wait_for, 1, NULL), aio_return(&one), put(20);
+  aio_fsync(O_SYNC, &one), aio_suspend(wait_for, 1, NULL), aio_return(&one);
+  aio_write64(&large), aio_suspend64(wait_for_large, 1, NULL), aio_return64(&large), put(30);
+  aio_fsync64(O_DSYNC, &large), aio_suspend64(wait_for_large, 1, NULL), aio_return64(&large);
+  one.aio_nbytes = 40;
+  aio_read(&one), aio_suspend(wait_for, 1, NULL), aio_return(&one), got(30);
+  aio_read64(&large), aio_suspend64(wait_for_large, 1, NULL), aio_return64(&large), got(30);
+  one.aio_lio_opcode = LIO_READ;
+  lio_listio(LIO_WAIT, list, 1, NULL), aio_return(&one), got(30);
+  large.aio_lio_opcode = LIO_WRITE;
+  lio_listio64(LIO_WAIT, large_list, 1, NULL), aio_return64(&large), put(30);
+  close(file), closed();
   unlink(path);
 }
 
@@ -878,6 +981,63 @@ static int print_with_list(int checked, FILE *stream, const char *format, ...) {
   }
   va_end(arguments);
   return length;
+}
+
+static int scan_with_list(int of_c99, FILE *stream, const char *format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  int fields = 0;
+  if (stream != NULL) {
+    fields = of_c99 ? vfscanf_of_c99(stream, format, arguments) : vfscanf_of_c89(stream, format, arguments);
+  } else {
+    fields = of_c99 ? vscanf_of_c99(format, arguments) : vscanf_of_c89(format, arguments);
+  }
+  va_end(arguments);
+  return fields;
+}
+
+/* The compiler would replace some of these functions by others. */
+static void characters_and_numbers(const char *path) {
+  static int (*const putters[])(int, FILE *) = {fputc, putc, fputc_unlocked, putc_unlocked};
+  static int (*const getters[])(FILE *) = {fgetc, getc, fgetc_unlocked, getc_unlocked};
+  int (*volatile putting)(int, FILE *);
+  int (*volatile getting)(FILE *);
+  int (*volatile getting_from_stdin)(void);
+  int number;
+
+  FILE *stream = fopen(path, "w+");
+  opened();
+  for (int i = 0; i < 4; ++i) putting = putters[i], putting('c', stream), put_character();
+  putw(1234, stream), put(INT);
+  fputs("12 345 6 78 9", stream), put(13);
+  rewind(stream);
+  for (int i = 0; i < 4; ++i) getting = getters[i], getting(stream), got_character();
+  getw(stream), got(INT);
+  fscanf_of_c89(stream, "%d", &number), got(2);
+  fscanf_of_c99(stream, "%d", &number), got(4);
+  scan_with_list(0, stream, "%d", &number), got(2);
+  scan_with_list(1, stream, "%d ", &number), got(4);
+  fgetc(stream), got_character();
+  fgetc(stream);                     /* nothing left: calls that failed */
+  fscanf(stream, "%d", &number);
+  fclose(stream), closed();
+
+  /* Standard input as a regular file, and back. */
+  const int before = dup(STDIN_FILENO);
+  const int file = open(path, O_RDONLY);
+  opened();
+  lseek(file, 4 + INT, SEEK_SET);
+  dup2(file, STDIN_FILENO), opened();
+  close(file), closed();
+  scanf_of_c89("%d", &number), got(2);
+  scanf_of_c99("%d", &number), got(4);
+  scan_with_list(0, NULL, "%d", &number), got(2);
+  scan_with_list(1, NULL, "%d", &number), got(3);
+  getting_from_stdin = getchar, getting_from_stdin(), got_character();
+  getting_from_stdin = getchar_unlocked, getting_from_stdin(), got_character();
+  dup2(before, STDIN_FILENO), closed();
+  close(before);
+  unlink(path);
 }
 
 static void stdio(void) {
@@ -899,7 +1059,9 @@ static void stdio(void) {
   fwrite_unlocked(text, 2, 7, stream), put(14);
   fputs_unlocked(text, stream), put(line);
   fflush(stream);
+  fflush_unlocked(stream);
   fclose(stream), closed();
+  pclose(popen("exit", "r"));
 
   stream = fopen64(path, "r"), opened();
   fread(text, 4, 5, stream), got(20);
@@ -910,7 +1072,9 @@ static void stdio(void) {
   getdelim(&grown, &grown_size, '\n', stream), got(6 + line);
   __getdelim(&grown, &grown_size, '\n', stream), got(6 + line);
   fread_unlocked(text, 2, 7, stream), got(14);
-  fgets_unlocked(text, sizeof text, stream), got(line);
+  __fgets_unlocked_chk(text, sizeof text, 11, stream), got(10);
+  __fread_unlocked_chk(text, sizeof text, 1, 10, stream), got(10);
+  fgets_unlocked(text, sizeof text, stream), got(line - 20);
   fread(text, 1, 10, stream), got(0);
   fwrite(text, 1, 10, stream); /* opened for reading: a call that failed */
   fgets(text, sizeof text, stream); /* no line left: a call that failed */
@@ -924,20 +1088,25 @@ static void stdio(void) {
   fclose(stream), closed();
   unlink(path);
 
+  characters_and_numbers(path);
+
   /* Standard output as a regular file, and back. */
   fflush(stdout);
   const int before = dup(STDOUT_FILENO);
   const int file = open(path, O_CREAT | O_WRONLY, 0600);
   opened();
-  dup2(file, STDOUT_FILENO);
+  dup2(file, STDOUT_FILENO), opened();
   close(file), closed();
   printf("%s of %d ranks\n", "rank", 4), put(16);
   __printf_chk(1, "%s of %d ranks\n", "rank", 4), put(16);
   print_with_list(0, NULL, "%s of %d ranks\n", "rank", 4), put(16);
   print_with_list(1, NULL, "%s of %d ranks\n", "rank", 4), put(16);
   puts("fifteen letters"), put(16);
+  int (*volatile putting)(int);
+  putting = putchar, putting('a'), put_character();
+  putting = putchar_unlocked, putting('b'), put_character();
   fflush(stdout);
-  dup2(before, STDOUT_FILENO);
+  dup2(before, STDOUT_FILENO), closed();
   close(before);
   unlink(path);
 }
@@ -1004,6 +1173,8 @@ int main(int argc, char **argv) {
   mpi_io();
   barrier();
   posix_io();
+  temporary_files();
+  asynchronous_io();
   stdio();
 
   MPI_Buffer_detach(&attached, &size);

@@ -11,14 +11,12 @@
 namespace halcyon {
 
 /// One call of the application, or of a tool that is preloaded before this library. MPI calls are delayed before they
-/// begin, file calls as soon as it is known that the file is a regular one. Calls that MPI makes inside are not delayed
-/// again.
+/// begin. Calls that MPI makes inside are not delayed again.
 class DelayedCall {
  public:
   [[gnu::always_inline]] DelayedCall(CallClass call_class, Caller caller)
-      : outermost_(!outermost_call.is_around(caller)) {
-    if (outermost_) outermost_call.begin(caller);
-    if (outermost_ && call_class != CallClass::posixio) inject(call_class);
+      : DelayedCall(caller, !outermost_call.is_around(caller)) {
+    if (outermost_) inject(call_class);
   }
   ~DelayedCall() {
     if (outermost_) outermost_call.end();
@@ -28,6 +26,26 @@ class DelayedCall {
 
   bool records() const { return outermost_; }
   void ended() {}
+
+ protected:
+  DelayedCall(Caller caller, bool outermost) : outermost_(outermost) {
+    if (outermost_) outermost_call.begin(caller);
+  }
+
+ private:
+  bool outermost_;
+};
+
+/// A call about files: they are delayed when they have ended, since only then it is known whether they reached the file
+/// system. `files`: what the call is about. A call that opens a path has none yet.
+class DelayedFileCall : public DelayedCall {
+ public:
+  template <class... Files>
+  [[gnu::always_inline]] DelayedFileCall(CallClass, Caller caller, Files... files)
+      : DelayedCall(caller, is_injecting() && !outermost_call.is_around(caller) &&
+                                (sizeof...(files) == 0 || (is_file(files) || ...))) {}
+
+  void was_no_file() {}
 
   /// Notes the contents of a stream's buffer. If the buffer serves a stdio call, the call does not reach the file
   /// system, so it is not delayed.
@@ -39,10 +57,10 @@ class DelayedCall {
 
   template <class File>
   void opened(File file) {
-    if (is_regular(file)) inject(CallClass::posixio);
+    if (is_file(file)) inject(CallClass::posixio);
   }
-  void closed(bool was_regular) {
-    if (was_regular) inject(CallClass::posixio);
+  void closed(unsigned files) {
+    if (files > 0) inject(CallClass::posixio);
   }
   void read_from(int file, ssize_t) { opened(file); }
   void written_to(int file, ssize_t) { opened(file); }
@@ -52,9 +70,12 @@ class DelayedCall {
   void written_to(FILE* stream, std::size_t size) {
     if (__fpending(stream) < to_write_ + size) opened(stream);
   }
+  void character_from(FILE* stream) { read_from(stream, 1); }
+  void character_to(FILE* stream) { written_to(stream, 1); }
+  /// An asynchronous operation has ended.
+  void moved(int, int file, ssize_t) { opened(file); }
 
  private:
-  bool outermost_;
   std::size_t to_read_ = 0;
   std::size_t to_write_ = 0;
 };

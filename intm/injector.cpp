@@ -15,6 +15,7 @@
 #include "intm/spec.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/interpose/open_files.hpp"
 #include "libprofile/system/launcher.hpp"
 #include "libprofile/system/legible.hpp"
 #include "libprofile/system/nanoseconds.hpp"
@@ -112,6 +113,7 @@ void begin_injection() noexcept try {
   made->started = now();
   made->process = getpid();
   injector = made;
+  open_files.begin();
   injecting.store(true, std::memory_order_release);
 } catch (const std::exception& error) {
   say(std::string("nothing is injected: ") + error.what());
@@ -119,8 +121,10 @@ void begin_injection() noexcept try {
 
 void end_injection() noexcept { injecting.store(false); }
 
+bool is_injecting() noexcept { return injecting.load(std::memory_order_acquire); }
+
 void inject(CallClass call_class) noexcept {
-  if (!injecting.load(std::memory_order_acquire)) return;
+  if (!is_injecting()) return;
   const unsigned bit = class_bit(call_class);
   if (bit == 0 || (bit == inject_posixio && getpid() != injector->process)) return;
   const int saved_errno = errno;

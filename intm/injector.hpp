@@ -11,6 +11,9 @@ void begin_injection() noexcept;
 /// To be called before MPI_Finalize.
 void end_injection() noexcept;
 
+/// Whether it is between the two.
+bool is_injecting() noexcept;
+
 /// Delays the calling thread as the SPECs say for a call of this class. Does nothing before begin_injection().
 void inject(CallClass call_class) noexcept;
 

@@ -23,11 +23,12 @@ from pathlib import Path
 @dataclass
 class Tool:
     header: str  # what the wrappers use
-    call: str    # the class of one call
+    call: str    # the class of one call of MPI
+    file_call: str
 
 
-TOOLS = {"recorder": Tool("libprofile/wrappers/recorder_wrappers.hpp", "RecordedCall"),
-         "injector": Tool("intm/injected_life.hpp", "DelayedCall")}
+TOOLS = {"recorder": Tool("libprofile/wrappers/recorder_wrappers.hpp", "RecordedCall", "RecordedFileCall"),
+         "injector": Tool("intm/injected_life.hpp", "DelayedCall", "DelayedFileCall")}
 
 
 @dataclass
@@ -53,12 +54,13 @@ class Function:
     def passed(self):
         return ", ".join(p.name for p in self.parameters)
 
-    def handle(self):
-        """The parameter that is the open file."""
-        return next(p.name for p in self.parameters if p.name in ("file", "stream"))
-
     def is_variadic(self):
         return self.parameters and self.parameters[-1].declaration == "..."
+
+    def variadic_twin(self):
+        """The name of the function that takes in `...` what this one takes in a va_list, as printf beside vprintf."""
+        takes_list = self.parameters and self.parameters[-1].declaration.startswith("va_list")
+        return re.sub(r"v(?=[fd]?(?:printf|scanf))", "", self.name) if takes_list else ""
 
     def makes_request(self):
         """Those that complete, start or cancel a request that is there have no other parameter, or are hand-written."""
@@ -66,6 +68,39 @@ class Function:
 
     def has(self, name):
         return any(p.name == name for p in self.parameters)
+
+
+@dataclass
+class FileFunction(Function):
+    """A function of posix.table."""
+    condition: str = ""  # else it is passed on, and nothing is noted
+
+    def stream(self):
+        standard = re.search(r"\bstd(?:in|out)\b", self.note)
+        return "stream" if self.has("stream") else standard.group() if standard else ""
+
+    def closes(self):
+        """The arguments of the note closed()."""
+        match = re.search(r"\bclosed\((.*?)\)", self.note)
+        return match.group(1) if match else ""
+
+    def opens(self):
+        return "opened(result)" in self.note
+
+    def opens_path(self):
+        return self.opens() and not (self.has("file") or self.has("input"))
+
+    def files(self):
+        """What the call is about, as arguments of is_file(): it is recorded if one of them is a file."""
+        if self.opens_path():
+            return []
+        known = {"request": "request->aio_fildes", "list": "Requests{list, count}", "first": "closes"}
+        files = [known.get(p.name, p.name) for p in self.parameters
+                 if p.name in ("file", "onto", "input", "output", "stream", *known)]
+        return files or [self.stream()] if self.stream() else files
+
+    def moves_a_character(self):
+        return self.note.startswith("character_")
 
 
 def fail(message):
@@ -159,7 +194,9 @@ def read_posix():
         if not match:
             fail(f"posix.table: cannot read the prototype '{prototype}'")
         result, name, parameters = match.group(1).strip(), match.group(2), match.group(3)
-        functions.append(Function(name, result, parse_parameters(parameters), "posixio", note, "", "", [""]))
+        note, _, condition = note.partition(" if ")
+        functions.append(FileFunction(name, result, parse_parameters(parameters), "posixio", note, "", "", [""],
+                                      condition))
     return functions
 
 
@@ -196,6 +233,12 @@ def hand_written(function, tool):
     return function.kind == "life" or tool == "recorder" and function.kind.startswith("special")
 
 
+def head(f, inlined):
+    next_type = pointer_type(f).replace("(*)", "(*next)")
+    return (f"{'[[gnu::always_inline]] static inline' if inlined else '[[gnu::noinline]] static'} {f.result} "
+            f"wrap_{f.name}({', '.join(filter(None, [next_type, 'Caller caller', f.declared()]))}) {{")
+
+
 def body(function, tool):
     """The wrapper itself: one static function, which every exported name of the function calls."""
     f = function
@@ -203,23 +246,17 @@ def body(function, tool):
     kind, _, injected = f.kind.partition(":")
     if hand_written(f, tool):
         return []
+    if kind == "posixio":
+        return body_of_file_call(f, tool)
     kind = injected or kind if kind == "special" else kind
     # MPI_X and PMPI_X share it, which halves the time to compile it. Inlined into both, a call takes 2 ns less, which is
     # worth it for messages.
-    inlined = kind == "p2p" or len(f.prefixes) == 1
-    next_type = pointer_type(f).replace("(*)", "(*next)")
-    lines.append(f"{'[[gnu::always_inline]] static inline' if inlined else '[[gnu::noinline]] static'} {f.result} "
-                 f"wrap_{f.name}({', '.join(filter(None, [next_type, 'Caller caller', f.declared()]))}) {{")
+    lines.append(head(f, kind == "p2p"))
     lines.append(f"  {TOOLS[tool].call} call(CallClass::{kind}, caller);")
     lines.append(f"  if (!call.records()) return next({f.passed()});")
     if tool == "recorder" and "*status" in f.note:
         lines.append("  MPI_Status own_status;")
         lines.append("  if (status == MPI_STATUS_IGNORE) status = &own_status;")
-    if "was_regular" in f.note:
-        lines.append(f"  const bool was_regular = is_regular({f.handle()});")
-    stream = "stream" if f.has("stream") else "stdout" if "stdout" in f.note else ""
-    if tool == "injector" and stream and f.note:
-        lines.append(f"  call.remember_buffer_of({stream});")
     lines.append(f"  const auto result = next({f.passed()});")
     if tool == "recorder" and kind == "poll":
         found = "*flag" if f.has("flag") else "*outcount"
@@ -228,22 +265,72 @@ def body(function, tool):
         lines.append("    return result;")
         lines.append("  }")
     lines.append("  call.ended();")
-    note = f.note if tool == "recorder" or kind == "posixio" else ""
-    if tool == "recorder" and f.makes_request():
-        note = "; ".join(filter(None, ["request_made(*request)", note]))
-    if note or f.boundary and tool == "recorder":
-        success = "succeeded(result)" if f.kind == "posixio" else "result == MPI_SUCCESS"
-        lines.append(f"  if ({success}) {{")
-        if note:
-            for statement in note.split(";"):
-                lines.append(f"    call.{statement.strip()};")
-        if f.boundary and tool == "recorder":
-            if f.has("request"):
-                lines.append(f"    call.boundary_posted(*request, Boundary::{f.boundary}, comm{f.root});")
-            else:
-                lines.append(f"    call.boundary(Boundary::{f.boundary}, comm{f.root});")
-        lines.append("  }")
+    if tool == "recorder":
+        notes = [f"call.{note};" for note in notes_of(f)]
+        if f.boundary and f.has("request"):
+            notes.append(f"call.boundary_posted(*request, Boundary::{f.boundary}, comm{f.root});")
+        elif f.boundary:
+            notes.append(f"call.boundary(Boundary::{f.boundary}, comm{f.root});")
+        if notes:
+            lines += ["  if (result == MPI_SUCCESS) {", *(f"    {note}" for note in notes), "  }"]
     lines.append("  return result;")
+    lines.append("}")
+    return lines
+
+
+def notes_of(function):
+    notes = [note.strip() for note in function.note.split(";") if note.strip()]
+    return ["request_made(*request)", *notes] if function.makes_request() else notes
+
+
+def body_of_file_call(function, tool):
+    f = function
+    lines = [head(f, True)]
+    returned = "" if f.result == "void" else "result"
+    if f.condition:
+        lines.append(f"  if (!({f.condition})) return next({f.passed()});")
+    go_on = f"next({f.passed()})"
+    if f.closes() or f.opens():
+        # Descriptors are forgotten in every call, recorded or not.
+        if f.closes():
+            lines.append(f"  const Closed closes = Closed::{'range' if ',' in f.closes() else 'one'}({f.closes()});")
+        lines.append("  const auto go_on = [&] {")
+        if f.closes():
+            lines.append("    const Forgotten closed(closes);")
+        lines.append(f"    return {f'forgotten({go_on})' if f.opens() else go_on};")
+        lines.append("  };")
+        go_on = "go_on()"
+    kind = "CallClass::posixio"
+    if tool == "recorder" and f.moves_a_character():
+        kind = f"class_of_{'read' if 'character_from' in f.note else 'write'}({f.stream()})"
+    lines.append(f"  {TOOLS[tool].file_call} call({', '.join([kind, 'caller', *f.files()])});")
+    lines.append(f"  if (!call.records()) return {go_on};")
+    if f.closes():
+        lines.append("  const unsigned files = closes.files();")
+    if "taken" in f.note:
+        lines.append(f"  const Taken taken({f.stream()});")
+    if tool == "injector" and f.stream() and f.note:
+        lines.append(f"  call.remember_buffer_of({f.stream()});")
+    lines.append(f"  {f'const auto {returned} = ' if returned else ''}{go_on};")
+    if f.opens_path():
+        was_file = " && files == 0" if f.closes() else ""
+        lines.append(f"  if (succeeded(result) && !is_file(result){was_file}) {{")
+        lines.append("    call.was_no_file();")
+        lines.append("    return result;")
+        lines.append("  }")
+    lines.append("  call.ended();")
+    success = "succeeded(result)"
+    if "taken" in f.note:
+        success += " || taken.bytes() > 0"  # it reads up to where it fails
+    for note in notes_of(f):
+        condition = success
+        if re.match(r"(read_from|written_to)\((input|output),", note):
+            condition = f"succeeded(result) && is_file({note.split('(')[1].split(',')[0]})"
+        # A descriptor is closed, too, if it could not be closed properly.
+        always = note in ("closed(file)", "closed(stream)") or not returned
+        note = "closed(files)" if note.startswith("closed(") else note
+        lines.append(f"  {'' if always else f'if ({condition}) '}call.{note};")
+    lines.append(f"  return {returned};" if returned else "  return;")
     lines.append("}")
     return lines
 
@@ -266,6 +353,15 @@ def exported(function, tool):
         lines.append(f"  return wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{name}), Caller::of_this_function()"
                      + (f", {arguments}" if arguments else "") + ");")
         lines.append("}")
+    if f.variadic_twin():
+        name, fixed = f.variadic_twin(), f.parameters[:-1]
+        declared = ", ".join([*(p.declaration for p in fixed), "..."])
+        lines += [f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({declared}) __asm__("{name}");',
+                  f"{f.result} entry_{name}({declared}) {{", "  va_list arguments;",
+                  f"  va_start(arguments, {fixed[-1].name});",
+                  f"  const auto result = wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{f.name}), "
+                  f"Caller::of_this_function(), {arguments});",
+                  "  va_end(arguments);", "  return result;", "}"]
     return lines
 
 
@@ -328,7 +424,7 @@ def main():
         fail(f"'{sys.argv[2]}' is not a list of {', '.join(sorted(PARTS))}")
     functions = read_tables(parts)
     if product == "list":
-        print("\n".join(f.name for f in functions))
+        print("\n".join(name for f in functions for name in (f.name, f.variadic_twin()) if name))
     elif product in TOOLS and out:
         Path(out[0]).write_text("\n".join(wrappers(product, functions)) + "\n", encoding="utf-8")
     elif product == "prototypes" and out:

@@ -32,6 +32,12 @@ bool is_of_mpi(std::string_view name) {
   return name.starts_with("MPI") || name.starts_with("mpi");
 }
 
+// Before glibc 2.34, these are in a library of their own, which a plugin may load later into its own scope: too late
+// for a function that a signal handler may be the first to call.
+bool was_of_librt(std::string_view name) {
+  return name.starts_with("aio_") || name.starts_with("lio_") || name.starts_with("shm_");
+}
+
 bool is_language_layer(const char* path) {
   const std::string_view name = base_name(path);
   return name.starts_with("libmpi_") || name.starts_with("libmpifort.so") || name.starts_with("libmpichfort.so");
@@ -92,7 +98,11 @@ void* find_mpi_data(const char* name) noexcept {
 
 void* find_next(const char* name) noexcept {
   void* next = dlsym(RTLD_NEXT, name);
-  if (!is_of_mpi(name)) return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_libc);
+  if (!is_of_mpi(name)) {
+    void* const librt = next == nullptr && was_of_librt(name) ? dlopen("librt.so.1", RTLD_LAZY) : nullptr;
+    if (librt != nullptr) next = dlsym(librt, name);
+    return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_libc);
+  }
   if (next == nullptr) next = find_in_mpi(name);
   if (next == nullptr) next = find_in_language_layer(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_mpi);

@@ -38,6 +38,7 @@ struct Meters {
     if (counter.kind() == Counter::Kind::papi) {
       const std::uint64_t events = counter.papi().read(thread.events);
       work = events > thread.events_at_exit ? events - thread.events_at_exit : 0;
+      thread.events_at_exit = events;
     }
     if (__builtin_expect(thread.polling.is_unsettled(), 0)) work -= settle_polls(thread, stretch, on_cpu, work);
     if (counter.kind() != Counter::Kind::none) thread.work += work;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <new>
 
+#include "libprofile/interpose/open_files.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
@@ -29,6 +30,7 @@ void Recorder::begin() {
   surroundings.measure_before(meters, run.settings);
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
+  open_files.begin();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
   if (!run.settings.live_record.empty()) {
     live.join({.record = run.settings.live_record,

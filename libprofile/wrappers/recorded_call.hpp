@@ -1,14 +1,11 @@
 // One recorded call of the program in libhalcyon.so: reads the clock before and after it, and notes what it did. The
-// notes of mpi.table and posix.table are its member functions.
+// notes of mpi.table are its member functions.
 #pragma once
-
-#include <unistd.h>
 
 #include "libprofile/format/boundary.hpp"
 #include "libprofile/format/time_kinds.hpp"
 #include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/next.hpp"
-#include "libprofile/interpose/posix.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/wrappers/shared_state_lock.hpp"
 #include "libprofile/wrappers/volumes.hpp"
@@ -38,12 +35,16 @@ constexpr Feature collectives_of(CollectiveShape shape) {
 class RecordedCall {
  public:
   [[gnu::always_inline]] RecordedCall(CallClass call_class, Caller caller) noexcept
+      : RecordedCall(call_class, caller, [](const ThreadState&) { return true; }) {}
+
+  /// If the call is not inside another one, `is_recorded(thread)` is asked.
+  template <class IsRecorded>
+  [[gnu::always_inline]] RecordedCall(CallClass call_class, Caller caller, IsRecorded is_recorded) noexcept
       : site_(caller.site), class_(call_class) {
     if (__builtin_expect(!recording.load(std::memory_order_acquire), 0)) return;
     ThreadState& thread = current_thread();
     if (thread.outermost.is_around(caller)) return;
-    // A child of vfork shares this memory; only getpid() tells it from its parent.
-    if (call_class == CallClass::posixio && (!thread.is_application || getpid() != recorder->run.process)) return;
+    if (!is_recorded(thread)) return;
     thread.outermost.begin(caller);
     thread_ = &thread;
     if (call_class == CallClass::local || (call_class == CallClass::poll && !thread.polling.is_timed())) return;
@@ -86,7 +87,7 @@ class RecordedCall {
     thread_->polling.found_nothing();
   }
 
-  // -- the notes of the tables
+  // -- the notes of the table
 
   /// MPI has given the handle to a new request. If it belonged to a request that another thread has completed, but not
   /// yet noted, the old request is over: whoever completes the new request must not mistake it for the old one.
@@ -157,24 +158,6 @@ class RecordedCall {
   void file_read(const MPI_Status& status) { file_read(bytes_of(status)); }
   void file_write(std::uint64_t volume) { note_file(Feature::writes, Feature::bytes_written, volume); }
   void file_write(const MPI_Status& status) { file_write(bytes_of(status)); }
-
-  template <class File>
-  void opened(File file) {
-    if (is_regular(file)) file_open();
-  }
-  void closed(bool was_regular) {
-    if (was_regular) file_close();
-  }
-  template <class File, class Size>
-  void read_from(File file, Size size) {
-    if (is_regular(file)) file_read(static_cast<std::uint64_t>(size));
-  }
-  void written_to(int file, ssize_t size) {
-    if (is_regular(file)) file_write(static_cast<std::uint64_t>(size));
-  }
-  void written_to(FILE* stream, std::uint64_t size) {
-    if (size > 0 && is_regular(stream)) file_write(size);  // fwrite returns 0 on failure
-  }
 
   /// `root` has started processes with a world of their own.
   void spawned(int root, MPI_Comm comm) {
@@ -293,6 +276,15 @@ class RecordedCall {
     entry_ = exit_;  // a second boundary of the same call has no wait
   }
 
+ protected:
+  /// To be called in place of ended(): the time since the call began belongs to the computation that goes on.
+  void leave_out() { is_compared_ = true; }
+
+  void move(Feature volume, std::uint64_t amount) {
+    moved_ += amount;
+    thread_->add(volume, amount);
+  }
+
  private:
   bool synchronizes(MPI_Comm comm) {
     if (!recorder->boundaries.counts(comm, recorder->run)) return false;
@@ -346,10 +338,6 @@ class RecordedCall {
   }
   Ticks& time_of(TimeKind kind) { return thread_->times[static_cast<std::size_t>(kind)]; }
 
-  void move(Feature volume, std::uint64_t amount) {
-    moved_ += amount;
-    thread_->add(volume, amount);
-  }
   /// Done once per call, when all bytes that it moved are known.
   [[gnu::always_inline]] void compare_with_usual() {
     if (is_compared_ || class_ == CallClass::local || class_ == CallClass::poll) return;

@@ -20,6 +20,7 @@ NOT_CALLED = {
     "MPI_Session_flush_buffer": "needs a session",
     "MPI_Comm_create_from_group": "needs a session",
     "MPI_Intercomm_create_from_groups": "needs a session",
+    **{f"__isoc23_{name}": "new in glibc 2.38" for name in ("scanf", "fscanf", "vscanf", "vfscanf")},
 }
 # every_call_large is the same source with the functions of large counts.
 EVERY_CALL = ["every_call", "every_call_large"] if MPI.has_large_counts else ["every_call"]
