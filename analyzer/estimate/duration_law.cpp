@@ -7,8 +7,6 @@
 #include <unsupported/Eigen/FFT>
 #include <utility>
 
-#include "analyzer/estimate/made_once.hpp"
-
 namespace halcyon {
 namespace {
 
@@ -235,7 +233,7 @@ struct DurationLaws::Tables {
 };
 
 const LawTable& DurationLaw::coarse() const {
-  std::call_once(coarse_is_made_, [this] {
+  coarse_is_made_.run([this] {
     coarse_ = std::make_unique<LawTable>();
     laws_->tables_->make(*coarse_, laws_->tables_->coarse, shape_);
   });

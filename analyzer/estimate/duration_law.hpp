@@ -6,8 +6,9 @@
 #include <complex>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <vector>
+
+#include "analyzer/estimate/made_once.hpp"
 
 namespace halcyon {
 
@@ -78,7 +79,7 @@ class DurationLaw {
   DurationLaws* laws_ = nullptr;
   DurationShape shape_;
   LawTable fine_;
-  mutable std::once_flag coarse_is_made_;
+  mutable Once coarse_is_made_;
   mutable std::unique_ptr<LawTable> coarse_;  // few laws need it
 };
 

@@ -18,7 +18,7 @@ std::vector<std::future<RunEstimate>> start_estimates(const JudgedDurations& jud
                                                       std::span<const Method> candidates) {
   std::vector<std::future<RunEstimate>> estimates;
   for (const Method& candidate : candidates) {
-    estimates.push_back(std::async(std::launch::async, candidate.estimate, std::cref(judged),
+    estimates.push_back(std::async(candidate.estimate, std::cref(judged),
                                    candidate.name == method ? Detail::segments : Detail::groups));
   }
   return estimates;
@@ -156,7 +156,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.no_verdict = no_verdict(profile, analysis);
 
   // Estimates of few groups leave processors idle.
-  std::future<SecondsByKind> spent = std::async(std::launch::async, time_spent, std::cref(profile));
+  std::future<SecondsByKind> spent = std::async(time_spent, std::cref(profile));
   std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
   if (run_time > 0.0) estimates = start_estimates(judged, method, candidates);
   for (const Method& candidate : candidates) {

@@ -244,7 +244,7 @@ Windows divide_time(const Profile& profile, const std::vector<float>& excess) {
 Breakdown attribute(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess) {
   Breakdown breakdown;
   // In a thread of its own: it shares nothing with the rest.
-  std::future<Windows> windows = std::async(std::launch::async, divide_time, std::cref(profile), std::cref(excess));
+  std::future<Windows> windows = std::async(divide_time, std::cref(profile), std::cref(excess));
   std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
   const std::vector<RankShare> by_rank = divide_among_ranks(profile, grouping, groups, excess);
   const Windows divided = windows.get();

@@ -20,7 +20,7 @@ void for_each_in_parallel(std::size_t count, const Work& work) {
   };
   const std::size_t threads = std::min<std::size_t>(std::max(1U, std::thread::hardware_concurrency()), count);
   std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < threads; ++i) others.push_back(std::async(std::launch::async, take_turns));
+  for (std::size_t i = 1; i < threads; ++i) others.push_back(std::async(take_turns));
   take_turns();
   for (std::future<void>& other : others) other.get();
 }
