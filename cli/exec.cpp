@@ -25,7 +25,9 @@ void add_exec(const Command& program) {
     const Outcome<std::string> preload = preload_list(family_of_rank(words.front()), !options->inject.empty());
     if (!preload) return fail(preload.failure().message);
     for (const auto& [name, value] : rank_environment(*options)) setenv(name.c_str(), value.c_str(), 1);
-    setenv("LD_PRELOAD", joined_preload(*preload, outer_preload()).c_str(), 1);
+    const std::string all =
+        joined_preload(joined_preload(*preload, outer_preload()), sanitizer_of_program(words.front()));
+    setenv("LD_PRELOAD", all.c_str(), 1);
     return fail(execute(words).message);
   });
 }

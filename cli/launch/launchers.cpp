@@ -25,7 +25,7 @@ std::string advice_without_launcher(const Words& launch) {
   };
   const std::string is_none = "'" + command + "' is neither srun nor the mpirun of Open MPI, MPICH or Intel MPI";
   if (command.starts_with("-")) {
-    return "there is no launcher after '--'. Did you mean: halcyon run -- mpirun " + quoted(launch);
+    return "there is no launcher after '--'. Did you mean: halcyon run -- mpirun " + in_short(launch);
   }
   if (is_one_of("sh bash dash ksh zsh fish csh tcsh env nohup time sbatch salloc")) {
     return is_none + ". Put 'halcyon run --' before the mpirun or srun that it starts: " + name +
@@ -38,7 +38,7 @@ std::string advice_without_launcher(const Words& launch) {
     return is_none + "; under another launcher: " + by_exec;
   }
   if (!found_program(command)) return is_absent;
-  return is_none + ". Did you mean: halcyon run -- mpirun -np N " + quoted(launch) +
+  return is_none + ". Did you mean: halcyon run -- mpirun -np N " + in_short(launch) +
          "  (if it is a launcher: " + by_exec + ")";
 }
 
@@ -50,6 +50,18 @@ std::optional<MpiLibrary> mpi_of_programs(const Words& launch) {
     }
   }
   return std::nullopt;
+}
+
+// The runtime that all programs of the job need. It must not get into others, nor into wrappers that start the program.
+std::string sanitizer_of_programs(const Words& launch) {
+  std::string of_all;
+  for (const LaunchedProgram& program : programs_of(launch)) {
+    const Words files = started_by(program.words).files;
+    const std::string sanitizer = files.empty() ? "" : sanitizer_of_program(files.front());
+    if (sanitizer.empty() || (!of_all.empty() && sanitizer != of_all)) return "";
+    of_all = sanitizer;
+  }
+  return of_all;
 }
 
 // A launcher alone knows its version, but Hydra also starts programs that are linked with the standard ABI.
@@ -77,7 +89,7 @@ Outcome<Launcher> launcher_of(const Words& launch) {
   if (is_srun(launch) && found_program(command)) {
     std::optional<MpiLibrary> library = mpi_of_programs(launch);
     const MpiFamily family = library ? library->family : family_of_srun(launch);
-    return Launcher{Launcher::Kind::srun, family, std::move(library), {}};
+    return Launcher{Launcher::Kind::srun, family, std::move(library), {}, sanitizer_of_programs(launch)};
   }
   constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
                              "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
@@ -88,18 +100,19 @@ Outcome<Launcher> launcher_of(const Words& launch) {
     const auto says = [&version](const char* word) { return version.find(word) != std::string::npos; };
     if (says("Open MPI") || says("OpenRTE")) {
       const MpiFamily family = family_under_mpirun(library, command, MpiFamily::open_mpi);
-      return Launcher{Launcher::Kind::open_mpi, family, std::move(library), version};
+      return Launcher{Launcher::Kind::open_mpi, family, std::move(library), version, sanitizer_of_programs(launch)};
     }
     if (says("HYDRA") || says("Intel(R) MPI")) {
       const MpiFamily family = family_under_mpirun(library, command, MpiFamily::mpich);
-      return Launcher{Launcher::Kind::hydra, family, std::move(library), version};
+      return Launcher{Launcher::Kind::hydra, family, std::move(library), version, sanitizer_of_programs(launch)};
     }
   }
   return Failure{advice_without_launcher(launch)};
 }
 
-LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& preload,
+LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& recorder,
                             const Environment& environment) {
+  const std::string preload = joined_preload(recorder, launcher.sanitizer);
   switch (launcher.kind) {
     case Launcher::Kind::hydra: return {.job = {.words = with_global_environment(launch, preload, environment)}};
     case Launcher::Kind::srun:

@@ -17,6 +17,7 @@ struct Launcher {
   MpiFamily family = MpiFamily::open_mpi;  // of the ranks
   std::optional<MpiLibrary> library;       // of the first program of the command that shows it
   std::string version;                     // according to the launcher; empty for srun
+  std::string sanitizer;                   // its runtime library, which comes before the recorder; empty: none
 };
 
 /// Whether the launcher starts programs of this family.
@@ -31,8 +32,8 @@ struct LaunchCommand {
   bool kills_on_term = false;  // SIGTERM kills its ranks at once, and SIGINT reaches them
 };
 
-/// The launch command, with the preload list and the variables set only in its ranks.
-LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& preload,
+/// The launch command, with the preload list of the recorder and the variables set only in its ranks.
+LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& recorder,
                             const Environment& environment);
 
 /// The same in words for a shell.

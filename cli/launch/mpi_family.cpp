@@ -18,6 +18,7 @@
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/in_order.hpp"
 #include "libprofile/system/launcher.hpp"
+#include "libprofile/system/own_executable.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -27,7 +28,7 @@ namespace fs = std::filesystem;
 // Relative to the command, so that an installation can be moved: where it is installed, or in the build tree.
 Outcome<std::string> library(const std::string& name) {
   std::error_code error;
-  const fs::path bin = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path bin = fs::weakly_canonical(own_executable(), error).parent_path();
   const fs::path installed = (bin / HALCYON_PRELOADDIR_FROM_BINDIR).lexically_normal();
   for (const fs::path& directory : {installed, (bin / "../lib").lexically_normal()}) {
     if (fs::exists(directory / name, error)) return (directory / name).string();
@@ -36,6 +37,12 @@ Outcome<std::string> library(const std::string& name) {
 }
 
 static_assert(in_order(mpi_families, &MpiFamilyInfo::family));
+
+// The runtime of a sanitizer of GCC or Clang, as a shared library.
+bool is_sanitizer(const std::string& library) {
+  return RE2::FullMatch(fs::path(library).filename().string(),
+                        R"((lib(asan|hwasan|lsan|tsan)|libclang_rt\.(asan|hwasan|lsan|tsan)[-\w]*)\.so[.0-9]*)");
+}
 
 class ElfFile {
  public:
@@ -55,6 +62,24 @@ class ElfFile {
       if (gelf_getphdr(elf_.get(), static_cast<int>(i), &header) != nullptr && header.p_type == type) return true;
     }
     return false;
+  }
+
+  /// The names of the libraries that the file is linked with, in their order.
+  Words needed_libraries() const {
+    Words names;
+    for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section != nullptr;
+         section = elf_nextscn(elf_.get(), section)) {
+      GElf_Shdr header;
+      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
+      Elf_Data* const data = elf_getdata(section, nullptr);
+      GElf_Dyn entry;
+      for (int i = 0; gelf_getdyn(data, i, &entry) != nullptr && entry.d_tag != DT_NULL; ++i) {
+        const char* const name =
+            entry.d_tag == DT_NEEDED ? elf_strptr(elf_.get(), header.sh_link, entry.d_un.d_val) : nullptr;
+        if (name != nullptr) names.emplace_back(name);
+      }
+    }
+    return names;
   }
 
   /// The names of the dynamic symbols that the file defines, or of those that it needs. They live as long as the file.
@@ -174,6 +199,13 @@ MpiFamily family_of_rank(const std::string& program) {
   return launcher::has_pmi_alone() && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
 }
 
+std::string sanitizer_of_program(const std::string& program) {
+  const ElfFile file(found_program(program).value_or(program));
+  const Words libraries = file.is_elf() ? file.needed_libraries() : Words();
+  const auto sanitizer = std::find_if(libraries.begin(), libraries.end(), is_sanitizer);
+  return sanitizer != libraries.end() ? *sanitizer : "";
+}
+
 Outcome<std::string> preload_list(MpiFamily family, bool injects) {
   const std::string ending = std::string(info_of(family).suffix) + ".so";
   Outcome<std::string> recorder = library("libhalcyon" + ending);
@@ -190,7 +222,19 @@ std::string outer_preload() {
 }
 
 std::string joined_preload(const std::string& ours, const std::string& theirs) {
-  return theirs.empty() ? ours : ours + ":" + theirs;
+  std::string first;
+  std::string last;
+  for (std::size_t at = 0; at < theirs.size();) {
+    const std::size_t end = std::min(theirs.find_first_of(": ", at), theirs.size());
+    const std::string library = theirs.substr(at, end - at);
+    if (is_sanitizer(library)) {
+      first += library + ":";
+    } else if (!library.empty()) {
+      last += ":" + library;
+    }
+    at = end + 1;
+  }
+  return first + ours + last;
 }
 
 }  // namespace halcyon::cli

@@ -44,11 +44,15 @@ std::optional<MpiLibrary> mpi_beside(const std::string& launcher);
 /// For a rank: this process, which is about to become the program.
 MpiFamily family_of_rank(const std::string& program);
 
+/// The runtime library of a sanitizer that the program is linked with; empty without one. That of AddressSanitizer ends
+/// a program in which another library comes before it.
+std::string sanitizer_of_program(const std::string& program);
+
 /// The recorder, followed by the injector if calls are to be delayed.
 Outcome<std::string> preload_list(MpiFamily family, bool injects);
 /// LD_PRELOAD of this process.
 std::string outer_preload();
-/// `ours:theirs`, or only ours.
+/// `ours:theirs`; but runtimes of sanitizers in `theirs` come first.
 std::string joined_preload(const std::string& ours, const std::string& theirs);
 
 }  // namespace halcyon::cli

@@ -24,5 +24,9 @@ Outcome<Words> words_of_command(const std::string& text);
 std::vector<Words> lines_of(const std::string& file);
 /// The command as it is typed in a shell.
 std::string quoted(const Words& words);
+/// The same in one line, for a message that says what to type.
+std::string as_typed(const Words& words);
+/// The same without the middle of a long command, for a message that names it.
+std::string in_short(const Words& words);
 
 }  // namespace halcyon::cli

@@ -15,34 +15,6 @@ Finding problem(const std::string& text, const std::string& remedy) {
   return {"program", text, State::problem, remedy};
 }
 
-// The file that the launcher starts and the files behind it that can be executed: it may start one of them. Or, where
-// the word in the place of the program is no such file, that word.
-struct Started {
-  Words files;
-  std::string missing;
-};
-Started started_by(const Words& words) {
-  Started started;
-  std::optional<std::string> named_like_a_command;  // the value of an option, or the program behind one without a value
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    const bool is_first = started.files.empty();
-    const OptionValue value = is_first ? option_value(words, i) : OptionValue::no;
-    if (word.starts_with("-") || value == OptionValue::surely) continue;
-    const std::optional<std::string> file = found_program(word);
-    if (file && is_first && value == OptionValue::perhaps && !is_path(word)) {
-      if (!named_like_a_command) named_like_a_command = file;
-    } else if (file) {
-      started.files.push_back(*file);
-    } else if (is_first && value == OptionValue::no && is_path(word)) {
-      started.missing = word;
-      return started;
-    }
-  }
-  if (started.files.empty() && named_like_a_command) started.files.push_back(*named_like_a_command);
-  return started;
-}
-
 Finding finding_of_library(const std::string& program, const std::vector<MpiLibrary>& libraries,
                            const Launcher& launcher) {
   const MpiLibrary& first = libraries.front();
@@ -67,7 +39,21 @@ Finding finding_of_library(const std::string& program, const std::vector<MpiLibr
     return problem(uses + ", and the recorder for the first program of the job does not fit it",
                    "Link all programs of the job with the same MPI.");
   }
-  return {"program", uses};
+  const std::string first_of_all = launcher.sanitizer.empty() ? "" : "; " + launcher.sanitizer + " is preloaded first";
+  return {"program", uses + first_of_all};
+}
+
+bool names(const Words& words, const std::string& library) {
+  return outer_preload().find(library) != std::string::npos ||
+         std::any_of(words.begin(), words.end(),
+                     [&library](const std::string& word) { return word.find(library) != std::string::npos; });
+}
+
+// It must come first, and `run` puts it first only where it gets into nothing else.
+Finding finding_of_late_runtime(const std::string& program, const std::string& sanitizer) {
+  return problem(program + " ends if " + sanitizer + " does not come before the recorder",
+                 "Start it without a wrapper and without other programs in the job, or pass LD_PRELOAD=" + sanitizer +
+                     " to it by an option of the launcher: the recorder then comes behind it.");
 }
 
 Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
@@ -87,7 +73,12 @@ Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
       return problem(file + " needs " + linked.missing.front() + ", which the loader does not find",
                      "Load the module that it was built with, or set LD_LIBRARY_PATH.");
     }
-    if (!linked.mpi.empty()) return finding_of_library(file, linked.mpi, launcher);
+    if (!linked.mpi.empty()) {
+      const std::string sanitizer = sanitizer_of_program(file);
+      const bool is_last = sanitizer.find("asan") != std::string::npos && launcher.sanitizer != sanitizer;
+      if (is_last && !names(launched.words, sanitizer)) return finding_of_late_runtime(file, sanitizer);
+      return finding_of_library(file, linked.mpi, launcher);
+    }
     if (kind_of_program(file) == ProgramKind::without_loader) {
       return problem(file + " is linked statically, so that nothing can be preloaded into it",
                      "Link it dynamically with the MPI library.");

@@ -68,6 +68,28 @@ OptionValue option_value(const Words& words, std::size_t at) {
   return at >= 1 && words[at - 1].starts_with("-") ? OptionValue::perhaps : OptionValue::no;
 }
 
+Started started_by(const Words& words) {
+  Started started;
+  std::optional<std::string> named_like_a_command;  // the value of an option, or the program behind one without a value
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const bool is_first = started.files.empty();
+    const OptionValue value = is_first ? option_value(words, i) : OptionValue::no;
+    if (word.starts_with("-") || value == OptionValue::surely) continue;
+    const std::optional<std::string> file = found_program(word);
+    if (file && is_first && value == OptionValue::perhaps && !is_path(word)) {
+      if (!named_like_a_command) named_like_a_command = file;
+    } else if (file) {
+      started.files.push_back(*file);
+    } else if (is_first && value == OptionValue::no && is_path(word)) {
+      started.missing = word;
+      return started;
+    }
+  }
+  if (started.files.empty() && named_like_a_command) started.files.push_back(*named_like_a_command);
+  return started;
+}
+
 std::optional<std::size_t> option_of_program_file(const Words& launch) {
   constexpr std::array<std::string_view, 4> options{"--app", "-app",                 // Open MPI
                                                     "--configfile", "-configfile"};  // Hydra

@@ -29,6 +29,15 @@ std::optional<std::size_t> option_of_program_file(const Words& launch);
 enum class OptionValue { no, perhaps, surely };
 OptionValue option_value(const Words& words, std::size_t at);
 
+/// The file that the launcher starts and the files behind it that can be executed: it may start one of them. Or, where
+/// the word in the place of the program is no such file, that word.
+struct Started {
+  Words files;
+  std::string missing;
+};
+/// `words`: those of a LaunchedProgram.
+Started started_by(const Words& words);
+
 /// Whether the word names a file, and not a command that is searched in PATH.
 bool is_path(const std::string& word);
 
