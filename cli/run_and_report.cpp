@@ -44,6 +44,38 @@ Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request, const Bes
   return run_recorded(request, relay);
 }
 
+// False if it cannot be judged, or its page cannot be written.
+bool tell_verdict(const std::string& file, const RunOptions& options) {
+  std::string complaint;  // of what is kept of earlier runs: a report does not need it
+  std::optional<KnownBefore> known;
+  if (!options.no_baseline) known = open_known(complaint);
+  show_step("analyzing " + shown_path(file));
+  Outcome<JudgedFile> judged = judge_file(file, known ? &*known : nullptr);
+  show_step("");
+  if (!judged) {
+    fail(judged.failure().message);
+    return false;
+  }
+  std::fputs(closing_lines(judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
+  if (judged->analysis.known_runs) tell(known_runs_words(judged->profile));
+  if (known) complaint = keep(*known, *judged, file);
+  if (!complaint.empty()) tell(complaint);
+  std::string details = "details: halcyon report " + as_typed({shown_path(file)});
+  if (!options.html.empty()) {
+    find_source_places(judged->profile);
+    const RunOnPage page =
+        on_page(shown_path(file), std::move(judged->profile), judged->grouping, std::move(judged->analysis));
+    if (const Status written = write_file(options.html, report_html({page})); !written) {
+      tell(details);
+      fail(written.failure().message);
+      return false;
+    }
+    details += "; page: " + options.html;
+  }
+  tell(details);
+  return true;
+}
+
 }  // namespace
 
 void add_run_options(const Command& command, RunOptions& options) {
@@ -57,7 +89,11 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   const Outcome<Launcher> launcher = launcher_of(launch);
   if (!launcher) return fail(launcher.failure().message);
   RankOptions ranks = options.ranks;
-  ranks.output = fs::absolute(ranks.output.empty() ? default_output : ranks.output).lexically_normal().string();
+  std::error_code error;
+  const fs::path output = fs::absolute(ranks.output.empty() ? default_output : ranks.output, error);
+  if (error)
+    return fail("the current directory is gone: change to another, or name a place with -o /DIRECTORY/FILE.h5");
+  ranks.output = output.lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
   if (const std::optional<std::string> objection = objection_to_place(ranks.output)) return fail(*objection);
   if (!options.html.empty()) {
@@ -82,11 +118,11 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     return failed;
   }
   std::string file = *end->profile;
-  if (fs::is_directory(file)) {  // of parts: the run did not reach MPI_Finalize
+  if (end->is_of_parts) {
     std::optional<Recovered> recovered = recover_run(file, end->has_other_hosts);
     if (!recovered) {
-      fail("the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
-           quoted({shown_path(file)}));
+      fail("the run left parts in place of a profile; to make a profile of what it recorded: halcyon recover " +
+           as_typed({shown_path(file)}));
       return failed;
     }
     file = recovered->profile;
@@ -95,37 +131,20 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     if (end->has_other_hosts && recovered->ranks_found < recovered->ranks) {
       const std::string parts = shown_path(*end->profile);
       tell("ranks on other hosts may have left their parts there; to have these in the profile, gather them in " +
-           parts + " and type: halcyon recover -o FILE.h5 " + quoted({parts}));
+           parts + " and type: halcyon recover -o FILE.h5 " + as_typed({parts}));
     }
   }
-  std::string complaint;  // of what is kept of earlier runs: a report does not need it
-  std::optional<KnownBefore> known;
-  if (!options.no_baseline) known = open_known(complaint);
-  show_step("analyzing " + shown_path(file));
-  Outcome<JudgedFile> judged = judge_file(file, known ? &*known : nullptr);
-  show_step("");
-  if (!judged) {
-    fail(judged.failure().message);
+  if (!fs::exists(file, error)) {
+    fail("the ranks wrote " + file + ", which is not there now: they see other directories, or it was removed");
     return failed;
   }
-  std::fputs(closing_lines(judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
-  if (judged->analysis.known_runs) tell(known_runs_words(judged->profile));
-  if (known) complaint = keep(*known, *judged, file);
-  if (!complaint.empty()) tell(complaint);
-  std::string details = "details: halcyon report " + quoted({shown_path(file)});
-  if (!options.html.empty()) {
-    find_source_places(judged->profile);
-    const RunOnPage page =
-        on_page(shown_path(file), std::move(judged->profile), judged->grouping, std::move(judged->analysis));
-    if (const Status written = write_file(options.html, report_html({page})); !written) {
-      tell(details);
-      fail(written.failure().message);
-      return failed;
-    }
-    details += "; page: " + options.html;
+  try {
+    if (tell_verdict(file, options)) return end->status;
+  } catch (const std::exception& exception) {
+    show_step("");
+    fail("the profile is " + shown_path(file) + ", and cannot be judged here: " + words_of(exception));
   }
-  tell(details);
-  return end->status;
+  return failed;
 }
 
 }  // namespace halcyon::cli

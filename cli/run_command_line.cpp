@@ -15,7 +15,7 @@
 
 namespace halcyon::cli {
 
-int run_command_line(int argc, char** argv) {
+int run_command_line(int argc, char** argv) try {
   // `halcyon help COMMAND` is `halcyon COMMAND --help`.
   std::vector<char*> words(argv, argv + argc);
   std::string help = "--help";
@@ -70,11 +70,9 @@ int run_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(error.what() + see);
   }
-  try {
-    return commands.chosen(program);
-  } catch (const std::exception& error) {  // memory, mostly: what is expected to fail is an outcome
-    return fail(error.what());
-  }
+  return commands.chosen(program);
+} catch (const std::exception& error) {
+  return fail(words_of(error));
 }
 
 }  // namespace halcyon::cli

@@ -6,7 +6,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, 19> infos{{
+constexpr std::array<WarningInfo, 20> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
      "ranks that only the whole program's synchronisation reaches."},
@@ -24,6 +24,8 @@ constexpr std::array<WarningInfo, 19> infos{{
      "Compare other runs with it (halcyon compare); do not quote its times as those of one run."},
     {"incomplete-run", Severity::limits,
      "The verdict covers only the part that was recorded. Save more often with --spill."},
+    {"bypassed-calls", Severity::limits,
+     "Open plugins without RTLD_DEEPBIND and dlmopen, so that their calls of MPI are recorded."},
     {"segments-dropped", Severity::limits, "Raise --memory, or write the profile where there is more free space."},
     {"boundary-rate", Severity::limits,
      "The program synchronises so often that recording takes part of its time: treat the interference as an upper "

@@ -202,7 +202,7 @@ std::string info_text(const std::string& file, const Profile& profile) {
   line("ranks", ranks_and_hosts_words(profile));
   line("MPI", profile.mpi);
   line("started", profile.start_time);
-  line("ended", profile.exit_state);
+  line("ended", profile.exit_state + (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
   if (!profile.composed_of.empty()) line("composed of", fmt::format("{}", fmt::join(profile.composed_of, ", ")));
   line("run time", seconds(profile.run_time_seconds));
   if (profile.suspension) line("suspended", suspension_words(profile));

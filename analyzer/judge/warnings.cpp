@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <initializer_list>
 #include <utility>
@@ -25,18 +26,29 @@ constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
 // A duration measured to one percent still tells a jitter of a few percent from none.
 constexpr double fewest_clock_steps_in_a_segment = 100.0;
 
+bool were_made(const Profile& profile, Feature calls) {
+  const std::vector<std::uint64_t>& by_rank = profile.totals[index_of(calls)];
+  return std::any_of(by_rank.begin(), by_rank.end(), [](std::uint64_t count) { return count > 0; });
+}
+
 std::string words_of_missing_boundaries(const Profile& profile) {
   if (profile.boundary == name_of(BoundaryChoice::pcontrol)) return "no MPI_Pcontrol(1) marked its steps";
   if (profile.boundary == name_of(BoundaryChoice::rooted))
     return "it called no reduce or gather over all ranks followed by a bcast or scatter";
-  const auto were_made = [&profile](Feature collectives) {
-    const std::vector<std::uint64_t>& by_rank = profile.totals[index_of(collectives)];
-    return std::any_of(by_rank.begin(), by_rank.end(), [](std::uint64_t count) { return count > 0; });
-  };
-  return were_made(Feature::collectives_all_to_all)
+  return were_made(profile, Feature::collectives_all_to_all)
              ? "its all-to-all collectives covered fewer ranks than the whole world"
              : "it called no all-to-all collective over all ranks, and no reduce "
                "or gather followed by a bcast or scatter";
+}
+
+bool has_communication(const Profile& profile) {
+  constexpr std::array counted{Feature::sends_blocking,         Feature::sends_nonblocking,
+                               Feature::receives_blocking,      Feature::receives_nonblocking,
+                               Feature::collectives_one_to_all, Feature::collectives_all_to_one,
+                               Feature::collectives_all_to_all, Feature::rma_operations};
+  return std::any_of(counted.begin(), counted.end(), [&profile](Feature feature) {
+    return profile.totals[index_of(feature)].empty() || were_made(profile, feature);
+  });
 }
 
 // The slowest of some probes, if it is slow.
@@ -64,6 +76,13 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
          "the run did not reach MPI_Finalize (" + profile.exit_state +
              "): the profile has what was recorded until then" +
              (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
+  }
+  const bool is_finalized = profile.exit_state == "finalized";
+  if (is_finalized && !profile.incomplete.empty()) {
+    warn(analysis, "bypassed-calls", profile.incomplete);
+  } else if (is_finalized && profile.segments <= 1 && !has_communication(profile)) {
+    warn(analysis, "bypassed-calls",
+         "no communication was recorded: the program has none, or it bypassed the recorder");
   }
   if (profile.dropped_segments > 0) {
     warn(analysis, "segments-dropped",

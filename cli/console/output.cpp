@@ -11,7 +11,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <new>
 #include <string_view>
+#include <system_error>
 #include <nlohmann/json.hpp>
 
 #include "report/json.hpp"
@@ -20,10 +22,26 @@ namespace halcyon::cli {
 
 namespace fs = std::filesystem;
 
+std::string words_of(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "there is not enough memory (see ulimit -v)";
+  std::error_code gone;
+  if (const auto* file = dynamic_cast<const fs::filesystem_error*>(&error)) {
+    const fs::path here = fs::current_path(gone);
+    if (here.empty()) return "the current directory is gone: change to another";
+    return file->path1().string() + ": " + file->code().message();
+  }
+  const auto* system = dynamic_cast<const std::system_error*>(&error);
+  if (system != nullptr && system->code() == std::errc::resource_unavailable_try_again) {
+    return "no process or thread can be started (see ulimit -u and ulimit -v)";
+  }
+  return error.what();
+}
+
 std::optional<std::string> objection_to_place(const std::string& path) {
   if (path.empty()) return "cannot write to a file without a name";
-  const fs::path directory = fs::absolute(path).parent_path();
   std::error_code error;
+  const fs::path directory = fs::absolute(path, error).parent_path();
+  if (error) return "cannot write " + path + ": the current directory is gone";
   if (!fs::is_directory(directory, error))
     return "cannot write " + path + ": " + directory.string() + " is not a directory";
   if (access(directory.c_str(), W_OK | X_OK) != 0) {

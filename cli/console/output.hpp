@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -25,6 +26,9 @@ inline int fail(const std::string& message) {
   tell(message);
   return bad_usage_or_file;
 }
+
+/// What went wrong, of an exception: memory and threads, mostly, since what is expected to fail is an outcome.
+std::string words_of(const std::exception& error);
 
 /// The last lines of a program's output, on standard error.
 void show_end_of(const std::string& log);

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "libprofile/system/legible.hpp"
-#include "report/layout.hpp"
+#include "libprofile/system/shortened.hpp"
 
 namespace halcyon::cli {
 
@@ -137,8 +137,8 @@ std::string as_typed(const Words& words) {
 }
 
 std::string in_short(const Words& words) {
-  constexpr std::size_t most_columns = 200;
-  return briefly(as_typed(words), most_columns);
+  constexpr std::size_t most_bytes = 200;
+  return shortened(as_typed(words), most_bytes);
 }
 
 }  // namespace halcyon::cli

@@ -26,7 +26,7 @@ std::vector<Words> lines_of(const std::string& file);
 std::string quoted(const Words& words);
 /// The same in one line, for a message that says what to type.
 std::string as_typed(const Words& words);
-/// The same without the middle of a long command, for a message that names it.
+/// Only the beginning of a long command, for a message that names it.
 std::string in_short(const Words& words);
 
 }  // namespace halcyon::cli

@@ -3,14 +3,18 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <random>
+#include <vector>
 
 #include "cli/launch/temporary_file.hpp"
 #include "libprofile/shared/receipt.hpp"
+#include "libprofile/shared/setting_values.hpp"
+#include "libprofile/system/shortened.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -19,31 +23,54 @@ namespace fs = std::filesystem;
 
 std::string new_run_id() { return std::to_string(std::random_device{}()) + "." + std::to_string(getpid()); }
 
-constexpr const char* beginning_of_receipt = ".halcyon-run-";
-constexpr const char* end_of_receipt = ".receipt";
-
-// Rank 0 writes the profile's name into it, since that name holds what only the ranks know. It is beside the profile,
-// where both sides can write.
-Outcome<TemporaryFile> receipt_beside(const std::string& output, const std::string& run_id) {
-  const fs::path directory = fs::path(output).parent_path();
-  remove_abandoned(directory, beginning_of_receipt, end_of_receipt);
-  return TemporaryFile::make(directory / (beginning_of_receipt + run_id + end_of_receipt));
+// Directories on this host, the best first. None is that of the profile, which may be full, or vanish.
+Words places_here() {
+  const char* temporary = std::getenv("TMPDIR");
+  Words places{"/dev/shm"};
+  if (temporary != nullptr && *temporary == '/') places.emplace_back(temporary);
+  places.emplace_back("/tmp");
+  return places;
 }
 
-void take_receipt(const std::string& receipt, RecordedRunEnd& end) {
-  std::ifstream in(receipt);
-  std::string path;
-  std::string second;
-  if (!std::getline(in, path)) return;
-  end.profile = path;
-  end.has_other_hosts = std::getline(in, second) && second == of_several_hosts;
+// The first is where any rank on this host finds it. All in the order in which ranks look for them.
+using Receipts = std::vector<TemporaryFile>;
+
+Outcome<Receipts> make_receipts(const std::string& output, const std::string& run_id) {
+  Receipts receipts;
+  std::string failure;
+  const auto make_in = [&](const fs::path& directory) {
+    remove_abandoned(directory, beginning_of_receipt, end_of_receipt);
+    Outcome<TemporaryFile> made = TemporaryFile::make(receipt_in(directory, run_id), receipt_size);
+    if (made) {
+      receipts.push_back(std::move(*made));
+    } else if (failure.empty()) {
+      failure = made.failure().message;
+    }
+    return static_cast<bool>(made);
+  };
+  const Words places = places_here();
+  std::any_of(places.begin(), places.end(), make_in);
+  make_in(fs::path(output).parent_path());
+  if (receipts.empty()) return Failure{failure};
+  return receipts;
+}
+
+// Rank 0 tells of the profile, and any rank of its parts.
+void take_word(const Receipts& receipts, RecordedRunEnd& end) {
+  for (const TemporaryFile& receipt : receipts) {
+    const std::optional<Word> word = word_in(receipt.content());
+    if (!word || (end.profile && word->what != Left::profile)) continue;
+    end.profile = word->path;
+    end.is_of_parts = word->what != Left::profile;
+    end.has_other_hosts = word->what == Left::parts_of_several_hosts;
+  }
 }
 
 Outcome<LaunchCommand> prepared(const RecordedRunRequest& request, const Environment& of_this_run) {
   const Outcome<std::string> preload = preload_list(request.launcher.family, !request.options.inject.empty());
   if (!preload) return preload.failure();
   Environment environment = rank_environment(request.options);
-  environment.emplace_back("HALCYON_COMMAND", quoted(request.command));
+  environment.emplace_back("HALCYON_COMMAND", shortened(quoted(request.command), longest_command));
   environment.emplace_back("HALCYON_ALL_RANKS", "1");
   if (!request.options.inject.empty()) environment.emplace_back("INTM_SEED", request.injection_seed);
   environment.insert(environment.end(), of_this_run.begin(), of_this_run.end());
@@ -62,9 +89,10 @@ Outcome<std::string> command_line(const RecordedRunRequest& request) {
 
 Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay) {
   const std::string run_id = new_run_id();
-  const Outcome<TemporaryFile> receipt = receipt_beside(request.options.output, run_id);
-  if (!receipt) return receipt.failure();
-  Outcome<LaunchCommand> command = prepared(request, {{"HALCYON_RECEIPT", receipt->path()}, {"HALCYON_RUN", run_id}});
+  const Outcome<Receipts> receipts = make_receipts(request.options.output, run_id);
+  if (!receipts) return receipts.failure();
+  Outcome<LaunchCommand> command =
+      prepared(request, {{"HALCYON_RECEIPT", receipts->front().path()}, {"HALCYON_RUN", run_id}});
   if (!command) return command.failure();
   if (!request.log.empty()) {
     command->job.output = open(request.log.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0644);
@@ -77,7 +105,7 @@ Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRe
   const Outcome<JobEnd> end = relay.wait(*job, command->kills_on_term);
   if (!end) return end.failure();
   RecordedRunEnd run{.status = end->status, .profile = std::nullopt};
-  take_receipt(receipt->path(), run);
+  take_word(*receipts, run);
   return run;
 }
 

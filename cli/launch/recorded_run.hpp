@@ -23,6 +23,7 @@ struct RecordedRunRequest {
 struct RecordedRunEnd {
   int status = 0;                      // of the launch command; 128 + signal if a signal ended it
   std::optional<std::string> profile;  // the file that rank 0 wrote, or the directory of parts
+  bool is_of_parts = false;            // the run did not reach MPI_Finalize, or could not write a profile
   bool has_other_hosts = false;        // for parts: some ranks ran on hosts without any of these parts
 };
 

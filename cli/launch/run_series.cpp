@@ -299,7 +299,7 @@ Outcome<std::string> RunSeries::record(const std::string& name, const Words& com
                   *end->profile, directory_.string())
             : std::string(": ") + no_profile_written +
                   (is_full(directory_) ? "; " + directory_.string() + " is full" : "");
-    return Failure{fmt::format("{}{} ({}; its output is {})", name, why, quoted(command), log_of(name))};
+    return Failure{fmt::format("{}{} ({}; its output is {})", name, why, in_short(command), log_of(name))};
   }
   if (!saved) return saved.failure();
   return *end->profile;

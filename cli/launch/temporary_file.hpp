@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -12,11 +13,11 @@
 
 namespace halcyon::cli {
 
-/// It is empty at first, and only for this user. It is removed when the object ends. If this process is killed, a
-/// waiting child process removes it. If that is killed, too, remove_abandoned() does.
+/// It has `bytes` zeros at first, and is only for this user. It is removed when the object ends. If this process is
+/// killed, a waiting child process removes it. If that is killed, too, remove_abandoned() does.
 class TemporaryFile {
  public:
-  static Outcome<TemporaryFile> make(const std::string& path);
+  static Outcome<TemporaryFile> make(const std::string& path, std::size_t bytes);
 
   TemporaryFile(TemporaryFile&& other) noexcept
       : path_(std::move(other.path_)),
@@ -29,6 +30,8 @@ class TemporaryFile {
   ~TemporaryFile();
 
   const std::string& path() const { return path_; }
+  /// What is in it now, also if its directory is gone.
+  std::string content() const;
 
  private:
   TemporaryFile(std::string path, Descriptor file, pid_t remover, int lifeline)

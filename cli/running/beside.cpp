@@ -6,6 +6,9 @@
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
+
+#include "cli/console/output.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -30,7 +33,11 @@ class SignalsForOthers {
 
 ThreadBeside::ThreadBeside(const Beside& beside) {
   const SignalsForOthers blocked;
-  thread_ = std::jthread([beside](const std::stop_token& stop) { beside(stop); });
+  try {
+    thread_ = std::jthread([beside](const std::stop_token& stop) { beside(stop); });
+  } catch (const std::system_error& error) {
+    tell("the run is not shown while it runs: " + words_of(error));
+  }
 }
 
 bool waited(const std::stop_token& stop, double seconds) {

@@ -9,7 +9,8 @@ namespace halcyon::cli {
 /// Called in its own thread. Returns soon after it is asked to stop.
 using Beside = std::function<void(const std::stop_token&)>;
 
-/// Runs it while it lives. Signals to this process go to the main thread, which passes them to the program.
+/// Runs it while it lives; without it, and with a word about it, if no thread can be started. Signals to this process
+/// go to the main thread, which passes them to the program.
 class ThreadBeside {
  public:
   explicit ThreadBeside(const Beside& beside);

@@ -126,10 +126,8 @@ void for_each_attribute(P& profile, Visit&& visit) {
                   "`finalized`, `composed`, or how a recovered run ended: `aborted`, `exited`, "
                   "`killed`, `signal N`"},
         profile.exit_state);
-  visit(
-      Attribute{
-          .name = "incomplete", .description = "what is missing from a recovered run", .since = 2, .optional = true},
-      profile.incomplete);
+  visit(Attribute{.name = "incomplete", .description = "what is missing from the run", .since = 2, .optional = true},
+        profile.incomplete);
   visit(Attribute{.name = "disagreement",
                   .description = "how the ranks' boundaries differ; there are no segments then",
                   .since = 2},

@@ -14,8 +14,11 @@ bool is_known(const RankFigures& rank) { return rank.run_time >= 0.0; }
 
 std::string clock_name(const RankFigures& rank) {
   if (rank.has_tsc == 0) return "CLOCK_MONOTONIC";
-  char text[40];
-  std::snprintf(text, sizeof text, "TSC %.3f GHz", 1.0 / rank.nanoseconds_per_tick);
+  // In whole numbers, since the program's locale may have another decimal point.
+  constexpr double most = 1e9;
+  const auto megahertz = static_cast<long>(std::min(1000.0 / rank.nanoseconds_per_tick, most) + 0.5);
+  char text[60];
+  std::snprintf(text, sizeof text, "TSC %ld.%03ld GHz", megahertz / 1000, megahertz % 1000);
   return text;
 }
 

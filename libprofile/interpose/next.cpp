@@ -17,6 +17,11 @@ const char* base_name(const char* path) noexcept {
   return slash != nullptr ? slash + 1 : path;
 }
 
+bool is_language_layer(const char* path) noexcept {
+  const std::string_view name = base_name(path);
+  return name.starts_with("libmpi_") || name.starts_with("libmpifort.so") || name.starts_with("libmpichfort.so");
+}
+
 namespace {
 
 constexpr int error_of_an_absent_function = 16;  // any non-zero code is a failure
@@ -36,11 +41,6 @@ bool is_of_mpi(std::string_view name) {
 // for a function that a signal handler may be the first to call.
 bool was_of_librt(std::string_view name) {
   return name.starts_with("aio_") || name.starts_with("lio_") || name.starts_with("shm_");
-}
-
-bool is_language_layer(const char* path) {
-  const std::string_view name = base_name(path);
-  return name.starts_with("libmpi_") || name.starts_with("libmpifort.so") || name.starts_with("libmpichfort.so");
 }
 
 // The library whose path `is_wanted`, number `index` of these; null if there are not so many. Never loads one.

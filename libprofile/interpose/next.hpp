@@ -24,6 +24,9 @@ using Passed = std::conditional_t<std::is_pointer_v<Handle>, Handle, Whole<Handl
 /// The file name at the end of a path.
 const char* base_name(const char* path) noexcept;
 
+/// Whether this is a library of MPI's Fortran or C++ interface.
+bool is_language_layer(const char* path) noexcept;
+
 /// The next definition of `name` after this library in load order, so that preloaded tools stack. If the MPI library
 /// was opened with RTLD_LOCAL (mpi4py, Julia), `name` is looked up in that library. Never null: if no library has the
 /// function, the result is a function that returns an error. Not async-signal-safe.

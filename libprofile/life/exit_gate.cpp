@@ -2,12 +2,16 @@
 
 #include <unistd.h>
 
+#include <exception>
 #include <string>
 
+#include "libprofile/interpose/next.hpp"
+#include "libprofile/interpose/past_wrappers.hpp"
 #include "libprofile/life/sessions.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/system/launcher.hpp"
+#include "libprofile/system/shortened.hpp"
 
 namespace halcyon {
 bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->run.process; }
@@ -24,16 +28,45 @@ void leave(PartEnd end, LastLook look) {
 
 namespace {
 
+pid_t process_of_load = 0;  // not that of its forked children
+[[gnu::constructor]] void note_process() { process_of_load = getpid(); }
+
+// MPI's own answer, also after MPI_Finalize; false without MPI.
+bool answer_of_mpi(const char* function) {
+  const auto ask = reinterpret_cast<int (*)(int*)>(find_in_mpi(function));
+  int answer = 0;
+  return ask != nullptr && ask(&answer) == MPI_SUCCESS && answer != 0;
+}
+
+std::string who_bypasses() {
+  const std::string module = module_past_wrappers();
+  return module.empty() ? "calls that are looked up with dlsym bypass it" : "calls of " + module + " bypass it";
+}
+
+// Of a process that has not called MPI_Init through the wrappers.
+void report_missing_init() {
+  if (getpid() != process_of_load || !launcher::is_spokesman() || !answer_of_mpi("PMPI_Initialized")) return;
+  tell_outcome("nothing is recorded: MPI was used, and MPI_Init did not come through the recorder: " + who_bypasses());
+}
+
 // Runs at exit. Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
-[[gnu::destructor]] void report_missing_finalize() {
+[[gnu::destructor]] void report_missing_finalize() try {
+  if (recorder == nullptr) return report_missing_init();
   if (const char* why = why_sessions_have_no_profile(); *why != '\0' && launcher::is_spokesman()) tell_outcome(why);
   if (!has_to_keep()) return;
   const NotRecorded guard;
+  const bool is_finalized = answer_of_mpi("PMPI_Finalized");
+  if (is_finalized && recorder->run.rank == 0) {
+    warn("MPI_Finalize did not come through the recorder: " + who_bypasses());
+  }
   leave(part_has_exited, LastLook::taken);
   if (recorder->run.rank == 0 && !recorder->records.is_spilled()) {
-    tell_outcome("the program ended without MPI_Finalize: no profile is written (" + recorder->run.settings.command +
-                 ")");
+    constexpr std::size_t longest_in_line = 200;
+    tell_outcome(
+        (is_finalized ? "no profile is written (" : "the program ended without MPI_Finalize: no profile is written (") +
+        shortened(recorder->run.settings.command, longest_in_line) + ")");
   }
+} catch (const std::exception&) {  // memory has run out, and the program is about to end
 }
 
 }  // namespace

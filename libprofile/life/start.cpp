@@ -68,6 +68,7 @@ void begin(bool is_spawned) {
   std::string complaint;
   run.settings = settings_from_environment(complaint);
   if (is_spawned) set_apart_from_parent(run.settings);
+  recorder->records.open_receipt(run.settings);
   recorder->boundaries.choose(run.settings.boundary, run.settings.boundary_ranks);
   recorder->meters.start(run.settings.counter, complaint);
   recorder->python.find();

@@ -170,6 +170,7 @@ MergedRun merge_run(const Exchange& exchange, const RankRecording& own, const Me
   set_facts(facts, run.profile);
   figures.put_into(run.profile);
   run.profile.exit_state = "finalized";
+  run.profile.incomplete = own.incomplete;
   run.profile.disagreement = agreement.disagreement;
   run.profile.dropped_segments = agreement.dropped;
   if (run.segments > 0) run.profile.modules = own.modules;

@@ -26,6 +26,7 @@ struct RankRecording {
   std::uint64_t boundary_kinds = 0;  // a hash of the kinds of all boundaries, in order
   RunFacts facts;
   RankFigures figures;
+  std::string incomplete;  // what is missing from it, if the rank knows; that of the root counts
 };
 
 /// The part of the merged run that this process holds.

@@ -1,13 +1,13 @@
 #include "libprofile/record/records.hpp"
 
-#include <unistd.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 
+#include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/record/run_names.hpp"
-#include "libprofile/shared/receipt.hpp"
 #include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
@@ -18,10 +18,21 @@ void Records::start(std::size_t memory_bytes, bool with_injection) {
   segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_);
 }
 
+void Records::open_receipt(const Settings& settings) {
+  is_launched_ = !settings.receipts.empty();
+  for (const std::string& path : settings.receipts) {
+    if (receipt_.open(path)) break;
+  }
+}
+
+bool Records::tell(Left what, const char* path) {
+  const SignalBlocked no_death_by_quota(SIGXFSZ);
+  return !is_launched_ || receipt_.leave(what, path);
+}
+
 void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::string& host) {
   tail_.reset(new (std::nothrow) std::byte[most_in_tail]);
   if (tail_ == nullptr) return;
-  receipt_ = run.settings.receipt;
   has_other_hosts_ = launcher::has_other_hosts(run.ranks);
   PartHeader header;
   header.run = run_number();
@@ -32,10 +43,10 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
   // The run's number replaces the time, since ranks do not start in the same second.
   const std::string output = expand_output(run.settings.output, run.ranks, number);
   part_.place(parts_of(output), number, header, pack_facts(facts), most_in_tail);
-  if (receipt_.empty() && run.rank == 0) {
+  if (!is_launched_ && run.rank == 0) {
     last_line_ = "the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
                  part_.directory();
-  } else if (!receipt_.empty() && access(receipt_.c_str(), W_OK) != 0 && launcher::is_spokesman_of_host()) {
+  } else if (is_launched_ && !receipt_ && launcher::is_spokesman_of_host()) {
     last_line_ = "the records of the ranks on " + host + " are in " + part_.directory() +
                  " there, which `halcyon run` does not see; to make a profile: halcyon recover, with the parts of all "
                  "hosts";
@@ -47,10 +58,10 @@ bool Records::spill(PartEnd end, const RankFigures& figures) {
   const bool blocks_written = segments_->spill();
   const std::size_t size = write_tail(tail_.get(), figures, end, *segments_, sites_.sites(), sites_.modules());
   const bool written = part_.write_tail(tail_.get(), size) && blocks_written;
-  if (!has_receipt_ && part_.is_open()) {
-    leave_receipt(receipt_.c_str(), part_.directory().c_str(), has_other_hosts_ ? of_several_hosts : "");
+  if (!is_told_ && part_.is_open()) {
+    tell(has_other_hosts_ ? Left::parts_of_several_hosts : Left::parts, part_.directory().c_str());
   }
-  has_receipt_ = part_.is_open();
+  is_told_ = part_.is_open();
   return written;
 }
 

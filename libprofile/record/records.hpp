@@ -11,6 +11,7 @@
 #include "libprofile/record/store/segment_store.hpp"
 #include "libprofile/record/store/tail.hpp"
 #include "libprofile/record/this_run.hpp"
+#include "libprofile/shared/receipt.hpp"
 
 namespace halcyon {
 
@@ -24,6 +25,12 @@ class Records {
   SegmentStore& segments() { return *segments_; }
   const SegmentStore& segments() const { return *segments_; }
 
+  /// Opens the receipt of `halcyon run`, if it started this run.
+  void open_receipt(const Settings& settings);
+  /// Tells `halcyon run` where the profile is, or the parts. True if it reads this, or did not start the run.
+  /// Async-signal-safe.
+  bool tell(Left what, const char* path);
+
   /// Sets the path of this rank's part. No file is touched until something is spilled.
   /// `host`: the name of this one.
   void place_part(const ThisRun& run, const RunFacts& facts, const std::string& host);
@@ -35,6 +42,7 @@ class Records {
   /// Grows with each successful or failed write to the part.
   std::uint64_t writes() const { return part_.writes(); }
   bool is_spilled() const { return part_.is_open(); }
+  const std::string& directory_of_parts() const { return part_.directory(); }
   /// Why the last write failed, for the user.
   std::string spill_failure() const;
 
@@ -51,9 +59,10 @@ class Records {
   PartFile part_;
   std::unique_ptr<SegmentStore> segments_;
   std::unique_ptr<std::byte[]> tail_;  // null until the part has a place
-  std::string receipt_;
+  Receipt receipt_;
+  bool is_launched_ = false;  // by `halcyon run`
   bool has_other_hosts_ = false;
-  bool has_receipt_ = false;
+  bool is_told_ = false;  // where the parts are
   std::string last_line_;
 };
 

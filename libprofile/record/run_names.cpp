@@ -14,6 +14,8 @@
 #include "libprofile/system/environment.hpp"
 #include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/launcher.hpp"
+#include "libprofile/system/own_executable.hpp"
+#include "libprofile/system/shortened.hpp"
 
 namespace halcyon {
 namespace {
@@ -56,9 +58,7 @@ std::string script_of(const std::string& program, const std::vector<std::string>
 }
 
 std::string own_program() {
-  char path[4096];
-  const ssize_t size = readlink("/proc/self/exe", path, sizeof path);
-  const std::string full(path, size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::string full = own_executable();
   if (full.empty()) return "unknown";
   const std::string program = base_name(full.c_str());
   const std::string script = script_of(program, own_arguments());
@@ -81,7 +81,7 @@ std::string job_id() {
 std::string own_command() {
   std::string command;
   for (const std::string& argument : own_arguments()) command += (command.empty() ? "" : " ") + argument;
-  return command.empty() ? "unknown" : command;
+  return command.empty() ? "unknown" : shortened(command, longest_command);
 }
 
 std::string job_name() {

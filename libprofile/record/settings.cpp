@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "libprofile/record/run_names.hpp"
+#include "libprofile/shared/receipt.hpp"
 #include "libprofile/system/environment.hpp"
 
 namespace halcyon {
@@ -33,7 +34,9 @@ Settings settings_from_environment(std::string& complaint) {
   Settings settings;
   const char* output = environment_value("HALCYON_OUTPUT");
   settings.output = from_start_directory(output != nullptr ? output : default_output);
-  if (const char* receipt = environment_value("HALCYON_RECEIPT")) settings.receipt = receipt;
+  const char* receipt = environment_value("HALCYON_RECEIPT");
+  const char* run = environment_value("HALCYON_RUN");
+  if (receipt != nullptr && run != nullptr) settings.receipts = {receipt, receipt_beside(settings.output, run)};
   const char* command = environment_value("HALCYON_COMMAND");
   settings.command = command != nullptr ? command : own_command();
   if (const char* text = environment_value("HALCYON_COUNTER");
@@ -87,7 +90,7 @@ void set_apart_from_parent(Settings& settings) {
   const std::size_t end = settings.output.size() - (settings.output.ends_with(extension) ? extension.size() : 0);
   settings.output.insert(end, ".spawned");
   settings.command = own_command();
-  settings.receipt.clear();
+  settings.receipts.clear();
   if (!settings.live_record.empty()) settings.live_record += ".spawned";
 }
 

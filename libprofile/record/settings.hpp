@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "libprofile/shared/setting_values.hpp"
 
@@ -12,7 +13,7 @@ namespace halcyon {
 struct Settings {
   std::string output;
   std::string command;
-  std::string receipt;  // the file that gives `halcyon run` the profile's name; may be empty
+  std::vector<std::string> receipts;  // for `halcyon run`, the first that this rank sees counts; none: it was not used
   CounterRequest counter;
   BoundaryChoice boundary = BoundaryChoice::automatic;
   int boundary_ranks = 0;  // 0: as many as the world has

@@ -18,8 +18,8 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// The number after the first `key` in a file of /proc, after `skipped` other numbers. Reads only the beginning of the
-// file.
+// The whole number after the first `key` in a file of /proc, after `skipped` other ones. Reads only the beginning of
+// the file.
 double number_in(const char* path, const char* key, int skipped) {
   // Calls the kernel directly: intM, if it is loaded, must not take this for a read by the application.
   const long file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
@@ -33,9 +33,9 @@ double number_in(const char* path, const char* key, int skipped) {
   at += std::strlen(key);
   for (; skipped >= 0; --skipped) {
     char* end = nullptr;
-    const double value = std::strtod(at, &end);
+    const unsigned long long value = std::strtoull(at, &end, 10);
     if (end == at) return unknown;
-    if (skipped == 0) return value;
+    if (skipped == 0) return static_cast<double>(value);
     at = end;
   }
   return unknown;

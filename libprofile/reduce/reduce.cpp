@@ -8,6 +8,7 @@
 #include <string>
 
 #include "libprofile/format/stream.hpp"
+#include "libprofile/interpose/past_wrappers.hpp"
 #include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/merge/merged_run.hpp"
 #include "libprofile/record/messages.hpp"
@@ -15,7 +16,6 @@
 #include "libprofile/record/run_names.hpp"
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
-#include "libprofile/shared/receipt.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
@@ -41,6 +41,15 @@ std::uint64_t settled_segments(Recorder& run) try {
   return 0;
 }
 
+// Says at the root that calls are missing, if so.
+std::string missing_calls(const Recorder& run) {
+  const std::string module = run.run.rank == 0 ? module_past_wrappers() : "";
+  if (module.empty()) return "";
+  std::string missing = "calls of MPI by " + module + " are missing: they bypassed the recorder";
+  warn(missing);
+  return missing;
+}
+
 RankRecording recording_of(Recorder& run) {
   const std::uint64_t segments = settled_segments(run);
   return {.store = &run.records.segments(),
@@ -49,7 +58,8 @@ RankRecording recording_of(Recorder& run) {
           .modules = run.records.sites().modules(),
           .boundary_kinds = run.boundaries.hash_of_kinds(),
           .facts = run.run.facts(run.meters.counter),
-          .figures = run.figures()};
+          .figures = run.figures(),
+          .incomplete = missing_calls(run)};
 }
 
 // Prints one line if merging takes long: users soon kill a program that does not end.
@@ -85,7 +95,7 @@ struct Writer {
 
 struct Written {
   std::string path;
-  bool is_told = true;  // to `halcyon run`, if that is there
+  bool is_told = true;  // to `halcyon run`, if it started the run
 };
 
 // Writes the profile of the run into one file, together with all ranks, and then marks the records as saved. Returns
@@ -109,8 +119,7 @@ Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const 
   if (path) {
     run.gate.note_saved();
     run.records.remove_parts_of_all_ranks();
-    const std::string& receipt = run.run.settings.receipt;
-    written = {.path = *path, .is_told = receipt.empty() || leave_receipt(receipt.c_str(), path->c_str())};
+    written = {.path = *path, .is_told = run.records.tell(Left::profile, path->c_str())};
   }
   broadcast(exchange, static_cast<bool>(path));
   return path ? Outcome<Written>(written) : path.failure();
@@ -121,6 +130,36 @@ std::string second_place(const std::string& path) {
   const char* directory = std::getenv("TMPDIR");
   return std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/" +
          path.substr(path.rfind('/') + 1);
+}
+
+// Whether this rank's records are in its part, or were before its disk was full.
+bool keep_part(Recorder& run) {
+  const Change change(run.gate, current_thread());
+  if (run.gate.is_being_left() || !run.gate.has_unsaved()) return true;  // a signal keeps them
+  const bool was_spilled = run.records.is_spilled();
+  const bool is_kept = run.spill(part_has_finalized) || was_spilled;
+  run.gate.note_saved();
+  return is_kept;
+}
+
+// No profile could be written, and rank 0 knows why. `halcyon run` makes one of the parts, and the user can do it on
+// another host, or where there is more room.
+void keep_parts(Recorder& run, const Exchange& exchange, const std::string& why_no_profile) {
+  const bool is_kept = keep_part(run);
+  const bool is_any_kept = exchange.least({is_kept ? 0u : 1u}).front() == 0;
+  const std::string& unseen = run.records.last_line();
+  if (exchange.is_root()) {
+    const bool is_launched = !run.run.settings.receipts.empty();
+    const std::string& parts = run.records.directory_of_parts();
+    const std::string where = !is_kept       ? "what the ranks recorded is lost: " + run.records.spill_failure()
+                              : !is_launched ? "to make a profile of what the ranks recorded: halcyon recover " + parts
+                              : unseen.empty() ? "what the ranks recorded is in " + parts
+                                               : unseen;
+    tell_outcome(why_no_profile + "; " + where);
+  } else if (is_kept && !unseen.empty()) {
+    tell_outcome(unseen);
+  }
+  if (!is_any_kept) run.records.remove_part();
 }
 
 }  // namespace
@@ -139,13 +178,14 @@ void reduce_and_write(Recorder& run) {
     Writer second(exchange, second_place(path));
     written = write_and_save(second, exchange, merged, run);
   }
+  if (!written) return keep_parts(run, exchange, first.failure().message);
   if (!exchange.is_root()) return;
-  if (!written) return tell_outcome(first.failure().message);
+  const std::string why = first ? "" : first.failure().message + "; ";
   if (!written->is_told) {
-    tell_outcome("the profile is " + written->path + " on " + run.surroundings.host() +
+    tell_outcome(why + "the profile is " + written->path + " on " + run.surroundings.host() +
                  ", which `halcyon run` does not see");
   } else if (!first) {
-    tell_outcome(first.failure().message + "; the profile is " + written->path);
+    tell_outcome(why + "the profile is " + written->path);
   } else if (!merged.profile.disagreement.empty()) {
     tell_outcome("the ranks' boundaries differ (" + merged.profile.disagreement + "): " + written->path +
                  " has no segments");

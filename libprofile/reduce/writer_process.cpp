@@ -5,10 +5,12 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -27,6 +29,13 @@ std::string writer_path() {
   return access(built.c_str(), X_OK) == 0 ? built : directory + "/" HALCYON_LIBEXECDIR_FROM_PRELOADDIR "/halcyon-write";
 }
 
+// The C library's own functions, which ThreadSanitizer does not replace as it does `clone` and `vfork`: it ends a
+// program that clones itself with shared memory.
+extern "C" {
+int __clone(int (*)(void*), void*, int, void*, ...);  // NOLINT(bugprone-reserved-identifier)
+pid_t __vfork() __attribute__((returns_twice));       // NOLINT(bugprone-reserved-identifier)
+}
+
 struct Launch {
   const char* path;
   char* const* arguments;
@@ -36,25 +45,27 @@ struct Launch {
   int error;  // set by the new process, in the shared address space
 };
 
+// Calls the kernel directly: these processes share the memory of the application, where a sanitizer, or our own
+// wrappers, would take their calls for calls of the application.
 int execute(void* argument) {
   auto* launch = static_cast<Launch*>(argument);
   // NOLINTBEGIN(clang-analyzer-*): posix_spawn would make a child of the application
   // This child ends at once and leaves a second one without a parent: after exec a process signals its parent at its
   // end, whatever signal clone was given.
-  const pid_t child = vfork();
+  const pid_t child = __vfork();
   if (child == 0) {
-    setsid();  // a kill of the rank's process group must not leave half a file
-    if (dup2(launch->standard_input, 0) >= 0 && dup2(launch->standard_output, 1) >= 0) {
-      sigset_t none;
-      sigemptyset(&none);
-      sigprocmask(SIG_SETMASK, &none, nullptr);
-      execve(launch->path, launch->arguments, launch->environment);
+    syscall(SYS_setsid);  // a kill of the rank's process group must not leave half a file
+    if (syscall(SYS_dup3, launch->standard_input, 0, 0) >= 0 && syscall(SYS_dup3, launch->standard_output, 1, 0) >= 0) {
+      const std::uint64_t none = 0;
+      syscall(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+      syscall(SYS_execve, launch->path, launch->arguments, launch->environment);
     }
     launch->error = errno;
-    _exit(127);
+    syscall(SYS_exit_group, 127);
   }
   if (child < 0) launch->error = errno;
-  _exit(0);
+  syscall(SYS_exit_group, 0);
+  return 0;
   // NOLINTEND(clang-analyzer-*)
 }
 
@@ -118,7 +129,7 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
     sigset_t before;
     sigfillset(&all);
     pthread_sigmask(SIG_BLOCK, &all, &before);  // no handler of the application may run in the shared address space
-    between = clone(execute, static_cast<char*>(stack) + stack_bytes, CLONE_VM | CLONE_VFORK, &launch);
+    between = __clone(execute, static_cast<char*>(stack) + stack_bytes, CLONE_VM | CLONE_VFORK, &launch);
     if (between < 0) launch.error = errno;
     while (between > 0 && waitpid(between, nullptr, __WCLONE) < 0 && errno == EINTR) {
     }
@@ -155,10 +166,11 @@ Outcome<std::string> WriterProcess::finish() {
     answer.append(piece, static_cast<std::size_t>(got));
   }
   hang_up();
-  while (!answer.empty() && answer.back() == '\n') answer.pop_back();
+  if (answer.ends_with('\n')) answer.pop_back();  // and no other one: names of files may end with it
   if (answer.rfind("ok: ", 0) == 0) return answer.substr(4);
   if (answer.rfind("error: ", 0) == 0) return Failure{answer.substr(7)};
-  return Failure{answer.empty() ? "the writer of the profile ended without an answer" : answer};
+  return Failure{answer.empty() ? "halcyon-write ended without an answer, perhaps because it cannot start here"
+                                : answer};
 }
 
 }  // namespace halcyon

@@ -1,37 +1,103 @@
-// The receipt: its first line gives `halcyon run` the path of the profile, or of the directory of parts. `halcyon run`
-// makes the file, so a rank finds it only if it sees the same directory.
+// Receipts: files that `halcyon run` makes for a run, in which its ranks leave word where they have written. One is on
+// the host of `halcyon run`, whatever becomes of the profile's directory. The other is in that directory, for ranks on
+// other hosts.
 #pragma once
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <climits>
 #include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
 
-#include "libprofile/format/stream.hpp"
+#include "libprofile/system/held_file.hpp"
 
 namespace halcyon {
 
-/// The second line, after that of parts, if the launcher says that some ranks run on other hosts.
-inline constexpr char of_several_hosts[] = "of several hosts";
+/// What a rank has written.
+enum class Left : char {
+  nothing = '\0',
+  profile = 'f',
+  parts = 'p',
+  parts_of_several_hosts = 's',  // the launcher says that some ranks run on other hosts
+};
 
-/// False if there is no such file here, or it cannot be written. A single write puts the lines over earlier ones,
-/// without truncating the file first: if a launcher killed this rank in between, the line of another rank would be
-/// lost. `second` may be empty. Async-signal-safe.
-inline bool leave_receipt(const char* receipt, const char* path, const char* second = "") {
-  char lines[PATH_MAX + sizeof of_several_hosts + 1];
-  const std::size_t length = std::strlen(path);
-  const std::size_t length_of_second = std::strlen(second);
-  if (*receipt == '\0' || length + length_of_second + 2 > sizeof lines) return false;
-  std::memcpy(lines, path, length);
-  lines[length] = '\n';
-  std::memcpy(lines + length + 1, second, length_of_second);
-  lines[length + 1 + length_of_second] = '\n';
-  const int file = open(receipt, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool is_left = write_fully(file, lines, length + 1 + (length_of_second > 0 ? length_of_second + 1 : 0));
-  close(file);
-  return is_left;
+/// A receipt has this size from the start, so that there is room for the words of the ranks. They are a Left, and a
+/// path that ends with a zero: paths may contain any other byte.
+inline constexpr std::size_t receipt_size = 1 + PATH_MAX;
+
+inline constexpr std::string_view beginning_of_receipt = ".halcyon-run-";
+inline constexpr std::string_view end_of_receipt = ".receipt";
+inline std::string receipt_in(const std::string& directory, const std::string& run) {
+  return directory + "/" + std::string(beginning_of_receipt) + run + std::string(end_of_receipt);
+}
+/// `output`: an absolute path.
+inline std::string receipt_beside(const std::string& output, const std::string& run) {
+  return receipt_in(output.substr(0, output.rfind('/')), run);
+}
+
+/// A receipt as a rank holds it. It is opened when the run begins: later the rank may be another user, or its directory
+/// may be gone.
+class Receipt {
+ public:
+  /// False if there is no such file here, or it cannot be written.
+  bool open(const std::string& path) {
+    file_ = HeldFile(opened(path));
+    path_ = path;
+    return static_cast<bool>(file_);
+  }
+  explicit operator bool() const { return static_cast<bool>(file_); }
+
+  /// False if nobody will read it. A single write puts the words over earlier ones, without truncating the file first:
+  /// if a launcher killed this rank in between, the words of another rank would be lost. Async-signal-safe.
+  bool leave(Left what, const char* path) {
+    std::array<char, receipt_size> words;
+    const std::size_t length = std::strlen(path) + 1;
+    if (!file_ || 1 + length > words.size()) return false;
+    if (!file_.is_still_ours()) {  // the program has closed it
+      file_ = HeldFile();
+      file_ = HeldFile(opened(path_));
+    }
+    words[0] = static_cast<char>(what);
+    std::memcpy(&words[1], path, length);
+    long written = 0;
+    while ((written = syscall(SYS_pwrite64, file_.number(), words.data(), 1 + length, 0)) < 0 && errno == EINTR) {
+    }
+    return written == static_cast<long>(1 + length) && is_awaited();
+  }
+
+ private:
+  static int opened(const std::string& path) {
+    return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
+  }
+  // `halcyon run` locks it as long as it lives.
+  bool is_awaited() const {
+    if (flock(file_.number(), LOCK_SH | LOCK_NB) != 0) return true;  // or the file system has no locks
+    flock(file_.number(), LOCK_UN);
+    return false;
+  }
+
+  HeldFile file_;
+  std::string path_;
+};
+
+/// The words in a receipt; nothing if no rank has left any.
+struct Word {
+  Left what = Left::nothing;
+  std::string path;
+};
+inline std::optional<Word> word_in(std::string_view receipt) {
+  const std::size_t end = receipt.find('\0', 1);
+  if (receipt.empty() || end == std::string_view::npos) return std::nullopt;
+  const Left what{receipt.front()};
+  if (what != Left::profile && what != Left::parts && what != Left::parts_of_several_hosts) return std::nullopt;
+  return Word{what, std::string(receipt.substr(1, end - 1))};
 }
 
 }  // namespace halcyon

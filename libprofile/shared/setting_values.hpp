@@ -49,6 +49,10 @@ inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
   return false;
 }
 
+/// The most bytes of a run's command that are passed to the ranks and kept. The kernel starts no program with a
+/// variable or an argument of 128 KiB, and limits the sum of all.
+inline constexpr std::size_t longest_command = 16384;
+
 /// The directory of a profile's parts, until it is written.
 inline std::string parts_of(const std::string& output) { return output + ".parts"; }
 

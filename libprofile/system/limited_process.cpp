@@ -16,6 +16,7 @@ namespace {
 
 constexpr int pipe_bytes = 1 << 20;
 
+// 0 if the system does not tell.
 std::uint64_t own_address_space() {
   unsigned long pages = 0;
   if (std::FILE* file = std::fopen("/proc/self/statm", "re")) {
@@ -39,7 +40,7 @@ void limit(__rlimit_resource_t resource, rlim_t value) {
   for (const int deadly : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGPIPE, SIGALRM}) std::signal(deadly, SIG_DFL);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, limits.cpu_seconds);
-  limit(RLIMIT_AS, own_address_space() + limits.memory_bytes);
+  if (const std::uint64_t own = own_address_space(); own > 0) limit(RLIMIT_AS, own + limits.memory_bytes);
   alarm(limits.seconds);
   try {
     work(to);

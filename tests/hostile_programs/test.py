@@ -173,6 +173,53 @@ class HostilePrograms(halcyon_test.Behaviour):
         recovered = self.halcyon("recover", self.directory / "run.h5.parts")
         self.assertIn(f"{MANY} segments of 1 of 1 ranks", recovered.output)
 
+    def deep(self, who):
+        """Runs deep.c under `halcyon run`."""
+        finished = self.halcyon("run", "--no-probes", "--no-baseline", "-o", "run.h5", "--", *MPI.launch(2),
+                                PROGRAMS / "deep", PROGRAMS / "libdeep_plugin.so", who)
+        self.assertNotIn("std::", finished.errors)
+        return finished
+
+    def warnings(self):
+        return {warning["code"]: warning["message"] for warning in self.report("run.h5")["warnings"]}
+
+    def test_calls_of_a_plugin_that_is_bound_to_mpi_itself_are_called_missing(self):
+        missing = "calls of MPI by libdeep_plugin.so are missing: they bypassed the recorder"
+        for who, barriers in (("exchanges", 0), ("partly", 1)):
+            with self.subTest(who):
+                finished = self.deep(who)
+                self.assertEqual(finished.status, 0, finished)
+                self.assertEqual(finished.errors.count(f"halcyon: {missing}\n"), 1, finished)
+                self.assertEqual(self.warnings()["bypassed-calls"], missing)
+                profile = Profile(self.directory / "run.h5")
+                self.assertEqual((profile.boundaries, profile.attributes["exit_state"]), (barriers, "finalized"))
+                (self.directory / "run.h5").unlink()
+
+    def test_a_plugin_that_is_closed_leaves_a_profile_that_says_that_it_has_nothing(self):
+        finished = self.deep("closed")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("no communication was recorded", self.warnings()["bypassed-calls"])
+
+    def test_a_plugin_that_calls_mpi_finalize_past_the_recorder(self):
+        finished = self.deep("finalizes")
+        self.assertIn("halcyon: MPI_Finalize did not come through the recorder: calls of libdeep_plugin.so bypass it\n",
+                      finished.errors)
+
+    def test_a_program_whose_mpi_init_bypasses_the_recorder_is_told_so(self):
+        for who, how in (("all", "calls of libdeep_plugin.so bypass it"),):
+            finished = self.deep(who)
+            self.assertIn("halcyon: nothing is recorded: MPI was used, and MPI_Init did not come through the recorder: "
+                          f"{how}\n", finished.errors)
+            self.assertIn("halcyon: no profile was written", finished.errors)
+
+    def test_a_program_that_looks_mpi_up_is_told_so(self):
+        library = next(line.split()[2] for line in halcyon_test.output_of(["ldd", PROGRAMS / "deep"]).splitlines()
+                       if MPI.library in line)
+        finished = self.mpirun(2, [PROGRAMS / "deep", library, "looks_up"], HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(finished.errors, "halcyon: nothing is recorded: MPI was used, and MPI_Init did not come through "
+                                          "the recorder: calls that are looked up with dlsym bypass it\n")
+
     def test_programs_without_any_call(self):
         profile = self.record(2, [PROGRAMS / "dies", 0, "finalize"])
         self.assertEqual((profile.boundaries, profile.operations()), (0, ["finalize"]))

@@ -62,8 +62,8 @@ void allocate(OwnedBlock& block) {
 
 namespace {
 
-// Without its domain. Hosts may write to directories of their own, whose parts are later brought together; and files that
-// several hosts write to are slow on a shared file system.
+// Without its domain. Hosts may write to directories of their own, whose parts are later brought together; and files
+// that several hosts write to are slow on a shared file system.
 std::string name_of_host() {
   char name[HOST_NAME_MAX + 1] = {};
   gethostname(name, sizeof name - 1);
@@ -135,10 +135,15 @@ bool PartFile::create() {
   fstat(file_, &made);
   device_ = made.st_dev;
   inode_ = made.st_ino;
+  // Who owns the directory may read, rename and replace what is in it.
+  struct stat around {};
+  const bool is_among_ours =
+      lstat(directory_.c_str(), &around) == 0 && S_ISDIR(around.st_mode) && around.st_uid == made.st_uid;
   // Another rank has created the file, and this rank's place in it must be empty: what an earlier run left is kept.
   std::uint64_t taken = 0;
-  const bool is_ours = is_new || (S_ISREG(made.st_mode) && made.st_uid == geteuid() &&
-                                  (!read_at(0, reinterpret_cast<std::byte*>(&taken), sizeof taken) || taken == 0));
+  const bool is_ours =
+      is_among_ours && (is_new || (S_ISREG(made.st_mode) && made.st_uid == geteuid() &&
+                                   (!read_at(0, reinterpret_cast<std::byte*>(&taken), sizeof taken) || taken == 0)));
   if (!is_ours) error_ = EEXIST;
   if (is_ours && write_at(0, beginning_.data(), beginning_.size())) return true;
   // Other ranks may have written into it meanwhile.

@@ -17,7 +17,12 @@
 namespace halcyon {
 
 /// How the recording of a part ended: one of these, or the number of a signal.
-enum PartEnd : std::int32_t { part_is_running = 0, part_was_aborted = -1, part_has_exited = -2 };
+enum PartEnd : std::int32_t {
+  part_is_running = 0,
+  part_was_aborted = -1,
+  part_has_exited = -2,
+  part_has_finalized = -3,  // and no profile could be written
+};
 
 /// The numbers at the beginning of a tail.
 struct TailFacts {

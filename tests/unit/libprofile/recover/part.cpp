@@ -1,6 +1,7 @@
 // Parts: what a rank has spilled is what it recorded, and a damaged part is refused or read, but breaks nothing.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -390,6 +391,23 @@ TEST_F(Part, IsNotWrittenOverOneThatIsThere) {
   std::vector<std::byte> tail(most_in_tail);
   EXPECT_FALSE(again.write_tail(tail.data(), tail.size()));
   EXPECT_EQ(recover_it()->segments, 10u);
+}
+
+TEST_F(Part, IsNotWrittenWhereAnotherUserMayReplaceIt) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give a directory to another user";
+  constexpr uid_t nobody = 65534;
+  const fs::path parts = directory_ / "run.h5.parts";
+  fs::create_directory(parts);
+  ASSERT_EQ(chown(parts.c_str(), nobody, nobody), 0);
+  SegmentStore store(SegmentStore::block_size, false, &part_);
+  record(store, 2 * SegmentStore::block_size);
+  EXPECT_FALSE(store.spill());
+  EXPECT_TRUE(fs::is_empty(parts));
+  // Nor through a link to such a directory.
+  fs::rename(parts, directory_ / "theirs");
+  fs::create_directory_symlink(directory_ / "theirs", parts);
+  EXPECT_FALSE(store.spill());
+  EXPECT_TRUE(fs::is_empty(parts));
 }
 
 TEST_F(Part, SaysHowTheRunEnded) {

@@ -6,33 +6,43 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace {
 
 using namespace halcyon;
 
-class Receipt : public ::testing::Test {
+class AReceipt : public ::testing::Test {
  protected:
-  Receipt() {
+  AReceipt() {
     std::string directory = (std::filesystem::temp_directory_path() / "halcyon-XXXXXX").string();
     directory_ = mkdtemp(directory.data());
-    file = directory_ / "receipt";
-    std::ofstream made(file);
+    path_ = receipt_in(directory_, "7");
+    std::ofstream(path_) << std::string(receipt_size, '\0');
+    command_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);  // as `halcyon run` holds it
+    flock(command_, LOCK_EX);
   }
-  ~Receipt() override { std::filesystem::remove_all(directory_); }
-
-  [[nodiscard]] std::string told() const {
-    std::ifstream in(file);
-    std::string path;
-    std::getline(in, path);
-    return path;
+  ~AReceipt() override {
+    close(command_);
+    std::filesystem::remove_all(directory_);
   }
 
-  std::filesystem::path file;
+  [[nodiscard]] std::optional<Word> told() const {
+    std::string content(receipt_size, '\0');
+    EXPECT_EQ(pread(command_, content.data(), content.size(), 0), static_cast<ssize_t>(receipt_size));
+    return word_in(content);
+  }
+  void expect_told(Left what, const std::string& path) const {
+    const std::optional<Word> word = told();
+    ASSERT_TRUE(word);
+    EXPECT_EQ(word->what, what);
+    EXPECT_EQ(word->path, path);
+  }
 
- private:
-  std::filesystem::path directory_;
+  std::string directory_;
+  std::string path_;
+  int command_;
 };
 
 // As for a rank that is killed before it has written.
@@ -55,33 +65,71 @@ class NothingCanBeWritten {
   sighandler_t handler_;
 };
 
-TEST_F(Receipt, TellsWhatWasLeftLast) {
-  leave_receipt(file.c_str(), "/tmp/run.h5.parts");
-  EXPECT_EQ(told(), "/tmp/run.h5.parts");
-  leave_receipt(file.c_str(), "/tmp/run.h5");
-  EXPECT_EQ(told(), "/tmp/run.h5");
+TEST_F(AReceipt, TellsWhatWasLeftLast) {
+  Receipt receipt;
+  ASSERT_TRUE(receipt.open(path_));
+  EXPECT_FALSE(told());
+  EXPECT_TRUE(receipt.leave(Left::parts_of_several_hosts, "/tmp/run.h5.parts"));
+  expect_told(Left::parts_of_several_hosts, "/tmp/run.h5.parts");
+  EXPECT_TRUE(receipt.leave(Left::profile, "/tmp/run.h5"));
+  expect_told(Left::profile, "/tmp/run.h5");
 }
 
-TEST_F(Receipt, IsNotMadeByARankThatDoesNotSeeIt) {
-  std::filesystem::remove(file);
-  EXPECT_FALSE(leave_receipt(file.c_str(), "/tmp/run.h5"));
-  EXPECT_FALSE(std::filesystem::exists(file));
+TEST_F(AReceipt, HasRoomForAnyPath) {
+  Receipt receipt;
+  ASSERT_TRUE(receipt.open(path_));
+  for (const std::string& path : {std::string("/a\nb\n"), "/" + std::string(PATH_MAX - 2, 'x')}) {
+    EXPECT_TRUE(receipt.leave(Left::profile, path.c_str()));
+    expect_told(Left::profile, path);
+  }
+  EXPECT_FALSE(receipt.leave(Left::profile, std::string(PATH_MAX, 'x').c_str()));
 }
 
-TEST_F(Receipt, TellsOfSeveralHostsInItsSecondLine) {
-  EXPECT_TRUE(leave_receipt(file.c_str(), "/tmp/run.h5.parts", of_several_hosts));
-  std::ifstream in(file);
-  const std::string text(std::istreambuf_iterator<char>(in), {});
-  EXPECT_EQ(text, std::string("/tmp/run.h5.parts\n") + of_several_hosts + "\n");
+TEST_F(AReceipt, IsNotMadeByARankThatDoesNotSeeIt) {
+  std::filesystem::remove(path_);
+  Receipt receipt;
+  EXPECT_FALSE(receipt.open(path_));
+  EXPECT_FALSE(receipt.leave(Left::profile, "/tmp/run.h5"));
+  EXPECT_FALSE(std::filesystem::exists(path_));
 }
 
-TEST_F(Receipt, OutlivesARankThatEndsWhileItLeavesAnother) {
-  leave_receipt(file.c_str(), "/tmp/run.h5.parts");
+TEST_F(AReceipt, IsStillReadIfItsDirectoryIsGone) {
+  Receipt receipt;
+  ASSERT_TRUE(receipt.open(path_));
+  std::filesystem::remove_all(directory_);
+  EXPECT_TRUE(receipt.leave(Left::profile, "/tmp/run.h5"));
+  expect_told(Left::profile, "/tmp/run.h5");
+}
+
+TEST_F(AReceipt, IsOpenedAgainIfTheProgramHasClosedIt) {
+  Receipt receipt;
+  ASSERT_TRUE(receipt.open(path_));
+  for (int number = command_ + 1; number < 1024; ++number) close(number);
+  EXPECT_TRUE(receipt.leave(Left::profile, "/tmp/run.h5"));
+  expect_told(Left::profile, "/tmp/run.h5");
+}
+
+TEST_F(AReceipt, IsLeftForNobodyIfTheCommandHasEnded) {
+  Receipt receipt;
+  ASSERT_TRUE(receipt.open(path_));
+  flock(command_, LOCK_UN);
+  EXPECT_FALSE(receipt.leave(Left::profile, "/tmp/run.h5"));
+}
+
+TEST_F(AReceipt, OutlivesARankThatEndsWhileItLeavesAnother) {
+  Receipt receipt;
+  ASSERT_TRUE(receipt.open(path_));
+  receipt.leave(Left::parts, "/tmp/run.h5.parts");
   {
     const NothingCanBeWritten ended;
-    leave_receipt(file.c_str(), "/tmp/run.h5");
+    EXPECT_FALSE(receipt.leave(Left::profile, "/tmp/run.h5"));
   }
-  EXPECT_EQ(told(), "/tmp/run.h5.parts");
+  expect_told(Left::parts, "/tmp/run.h5.parts");
+}
+
+TEST(ReceiptBesideAProfile, IsInItsDirectory) {
+  EXPECT_EQ(receipt_beside("/scratch/run.h5", "7"), "/scratch/.halcyon-run-7.receipt");
+  EXPECT_EQ(receipt_beside("/run.h5", "7"), "/.halcyon-run-7.receipt");
 }
 
 }  // namespace
