@@ -11,7 +11,7 @@
 namespace halcyon {
 namespace {
 
-// The first rank of each host, in order of rank.
+// The first rank of each host, in order of rank. A rank that left nothing has no host.
 std::vector<std::size_t> first_ranks_of_hosts(const std::vector<std::string>& rank_host) {
   std::unordered_set<std::string_view> known;
   std::vector<std::size_t> first;

@@ -36,7 +36,6 @@ void for_each_probe_time(ProbeColumns& columns, const RankFigures& rank, std::si
 RankFigures lost_rank() {
   RankFigures lost;
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  std::snprintf(lost.host.data(), lost.host.size(), "unknown");
   lost.run_time = unknown;
   lost.evidence.fill(unknown);
   return lost;

@@ -304,6 +304,8 @@ def body_of_file_call(function, tool):
     if tool == "recorder" and f.moves_a_character():
         kind = f"class_of_{'read' if 'character_from' in f.note else 'write'}({f.stream()})"
     lines.append(f"  {TOOLS[tool].file_call} call({', '.join([kind, 'caller', *f.files()])});")
+    if tool == "recorder" and f.name == "write":
+        lines.append("  if (!call.records()) note_inner_write(data, size);")
     lines.append(f"  if (!call.records()) return {go_on};")
     if f.closes():
         lines.append("  const unsigned files = closes.files();")

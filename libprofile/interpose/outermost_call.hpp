@@ -26,6 +26,8 @@ class OutermostCall {
     call_.frame = caller.frame;
   }
   void end() { call_.frame = nullptr; }
+  /// The thread is in a call, of which MPI may make others.
+  bool is_within_call() const { return call_.frame != nullptr && call_.frame != &own_work; }
 
   /// Until end(), the thread's calls are the tool's own, not the application's.
   void begin_own_work() { call_.frame = &own_work; }

@@ -25,8 +25,9 @@ void end_recording() noexcept try {
     // After a long run, merging may take long, and a time limit or another rank may end it. So the part is updated
     // first.
     const Change change(run.gate, thread);
-    if (run.gate.is_being_left() || !run.gate.has_unsaved()) return;
+    if (!run.gate.has_unsaved()) return;
     recording.store(false);
+    run.spares.release();
     run.surroundings.look();
     if (run.records.is_spilled()) run.spill(part_is_running);
   }
@@ -50,11 +51,8 @@ void end_recording() noexcept try {
   tell_outcome(std::string("no profile is written: ") + error.what());
 }
 
-void abort_recording() noexcept try {
-  if (!has_to_keep()) return;
-  const NotRecorded guard;
-  leave(part_was_aborted, LastLook::taken);
-} catch (const std::exception&) {  // the program is about to end with a message of its own
+void abort_recording() noexcept {
+  if (has_to_keep()) leave(part_was_aborted);
 }
 
 }  // namespace halcyon

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -14,16 +15,46 @@
 #include "libprofile/system/shortened.hpp"
 
 namespace halcyon {
+namespace {
+
+bool spill(PartEnd end) {
+  recorder->spares.release();
+  recorder->surroundings.look();
+  return recorder->spill(end);
+}
+
+bool is_within_a_call() { return this_thread != nullptr && this_thread->outermost.is_within_call(); }
+
+}  // namespace
+
 bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->run.process; }
 bool has_to_keep() { return is_the_recorded_process() && recorder->gate.has_unsaved(); }
 
-void leave(PartEnd end, LastLook look) {
-  recorder->gate.leave([=] {
-    if (look == LastLook::taken) recorder->surroundings.look();
-    recorder->live.leave();
-    if (!recorder->spill(end)) return;
-    if (const std::string& line = recorder->records.last_line(); !line.empty()) tell_outcome(line);
-  });
+void leave(PartEnd end) {
+  bool is_kept = false;
+  recorder->gate.leave([end, &is_kept] { is_kept = spill(end); });
+  recorder->live.note_end();
+  recorder->live.have_others_save();
+  if (const std::string& line = recorder->records.last_line(); is_kept && !line.empty()) tell_outcome(line);
+  recorder->live.leave();
+}
+
+void leave_by_exit() { leave(is_within_a_call() ? part_was_aborted : part_has_exited); }
+
+void save(PartEnd end) {
+  recorder->gate.save([end] { spill(end); });
+}
+
+// PMI, by which most launchers of MPICH's kind talk to their ranks, has text: "cmd=abort ...", since PMI 2 with the
+// length before it in six digits.
+void note_inner_write(const void* data, std::size_t bytes) {
+  constexpr char abort[] = "cmd=abort";
+  constexpr std::size_t length = sizeof abort - 1;
+  constexpr std::size_t digits = 6;
+  const auto* text = static_cast<const char*>(data);
+  const bool is_abort = (bytes > length && std::memcmp(text, abort, length) == 0) ||
+                        (bytes > digits + length && std::memcmp(text + digits, abort, length) == 0);
+  if (is_abort && is_within_a_call() && has_to_keep()) leave(part_was_aborted);
 }
 
 namespace {
@@ -54,12 +85,11 @@ void report_missing_init() {
   if (recorder == nullptr) return report_missing_init();
   if (const char* why = why_sessions_have_no_profile(); *why != '\0' && launcher::is_spokesman()) tell_outcome(why);
   if (!has_to_keep()) return;
-  const NotRecorded guard;
   const bool is_finalized = answer_of_mpi("PMPI_Finalized");
   if (is_finalized && recorder->run.rank == 0) {
     warn("MPI_Finalize did not come through the recorder: " + who_bypasses());
   }
-  leave(part_has_exited, LastLook::taken);
+  leave_by_exit();
   if (recorder->run.rank == 0 && !recorder->records.is_spilled()) {
     constexpr std::size_t longest_in_line = 200;
     tell_outcome(

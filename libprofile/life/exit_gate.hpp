@@ -1,5 +1,7 @@
-// The end of a program without MPI_Finalize: the first thread that gets here saves the records, once.
+// Saves the records where the process may end without MPI_Finalize. All is async-signal-safe.
 #pragma once
+
+#include <cstddef>
 
 #include "libprofile/record/store/tail.hpp"
 
@@ -10,10 +12,17 @@ bool is_the_recorded_process();
 /// Whether there are records that are not yet in a file.
 bool has_to_keep();
 
-/// Whether to read the operating system's counters (/proc) once more, which is unsafe in a signal handler.
-enum class LastLook : bool { taken, not_taken };
+/// Spills the records and prints the run's last line: the process is about to end. The first thread that gets here
+/// does, once. Before it returns, the other ranks on this host have saved their records, too: some launchers kill them
+/// at once.
+void leave(PartEnd end);
+/// The same by a function that ends the process: MPI calls them, too, when it gives up.
+void leave_by_exit();
 
-/// Spills the records and prints the run's last line. Async-signal-safe without the last look.
-void leave(PartEnd end, LastLook look);
+/// Spills the records as they are. The process may go on, and records further segments then.
+void save(PartEnd end);
+
+/// Something in the process, and not the program, writes these bytes: perhaps MPI asks its launcher to end the job.
+void note_inner_write(const void* data, std::size_t bytes);
 
 }  // namespace halcyon

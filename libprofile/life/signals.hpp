@@ -3,7 +3,8 @@
 
 namespace halcyon {
 
-/// Signals that the program handles or ignores are left to the program.
+/// Handlers that are there already, those of the program, of MPI and of libraries below it, are called after ours.
+/// Signals that are ignored stay so. May be called again where another tool has set further handlers.
 void catch_signals();
 void release_signals();
 

@@ -14,6 +14,7 @@
 
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/life/exit_gate.hpp"
+#include "libprofile/life/exits.hpp"
 #include "libprofile/life/signals.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
@@ -75,6 +76,7 @@ void begin(bool is_spawned) {
   if (!complaint.empty() && run.rank == 0) warn(complaint);
   recorder->begin();
   catch_signals();
+  save_at_quick_exit();
 }
 
 // A program of sessions may go on after the last one: with MPI_Init, or with a new session.
@@ -126,7 +128,10 @@ bool StartingRun::looks_for_mpi() const {
 void StartingRun::started() const noexcept try {
   // Another tool's MPI_Init has called ours again, or a session has begun the run.
   if (recorder == nullptr) return;
-  if (recorder->gate.has_begun()) return say_that_the_record_has_ended();
+  if (recorder->gate.has_begun()) {
+    if (recording.load()) catch_signals();
+    return say_that_the_record_has_ended();
+  }
   const NotRecorded guard;
   if (finds_mpi()) begin(recorder->run.find_place_in_world());
 } catch (const std::exception& error) {

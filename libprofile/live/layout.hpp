@@ -13,7 +13,7 @@ namespace halcyon::live {
 
 inline constexpr std::array<char, 8> magic{'H', 'L', 'C', 'L', 'I', 'V', 'E', '\0'};
 /// Goes up with each change of this file's structs.
-inline constexpr std::uint32_t layout_version = 1;
+inline constexpr std::uint32_t layout_version = 2;
 
 /// A word that one process writes while others read it.
 template <class T>
@@ -59,6 +59,10 @@ static_assert(offsetof(Header, start_time) == 32 && offsetof(Header, job) == 48 
 static_assert(offsetof(Control, until) == 8 && offsetof(Control, wakes) == 16);
 
 enum class State : std::uint32_t { running, suspended, ended };
+
+/// A rank that is about to end has the others of its host save their records: it sets `wanted` and sends them SIGURG,
+/// to which they answer with `done`.
+enum class Saving : std::uint32_t { never, done, wanted };
 
 /// The parts of a segment's time on a rank; they add up to its duration.
 enum class PartOfTime : std::uint8_t { computation, point_to_point, collective, boundary, file_io };
@@ -137,6 +141,7 @@ struct Slot {
   // Written at each boundary, or rarely.
   alignas(64) Shared<std::uint64_t> boundaries;  // passed
   Shared<std::uint32_t> state;                   // a State
+  Shared<std::uint32_t> saving;                  // a Saving; `never`: this rank does not answer
 
   // The totals are written at most every 100 ms, to two places in turn: totals[newest % 2] is whole, and does not
   // change before `newest` has.

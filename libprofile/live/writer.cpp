@@ -221,7 +221,7 @@ bool Writer::stand_still() {
 // Other threads may still look at the record: it stays mapped.
 void Writer::leave() {
   if (!is_on() || has_left_.exchange(true)) return;
-  slot_->state.store(static_cast<std::uint32_t>(State::ended));
+  note_end();
   // Without the lock, the file is left to the next reader.
   const Descriptor directory = open_silently(directory_.c_str());
   if (!directory) return;

@@ -3,6 +3,7 @@
 // delayed.
 #pragma once
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include <array>
@@ -18,6 +19,9 @@
 #include "libprofile/live/place.hpp"
 
 namespace halcyon::live {
+
+/// By default it does nothing, so it harms nobody if it goes astray.
+inline constexpr int save_request = SIGURG;
 
 /// What a rank says about itself and its job.
 struct Introduction {
@@ -82,6 +86,19 @@ class Writer {
   /// False if there was nothing to wait for.
   bool stand_still();
 
+  /// This rank has saved its records at a save_request, or has none yet: from now on it answers one. Async-signal-safe.
+  void has_saved();
+  /// This rank has saved its records, and is about to end. Async-signal-safe.
+  void note_end();
+  /// Has the other ranks on this host save their records, and waits for them, for a second at most. Async-signal-safe.
+  void have_others_save() const;
+
+  /// Whether an address is in the record. Async-signal-safe.
+  bool has(const void* address) const;
+  /// Puts memory of this process alone in the place of the record, whose file somebody has cut short: the rank goes on,
+  /// and readers no longer see it. Async-signal-safe.
+  void let_go();
+
   /// The rank has ended, or is about to: the last one on the host removes the file. Async-signal-safe.
   void leave();
   /// In a child of fork: it is not in the record and does not have it in its memory.
@@ -107,7 +124,7 @@ class Writer {
   void sort(const Measured<double>& ticks, const std::array<double, feature_count>& features, std::size_t place,
             std::uint32_t weight);
 
-  Header* header_ = nullptr;  // mapped until the process ends
+  Header* header_ = nullptr;  // mapped until the process ends, up to the end of the slot
   Slot* slot_ = nullptr;
   std::unique_ptr<Kinds> kinds_;
   std::array<double, sum_count> sums_{};  // of the measures of all segments, in ticks

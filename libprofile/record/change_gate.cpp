@@ -1,6 +1,11 @@
 #include "libprofile/record/change_gate.hpp"
 
-#include <ctime>
+#include <sched.h>
+
+#include <bit>
+
+#include "libprofile/system/direct_calls.hpp"
+#include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
 
@@ -13,9 +18,27 @@ ChangeGate::SignalsBlocked::SignalsBlocked() {
 }
 ChangeGate::SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-void ChangeGate::pause() {
-  const timespec millisecond{0, 1'000'000};
-  nanosleep(&millisecond, nullptr);
+bool ChangeGate::waits_for_turn(const void* who) {
+  constexpr double most_seconds = 1.0;
+  constexpr int most_yields = 100;  // a change takes less than a microsecond, but writing takes longer
+  const double began = monotonic_seconds();
+  for (int tries = 0; turn_.load() != who; ++tries) {  // its own: the program has jumped out of it
+    const void* nobody = nullptr;
+    if (turn_.compare_exchange_strong(nobody, who)) break;
+    if (monotonic_seconds() - began > most_seconds) return false;
+    if (tries < most_yields) {
+      sched_yield();
+    } else {
+      direct::sleep_a_millisecond();
+    }
+  }
+  return true;
+}
+
+void Change::answer_postponed() {
+  for (std::uint64_t signals = gate_.postponed_.exchange(0); signals != 0; signals &= signals - 1) {
+    gate_.answer_(std::countr_zero(signals));
+  }
 }
 
 }  // namespace halcyon

@@ -1,10 +1,10 @@
-// Keeps changes of the records apart from the last saving, when the process is about to end.
+// Keeps changes of the records apart from each other, and from saving them when the process may be about to end.
 #pragma once
 
-#include <sched.h>
 #include <signal.h>
 
 #include <atomic>
+#include <cstdint>
 
 #include "libprofile/record/threads.hpp"
 
@@ -13,9 +13,8 @@ namespace halcyon {
 /// Set while the recorder counts; while it is false, the wrappers only pass calls on.
 extern std::atomic<bool> recording;
 
-/// Only one thread at a time changes the records: others wait. The records are never saved during a change: a thread
-/// that leaves waits for the change in progress, and no new change begins. The first thread that leaves saves the
-/// records, once.
+/// Only one thread at a time changes or saves the records. Nobody waits for longer than a second: the thread that has
+/// the turn may be dead, or a signal handler of the program may have jumped out of it.
 class ChangeGate {
  public:
   /// Recording begins: from now on there are records to save.
@@ -31,28 +30,28 @@ class ChangeGate {
 
   /// A signal to the thread that is changing the records is postponed until the change is complete.
   bool is_changing(const ThreadState* thread) const {
-    return thread != nullptr && changing_.load(std::memory_order_acquire) == thread;
+    return thread != nullptr && turn_.load(std::memory_order_acquire) == thread;
   }
-  void postpone(int signal) { postponed_signal_.store(signal); }
+  void postpone(int signal) { postponed_.fetch_or(std::uint64_t{1} << signal); }
   /// `answer` handles a postponed signal.
   void answer_signals_by(void (*answer)(int signal)) { answer_ = answer; }
 
-  /// A thread is in leave(): it saves the records, and the program is about to end.
-  bool is_being_left() const { return leaving_.load() != 0; }
-  void wait_until_kept() const {
-    wait_for([this] { return is_being_left(); });
-  }
-
-  /// Ends recording. The first caller calls `keep()`; later callers wait for it. Signals are blocked until it is done,
-  /// since a launcher that ends all ranks often sends a second signal. Async-signal-safe if `keep` is.
+  /// Ends recording, and calls `keep()` if no thread has done so: the process is about to end. Async-signal-safe if
+  /// `keep` is.
   template <class Keep>
   void leave(Keep keep) {
-    const SignalsBlocked no_second_signal;
-    leaving_.fetch_add(1);
+    const SignalsBlocked none;  // a launcher that ends all ranks often sends a second one
     recording.store(false);
-    if (wait_for([this] { return changing_.load() != nullptr; }) && unsaved_.exchange(false)) keep();
-    leaving_.fetch_sub(1);
-    wait_until_kept();
+    save_in_turn([&] {
+      keep();
+      unsaved_.store(false);
+    });
+  }
+  /// Calls `keep()`, and recording goes on. Async-signal-safe if `keep` is.
+  template <class Keep>
+  void save(Keep keep) {
+    const SignalsBlocked none;
+    save_in_turn(keep);
   }
 
   friend class Change;
@@ -70,20 +69,26 @@ class ChangeGate {
     sigset_t before_{};
   };
 
-  static void pause();
+  // `who`: a thread's state, or an address of its own if it may have none.
+  bool take_turn(const void* who) {
+    const void* nobody = nullptr;
+    return __builtin_expect(turn_.compare_exchange_strong(nobody, who), 1) || waits_for_turn(who);
+  }
+  // False if another thread still has it after a second.
+  bool waits_for_turn(const void* who);
+  void end_turn() { turn_.store(nullptr, std::memory_order_release); }
 
-  // Waits for another thread, but not for ever, since that thread may be dead. False if it is still busy.
-  template <class GoesOn>
-  static bool wait_for(GoesOn goes_on) {
-    constexpr int most_pauses = 1000;
-    for (int i = 0; i < most_pauses && goes_on(); ++i) pause();
-    return !goes_on();
+  template <class Keep>
+  void save_in_turn(Keep keep) {
+    // A fault in the middle of a change, or a handler that ends the process there: the records are not whole.
+    const char own{};
+    if (is_changing(this_thread) || !take_turn(&own)) return;
+    if (unsaved_.load()) keep();
+    end_turn();
   }
 
-  // The thread that is changing the records, if any: it closes a segment, or prepares the merge.
-  std::atomic<const ThreadState*> changing_{nullptr};
-  std::atomic<int> postponed_signal_{0};
-  std::atomic<int> leaving_{0};  // threads
+  std::atomic<const void*> turn_{nullptr};
+  std::atomic<std::uint64_t> postponed_{0};  // a bit for each signal
   // True from the start until the profile is written, or the records have been saved for the last time.
   std::atomic<bool> unsaved_{false};
   std::atomic<bool> begun_{false};
@@ -94,26 +99,21 @@ class ChangeGate {
 /// Signals to its thread are postponed, so that none can find it locked by its own thread.
 class Change {
  public:
-  /// This exchange, and the load of `recording` or is_being_left() that must follow it, are sequentially consistent, as
-  /// in ChangeGate::leave(): either the leaving thread sees the change and waits for it, or the changing thread sees it
-  /// leave.
+  /// Taking the turn, and the load of `recording` or has_unsaved() that must follow it, are sequentially consistent, as
+  /// in ChangeGate::leave(): either the leaving thread waits for the change, or the changing thread sees it leave.
   Change(ChangeGate& gate, const ThreadState& thread) noexcept : gate_(gate) {
-    const ThreadState* free = nullptr;
-    while (__builtin_expect(!gate_.changing_.compare_exchange_weak(free, &thread), 0)) {
-      // If threads outnumber cores, the holder may need this thread's core to go on.
-      if (free != nullptr) sched_yield();
-      free = nullptr;
-    }
+    while (__builtin_expect(!gate.take_turn(&thread), 0)) continue;
   }
   ~Change() {
-    gate_.changing_.store(nullptr, std::memory_order_release);
-    const int signal = gate_.postponed_signal_.load(std::memory_order_relaxed);
-    if (__builtin_expect(signal != 0, 0)) gate_.answer_(signal);
+    gate_.end_turn();
+    if (__builtin_expect(gate_.postponed_.load(std::memory_order_relaxed) != 0, 0)) answer_postponed();
   }
   Change(const Change&) = delete;
   Change& operator=(const Change&) = delete;
 
  private:
+  void answer_postponed();
+
   ChangeGate& gate_;
 };
 

@@ -26,6 +26,7 @@ void stop_in_forked_child() {
 }  // namespace
 
 void Recorder::begin() {
+  spares.reserve();
   records.start(run.settings.memory_bytes, open_.with_injection());
   surroundings.measure_before(meters, run.settings);
   clock_gettime(CLOCK_REALTIME, &run.start_time);

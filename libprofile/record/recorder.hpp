@@ -19,6 +19,7 @@
 #include "libprofile/record/surroundings.hpp"
 #include "libprofile/record/this_run.hpp"
 #include "libprofile/record/threads.hpp"
+#include "libprofile/system/own_descriptor.hpp"
 
 namespace halcyon {
 
@@ -42,6 +43,7 @@ class Recorder {
   Surroundings surroundings;
   Records records;
   live::Writer live;
+  SpareDescriptors spares;  // for what is read and written at the end
   ChangeGate gate;
 
   /// Measures the machine, opens the first segment in the calling thread, which has returned from MPI_Init, and begins

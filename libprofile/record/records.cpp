@@ -16,6 +16,7 @@ void Records::start(std::size_t memory_bytes, bool with_injection) {
   constexpr std::size_t bytes_per_segment = bytes_before_maps(false) / SegmentBlock::capacity;
   const std::size_t most_segments = std::max<std::size_t>(memory_bytes / bytes_per_segment, 1);
   segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_);
+  part_.reserve_descriptor();
 }
 
 void Records::open_receipt(const Settings& settings) {
@@ -55,8 +56,12 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
 
 bool Records::spill(PartEnd end, const RankFigures& figures) {
   if (tail_ == nullptr || segments_->size() == 0) return false;
+  // A handler may answer a signal by an end of another kind: the signal stays the reason.
+  const bool has_gone_on = segments_->size() != saved_;
+  if (end_ <= 0 || has_gone_on) end_ = end;
+  saved_ = segments_->size();
   const bool blocks_written = segments_->spill();
-  const std::size_t size = write_tail(tail_.get(), figures, end, *segments_, sites_.sites(), sites_.modules());
+  const std::size_t size = write_tail(tail_.get(), figures, end_, *segments_, sites_.sites(), sites_.modules());
   const bool written = part_.write_tail(tail_.get(), size) && blocks_written;
   if (!is_told_ && part_.is_open()) {
     tell(has_other_hosts_ ? Left::parts_of_several_hosts : Left::parts, part_.directory().c_str());

@@ -59,6 +59,8 @@ class Records {
   PartFile part_;
   std::unique_ptr<SegmentStore> segments_;
   std::unique_ptr<std::byte[]> tail_;  // null until the part has a place
+  PartEnd end_ = part_is_running;      // of the last tail
+  std::size_t saved_ = 0;              // segments, with it
   Receipt receipt_;
   bool is_launched_ = false;  // by `halcyon run`
   bool has_other_hosts_ = false;

@@ -1,12 +1,12 @@
 #include "libprofile/record/surroundings.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/record/background.hpp"
 #include "libprofile/record/probes.hpp"
-#include "libprofile/record/system_totals.hpp"
 
 namespace halcyon {
 namespace {
@@ -34,10 +34,15 @@ void Surroundings::measure_after(const Meters& meters, const Settings& settings)
   probes_after_ = probes(meters, settings);
 }
 
-void Surroundings::begin() { at_start_ = system_totals(); }
+Surroundings::Surroundings() { evidence_.fill(std::numeric_limits<double>::quiet_NaN()); }
+
+void Surroundings::begin() {
+  system_.begin();
+  at_start_ = system_.read();
+}
 
 void Surroundings::look() {
-  const EvidenceValues now = system_totals();
+  const EvidenceValues now = system_.read();
   for (std::size_t i = 0; i < evidence_count; ++i) {
     // NaN stays NaN. Small differences between clocks, and threads that have ended, must not make a value negative.
     evidence_[i] = evidence_infos[i].is_sum ? std::max(now[i] - at_start_[i], 0.0) : now[i];

@@ -1,16 +1,13 @@
 #include "libprofile/record/system_totals.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cstdio>
-#include <cstdlib>
+#include <array>
 #include <cstring>
 #include <limits>
 
+#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
@@ -18,62 +15,107 @@ namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// The whole number after the first `key` in a file of /proc, after `skipped` other ones. Reads only the beginning of
-// the file.
-double number_in(const char* path, const char* key, int skipped) {
-  // Calls the kernel directly: intM, if it is loaded, must not take this for a read by the application.
-  const long file = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-  if (file < 0) return unknown;
-  char text[4096];
-  const long size = syscall(SYS_read, file, text, sizeof text - 1);
-  syscall(SYS_close, file);
-  text[size > 0 ? size : 0] = '\0';
-  const char* at = std::strstr(text, key);
-  if (at == nullptr) return unknown;
-  at += std::strlen(key);
-  for (; skipped >= 0; --skipped) {
-    char* end = nullptr;
-    const unsigned long long value = std::strtoull(at, &end, 10);
-    if (end == at) return unknown;
-    if (skipped == 0) return static_cast<double>(value);
-    at = end;
-  }
-  return unknown;
+bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
+
+// The number that a text begins with, after blanks; `at` then points behind it. strtod would ask for the locale.
+double number_at(const char*& at) {
+  while (*at == ' ') ++at;
+  const double sign = *at == '-' ? -1.0 : 1.0;
+  if (*at == '-') ++at;
+  if (!is_digit(*at)) return unknown;
+  double number = 0.0;
+  for (; is_digit(*at); ++at) number = 10.0 * number + (*at - '0');
+  return sign * number;
 }
 
-// Pressure stall information (Linux 4.20): "some avg10=… avg60=… avg300=… total=MICROSECONDS" is the first line.
-double pressure_seconds(const char* path) { return 1e-6 * number_in(path, "total=", 0); }
-
-// The second number is the time in ns that a thread was ready to run and waited (Documentation/scheduler/sched-stats).
-double cpu_wait_seconds(int thread) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", thread);
-  return 1e-9 * number_in(path, "", 1);
-}
-
-// Sum over all threads that live now, except this one.
-double cpu_wait_of_other_threads(int this_thread) {
-  DIR* const threads = opendir("/proc/self/task");
-  if (threads == nullptr) return unknown;
-  double sum = 0.0;
-  while (const dirent* entry = readdir(threads)) {
-    const int thread = std::atoi(entry->d_name);
-    if (thread <= 0 || thread == this_thread) continue;
-    // Skips the unknown value of a thread that has just ended.
-    if (const double wait = cpu_wait_seconds(thread); wait > 0.0) sum += wait;
-  }
-  closedir(threads);
-  return sum;
+// CLOCK_THREAD_CPUTIME_ID, but of any thread of this process: the kernel's clock number for it (as in glibc's
+// pthread_getcpuclockid).
+double cpu_seconds_of(pid_t thread) {
+  constexpr int of_a_thread = 4;
+  constexpr int as_scheduled = 2;
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | of_a_thread | as_scheduled);
+  timespec now{};
+  if (clock_gettime(clock, &now) != 0) return unknown;
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 }  // namespace
 
-EvidenceValues system_totals() {
+// The number after the first `key` in a file of /proc, after `skipped` other numbers. Reads only the beginning of the
+// file.
+double SystemTotals::number_in(int directory, const char* path, const char* key, int skipped) {
+  const Descriptor file(direct::open_at(directory, path, O_RDONLY));
+  if (!file) return unknown;
+  const ssize_t size = direct::read(file.number(), text_.data(), text_.size() - 1);
+  text_[size > 0 ? static_cast<std::size_t>(size) : 0] = '\0';
+  const char* at = std::strstr(text_.data(), key);
+  if (at == nullptr) return unknown;
+  at += std::strlen(key);
+  for (; skipped > 0; --skipped) number_at(at);
+  return number_at(at);
+}
+double SystemTotals::number_in(const char* path, const char* key, int skipped) {
+  return number_in(AT_FDCWD, path, key, skipped);
+}
+
+// The names in a directory: getdents64(2). readdir would allocate.
+template <class Visit>
+void SystemTotals::for_each_name(int directory, Visit visit) {
+  constexpr std::size_t length_at = 16;  // after the numbers of this file and the next
+  constexpr std::size_t name_at = 19;
+  for (;;) {
+    const long got = syscall(SYS_getdents64, directory, entries_.data(), entries_.size());
+    if (got <= 0) return;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+      std::uint16_t length = 0;
+      std::memcpy(&length, &entries_[at + length_at], sizeof length);
+      visit(static_cast<const char*>(&entries_[at + name_at]));
+      at += length;
+    }
+  }
+}
+
+struct SystemTotals::CpuWaits {
+  double own = unknown;  // of the thread that calls MPI, s
+  double others = unknown;
+};
+
+// The second number of schedstat is the time in ns that a thread was ready to run and waited
+// (Documentation/scheduler/sched-stats). Of the other threads, those that live now.
+SystemTotals::CpuWaits SystemTotals::cpu_waits() {
+  CpuWaits waits;
+  const Descriptor threads(direct::open("/proc/self/task", O_RDONLY | O_DIRECTORY));
+  if (!threads) return waits;
+  double others = 0.0;
+  for_each_name(threads.number(), [&](const char* name) {
+    const char* at = name;
+    const double thread = number_at(at);
+    if (!(thread > 0.0)) return;
+    char path[64] = {};
+    std::memcpy(path, name, static_cast<std::size_t>(at - name));
+    std::memcpy(path + (at - name), "/schedstat", sizeof "/schedstat");
+    const double wait = 1e-9 * number_in(threads.number(), path, "", 1);
+    if (thread == static_cast<double>(thread_)) {
+      waits.own = wait;
+    } else if (wait > 0.0) {  // unknown of a thread that has just ended
+      others += wait;
+    }
+  });
+  if (waits.own >= 0.0) waits.others = others;
+  return waits;
+}
+
+void SystemTotals::begin() {
+  thread_ = direct::thread_id();
+  ticks_per_second_ = static_cast<double>(sysconf(_SC_CLK_TCK));
+  cpus_ = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+EvidenceValues SystemTotals::read() {
   EvidenceValues totals;
   totals.fill(unknown);
   const auto set = [&totals](Evidence evidence, double value) { totals[index_of(evidence)] = value; };
-  set(Evidence::off_cpu,
-      1e-9 * static_cast<double>(nanoseconds_of(CLOCK_MONOTONIC) - nanoseconds_of(CLOCK_THREAD_CPUTIME_ID)));
+  set(Evidence::off_cpu, monotonic_seconds() - cpu_seconds_of(thread_));
   if (rusage usage{}; getrusage(RUSAGE_SELF, &usage) == 0) {
     set(Evidence::involuntary_switches, static_cast<double>(usage.ru_nivcsw));
     set(Evidence::voluntary_switches, static_cast<double>(usage.ru_nvcsw));
@@ -82,19 +124,20 @@ EvidenceValues system_totals() {
   }
   // proc(5): user nice system idle iowait irq softirq steal
   constexpr int before_steal = 7;
-  set(Evidence::steal, number_in("/proc/stat", "cpu ", before_steal) / static_cast<double>(sysconf(_SC_CLK_TCK)));
+  set(Evidence::steal, number_in("/proc/stat", "cpu ", before_steal) / ticks_per_second_);
+  // Pressure stall information (Linux 4.20): "some avg10=… avg60=… avg300=… total=MICROSECONDS" is the first line.
+  const auto pressure_seconds = [this](const char* path) { return 1e-6 * number_in(path, "total=", 0); };
   set(Evidence::cpu_pressure, pressure_seconds("/proc/pressure/cpu"));
   set(Evidence::io_pressure, pressure_seconds("/proc/pressure/io"));
   set(Evidence::memory_pressure, pressure_seconds("/proc/pressure/memory"));
-  const auto thread = static_cast<int>(syscall(SYS_gettid));
-  const double wait = cpu_wait_seconds(thread);
-  set(Evidence::cpu_wait, wait);
-  if (wait >= 0.0) set(Evidence::cpu_wait_of_others, cpu_wait_of_other_threads(thread));
+  const CpuWaits waits = cpu_waits();
+  set(Evidence::cpu_wait, waits.own);
+  set(Evidence::cpu_wait_of_others, waits.others);
   // RetransSegs of the Tcp line. The first value of this line is always 1 (RtoAlgorithm), unlike in the line of names.
   constexpr int between_algorithm_and_retransmissions = 10;
   set(Evidence::tcp_retransmissions,
       number_in("/proc/self/net/snmp", "\nTcp: 1 ", between_algorithm_and_retransmissions));
-  set(Evidence::cpus, static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN)));
+  set(Evidence::cpus, cpus_);
   return totals;
 }
 

@@ -1,12 +1,40 @@
 // The operating system's counters of this process and its host.
 #pragma once
 
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+
 #include "libprofile/format/evidence.hpp"
 
 namespace halcyon {
 
-/// Sums since some moment in the past: use the difference of two readings. To be called by the thread that calls MPI.
-/// Takes some tens of microseconds, and more for each other thread, so not for every segment.
-EvidenceValues system_totals();
+class SystemTotals {
+ public:
+  /// Asks for what does not change, in the thread that calls MPI.
+  void begin();
+
+  /// Sums since some moment in the past: use the difference of two readings. Takes some tens of microseconds, and more
+  /// for each other thread, so not for every segment. Async-signal-safe, and the same in every thread, but not in two
+  /// at once.
+  EvidenceValues read();
+
+ private:
+  struct CpuWaits;
+
+  double number_in(int directory, const char* path, const char* key, int skipped);
+  double number_in(const char* path, const char* key, int skipped);
+  CpuWaits cpu_waits();
+  template <class Visit>
+  void for_each_name(int directory, Visit visit);
+
+  pid_t thread_ = 0;
+  double ticks_per_second_ = 0.0;
+  double cpus_ = 0.0;
+  // Not on the stack: that of a signal handler may be small.
+  std::array<char, 4096> text_{};
+  alignas(std::size_t) std::array<char, 4096> entries_{};
+};
 
 }  // namespace halcyon

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "libprofile/system/signal_stack.hpp"
+
 namespace halcyon {
 
 constinit thread_local ThreadState* this_thread __attribute__((tls_model("initial-exec"))) = nullptr;
@@ -51,6 +53,7 @@ ThreadState& Threads::enter(Ticks now) {
   claimed->is_application = std::find(mpi_threads_.begin(), mpi_threads_.end(), id) == mpi_threads_.end();
   claimed->last_exit = now;
   claimed->cpu.restart(thread_cpu_time());
+  give_signal_stack(claimed->signal_stack);
   this_thread = claimed;
   return *claimed;
 }

@@ -40,7 +40,8 @@ struct alignas(64) ThreadState {
   EventsOfThread events;
   std::uint64_t events_at_exit = 0;
 
-  std::atomic<int> owner{0};  // the kernel's number of the thread; 0 before the first one
+  void* signal_stack = nullptr;  // stays when the thread ends, for the next one
+  std::atomic<int> owner{0};     // the kernel's number of the thread; 0 before the first one
 
   void add(Feature feature, std::uint64_t amount) {
     auto& sum = counts[index_of(feature)];

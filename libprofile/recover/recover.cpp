@@ -70,11 +70,14 @@ std::string text_of(const std::vector<std::uint32_t>& ranks) {
 
 // The first of these states that any rank recorded. A rank that was killed outright could not record it, and brought
 // the others down.
-std::string exit_state_of(const std::set<int>& ends, bool all_there, bool all_kept) {
+std::string exit_state_of(std::set<int> ends, bool all_there, bool all_kept) {
   if (all_kept && ends == std::set<int>{part_has_finalized}) return "finalized";
+  ends.erase(part_of_others);
   if (ends.count(part_was_aborted) != 0) return "aborted";
   if (ends.count(part_has_exited) != 0) return "exited";
-  if (ends.count(part_is_running) != 0 || ends.count(part_has_finalized) != 0 || !all_there) return "killed";
+  if (ends.empty() || ends.count(part_is_running) != 0 || ends.count(part_has_finalized) != 0 || !all_there) {
+    return "killed";
+  }
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU}) {
     if (ends.count(signal) != 0) return "signal " + std::to_string(signal);
   }

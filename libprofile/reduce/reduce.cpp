@@ -24,17 +24,9 @@ namespace {
 // Number of segments that can be merged; 0 if spilled ones cannot be read back. Does not throw, since the other ranks
 // wait for this number.
 std::uint64_t settled_segments(Recorder& run) try {
+  const Change change(run.gate, current_thread());
   SegmentStore& segments = run.records.segments();
-  const auto settle_unless_kept = [&run, &segments] {
-    const Change change(run.gate, current_thread());
-    const bool is_ours = !run.gate.is_being_left();
-    if (is_ours) segments.settle();
-    return is_ours;
-  };
-  if (!settle_unless_kept()) {
-    run.gate.wait_until_kept();
-    segments.settle();
-  }
+  segments.settle();
   return segments.size();
 } catch (const std::exception& error) {
   warn(error.what());
@@ -113,7 +105,7 @@ Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const 
   // Once frames.end() is sent, the profile will exist. The change postpones signals until it does, and the other ranks
   // and the receipt say so. If a signal came before, the parts were saved, and there must be no profile.
   const Change change(run.gate, current_thread());
-  if (run.gate.has_unsaved() && !run.gate.is_being_left()) frames.end();
+  if (run.gate.has_unsaved()) frames.end();
   const Outcome<std::string> path = writer.finish();
   Written written;
   if (path) {
@@ -135,7 +127,7 @@ std::string second_place(const std::string& path) {
 // Whether this rank's records are in its part, or were before its disk was full.
 bool keep_part(Recorder& run) {
   const Change change(run.gate, current_thread());
-  if (run.gate.is_being_left() || !run.gate.has_unsaved()) return true;  // a signal keeps them
+  if (!run.gate.has_unsaved()) return true;  // a signal has
   const bool was_spilled = run.records.is_spilled();
   const bool is_kept = run.spill(part_has_finalized) || was_spilled;
   run.gate.note_saved();

@@ -5,8 +5,6 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <array>
 #include <cerrno>
@@ -16,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "libprofile/system/held_file.hpp"
+#include "libprofile/system/own_descriptor.hpp"
 
 namespace halcyon {
 
@@ -48,7 +46,7 @@ class Receipt {
  public:
   /// False if there is no such file here, or it cannot be written.
   bool open(const std::string& path) {
-    file_ = HeldFile(opened(path));
+    file_ = OwnDescriptor(opened(path));
     path_ = path;
     return static_cast<bool>(file_);
   }
@@ -61,21 +59,19 @@ class Receipt {
     const std::size_t length = std::strlen(path) + 1;
     if (!file_ || 1 + length > words.size()) return false;
     if (!file_.is_still_ours()) {  // the program has closed it
-      file_ = HeldFile();
-      file_ = HeldFile(opened(path_));
+      file_ = OwnDescriptor();
+      file_ = OwnDescriptor(opened(path_));
     }
     words[0] = static_cast<char>(what);
     std::memcpy(&words[1], path, length);
     long written = 0;
-    while ((written = syscall(SYS_pwrite64, file_.number(), words.data(), 1 + length, 0)) < 0 && errno == EINTR) {
-    }
+    const iovec piece{words.data(), 1 + length};
+    while ((written = direct::write_at(file_.number(), &piece, 1, 0)) < 0 && errno == EINTR) continue;
     return written == static_cast<long>(1 + length) && is_awaited();
   }
 
  private:
-  static int opened(const std::string& path) {
-    return static_cast<int>(syscall(SYS_openat, AT_FDCWD, path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW));
-  }
+  static int opened(const std::string& path) { return direct::open(path.c_str(), O_WRONLY | O_NOFOLLOW); }
   // `halcyon run` locks it as long as it lives.
   bool is_awaited() const {
     if (flock(file_.number(), LOCK_SH | LOCK_NB) != 0) return true;  // or the file system has no locks
@@ -83,7 +79,7 @@ class Receipt {
     return false;
   }
 
-  HeldFile file_;
+  OwnDescriptor file_;
   std::string path_;
 };
 

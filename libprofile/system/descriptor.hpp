@@ -1,13 +1,11 @@
-// A file descriptor that is closed at the end, and reading from one. Both call the kernel directly: in a rank, intM
-// must not mistake these calls for calls of the application.
+// A file descriptor that is closed at the end, and reading from one.
 #pragma once
-
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
 #include <utility>
+
+#include "libprofile/system/direct_calls.hpp"
 
 namespace halcyon {
 
@@ -15,7 +13,7 @@ class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
   ~Descriptor() {
-    if (number_ >= 0) syscall(SYS_close, number_);
+    if (number_ >= 0) direct::close(number_);
   }
   Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
@@ -34,7 +32,7 @@ class Descriptor {
 inline bool read_at(int file, std::size_t offset, void* data, std::size_t bytes) {
   auto* at = static_cast<char*>(data);
   while (bytes > 0) {
-    const long got = syscall(SYS_pread64, file, at, bytes, offset);
+    const ssize_t got = direct::read_at(file, at, bytes, offset);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return false;
     at += got;

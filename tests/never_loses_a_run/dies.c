@@ -1,11 +1,16 @@
 // dies BARRIERS HOW [RANK]: meets so many barriers, segment i with i % 3 sends, and then the rank (or all) ends so:
-//   finalize | abort | exit | return | segv | signal:N | child:N (a forked child, then finalize) |
-//   quota:N (its files may have N bytes, then finalize) | writing (finalize, after telling its children the rank's
-//   process in DIES_PROCESS) | closes (all files above those of the MPI library, then finalize) | merging:N (a signal
-//   comes in MPI_Finalize, where the rank waits for the others, which never come) | deadlock (the rank waits for a
-//   message that nobody sends, after three boundaries to which it came last)
+//   finalize | abort | fatal (an error, which MPI answers) | exit | _exit | quick_exit | return | segv | overflow (of
+//   the stack) | small_stack:N (segv, where signal handlers have so many bytes) | signal:N | child:N (a forked child,
+//   then finalize) | vfork (a child that calls _exit, then finalize) | quota:N (its files may have N bytes, then
+//   finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes (all files
+//   above those of the MPI library, then finalize) | opens (files up to its limit, then finalize) | cuts (its live
+//   record to nothing, then one more barrier, and abort) | merging:N (a signal comes in MPI_Finalize, where the rank
+//   waits for the others, which never come) | deadlock (the rank waits for a message that nobody sends, after three
+//   boundaries to which it came last) | waits (for a signal, after saying "ready")
 // Where BARRIERS is a path, barriers are met until there is such a file or directory, with a rest before each, so that
 // those who look at the run get a processor.
+#include <dirent.h>
+#include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -52,9 +57,48 @@ static void come_late(int is_late) {
   }
 }
 
+// Returns when all ranks have left the last barrier: whoever ends before may take another one's last segment.
+static void wait_for_all(int rank) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  for (int other = 1; other < ranks; ++other) {
+    MPI_Sendrecv(NULL, 0, MPI_INT, (rank + other) % ranks, 1, NULL, 0, MPI_INT, (rank + ranks - other) % ranks, 1,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+
 // What a rank does alone, before it goes on with the others.
 static int goes_on(const char* how) {
-  return strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 || strcmp(how, "closes") == 0;
+  return strcmp(how, "finalize") == 0 || strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 ||
+         strcmp(how, "closes") == 0 || strcmp(how, "opens") == 0 || strcmp(how, "vfork") == 0 ||
+         strcmp(how, "cuts") == 0;
+}
+
+static int overflow(int depth);
+static int (*volatile deeper)(int) = overflow;  // no compiler makes a loop of it
+static int overflow(int depth) {
+  volatile char filled[4096];
+  filled[depth % 4096] = (char)depth;
+  return deeper(depth + 1) + filled[depth % 4096];
+}
+
+static void fault_on_small_stack(size_t bytes) {
+  const stack_t small = {.ss_sp = malloc(bytes), .ss_size = bytes};
+  sigaltstack(&small, NULL);
+  *(volatile int*)0 = 1;
+}
+
+// The test must have a directory of its own for live records: those of other runs are not to be cut.
+static void cut_live_record(void) {
+  const char* root = getenv("HALCYON_LIVE_DIR");
+  char directory[400];
+  snprintf(directory, sizeof directory, "%s/halcyon-%u", root != NULL ? root : "/nowhere", (unsigned)geteuid());
+  DIR* entries = opendir(directory);
+  for (struct dirent* entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+    char path[800];
+    snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
+    if (entry->d_name[0] != '.' && truncate(path, 0) != 0) perror(path);
+  }
 }
 
 static void limit_files_to(long bytes) {
@@ -75,18 +119,33 @@ int main(int argc, char** argv) {
     for (long i = 0; i < atol(argv[1]); ++i) segment(i);
   }
   const char* how = argv[2];
+  if (!goes_on(how) && strcmp(how, "deadlock") != 0) wait_for_all(rank);
   if (strcmp(how, "deadlock") == 0) come_late(atoi(argv[3]) == rank);
   if (argc < 4 || atoi(argv[3]) == rank) {
     if (strcmp(how, "abort") == 0) MPI_Abort(MPI_COMM_WORLD, 9);
+    if (strcmp(how, "fatal") == 0) MPI_Bcast(&rank, -1, MPI_INT, 0, MPI_COMM_WORLD);
     if (strcmp(how, "exit") == 0) exit(7);
+    if (strcmp(how, "_exit") == 0) _exit(7);
+    if (strcmp(how, "quick_exit") == 0) quick_exit(7);
     if (strcmp(how, "return") == 0) return 0;
     if (strcmp(how, "segv") == 0) *(volatile int*)0 = 1;
+    if (strcmp(how, "overflow") == 0) overflow(0);
+    if (strncmp(how, "small_stack:", 12) == 0) fault_on_small_stack(atol(how + 12));
+    if (strcmp(how, "vfork") == 0 && vfork() == 0) _exit(0);
+    if (strcmp(how, "cuts") == 0) cut_live_record();
+    if (strcmp(how, "opens") == 0) {
+      while (open("/dev/null", O_RDONLY) >= 0) continue;
+    }
     if (strncmp(how, "signal:", 7) == 0) raise(atoi(how + 7));
     if (strncmp(how, "merging:", 8) == 0) signal_soon(atoi(how + 8));
     if (strcmp(how, "writing") == 0) {
       char process[20];
       snprintf(process, sizeof process, "%d", (int)getpid());
       setenv("DIES_PROCESS", process, 1);
+    }
+    if (strcmp(how, "waits") == 0) {
+      if (rank == 0) fputs("ready\n", stderr);
+      for (;;) pause();
     }
     if (strcmp(how, "deadlock") == 0) {
       int message = 0;
@@ -104,6 +163,10 @@ int main(int argc, char** argv) {
     for (;;) pause();
   } else if (!goes_on(how)) {
     MPI_Barrier(MPI_COMM_WORLD);  // waits for who does not come
+  }
+  if (strcmp(how, "cuts") == 0) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Abort(MPI_COMM_WORLD, 9);
   }
   MPI_Finalize();
   return 0;

@@ -3,36 +3,63 @@ import shutil
 import signal
 import subprocess
 import unittest
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import halcyon_test
 from halcyon_test import LIBRARY, MPI, PROGRAMS, TIME_LIMIT, WRITER, Profile
 
 PROGRAM = PROGRAMS / "dies"
-SEGMENTS = 10000
-MANY = 100000  # more than fit into a mebibyte
+HANDLERS = PROGRAMS / "libhandlers.so"
+SEGMENTS = 5000  # one block of 4096, and an open one
+MANY = 40000  # more than fit into a mebibyte
 EXIT_STATUS, ABORT_STATUS = 7, 9  # of dies.c
 BATCH_SIGNALS = {signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM}
-QUOTA = 5000000  # bytes of a file with the parts of both ranks, which MANY segments do not fit into
+QUOTA = 2000000  # bytes of a file with the parts of both ranks, which MANY segments do not fit into
 PIECE = 188416  # bytes, in which the ranks of a file take turns
+SMALL_STACK = 8192  # bytes: what SIGSTKSZ once was
 WRITER_THAT_SIGNALS = Path(__file__).parent / "writer_that_signals.sh"
-# How many of two ranks keep all that they recorded, as a pattern
-RANKS_THAT_KEEP = "[12]" if MPI.kills_other_ranks else "2"
-needs_other_ranks = unittest.skipIf(MPI.kills_other_ranks,
-                                    f"{MPI.name}'s launcher kills the other ranks before they have spilled")
 
 
-class NeverLosesARun(halcyon_test.Behaviour):
+@dataclass(frozen=True)
+class Way:
+    """A way to end. `words` are those of dies.c: how, and the rank alone that ends so."""
+    words: tuple
+    statuses: set | None  # those that the launcher may return; None: any
+    exit_state: str
+    preload: tuple = ()  # behind the recorder
+
+
+def way_of_signal(number, words, preload=()):
+    return Way(words, MPI.statuses_of_signal(number), f"signal {number.value}", preload)
+
+
+WAYS = [
+    Way(("abort", 1), MPI.statuses_of_abort(ABORT_STATUS), "aborted"),
+    Way(("fatal", 1), None, "aborted"),
+    *(Way((how, 1), MPI.statuses_of_exit(EXIT_STATUS), "exited") for how in ("exit", "_exit", "quick_exit")),
+    Way(("return",), None, "exited"),
+    *(way_of_signal(signal.SIGSEGV, (how, 0)) for how in ("segv", "overflow", f"small_stack:{SMALL_STACK}")),
+    *(way_of_signal(number, (f"signal:{number.value}",)) for number in BATCH_SIGNALS - MPI.handled_signals),
+    *(way_of_signal(number, (f"signal:{number.value}", 1), (HANDLERS,)) for number in (signal.SIGTERM, signal.SIGABRT)),
+    way_of_signal(signal.SIGSEGV, ("segv", 1), (HANDLERS,)),
+]
+
+
+class Runs(halcyon_test.Behaviour):
+    """What the tests below share."""
 
     def setUp(self):
         super().setUp()
         self.profile = self.directory / "run.h5"
         self.parts = self.directory / "run.h5.parts"
 
-    def run_that_ends(self, *words, options=(), ranks=2, **environment):
+    def run_that_ends(self, *words, options=(), ranks=2, preload=(), profile=None, **environment):
         """Runs the program under `halcyon run`, which recovers a profile if it has to."""
-        return self.halcyon("run", "-o", self.profile, *options, "--", *MPI.launch(ranks), PROGRAM,
-                            *words, **environment)
+        program = ["env", "LD_PRELOAD=" + ":".join(map(str, (LIBRARY, *preload))), PROGRAM] if preload else [PROGRAM]
+        return self.halcyon("run", "-o", profile or self.profile, *options, "--", *MPI.launch(ranks), *program, *words,
+                            **environment)
 
     def check(self, segments, exit_state, profile=None):
         """Checks that the profile has this number of segments (None for any), each with what the program did in it."""
@@ -45,51 +72,50 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.assertEqual(sends[:SEGMENTS], [float(ranks * (i % 3)) for i in range(len(sends[:SEGMENTS]))])
         return kept
 
-    def check_recovered(self, finished, statuses, exit_state):
-        """Checks that the command ended with one of these statuses and recovered all that was recorded."""
-        self.assertIn(finished.status, statuses, finished)
-        self.assertRegex(finished.errors, f"{SEGMENTS} segments of {RANKS_THAT_KEEP} of 2 ranks, until the run ended")
-        left_nothing = Profile(self.profile).attributes.get("incomplete")
-        self.check(SEGMENTS, "killed" if left_nothing and exit_state.startswith("signal") else exit_state)
-        self.assertFalse(self.parts.exists())
-        report = self.report("run.h5")
-        self.assertIn("incomplete-run", [warning["code"] for warning in report["warnings"]])
-        self.assertEqual(report["segments"], SEGMENTS)
 
-    def test_a_run_that_aborts(self):
-        self.check_recovered(self.run_that_ends(SEGMENTS, "abort", 1), MPI.statuses_of_abort(ABORT_STATUS), "aborted")
+class WaysToEnd(Runs):
 
-    def test_a_rank_that_exits(self):
-        finished = self.run_that_ends(SEGMENTS, "exit", 1)
-        self.check_recovered(finished, MPI.statuses_of_exit(EXIT_STATUS), "exited")
-
-    def test_a_program_that_returns_without_mpi_finalize(self):
-        finished = self.run_that_ends(SEGMENTS, "return")
-        self.assertRegex(finished.errors, f"segments of {RANKS_THAT_KEEP} of 2 ranks")
-        self.check(SEGMENTS, "exited")
-
-    def test_a_fault_which_mpi_still_reports(self):
-        finished = self.run_that_ends(SEGMENTS, "segv", 0)
-        if MPI.reports_faults:
+    def check_way(self, way, profile, finished):
+        if way.statuses is not None:
+            self.assertIn(finished.status, way.statuses, finished)
+        self.assertRegex(finished.errors, f"{SEGMENTS} segments of 2 of 2 ranks, until the run ended")
+        kept = self.check(SEGMENTS, way.exit_state, profile)
+        self.assertFalse(Path(f"{profile}.parts").exists())
+        if MPI.reports_faults and way.words[0] == "segv" and not way.preload:
             self.assertIn("address not mapped", finished.errors.lower())
-        self.check_recovered(finished, MPI.statuses_of_signal(signal.SIGSEGV), f"signal {signal.SIGSEGV.value}")
+        for count in ("minor_faults", "cpu_wait"):  # of the operating system, measured at the end
+            self.assertTrue(all(value > 0 for value in kept.columns[f"rank_{count}"]), kept.columns[f"rank_{count}"])
+        self.assertIn("incomplete-run", [warning["code"] for warning in self.report(profile)["warnings"]])
 
-    def test_signals_of_a_batch_system(self):
-        for number in BATCH_SIGNALS - MPI.handled_signals:
-            with self.subTest(number):
-                self.profile.unlink(missing_ok=True)
-                finished = self.run_that_ends(SEGMENTS, f"signal:{number.value}")
-                self.check_recovered(finished, MPI.statuses_of_signal(number), f"signal {number.value}")
+    def test_each_keeps_all_that_was_recorded(self):
+        def run(number):
+            profile = self.directory / f"{number}.h5"
+            return profile, self.run_that_ends(SEGMENTS, *WAYS[number].words, preload=WAYS[number].preload,
+                                               profile=profile)
+        with ThreadPoolExecutor(2) as side_by_side:
+            for way, (profile, finished) in zip(WAYS, side_by_side.map(run, range(len(WAYS)))):
+                with self.subTest(way=way.words, preload=way.preload):
+                    self.check_way(way, profile, finished)
 
     def test_a_signal_while_mpi_finalize_merges_the_ranks(self):
         finished = self.run_that_ends(SEGMENTS, f"merging:{signal.SIGXCPU.value}", 0)
         self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGXCPU), finished)
-        kept = Profile(self.profile)
-        if MPI.kills_other_ranks and "incomplete" in kept.attributes:
-            self.assertEqual(kept.segments, SEGMENTS + 1)  # those of rank 0, where MPI_Finalize has ended one more
-        else:
-            self.assertEqual(kept.segments, SEGMENTS)
-            self.assertEqual(kept.attributes["exit_state"], f"signal {signal.SIGXCPU.value}")
+        self.check(SEGMENTS, f"signal {signal.SIGXCPU.value}")
+
+    def test_a_live_record_that_is_cut_short_ends_nothing(self):
+        finished = self.run_that_ends(SEGMENTS, "cuts", 0)
+        self.assertIn(finished.status, MPI.statuses_of_abort(ABORT_STATUS), finished)
+        self.check(SEGMENTS + 1, "aborted")
+
+    def test_no_descriptors_are_left(self):
+        finished = self.mpirun(2, [PROGRAM, SEGMENTS, "opens"], HALCYON_OUTPUT=self.profile)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.check(SEGMENTS + 1, "finalized")
+
+    def test_a_child_of_vfork_that_calls_exit_costs_nothing(self):
+        finished = self.run_that_ends(SEGMENTS, "vfork")
+        self.assertEqual(finished.status, 0, finished)
+        self.check(SEGMENTS + 1, "finalized")
 
     def test_a_signal_while_the_profile_is_written_leaves_the_profile_and_no_parts(self):
         # The library finds its writer by its own place, so both are installed here.
@@ -113,18 +139,32 @@ class NeverLosesARun(halcyon_test.Behaviour):
             self.assertEqual(writer.communicate(timeout=TIME_LIMIT)[0], "error: the profile's data ended early\n")
         self.assertEqual(list(self.directory.iterdir()), [])
 
-    @needs_other_ranks
+    def test_a_signal_to_a_child_is_the_childs(self):
+        finished = self.run_that_ends(SEGMENTS, f"child:{signal.SIGTERM.value}")
+        self.assertEqual(finished.status, 0, finished)
+        self.check(SEGMENTS + 1, "finalized")
+        self.assertFalse(self.parts.exists())
+
+
+class KilledRuns(Runs):
+
+    @unittest.skipIf(MPI.kills_other_ranks, f"{MPI.name}'s launcher kills the other ranks before they have spilled")
     def test_a_rank_that_is_killed_before_it_spilled(self):
         finished = self.run_that_ends(SEGMENTS, f"signal:{signal.SIGKILL.value}", 1)
         self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGKILL), finished)
         kept = self.check(SEGMENTS, "killed")
         self.assertEqual(kept.attributes["incomplete"], "rank 1 of 2 left nothing")
+        self.assertEqual(list(kept.columns["rank_host"])[1], b"")
+        self.assertEqual(len(self.report("run.h5")["hosts"]), 1)
 
     def test_all_ranks_killed_after_they_spilled(self):
         finished = self.run_that_ends(self.parts, f"signal:{signal.SIGKILL.value}", options=["--spill", "1"])
         self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGKILL), finished)
         kept = self.check(None, "killed")
         self.assertGreater(kept.segments, 0)
+
+
+class ManySegments(Runs):
 
     def test_segments_beyond_the_memory_setting(self):
         finished = self.run_that_ends(MANY, "finalize", options=["--memory", "1"])
@@ -135,19 +175,16 @@ class NeverLosesARun(halcyon_test.Behaviour):
 
     def test_the_same_when_it_aborts(self):
         self.run_that_ends(MANY, "abort", options=["--memory", "1"])
-        # A rank that is killed while the other aborts keeps the blocks that it had spilled.
-        least = MANY // 2 if MPI.kills_other_ranks else MANY
-        self.assertIn(self.check(None, "aborted").segments, range(least, MANY + 1))
+        self.check(MANY, "aborted")
 
-    def test_a_signal_to_a_child_is_the_childs(self):
-        finished = self.run_that_ends(SEGMENTS, f"child:{signal.SIGTERM.value}")
-        self.assertEqual(finished.status, 0, finished)
-        self.check(SEGMENTS + 1, "finalized")
-        self.assertFalse(self.parts.exists())
 
-    @needs_other_ranks
+class Parts(Runs):
+
+    def abort(self):
+        return self.mpirun(2, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT=self.profile, HALCYON_LIVE="on")
+
     def test_without_the_command_the_parts_say_how_to_go_on(self):
-        finished = self.mpirun(2, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT=self.profile)
+        finished = self.abort()
         self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
                          ["halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: "
                           f"halcyon recover {self.parts}"])
@@ -160,9 +197,8 @@ class NeverLosesARun(halcyon_test.Behaviour):
         self.assertEqual(again.status, 2)
         self.assertIn("never overwritten", again.errors)
 
-    @needs_other_ranks
     def test_parts_of_some_ranks_and_damaged_ones(self):
-        self.mpirun(2, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT=self.profile)
+        self.abort()
         (parts,) = self.parts.iterdir()
         whole = parts.read_bytes()
         parts.write_bytes(bytes(PIECE) + whole[PIECE:])  # the beginning of the first rank's
@@ -178,11 +214,13 @@ class NeverLosesARun(halcyon_test.Behaviour):
         parts.write_bytes(whole[:-PIECE // 2])  # cuts through the last block of the second rank
         cut_off = self.halcyon("recover", "-o", "cut_off.h5", parts)
         self.assertEqual(cut_off.status, 0, cut_off)
-        self.assertRegex(cut_off.output, "10000 segments of 2 of 2 ranks, .*; block 1 of rank 1 in .* is damaged")
+        self.assertRegex(cut_off.output, f"{SEGMENTS} segments of 2 of 2 ranks, .*; block 0 of rank 1 in .* is damaged")
         missing = self.halcyon("recover", self.directory / "nothing.h5.parts")
         self.assertEqual(missing.status, 2, missing)
 
-    # Profiles that cannot be written where they should
+
+class Places(Runs):
+    """Profiles that cannot be written where they should."""
 
     def check_second_place(self, finished, reason):
         self.assertEqual(finished.status, 0, finished)

@@ -4,8 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -25,9 +23,6 @@ namespace {
 
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t up_to_page(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
-
-// Above the numbers that programs rely on, or close because they do not know them.
-constexpr int least_descriptor = 512;
 
 // Of a block, which consists of these pieces of memory.
 class BlockChecksum {
@@ -77,10 +72,6 @@ std::uint64_t checksum_of(const std::byte* data, std::size_t bytes, std::uint64_
   return XXH3_64bits_withSeed(data, bytes, seed);
 }
 
-PartFile::~PartFile() {
-  if (file_ >= 0 && is_still_ours()) close(file_);
-}
-
 void PartFile::place(const std::string& directory, const std::string& run, PartHeader header,
                      const std::vector<std::byte>& facts, std::size_t most_in_tail) {
   header_ = header;
@@ -115,41 +106,34 @@ std::uint64_t PartFile::seed(std::uint64_t number) const {
   return header_.run ^ ((header_.rank + 1) * 0x9e3779b97f4a7c15u) ^ (number * 0xc2b2ae3d27d4eb4fu);
 }
 
-// The program may have closed our file, and its number may belong to another file now.
-bool PartFile::is_still_ours() const {
-  struct stat now {};
-  return fstat(file_, &now) == 0 && now.st_dev == device_ && now.st_ino == inode_;
-}
-
 bool PartFile::create() {
   if (path_.empty()) return false;
-  if (mkdir(directory_.c_str(), 0755) != 0 && errno != EEXIST) return false;
-  int low = open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
-  const bool is_new = low >= 0;
-  if (!is_new && errno == EEXIST) low = open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  if (low < 0) return false;
-  const int high = fcntl(low, F_DUPFD_CLOEXEC, least_descriptor);
-  if (high >= 0) close(low);
-  file_ = high >= 0 ? high : low;
+  if (direct::make_directory(directory_.c_str(), 0755) != 0 && errno != EEXIST) return false;
+  spare_ = OwnDescriptor();  // its number is free for the file
+  bool is_new = true;
+  int file = direct::open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR, 0644);
+  if (file < 0 && errno == EEXIST) {
+    is_new = false;
+    file = direct::open(path_.c_str(), O_RDWR | O_NOFOLLOW);
+  }
+  if (file < 0) return false;
+  file_ = OwnDescriptor(file);
   struct stat made {};
-  fstat(file_, &made);
-  device_ = made.st_dev;
-  inode_ = made.st_ino;
+  direct::status(file_.number(), made);
   // Who owns the directory may read, rename and replace what is in it.
   struct stat around {};
-  const bool is_among_ours =
-      lstat(directory_.c_str(), &around) == 0 && S_ISDIR(around.st_mode) && around.st_uid == made.st_uid;
+  const bool is_among_ours = direct::status_of_name(directory_.c_str(), around) == 0 && S_ISDIR(around.st_mode) &&
+                             around.st_uid == made.st_uid;
   // Another rank has created the file, and this rank's place in it must be empty: what an earlier run left is kept.
   std::uint64_t taken = 0;
   const bool is_ours =
-      is_among_ours && (is_new || (S_ISREG(made.st_mode) && made.st_uid == geteuid() &&
+      is_among_ours && (is_new || (S_ISREG(made.st_mode) && made.st_uid == direct::effective_user() &&
                                    (!read_at(0, reinterpret_cast<std::byte*>(&taken), sizeof taken) || taken == 0)));
   if (!is_ours) error_ = EEXIST;
   if (is_ours && write_at(0, beginning_.data(), beginning_.size())) return true;
   // Other ranks may have written into it meanwhile.
-  if (is_new && fstat(file_, &made) == 0 && made.st_size == 0) unlink(path_.c_str());
-  close(file_);
-  file_ = -1;
+  if (is_new && direct::status(file_.number(), made) == 0 && made.st_size == 0) direct::remove_file(path_.c_str());
+  file_ = OwnDescriptor();
   errno = error_;
   return false;
 }
@@ -171,7 +155,7 @@ bool PartFile::write_at(std::uint64_t offset, const void* data, std::size_t byte
 bool PartFile::read_at(std::uint64_t offset, std::byte* data, std::size_t bytes) const {
   while (bytes > 0) {
     const std::size_t count = std::min<std::uint64_t>(bytes, part_piece - offset % part_piece);
-    if (!halcyon::read_at(file_, in_file(offset), data, count)) return false;
+    if (!halcyon::read_at(file_.number(), in_file(offset), data, count)) return false;
     data += count;
     offset += count;
     bytes -= count;
@@ -183,13 +167,12 @@ bool PartFile::read_at(std::uint64_t offset, std::byte* data, std::size_t bytes)
 bool PartFile::write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t count) {
   ++writes_;
   const SignalBlocked no_death_by_quota(SIGXFSZ);
-  if ((file_ < 0 && !create()) || !is_still_ours()) {
-    error_ = file_ < 0 ? errno : EBADF;
+  if ((!file_ && !create()) || !file_.is_still_ours()) {
+    error_ = !file_ ? errno : EBADF;
     return false;
   }
   for (std::size_t first = 0; first < count;) {
-    const ssize_t written =
-        pwritev(file_, &vectors[first], static_cast<int>(count - first), static_cast<off_t>(offset));
+    const ssize_t written = direct::write_at(file_.number(), &vectors[first], count - first, offset);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       error_ = written < 0 ? errno : ENOSPC;
@@ -231,7 +214,7 @@ bool PartFile::write_tail(std::byte* tail, std::size_t bytes) {
 }
 
 bool PartFile::read_block(std::size_t index, SegmentBlock& block) const {
-  if (!is_still_ours()) return false;
+  if (!file_.is_still_ours()) return false;
   const bool with_injection = header_.with_injection != 0;
   std::uint64_t checksum = 0;
   Vectors vectors;
@@ -246,7 +229,7 @@ bool PartFile::read_block(std::size_t index, SegmentBlock& block) const {
   const std::uint64_t at = place_of_block(index);
   std::size_t got = 0;
   for (std::size_t first = 0; got < most;) {
-    const long read = syscall(SYS_preadv, file_, &vectors[first], count - first, at + got, 0);
+    const ssize_t read = direct::read_at(file_.number(), &vectors[first], count - first, at + got);
     if (read < 0 && errno == EINTR) continue;
     if (read <= 0) break;
     got += static_cast<std::size_t>(read);
@@ -273,27 +256,23 @@ void PartFile::read_back(std::size_t index, OwnedBlock& block) const {
 void PartFile::read_maps(std::size_t index, OwnedBlock& block) const {
   allocate(block);
   std::uint64_t at = place_of_block(index) + sizeof(std::uint64_t) + bytes_before_maps(header_.with_injection != 0);
-  const bool has_maps = halcyon::read_at(file_, at, block->maps.data(), sizeof block->maps);
+  const bool has_maps = halcyon::read_at(file_.number(), at, block->maps.data(), sizeof block->maps);
   at += sizeof block->maps;
-  if (!has_maps || !halcyon::read_at(file_, at, &block->mapped, sizeof block->mapped)) {
+  if (!has_maps || !halcyon::read_at(file_.number(), at, &block->mapped, sizeof block->mapped)) {
     refuse(path_, "changes while it is read");
   }
 }
 
 void PartFile::open_existing(const std::string& path) {
   path_ = path;
-  file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file_ < 0) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
-  struct stat state {};
-  fstat(file_, &state);
-  device_ = state.st_dev;
-  inode_ = state.st_ino;
+  file_ = OwnDescriptor(direct::open(path.c_str(), O_RDONLY));
+  if (!file_) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
 }
 
 // Throws if it is not the beginning of a part.
 void PartFile::read_beginning(std::uint32_t place) {
   std::vector<std::byte> beginning(part_beginning_size);
-  const bool is_long_enough = halcyon::read_at(file_, place * part_piece, beginning.data(), beginning.size());
+  const bool is_long_enough = halcyon::read_at(file_.number(), place * part_piece, beginning.data(), beginning.size());
   Unpacker in(beginning);
   // Older versions had their number, a digit, at the end of the magic.
   if (!is_long_enough || std::memcmp(beginning.data(), part_magic.data(), part_magic.size() - 1) != 0) {
@@ -310,7 +289,7 @@ void PartFile::read_beginning(std::uint32_t place) {
     refuse(path_, "was written by another version of Halcyon" + number + "; recover it with that version");
   }
   struct stat state {};
-  fstat(file_, &state);
+  direct::status(file_.number(), state);
   const auto size = static_cast<std::uint64_t>(state.st_size);
   constexpr std::uint32_t most_ranks = 1u << 24;
   if (header_.ranks == 0 || header_.ranks > most_ranks || header_.rank >= header_.ranks ||
@@ -334,7 +313,7 @@ PartsInFile PartFile::parts_in(const std::string& path) {
   bool is_known = false;
   for (std::uint32_t place = 0; place < ranks_in_file; ++place) {
     std::uint64_t magic = 0;  // a hole where the rank has saved nothing
-    if (!halcyon::read_at(file.file_, place * part_piece, &magic, sizeof magic) || magic == 0) continue;
+    if (!halcyon::read_at(file.file_.number(), place * part_piece, &magic, sizeof magic) || magic == 0) continue;
     places.push_back(place);
     if (is_known) continue;
     try {
@@ -408,7 +387,7 @@ std::vector<std::byte> PartFile::read_facts() const {
 
 std::size_t PartFile::blocks_within() const {
   struct stat state {};
-  fstat(file_, &state);
+  direct::status(file_.number(), state);
   const std::uint64_t in_file = (static_cast<std::uint64_t>(state.st_size) + part_piece - 1) / part_piece;
   const std::uint64_t ranks = header_.ranks_in_file();
   const std::uint64_t pieces = (in_file + ranks - 1 - header_.place_in_file()) / ranks;
@@ -427,16 +406,16 @@ void PartFile::remove_run() {
     }
     closedir(directory);
   }
-  for (const std::string& part : parts) unlink(part.c_str());
-  if (!parts.empty()) rmdir(directory_.c_str());
+  for (const std::string& part : parts) direct::remove_file(part.c_str());
+  if (!parts.empty()) direct::remove_directory(directory_.c_str());
 }
 
 void PartFile::remove() {
-  if (file_ < 0) return;
+  if (!file_) return;
   struct stat state {};
-  if (fstat(file_, &state) == 0 && state.st_nlink == 0) return;  // another rank has
-  unlink(path_.c_str());
-  rmdir(directory_.c_str());  // fails while it holds the parts of other ranks
+  if (direct::status(file_.number(), state) == 0 && state.st_nlink == 0) return;  // another rank has
+  direct::remove_file(path_.c_str());
+  direct::remove_directory(directory_.c_str());  // fails while it holds the parts of other ranks
 }
 
 }  // namespace halcyon

@@ -2,7 +2,6 @@
 // to 64 ranks share a file. `halcyon recover` makes a profile of the parts of a run (recover/recover.hpp).
 #pragma once
 
-#include <sys/types.h>
 #include <sys/uio.h>
 
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "libprofile/format/packer.hpp"
 #include "libprofile/record/block/segment_block.hpp"
+#include "libprofile/system/own_descriptor.hpp"
 
 namespace halcyon {
 
@@ -89,9 +89,11 @@ struct PartsInFile {
 class PartFile {
  public:
   PartFile() = default;
-  ~PartFile();
   PartFile(const PartFile&) = delete;
   PartFile& operator=(const PartFile&) = delete;
+
+  /// Makes sure that there is a descriptor for the file when it is created.
+  void reserve_descriptor() { spare_ = spare_descriptor(); }
 
   /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that
   /// of the first of the ranks that share the file. Both are created only when something is written.
@@ -123,7 +125,7 @@ class PartFile {
   std::size_t blocks_within() const;
   const std::string& directory() const { return directory_; }
   const std::string& path() const { return path_; }
-  bool is_open() const { return file_ >= 0; }
+  bool is_open() const { return static_cast<bool>(file_); }
   /// Grows with each successful or failed write.
   std::uint64_t writes() const { return writes_; }
   /// errno of the last failed write.
@@ -135,7 +137,6 @@ class PartFile {
 
  private:
   bool create();
-  bool is_still_ours() const;
   using Vectors = std::array<iovec, most_pieces_of_block + 1>;
   std::uint64_t in_file(std::uint64_t offset) const;
   std::uint64_t place_of_block(std::size_t index) const { return in_file(header_.blocks_at + index * part_piece); }
@@ -152,9 +153,8 @@ class PartFile {
   PartHeader header_;
   std::vector<std::byte> beginning_;  // header and facts
   std::size_t most_in_tail_ = 0;
-  int file_ = -1;
-  dev_t device_ = 0;
-  ino_t inode_ = 0;
+  OwnDescriptor file_;
+  OwnDescriptor spare_;
   std::uint64_t tails_written_ = 0;
   std::uint64_t writes_ = 0;
   int error_ = 0;

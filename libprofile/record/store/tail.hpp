@@ -16,12 +16,14 @@
 
 namespace halcyon {
 
-/// How the recording of a part ended: one of these, or the number of a signal.
+/// How the recording of a part ended: one of these, or the number of a signal. `part_of_others`: not by this rank, but
+/// another one of its host was ending, and had it save its records.
 enum PartEnd : std::int32_t {
   part_is_running = 0,
   part_was_aborted = -1,
   part_has_exited = -2,
   part_has_finalized = -3,  // and no profile could be written
+  part_of_others = -4,
 };
 
 /// The numbers at the beginning of a tail.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -53,6 +55,47 @@ TEST(ChangeGate, IsLeftOnceAndNotDuringAChange) {
   changing.join();
   EXPECT_EQ(saved, records);
   EXPECT_FALSE(gate.has_unsaved());
+}
+
+TEST(ChangeGate, SavesAsOftenAsAskedUntilItIsLeft) {
+  ChangeGate gate;
+  gate.open();
+  int saved = 0;
+  for (int i = 0; i < 2; ++i) gate.save([&] { ++saved; });
+  EXPECT_TRUE(halcyon::recording.load());
+  for (int i = 0; i < 2; ++i) gate.leave([&] { ++saved; });
+  gate.save([&] { ++saved; });
+  EXPECT_EQ(saved, 3);
+}
+
+TEST(ChangeGate, SignalsThatComeDuringAChangeAreAnsweredOnceAfterIt) {
+  static int answered;
+  answered = 0;
+  ChangeGate gate;
+  ThreadState state;
+  gate.answer_signals_by([](int signal) { answered = 100 * answered + signal; });
+  for (int i = 0; i < 2; ++i) {
+    const Change change(gate, state);
+    EXPECT_TRUE(gate.is_changing(&state));
+    if (i > 0) continue;
+    gate.postpone(15);
+    gate.postpone(11);
+    EXPECT_EQ(answered, 0);
+  }
+  EXPECT_EQ(answered, 1115);
+}
+
+// As when a signal handler of the program jumps out of it.
+TEST(ChangeGate, AChangeThatNeverEndedKeepsItsThreadFromNothing) {
+  ChangeGate gate;
+  gate.open();
+  ThreadState state;
+  alignas(Change) std::byte memory[sizeof(Change)];
+  new (memory) Change(gate, state);
+  { const Change next(gate, state); }
+  bool is_saved = false;
+  gate.leave([&] { is_saved = true; });
+  EXPECT_TRUE(is_saved);
 }
 
 }  // namespace
