@@ -17,7 +17,7 @@ namespace {
 // Zero bytes, so it takes no memory until it is used, and none in a file.
 constinit std::array<ThreadState, Threads::most> states{};
 
-// Shared by all threads for which no state is left. Every call of theirs is inside this one, and so not recorded.
+// Shared by all that have none of their own. Every call of theirs is inside this one, and so not recorded.
 ThreadState& left_out() {
   static constinit ThreadState state;
   state.outermost.begin_own_work();
@@ -37,6 +37,7 @@ bool has_ended(int thread) {
 ThreadState& Threads::state(std::uint32_t index) { return states[index]; }
 
 ThreadState& Threads::enter(Ticks now) {
+  if (getpid() != process_) return left_out();
   const auto id = static_cast<int>(syscall(SYS_gettid));
   ThreadState* const claimed = claim(id);
   if (claimed == nullptr) {

@@ -1,6 +1,9 @@
 // The threads of the application, and the sums of each.
 #pragma once
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -64,7 +67,8 @@ class Threads {
   void set_apart(std::vector<int> mpi_threads) { mpi_threads_ = std::move(mpi_threads); }
 
   /// Gives a state to the calling thread, which must have none. If `most` threads have one, the thread's calls are not
-  /// recorded. Async-signal-safe: the first call of a thread may be a write() in a signal handler.
+  /// recorded; nor are those of a child of vfork, which has the thread-local variables of its parent's thread.
+  /// Async-signal-safe: the first call of a thread may be a write() in a signal handler.
   ThreadState& enter(Ticks now);
 
   /// Whether calls of some thread were not recorded.
@@ -91,6 +95,7 @@ class Threads {
   std::atomic<std::uint32_t> next_look_{0};  // where to look for the state of an ended thread
   std::atomic<bool> has_left_out_{false};
   std::vector<int> mpi_threads_;
+  const pid_t process_ = getpid();
 };
 
 }  // namespace halcyon

@@ -1,6 +1,8 @@
 #include "libprofile/record/threads.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <barrier>
@@ -65,6 +67,20 @@ TEST(Threads, ANewThreadTakesOverNothingButTheSums) {
       state.gathering.at(3);
     }).join();
   }
+}
+
+// The child has the thread-local variables of its parent's thread, and a number that the next child may have.
+TEST(Threads, AChildOfVforkLeavesItsParentsThreadWithoutAState) {
+  std::thread([&threads = all_threads()] {
+    const pid_t child = vfork();
+    if (child == 0) {
+      threads.enter({});
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(halcyon::this_thread, nullptr);
+  }).join();
+  EXPECT_FALSE(all_threads().has_left_out_threads());
 }
 
 TEST(Threads, ThreadsBeyondTheMostAreLeftOutAndTold) {
