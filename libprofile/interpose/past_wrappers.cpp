@@ -112,11 +112,19 @@ std::string module_past_wrappers() {
     return 0;
   };
   dl_iterate_phdr(look, &search);
+  // A program at a fixed address has copies of MPI's variables, and places of its own for functions of MPI whose
+  // address it takes: these are no wrappers.
+  std::vector<LoadedModule> without_wrappers = of_mpi;
+  const auto note_program = [](dl_phdr_info* info, size_t, void* modules) {
+    static_cast<std::vector<LoadedModule>*>(modules)->emplace_back(*info);
+    return 1;  // it is the first
+  };
+  dl_iterate_phdr(note_program, &without_wrappers);
   for (const auto& [module, function] : search.found) {
     const auto first = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, function.c_str()));
-    const bool has_wrapper = first != 0 && std::none_of(of_mpi.begin(), of_mpi.end(), [first](const LoadedModule& mpi) {
-                               return mpi.contains(first);
-                             });
+    const bool has_wrapper =
+        first != 0 && std::none_of(without_wrappers.begin(), without_wrappers.end(),
+                                   [first](const LoadedModule& without) { return without.contains(first); });
     if (has_wrapper) return module.empty() ? "the program" : module;
   }
   return "";

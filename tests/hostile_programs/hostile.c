@@ -14,7 +14,9 @@
 //   jumps       an error handler that leaves the failed call by longjmp
 //   leftover    a gather fails at its root alone, so that the other ranks' messages stay on MPI_COMM_WORLD
 //   pcontrol    MPI_Pcontrol with all its levels
+//   unreadable  what write(2) says of an address where there is no memory
 //   children    a handler for SIGCHLD and a wait for any child, around MPI_Finalize
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -285,6 +287,13 @@ static void pcontrol(void) {
   }
 }
 
+static void unreadable(void) {
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  const ssize_t written = write(ends[1], (const void *)(sizeof ends), 100);
+  puts(written < 0 && errno == EFAULT ? "refused" : "written");
+}
+
 static volatile sig_atomic_t children;
 static void count_child(int signal) {
   (void)signal;
@@ -313,6 +322,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "jumps") == 0) jumps();
   if (strcmp(what, "leftover") == 0) leftover();
   if (strcmp(what, "pcontrol") == 0) pcontrol();
+  if (strcmp(what, "unreadable") == 0) unreadable();
   if (strcmp(what, "children") == 0) signal(SIGCHLD, count_child);
   fflush(stdout);
   if (strcmp(what, "closed") == 0) {

@@ -220,6 +220,13 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual(finished.errors, "halcyon: nothing is recorded: MPI was used, and MPI_Init did not come through "
                                           "the recorder: calls that are looked up with dlsym bypass it\n")
 
+    def test_a_program_at_a_fixed_address_bypasses_nothing(self):
+        profile = self.record(2, [PROGRAMS / "borrows"])
+        self.assertEqual((profile.boundaries, profile.attributes.get("incomplete", "")), (BARRIERS, ""))
+
+    def test_memory_that_cannot_be_read_is_the_kernels_to_refuse(self):
+        self.assertEqual(self.check("unreadable", ranks=1).boundaries, BARRIERS)
+
     def test_programs_without_any_call(self):
         profile = self.record(2, [PROGRAMS / "dies", 0, "finalize"])
         self.assertEqual((profile.boundaries, profile.operations()), (0, ["finalize"]))
