@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -55,18 +54,15 @@ class Receipt {
   /// False if nobody will read it. A single write puts the words over earlier ones, without truncating the file first:
   /// if a launcher killed this rank in between, the words of another rank would be lost. Async-signal-safe.
   bool leave(Left what, const char* path) {
-    std::array<char, receipt_size> words;
     const std::size_t length = std::strlen(path) + 1;
-    if (!file_ || 1 + length > words.size()) return false;
+    if (!file_ || 1 + length > receipt_size) return false;
     if (!file_.is_still_ours()) {  // the program has closed it
       file_ = OwnDescriptor();
       file_ = OwnDescriptor(opened(path_));
     }
-    words[0] = static_cast<char>(what);
-    std::memcpy(&words[1], path, length);
+    const iovec words[] = {{&what, 1}, {const_cast<char*>(path), length}};  // which are only read
     long written = 0;
-    const iovec piece{words.data(), 1 + length};
-    while ((written = direct::write_at(file_.number(), &piece, 1, 0)) < 0 && errno == EINTR) continue;
+    while ((written = direct::write_at(file_.number(), words, 2, 0)) < 0 && errno == EINTR) continue;
     return written == static_cast<long>(1 + length) && is_awaited();
   }
 
