@@ -12,7 +12,6 @@
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/system/launcher.hpp"
-#include "libprofile/system/shortened.hpp"
 
 namespace halcyon {
 namespace {
@@ -30,19 +29,28 @@ bool is_within_a_call() { return this_thread != nullptr && this_thread->outermos
 bool is_the_recorded_process() { return recorder != nullptr && getpid() == recorder->run.process; }
 bool has_to_keep() { return is_the_recorded_process() && recorder->gate.has_unsaved(); }
 
+// Other threads that are about to end the process wait for all of this, and signals, too.
 void leave(PartEnd end) {
-  bool is_kept = false;
-  recorder->gate.leave([end, &is_kept] { is_kept = spill(end); });
-  recorder->live.note_end();
-  recorder->live.have_others_save();
-  if (const std::string& line = recorder->records.last_line(); is_kept && !line.empty()) tell_outcome(line);
+  const auto announce = [] {
+    recorder->live.note_end();
+    if (const std::string& line = recorder->records.outcome_without_finalize(); !line.empty()) tell_outcome(line);
+    recorder->live.have_others_save();
+  };
+  const bool had_turn = recorder->gate.leave([&] {
+    spill(end);
+    announce();
+  });
+  if (!had_turn) announce();
   recorder->live.leave();
 }
 
 void leave_by_exit() { leave(is_within_a_call() ? part_was_aborted : part_has_exited); }
 
 void save(PartEnd end) {
-  recorder->gate.save([end] { spill(end); });
+  recorder->gate.save([end] {
+    spill(end);
+    recorder->spares.reserve();
+  });
 }
 
 // PMI, by which most launchers of MPICH's kind talk to their ranks, has text: "cmd=abort ...", since PMI 2 with the
@@ -86,17 +94,10 @@ void report_missing_init() {
   if (recorder == nullptr) return report_missing_init();
   if (const char* why = why_sessions_have_no_profile(); *why != '\0' && launcher::is_spokesman()) tell_outcome(why);
   if (!has_to_keep()) return;
-  const bool is_finalized = answer_of_mpi("PMPI_Finalized");
-  if (is_finalized && recorder->run.rank == 0) {
+  if (recorder->run.rank == 0 && answer_of_mpi("PMPI_Finalized")) {
     warn("MPI_Finalize did not come through the recorder: " + who_bypasses());
   }
   leave_by_exit();
-  if (recorder->run.rank == 0 && !recorder->records.is_spilled()) {
-    constexpr std::size_t longest_in_line = 200;
-    tell_outcome(
-        (is_finalized ? "no profile is written (" : "the program ended without MPI_Finalize: no profile is written (") +
-        shortened(recorder->run.settings.command, longest_in_line) + ")");
-  }
 } catch (const std::exception&) {  // memory has run out, and the program is about to end
 }
 

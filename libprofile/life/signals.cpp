@@ -1,21 +1,29 @@
 #include "libprofile/life/signals.hpp"
 
 #include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 
 #include "libprofile/life/exit_gate.hpp"
 #include "libprofile/record/recorder.hpp"
+#include "libprofile/system/direct_calls.hpp"
 #include "libprofile/system/signal_stack.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr std::array numbers{SIGHUP,  SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU,
-                             SIGALRM, SIGILL, SIGABRT, SIGFPE,  SIGBUS,  SIGSEGV};
+// Those that end a process by default and that programs also use to be called, some a thousand times a second: with a
+// handler there, they are not ours.
+constexpr std::array calls{SIGPIPE, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO, SIGSYS, SIGTRAP, SIGPWR};
+constexpr std::array numbers{SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU,
+                             SIGALRM, SIGILL,    SIGABRT, SIGFPE,  SIGBUS,  SIGSEGV, SIGPIPE,
+                             SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,   SIGSYS,  SIGTRAP, SIGPWR};
 
 using Handler = void (*)(int, siginfo_t*, void*);
 
@@ -23,13 +31,21 @@ struct CaughtSignal {
   bool is_caught = false;
   struct sigaction next {};            // what the signal does without the recorder
   std::atomic<bool> may_end_us{true};  // false once there was one, and a handler has answered it
+  std::atomic<bool> is_reset{false};   // that handler has left the next one to the system
 };
-std::array<CaughtSignal, numbers.size()> caught_signals;
+using CaughtSignals = std::array<CaughtSignal, numbers.size()>;
 
-CaughtSignal& caught(int number) {
+// A handler that has replaced ours may call it. If it is ours that comes first again, because catch_signals() was
+// called again, it is of the second layer, and what that handler calls is of the first.
+constexpr std::size_t layers = 2;
+std::array<CaughtSignals, layers> caught_signals;
+
+CaughtSignal& caught(std::size_t layer, int number) {
   const auto at = std::find(numbers.begin(), numbers.end(), number);
-  return caught_signals[static_cast<std::size_t>(at - numbers.begin())];
+  return caught_signals[layer][static_cast<std::size_t>(at - numbers.begin())];
 }
+
+std::array<siginfo_t, 65> postponed{};  // what the kernel told of these signals
 
 Handler handler_of(const struct sigaction& action) { return action.sa_sigaction; }  // shares the place of sa_handler
 bool is_default(const struct sigaction& action) { return action.sa_handler == SIG_DFL; }
@@ -43,10 +59,32 @@ void set_default(int number) {
   sigaction(number, &standard, nullptr);
 }
 
-// A fault occurs again when its handler returns, with all the information for the next handler.
-bool is_fault(int number, const siginfo_t& from) {
-  return from.si_code > 0 && (number == SIGILL || number == SIGFPE || number == SIGBUS || number == SIGSEGV);
+// The kernel puts what it tells of a signal on the stack of its handler. Null if another handler has called this one
+// with the number alone, as it may if it has got ours from signal(): then the argument is anything.
+[[gnu::always_inline]] inline const siginfo_t* from_kernel(const siginfo_t* from) {
+  constexpr std::uintptr_t longest_frames = std::uintptr_t{64} << 10;
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  return reinterpret_cast<std::uintptr_t>(from) - here < longest_frames ? from : nullptr;
 }
+
+// A fault occurs again when its handler returns, with all the information for the next handler.
+bool is_fault(int number, const siginfo_t* from) {
+  return from != nullptr && from->si_code > 0 &&
+         (number == SIGILL || number == SIGFPE || number == SIGBUS || number == SIGSEGV);
+}
+
+// The same signal once more, to this thread.
+void send_again(int number, const siginfo_t* from) {
+  const bool is_known = from != nullptr && from->si_signo == number;
+  if (!is_known || syscall(SYS_rt_tgsigqueueinfo, getpid(), direct::thread_id(), number, from) != 0) raise(number);
+}
+
+// The signal will come again when the change is complete.
+void postpone(int number, const siginfo_t* from) {
+  postponed[static_cast<std::size_t>(number)] = from != nullptr ? *from : siginfo_t{};
+  recorder->gate.postpone(number);
+}
+void answer(int number) { send_again(number, &postponed[static_cast<std::size_t>(number)]); }
 
 // Our handler has the flags and the mask of the next one.
 void call_next(const struct sigaction& next, int number, siginfo_t* from, void* context) {
@@ -58,44 +96,66 @@ void call_next(const struct sigaction& next, int number, siginfo_t* from, void* 
   }
 }
 
-void on_signal(int number, siginfo_t* from, void* context) {
+template <std::size_t layer>
+void on_signal(int number, siginfo_t* from, void* context);
+constexpr std::array<Handler, layers> our_handlers{on_signal<0>, on_signal<1>};
+
+bool catch_in_place_of(const struct sigaction& now, std::size_t layer, int number, int more_flags) {
+  struct sigaction ours = now;
+  ours.sa_sigaction = our_handlers[layer];
+  ours.sa_flags |= SA_SIGINFO | more_flags;
+  ours.sa_flags &= ~SA_RESETHAND;
+  return sigaction(number, &ours, nullptr) == 0;
+}
+
+void answer_signal(std::size_t layer, int number, siginfo_t* from, const siginfo_t* told, void* context) {
   const int saved_errno = errno;
-  CaughtSignal& signal = caught(number);
+  CaughtSignal& signal = caught(layer, number);
   const bool is_ours = is_the_recorded_process();
-  const bool fault = is_fault(number, *from);
-  if (is_ours && fault && number == SIGBUS && recorder->live.has(from->si_addr)) {
+  const bool fault = is_fault(number, told);
+  if (is_ours && fault && number == SIGBUS && recorder->live.has(told->si_addr)) {
     recorder->live.let_go();
   } else if (is_ours && !fault && recorder->gate.is_changing(this_thread)) {  // only this thread can finish the change
-    recorder->gate.postpone(number);
-  } else if (is_default(signal.next)) {
+    postpone(number, told);
+  } else if (is_default(signal.next) || signal.is_reset.load()) {
     if (has_to_keep()) leave(static_cast<PartEnd>(number));
     set_default(number);
-    if (!fault) raise(number);
+    if (!fault) send_again(number, told);
   } else {
     const bool may_end_us = is_ours && signal.may_end_us.exchange(false);
     if (may_end_us) save(static_cast<PartEnd>(number));
+    // The handler may not come to its end, as on a stack that is too small for it.
+    if (may_end_us && fault && has_to_keep()) recorder->live.have_others_save();
     errno = saved_errno;
     call_next(signal.next, number, from, context);
-    if (may_end_us && is_now_default(number)) recorder->live.have_others_save();  // most handlers that end us do this
+    // Most handlers that end the process leave that to the system: it has sent the signal again, or a fault occurs
+    // again.
+    if (!is_ours || !is_now_default(number)) return;
+    const int errno_of_handler = errno;
+    signal.is_reset.store(true);
+    catch_in_place_of({}, layer, number, SA_ONSTACK);
+    errno = errno_of_handler;
     return;
   }
   errno = saved_errno;
 }
 
-void on_save_request(int number, siginfo_t*, void*) {
+template <std::size_t layer>
+void on_signal(int number, siginfo_t* from, void* context) {
+  answer_signal(layer, number, from, from_kernel(from), context);
+}
+
+void on_save_request(int number, siginfo_t* from, void*) {
   if (!is_the_recorded_process()) return;
   const int saved_errno = errno;
   if (recorder->gate.is_changing(this_thread)) {
-    recorder->gate.postpone(number);
+    postpone(number, from);
   } else {
     save(part_of_others);
     recorder->live.has_saved();
   }
   errno = saved_errno;
 }
-
-// A signal that came while the records were changing.
-void answer(int number) { raise(number); }
 
 void answer_save_requests() {
   if (!is_now_default(live::save_request)) return;
@@ -105,34 +165,44 @@ void answer_save_requests() {
   if (sigaction(live::save_request, &ours, nullptr) == 0) recorder->live.has_saved();
 }
 
+bool is_ours(const struct sigaction& action) {
+  return std::find(our_handlers.begin(), our_handlers.end(), handler_of(action)) != our_handlers.end();
+}
+
 }  // namespace
 
 void catch_signals() {
   recorder->gate.answer_signals_by(answer);
   const bool has_our_stack = give_signal_stack(current_thread().signal_stack);
   for (const int number : numbers) {
-    CaughtSignal& signal = caught(number);
     struct sigaction now {};
-    if (sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_IGN || handler_of(now) == on_signal) continue;
+    if (sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_IGN || is_ours(now)) continue;
+    const std::size_t layer = caught(0, number).is_caught ? 1 : 0;
+    CaughtSignal& signal = caught(layer, number);
+    const bool only_calls = std::find(calls.begin(), calls.end(), number) != calls.end() && !is_default(now);
+    if (signal.is_caught || only_calls) continue;
     signal.next = now;
-    struct sigaction ours = now;
-    ours.sa_sigaction = on_signal;
-    ours.sa_flags |= SA_SIGINFO;
-    ours.sa_flags &= ~SA_RESETHAND;
-    // The program's own stack for handlers may be too small for one that does not expect to run there.
-    if (is_default(now) || has_our_stack) ours.sa_flags |= SA_ONSTACK;
-    signal.is_caught = sigaction(number, &ours, nullptr) == 0;
+    // Other handlers than ours keep the stack that they run on: they may need a large one, or leave it for another. But
+    // if that stack is full, they need ours. The program's own stack for handlers may be too small for one that does
+    // not expect to run there.
+    const bool is_of_full_stack = number == SIGSEGV || number == SIGBUS;
+    const bool needs_our_stack = is_default(now) || (is_of_full_stack && has_our_stack);
+    signal.is_caught = catch_in_place_of(now, layer, number, needs_our_stack ? SA_ONSTACK : 0);
   }
   answer_save_requests();
 }
 
 void release_signals() {
   struct sigaction now {};
-  for (const int number : numbers) {
-    CaughtSignal& signal = caught(number);
-    const bool is_ours = signal.is_caught && sigaction(number, nullptr, &now) == 0 && handler_of(now) == on_signal;
-    if (is_ours) sigaction(number, &signal.next, nullptr);
-    signal.is_caught = false;
+  for (std::size_t layer = layers; layer-- > 0;) {
+    for (const int number : numbers) {
+      CaughtSignal& signal = caught(layer, number);
+      const bool is_ours_first =
+          signal.is_caught && sigaction(number, nullptr, &now) == 0 && handler_of(now) == our_handlers[layer];
+      if (is_ours_first) sigaction(number, &signal.next, nullptr);
+      if (is_ours_first && signal.is_reset.load()) set_default(number);
+      signal.is_caught = false;
+    }
   }
   if (sigaction(live::save_request, nullptr, &now) == 0 && handler_of(now) == on_save_request) {
     set_default(live::save_request);

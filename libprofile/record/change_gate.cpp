@@ -14,6 +14,7 @@ std::atomic<bool> recording{false};
 ChangeGate::SignalsBlocked::SignalsBlocked() {
   sigset_t all;
   sigfillset(&all);
+  for (const int fault : {SIGILL, SIGFPE, SIGBUS, SIGSEGV}) sigdelset(&all, fault);
   pthread_sigmask(SIG_BLOCK, &all, &before_);
 }
 ChangeGate::SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
@@ -24,7 +25,8 @@ bool ChangeGate::waits_for_turn(const void* who) {
   const double began = monotonic_seconds();
   for (int tries = 0; turn_.load() != who; ++tries) {  // its own: the program has jumped out of it
     const void* nobody = nullptr;
-    if (turn_.compare_exchange_strong(nobody, who)) break;
+    const void* saving = &this_thread;  // the same
+    if (turn_.compare_exchange_strong(nobody, who) || turn_.compare_exchange_strong(saving, who)) break;
     if (monotonic_seconds() - began > most_seconds) return false;
     if (tries < most_yields) {
       sched_yield();
@@ -36,8 +38,10 @@ bool ChangeGate::waits_for_turn(const void* who) {
 }
 
 void Change::answer_postponed() {
-  for (std::uint64_t signals = gate_.postponed_.exchange(0); signals != 0; signals &= signals - 1) {
-    gate_.answer_(std::countr_zero(signals));
+  while (const std::uint64_t signals = gate_.postponed_.load()) {
+    const std::uint64_t first = signals & (~signals + 1);
+    // A handler may jump out of the answer. The others are then answered after the next change.
+    if ((gate_.postponed_.fetch_and(~first) & first) != 0) gate_.answer_(std::countr_zero(first));
   }
 }
 

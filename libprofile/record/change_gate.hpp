@@ -36,13 +36,13 @@ class ChangeGate {
   /// `answer` handles a postponed signal.
   void answer_signals_by(void (*answer)(int signal)) { answer_ = answer; }
 
-  /// Ends recording, and calls `keep()` if no thread has done so: the process is about to end. Async-signal-safe if
-  /// `keep` is.
+  /// Ends recording, and calls `keep()` if no thread has done so: the process is about to end. Other threads that leave
+  /// wait for it. False if the records could not be saved. Async-signal-safe if `keep` is.
   template <class Keep>
-  void leave(Keep keep) {
+  bool leave(Keep keep) {
     const SignalsBlocked none;  // a launcher that ends all ranks often sends a second one
     recording.store(false);
-    save_in_turn([&] {
+    return save_in_turn([&] {
       keep();
       unsaved_.store(false);
     });
@@ -57,7 +57,8 @@ class ChangeGate {
   friend class Change;
 
  private:
-  /// Blocks all signals, in this thread.
+  /// Blocks all signals in this thread, except for faults: to block them would end the process, and a handler of the
+  /// program may go on after one, as where it notes which memory is written to.
   class SignalsBlocked {
    public:
     SignalsBlocked();
@@ -69,7 +70,7 @@ class ChangeGate {
     sigset_t before_{};
   };
 
-  // `who`: a thread's state, or an address of its own if it may have none.
+  // `who`: a thread's state for a change, and the address of `this_thread` for saving, since it may have no state.
   bool take_turn(const void* who) {
     const void* nobody = nullptr;
     return __builtin_expect(turn_.compare_exchange_strong(nobody, who), 1) || waits_for_turn(who);
@@ -79,12 +80,13 @@ class ChangeGate {
   void end_turn() { turn_.store(nullptr, std::memory_order_release); }
 
   template <class Keep>
-  void save_in_turn(Keep keep) {
+  bool save_in_turn(Keep keep) {
     // A fault in the middle of a change, or a handler that ends the process there: the records are not whole.
-    const char own{};
-    if (is_changing(this_thread) || !take_turn(&own)) return;
+    const void* const who = &this_thread;
+    if (is_changing(this_thread) || turn_.load() == who || !take_turn(who)) return false;
     if (unsaved_.load()) keep();
     end_turn();
+    return true;
   }
 
   std::atomic<const void*> turn_{nullptr};

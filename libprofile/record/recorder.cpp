@@ -27,7 +27,7 @@ void stop_in_forked_child() {
 
 void Recorder::begin() {
   spares.reserve();
-  records.start(run.settings.memory_bytes, open_.with_injection());
+  records.start(run, open_.with_injection());
   surroundings.measure_before(meters, run.settings);
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();

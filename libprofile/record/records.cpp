@@ -9,14 +9,19 @@
 #include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/record/run_names.hpp"
 #include "libprofile/system/launcher.hpp"
+#include "libprofile/system/shortened.hpp"
 
 namespace halcyon {
 
-void Records::start(std::size_t memory_bytes, bool with_injection) {
+void Records::start(const ThisRun& run, bool with_injection) {
   constexpr std::size_t bytes_per_segment = bytes_before_maps(false) / SegmentBlock::capacity;
-  const std::size_t most_segments = std::max<std::size_t>(memory_bytes / bytes_per_segment, 1);
+  const std::size_t most_segments = std::max<std::size_t>(run.settings.memory_bytes / bytes_per_segment, 1);
   segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_);
   part_.reserve_descriptor();
+  if (run.rank != 0) return;
+  constexpr std::size_t longest_in_line = 200;
+  without_records_ = "the program ended without MPI_Finalize: no profile is written (" +
+                     shortened(run.settings.command, longest_in_line) + ")";
 }
 
 void Records::open_receipt(const Settings& settings) {
@@ -44,6 +49,10 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
   // The run's number replaces the time, since ranks do not start in the same second.
   const std::string output = expand_output(run.settings.output, run.ranks, number);
   part_.place(parts_of(output), number, header, pack_facts(facts), most_in_tail);
+  if (run.rank == 0) {
+    unwritten_ =
+        "the run did not reach MPI_Finalize, and what it recorded is lost: cannot write to " + part_.directory();
+  }
   if (!is_launched_ && run.rank == 0) {
     last_line_ = "the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
                  part_.directory();
@@ -68,6 +77,11 @@ bool Records::spill(PartEnd end, const RankFigures& figures) {
   }
   is_told_ = part_.is_open();
   return written;
+}
+
+const std::string& Records::outcome_without_finalize() const {
+  if (part_.is_open()) return last_line_;
+  return part_.writes() > 0 ? unwritten_ : without_records_;
 }
 
 std::string Records::spill_failure() const {

@@ -18,7 +18,7 @@ namespace halcyon {
 class Records {
  public:
   /// Called before the first segment. Throws if memory runs out.
-  void start(std::size_t memory_bytes, bool with_injection);
+  void start(const ThisRun& run, bool with_injection);
 
   CallSites& sites() { return sites_; }
   const CallSites& sites() const { return sites_; }
@@ -49,6 +49,8 @@ class Records {
   /// The last message of a run that dies: the command that makes a profile of its parts. Empty if `halcyon run` or
   /// another rank prints it.
   const std::string& last_line() const { return last_line_; }
+  /// That message, or at the first rank why there are no parts. Empty if there is nothing to say. Async-signal-safe.
+  const std::string& outcome_without_finalize() const;
 
   /// Called when the profile is written: removes this rank's part, or the parts of all ranks.
   void remove_part() { part_.remove(); }
@@ -66,6 +68,8 @@ class Records {
   bool has_other_hosts_ = false;
   bool is_told_ = false;  // where the parts are
   std::string last_line_;
+  std::string unwritten_;        // what is said instead if nothing could be written
+  std::string without_records_;  // and if there was nothing to write
 };
 
 }  // namespace halcyon

@@ -1,9 +1,11 @@
 // dies BARRIERS HOW [RANK]: meets so many barriers, segment i with i % 3 sends, and then the rank (or all) ends so:
 //   finalize | abort | fatal (an error, which MPI answers) | exit | _exit | quick_exit | return | segv | overflow (of
-//   the stack) | small_stack:N (segv, where signal handlers have so many bytes) | signal:N | child:N (a forked child,
+//   the stack) | small_stack:N (segv, where signal handlers have so many bytes) | signal:N | replaced:N (the handler
+//   that is there is replaced by one that calls it with the number alone, and then signal:N) | child:N (a forked child,
 //   then finalize) | vfork (a child that calls _exit, then finalize) | quota:N (its files may have N bytes, then
 //   finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes (all files
-//   above those of the MPI library, then finalize) | opens (files up to its limit, then finalize) | cuts (its live
+//   above those of the MPI library, then finalize) | opens (saves its records, as another rank
+//   may ask it to, and opens files up to its limit, then finalize) | cuts (its live
 //   record to nothing, then one more barrier, and abort) | merging:N (a signal comes in MPI_Finalize, where the rank
 //   waits for the others, which never come) | deadlock (the rank waits for a message that nobody sends, after three
 //   boundaries to which it came last) | waits (for a signal, after saying "ready")
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -82,8 +85,12 @@ static int overflow(int depth) {
   return deeper(depth + 1) + filled[depth % 4096];
 }
 
+// Whoever uses more than the stack gets to a page that is not there.
 static void fault_on_small_stack(size_t bytes) {
-  const stack_t small = {.ss_sp = malloc(bytes), .ss_size = bytes};
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  char* const memory = mmap(NULL, page + bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  mprotect(memory, page, PROT_NONE);
+  const stack_t small = {.ss_sp = memory + page, .ss_size = bytes};
   sigaltstack(&small, NULL);
   *(volatile int*)0 = 1;
 }
@@ -99,6 +106,22 @@ static void cut_live_record(void) {
     snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
     if (entry->d_name[0] != '.' && truncate(path, 0) != 0) perror(path);
   }
+}
+
+static struct sigaction before;
+static void go_on(int number) {
+  if (before.sa_handler == SIG_DFL) {
+    signal(number, SIG_DFL);
+    raise(number);
+  } else {
+    // A program that has it from signal() has no more than the number. What is then in the place of the rest is
+    // anything.
+    before.sa_sigaction(number, (siginfo_t*)1, (void*)2);
+  }
+}
+static void replace_handler(int number) {
+  const struct sigaction ours = {.sa_handler = go_on};
+  sigaction(number, &ours, &before);
 }
 
 static void limit_files_to(long bytes) {
@@ -134,9 +157,14 @@ int main(int argc, char** argv) {
     if (strcmp(how, "vfork") == 0 && vfork() == 0) _exit(0);
     if (strcmp(how, "cuts") == 0) cut_live_record();
     if (strcmp(how, "opens") == 0) {
+      raise(SIGURG);
       while (open("/dev/null", O_RDONLY) >= 0) continue;
     }
     if (strncmp(how, "signal:", 7) == 0) raise(atoi(how + 7));
+    if (strncmp(how, "replaced:", 9) == 0) {
+      replace_handler(atoi(how + 9));
+      raise(atoi(how + 9));
+    }
     if (strncmp(how, "merging:", 8) == 0) signal_soon(atoi(how + 8));
     if (strcmp(how, "writing") == 0) {
       char process[20];

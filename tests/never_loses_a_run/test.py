@@ -12,10 +12,12 @@ from halcyon_test import LIBRARY, MPI, PROGRAMS, TIME_LIMIT, WRITER, Profile
 
 PROGRAM = PROGRAMS / "dies"
 HANDLERS = PROGRAMS / "libhandlers.so"
+CHAINED = PROGRAMS / "libchained.so"
 SEGMENTS = 5000  # one block of 4096, and an open one
 MANY = 40000  # more than fit into a mebibyte
 EXIT_STATUS, ABORT_STATUS = 7, 9  # of dies.c
-BATCH_SIGNALS = {signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM}
+BATCH_SIGNALS = {signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE,
+                 signal.SIGXFSZ, signal.SIGVTALRM}
 QUOTA = 2000000  # bytes of a file with the parts of both ranks, which MANY segments do not fit into
 PIECE = 188416  # bytes, in which the ranks of a file take turns
 SMALL_STACK = 8192  # bytes: what SIGSTKSZ once was
@@ -44,6 +46,8 @@ WAYS = [
     *(way_of_signal(number, (f"signal:{number.value}",)) for number in BATCH_SIGNALS - MPI.handled_signals),
     *(way_of_signal(number, (f"signal:{number.value}", 1), (HANDLERS,)) for number in (signal.SIGTERM, signal.SIGABRT)),
     way_of_signal(signal.SIGSEGV, ("segv", 1), (HANDLERS,)),
+    way_of_signal(signal.SIGTERM, (f"signal:{signal.SIGTERM.value}", 1), (CHAINED,)),
+    way_of_signal(signal.SIGTERM, (f"replaced:{signal.SIGTERM.value}", 1)),
 ]
 
 
@@ -196,6 +200,18 @@ class Parts(Runs):
         again = self.halcyon("recover", self.parts)
         self.assertEqual(again.status, 2)
         self.assertIn("never overwritten", again.errors)
+
+    def test_a_fault_that_a_library_answers_first_leaves_that_line_too(self):
+        finished = self.mpirun(2, [PROGRAM, SEGMENTS, "segv", 0], preload=[LIBRARY, HANDLERS],
+                               HALCYON_OUTPUT=self.profile, HALCYON_LIVE="on")
+        self.assertIn(f"halcyon recover {self.parts}\n", finished.errors)
+
+    def test_where_no_part_can_be_written_the_first_rank_says_so(self):
+        for how in ("_exit", "abort", f"signal:{signal.SIGTERM.value}"):
+            finished = self.mpirun(1, [PROGRAM, SEGMENTS, how], HALCYON_OUTPUT="/proc/run.h5")
+            self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
+                             ["halcyon: the run did not reach MPI_Finalize, and what it recorded is lost: cannot write "
+                              "to /proc/run.h5.parts"])
 
     def test_parts_of_some_ranks_and_damaged_ones(self):
         self.abort()

@@ -4,6 +4,7 @@ import halcyon_test
 from halcyon_test import PROGRAMS
 
 PROGRAM = PROGRAMS / "storm"
+ANSWERS = PROGRAMS / "answers"
 SIGNALS = 2000
 
 
@@ -29,6 +30,15 @@ class SignalsAnywhere(halcyon_test.Behaviour):
         plain = self.mpirun(1, [PROGRAM, "exit", SIGNALS], preload=())
         recorded = self.mpirun(1, [PROGRAM, "exit", SIGNALS], HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual((recorded.status, recorded.output), (plain.status, plain.output), recorded)
+
+    def test_handlers_that_are_there_before_mpi_init_go_on_as_ever(self):
+        for what in ("deep", "tracks", "told"):
+            with self.subTest(what):
+                plain = self.mpirun(1, [ANSWERS, what], preload=())
+                self.assertRegex(plain.output, "^[1-9][0-9]* answered, 0 ")
+                recorded = self.mpirun(1, [ANSWERS, what], HALCYON_OUTPUT=self.directory / f"{what}.h5")
+                self.assertEqual(recorded, plain)
+                self.assertTrue((self.directory / f"{what}.h5").exists())
 
 
 if __name__ == "__main__":

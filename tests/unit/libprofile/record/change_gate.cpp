@@ -1,7 +1,9 @@
 #include "libprofile/record/change_gate.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
+#include <csetjmp>
 #include <cstddef>
 #include <new>
 #include <thread>
@@ -12,6 +14,8 @@ namespace {
 using halcyon::Change;
 using halcyon::ChangeGate;
 using halcyon::ThreadState;
+
+sigjmp_buf outside;
 
 // A thread that ends a segment and one that a regulator has suspended may change the records at once.
 TEST(ChangeGate, OneThreadAtATimeChangesTheRecords) {
@@ -83,6 +87,45 @@ TEST(ChangeGate, SignalsThatComeDuringAChangeAreAnsweredOnceAfterIt) {
     EXPECT_EQ(answered, 0);
   }
   EXPECT_EQ(answered, 1115);
+}
+
+TEST(ChangeGate, AHandlerThatJumpsOutOfItsAnswerCostsNoOtherAnswer) {
+  static int answered;
+  answered = 0;
+  ChangeGate gate;
+  ThreadState state;
+  gate.answer_signals_by([](int signal) {
+    answered = 100 * answered + signal;
+    if (signal == 11) siglongjmp(outside, 1);
+  });
+  if (sigsetjmp(outside, 0) == 0) {
+    const Change change(gate, state);
+    gate.postpone(15);
+    gate.postpone(11);
+  }
+  EXPECT_EQ(answered, 11);
+  { const Change change(gate, state); }
+  EXPECT_EQ(answered, 1115);
+}
+
+TEST(ChangeGate, AFaultWhileTheRecordsAreSavedIsNotBlocked) {
+  ChangeGate gate;
+  gate.open();
+  const auto is_blocked = [](int signal) {
+    sigset_t blocked;
+    pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    return sigismember(&blocked, signal) == 1;
+  };
+  int saved = 0;
+  const auto save = [&] {
+    ++saved;
+    EXPECT_TRUE(is_blocked(SIGTERM));
+    EXPECT_FALSE(is_blocked(SIGSEGV) || is_blocked(SIGBUS));
+    gate.save([&] { ++saved; });  // as its handler may: it does not wait for itself
+  };
+  gate.save(save);
+  gate.leave(save);
+  EXPECT_EQ(saved, 2);
 }
 
 // As when a signal handler of the program jumps out of it.

@@ -1,0 +1,99 @@
+/* Handlers that are there before MPI_Init, and go on as ever:
+
+     answers deep     needs more stack than a tool would give it
+     answers tracks   notes which memory is written to, as checkpoints of what has changed do: it makes a page writable
+     answers told     looks at the number that comes with each of SIGNALS signals, while the program meets barriers
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { SIGNALS = 200, TOLD = 4711 };
+
+static atomic_int answered, others;
+static atomic_int pages;
+
+static void use_stack(int number) {
+  volatile char filled[1 << 20];
+  memset((char*)filled, number, sizeof filled);
+  answered += filled[number] == number;
+}
+
+static void make_writable(int number, siginfo_t* from, void* context) {
+  (void)number, (void)context;
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  ++pages;
+  mprotect((void*)((uintptr_t)from->si_addr & -page), page, PROT_READ | PROT_WRITE);
+}
+static void just_answer(int number) { answered += number == SIGUSR2; }
+
+static void track_heap(void) {
+  char line[400];
+  uintptr_t begin = 0, end = 0;
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    if (strstr(line, "[heap]") != NULL) sscanf(line, "%lx-%lx", &begin, &end);
+  }
+  mprotect((void*)begin, end - begin, PROT_READ);
+  raise(SIGUSR2);
+  mprotect((void*)begin, end - begin, PROT_READ | PROT_WRITE);
+}
+
+static void look(int number, siginfo_t* from, void* context) {
+  (void)number, (void)context;
+  others += from->si_code != SI_QUEUE || from->si_value.sival_int != TOLD;
+  ++answered;
+}
+static void* send(void* unused) {
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, NULL);
+  for (int sent = 0; sent < SIGNALS; ++sent) {
+    sigqueue(getpid(), SIGUSR2, (union sigval){.sival_int = TOLD});
+    while (answered <= sent) sched_yield(); /* a second one would be merged with the first */
+  }
+  return unused;
+}
+static void meet_while_told(void) {
+  pthread_t sender;
+  pthread_create(&sender, NULL, send, NULL);
+  while (answered < SIGNALS) MPI_Barrier(MPI_COMM_WORLD);
+  pthread_join(sender, NULL);
+}
+
+static void set(int number, void (*handler)(int)) {
+  const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+  sigaction(number, &action, NULL);
+}
+static void set_told(int number, void (*handler)(int, siginfo_t*, void*)) {
+  const struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_RESTART | SA_SIGINFO};
+  sigaction(number, &action, NULL);
+}
+
+int main(int argc, char** argv) {
+  int provided;
+  const char* const what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "deep") == 0) set(SIGUSR2, use_stack);
+  if (strcmp(what, "told") == 0) set_told(SIGUSR2, look);
+  if (strcmp(what, "tracks") == 0) {
+    set(SIGUSR2, just_answer);
+    set_told(SIGSEGV, make_writable);
+  }
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (strcmp(what, "tracks") == 0) set_told(SIGSEGV, make_writable); /* the MPI library may have taken its place */
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (strcmp(what, "deep") == 0) raise(SIGUSR2);
+  if (strcmp(what, "tracks") == 0) track_heap();
+  if (strcmp(what, "told") == 0) meet_while_told();
+  printf("%d answered, %d of them not as sent\n", (int)answered, (int)others);
+  MPI_Finalize();
+  return 0;
+}
