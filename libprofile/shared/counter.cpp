@@ -145,7 +145,13 @@ void Counter::choose(const CounterRequest& request, std::string& complaint) {
       complaint = "counter papi:" + request.event + " cannot be used (" + error + "); CPU time is used instead";
       break;
     case CounterRequest::Kind::automatic:
-      if (has_hardware_counters() && (try_event("PAPI_FP_OPS", error) || try_event("PAPI_TOT_INS", error))) return;
+      if (!has_hardware_counters()) break;
+      // The last one is the kernel's own: PAPI has no presets for some processors.
+      for (const char* event : {"PAPI_FP_OPS", "PAPI_TOT_INS", "perf::INSTRUCTIONS"}) {
+        if (try_event(event, error)) return;
+      }
+      complaint =
+          "this machine has hardware counters, and PAPI cannot use them (" + error + "); CPU time is used instead";
       break;
     case CounterRequest::Kind::cpu: break;
   }
