@@ -21,7 +21,7 @@ sys.path.insert(0, str(SOURCE / "tests/support"))
 from halcyon_test.mpi_family import FAMILIES  # noqa: E402
 
 PAIRS = 7
-CALLS = {"send": 10_000_000, "segments": 1_000_000}
+CALLS = {"send": 10_000_000, "segments": 1_000_000, "poll": 10_000_000, "poll-30ns": 10_000_000}
 TIME_LIMIT = 900  # seconds; of a behaviour
 
 
@@ -87,7 +87,8 @@ def nanoseconds(family, what, recorded):
 
 def table_of_costs():
     rows = [["added to", *(family.name for family in FAMILIES.values())]]
-    for what, label in (("send", "a point-to-point call, with CPU time"), ("segments", "a boundary, all features")):
+    for what, label in (("send", "a point-to-point call, with CPU time"), ("segments", "a boundary, all features"),
+                        ("poll", "a poll that finds nothing"), ("poll-30ns", "a poll after 30 ns of work")):
         rows.append([label])
         for family in FAMILIES.values():
             pairs = [(nanoseconds(family, what, False), nanoseconds(family, what, True)) for _ in range(PAIRS)]

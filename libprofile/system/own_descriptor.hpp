@@ -16,11 +16,12 @@ namespace halcyon {
 class OwnDescriptor {
  public:
   OwnDescriptor() = default;
-  /// `file`: just opened, or -1. Its number becomes one that programs neither rely on nor close by habit.
+  /// `file`: just opened, or -1, which leaves errno as it is. Its number becomes one that programs neither rely on nor
+  /// close by habit.
   explicit OwnDescriptor(int file) : number_(file) {
+    if (file < 0) return;
     constexpr int least = 512;
-    const int high = file >= 0 ? direct::duplicate(file, least) : -1;
-    if (high >= 0) direct::close(std::exchange(number_, high));
+    if (const int high = direct::duplicate(file, least); high >= 0) direct::close(std::exchange(number_, high));
     if (struct stat state{}; direct::status(number_, state) == 0) {
       device_ = state.st_dev;
       inode_ = state.st_ino;

@@ -30,7 +30,7 @@ class BadInput(halcyon_test.Behaviour):
         return self.directory / "run.h5"
 
     def test_a_missing_file_is_named(self):
-        for command in ("report", "info"):
+        for command in ("report", "info", "recover"):
             self.check_refused(self.halcyon(command, "absent.h5"), "absent.h5", "No such file")
 
     def test_a_text_file_is_no_profile(self):
