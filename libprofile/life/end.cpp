@@ -13,30 +13,38 @@
 
 namespace halcyon {
 
-void end_recording() noexcept try {
-  if (!recording.load() || !is_the_recorded_process()) return;
-  const NotRecorded guard;
-  Recorder& run = *recorder;
-  ThreadState& thread = current_thread();
+namespace {
+
+// Closes the last segment. False if the process was about to end, and has saved its records for the last time.
+bool end_last_segment(Recorder& run, ThreadState& thread) {
+  if (!recording.load()) return false;
   const Ticks now = run.meters.clock.now();
   run.meters.end_computation(thread, now);
   run.close_segment(thread, Boundary::finalize, nullptr, now, {});
-  {
-    // After a long run, merging may take long, and a time limit or another rank may end it. So the part is updated
-    // first.
-    const Change change(run.gate, thread);
-    if (!run.gate.has_unsaved()) return;
-    recording.store(false);
-    run.spares.release();
-    run.surroundings.look();
-    if (run.records.is_spilled()) run.spill(part_is_running);
-  }
-  run.surroundings.measure_after(run.meters, run.run.settings);
+  // After a long run, merging may take long, and a time limit or another rank may end it. So the part is updated first.
+  const Change change(run.gate, thread);
+  if (!run.gate.has_unsaved()) return false;
+  recording.store(false);
+  run.spares.release();
+  run.surroundings.look();
+  if (run.records.is_spilled()) run.spill(part_is_running);
+  return true;
+}
+
+}  // namespace
+
+void end_recording() noexcept try {
+  if (!is_the_recorded_process() || (!recording.load() && !recorder->gate.has_left())) return;
+  const NotRecorded guard;
+  Recorder& run = *recorder;
+  ThreadState& thread = current_thread();
+  const bool has_records = end_last_segment(run, thread);
+  if (has_records) run.surroundings.measure_after(run.meters, run.run.settings);
   if (run.threads.has_left_out_threads()) {
     warn("the program had more than " + std::to_string(Threads::most) +
          " threads at a time: calls of some were not recorded");
   }
-  reduce_and_write(run);
+  reduce_and_write(run, has_records);
   run.run.leave_others();
   if (run.run.has_spawned.load() && ThisRun::spawns_without_recorder()) {
     warn(

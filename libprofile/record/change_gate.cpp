@@ -15,6 +15,7 @@ ChangeGate::SignalsBlocked::SignalsBlocked() {
   sigset_t all;
   sigfillset(&all);
   for (const int fault : {SIGILL, SIGFPE, SIGBUS, SIGSEGV}) sigdelset(&all, fault);
+  sigdelset(&all, SIGXFSZ);  // of our own writing: PartFile discards it, which must see whether the program blocks it
   pthread_sigmask(SIG_BLOCK, &all, &before_);
 }
 ChangeGate::SignalsBlocked::~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }

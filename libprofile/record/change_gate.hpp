@@ -26,6 +26,8 @@ class ChangeGate {
   /// Recording has begun, and perhaps ended since: a process has one profile.
   bool has_begun() const { return begun_.load(); }
   bool has_unsaved() const { return unsaved_.load(); }
+  /// leave() was called, though the process may go on: a debugger or the program may take the signal away.
+  bool has_left() const { return has_left_.load(); }
   void note_saved() { unsaved_.store(false); }
 
   /// A signal to the thread that is changing the records is postponed until the change is complete.
@@ -42,6 +44,7 @@ class ChangeGate {
   bool leave(Keep keep) {
     const SignalsBlocked none;  // a launcher that ends all ranks often sends a second one
     recording.store(false);
+    has_left_.store(true);
     return save_in_turn([&] {
       keep();
       unsaved_.store(false);
@@ -94,6 +97,7 @@ class ChangeGate {
   // True from the start until the profile is written, or the records have been saved for the last time.
   std::atomic<bool> unsaved_{false};
   std::atomic<bool> begun_{false};
+  std::atomic<bool> has_left_{false};
   void (*answer_)(int signal) = nullptr;
 };
 

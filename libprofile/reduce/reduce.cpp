@@ -156,10 +156,13 @@ void keep_parts(Recorder& run, const Exchange& exchange, const std::string& why_
 
 }  // namespace
 
-void reduce_and_write(Recorder& run) {
+void reduce_and_write(Recorder& run, bool has_records) {
   const SignalBlocked no_sigpipe(SIGPIPE);  // if the writer dies, the application must not
   const ThisRun& who = run.run;
   const MpiExchange exchange(who.rank, who.ranks, who.recorders_comm);
+  if (exchange.least({has_records ? 1u : 0u}).front() == 0) {
+    return keep_parts(run, exchange, "no profile is written: a rank was about to end before it called MPI_Finalize");
+  }
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
   Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile
   const MergedRun merged = merge_run(exchange, recording_of(run), progress_on_standard_error());
