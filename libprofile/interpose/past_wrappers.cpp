@@ -85,20 +85,28 @@ struct BoundName {
 }  // namespace
 
 std::string module_past_wrappers() {
-  std::vector<LoadedModule> of_mpi;
-  const auto note_mpi = [](dl_phdr_info* info, size_t, void* found) {
-    if (is_of_mpi_itself(info->dlpi_name)) static_cast<std::vector<LoadedModule>*>(found)->emplace_back(*info);
+  struct Modules {
+    std::vector<LoadedModule> of_mpi;
+    std::vector<LoadedModule> without_wrappers;
+  } modules;
+  const auto note = [](dl_phdr_info* info, size_t, void* argument) {
+    auto& noted = *static_cast<Modules*>(argument);
+    const bool is_of_mpi = is_of_mpi_itself(info->dlpi_name);
+    // A program at a fixed address has copies of MPI's variables, and places of its own for functions of MPI whose
+    // address it takes: these are no wrappers. It is the first.
+    if (is_of_mpi || noted.without_wrappers.empty()) noted.without_wrappers.emplace_back(*info);
+    if (is_of_mpi) noted.of_mpi.emplace_back(*info);
     return 0;
   };
-  dl_iterate_phdr(note_mpi, &of_mpi);
-  if (of_mpi.empty()) return "";
+  dl_iterate_phdr(note, &modules);
+  if (modules.of_mpi.empty()) return "";
 
   // Most of these are functions that have no wrapper. Whether they have one is asked afterwards: dl_iterate_phdr holds
   // a lock of the loader.
   struct Search {
     const std::vector<LoadedModule>& of_mpi;
     std::vector<BoundName> found;
-  } search{of_mpi, {}};
+  } search{modules.of_mpi, {}};
   const auto look = [](dl_phdr_info* info, size_t, void* argument) {
     auto& sought = *static_cast<Search*>(argument);
     const LoadedModule module(*info);
@@ -112,18 +120,10 @@ std::string module_past_wrappers() {
     return 0;
   };
   dl_iterate_phdr(look, &search);
-  // A program at a fixed address has copies of MPI's variables, and places of its own for functions of MPI whose
-  // address it takes: these are no wrappers.
-  std::vector<LoadedModule> without_wrappers = of_mpi;
-  const auto note_program = [](dl_phdr_info* info, size_t, void* modules) {
-    static_cast<std::vector<LoadedModule>*>(modules)->emplace_back(*info);
-    return 1;  // it is the first
-  };
-  dl_iterate_phdr(note_program, &without_wrappers);
   for (const auto& [module, function] : search.found) {
     const auto first = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, function.c_str()));
     const bool has_wrapper =
-        first != 0 && std::none_of(without_wrappers.begin(), without_wrappers.end(),
+        first != 0 && std::none_of(modules.without_wrappers.begin(), modules.without_wrappers.end(),
                                    [first](const LoadedModule& without) { return without.contains(first); });
     if (has_wrapper) return module.empty() ? "the program" : module;
   }

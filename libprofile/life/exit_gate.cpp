@@ -53,6 +53,11 @@ void save(PartEnd end) {
   });
 }
 
+void save_with_others(PartEnd end) {
+  save(end);
+  recorder->live.have_others_save();
+}
+
 // PMI, by which most launchers of MPICH's kind talk to their ranks, has text: "cmd=abort ...", since PMI 2 with the
 // length before it in six digits.
 void note_inner_write(const void* data, std::size_t bytes) {

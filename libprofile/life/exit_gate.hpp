@@ -22,6 +22,9 @@ void leave_by_exit();
 /// Spills the records as they are. The process may go on, and records further segments then.
 void save(PartEnd end);
 
+/// The process may be about to end: the same, and has the other ranks on this host save theirs, too.
+void save_with_others(PartEnd end);
+
 /// Something in the process, and not the program, writes these bytes: perhaps MPI asks its launcher to end the job.
 void note_inner_write(const void* data, std::size_t bytes);
 

@@ -18,12 +18,16 @@
 namespace halcyon {
 namespace {
 
-// Those that end a process by default and that programs also use to be called, some a thousand times a second: with a
-// handler there, they are not ours.
-constexpr std::array calls{SIGPIPE, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO, SIGSYS, SIGTRAP, SIGPWR};
-constexpr std::array numbers{SIGHUP,  SIGINT,    SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU,
-                             SIGALRM, SIGILL,    SIGABRT, SIGFPE,  SIGBUS,  SIGSEGV, SIGPIPE,
-                             SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO,   SIGSYS,  SIGTRAP, SIGPWR};
+struct EndingSignal {
+  int number;
+  // Programs also use it to be called, some a thousand times a second: with a handler there, it is not ours.
+  bool also_calls = false;
+};
+constexpr std::array<EndingSignal, 21> ending_signals{
+    {{SIGHUP},       {SIGINT},        {SIGQUIT},       {SIGTERM},         {SIGUSR1},       {SIGUSR2},
+     {SIGXCPU},      {SIGALRM},       {SIGILL},        {SIGABRT},         {SIGFPE},        {SIGBUS},
+     {SIGSEGV},      {SIGPIPE, true}, {SIGXFSZ, true}, {SIGVTALRM, true}, {SIGPROF, true}, {SIGIO, true},
+     {SIGSYS, true}, {SIGTRAP, true}, {SIGPWR, true}}};
 
 using Handler = void (*)(int, siginfo_t*, void*);
 
@@ -33,16 +37,19 @@ struct CaughtSignal {
   std::atomic<bool> may_end_us{true};  // false once there was one, and a handler has answered it
   std::atomic<bool> is_reset{false};   // that handler has left the next one to the system
 };
-using CaughtSignals = std::array<CaughtSignal, numbers.size()>;
+using CaughtSignals = std::array<CaughtSignal, ending_signals.size()>;
 
 // A handler that has replaced ours may call it. If it is ours that comes first again, because catch_signals() was
 // called again, it is of the second layer, and what that handler calls is of the first.
 constexpr std::size_t layers = 2;
 std::array<CaughtSignals, layers> caught_signals;
 
+const EndingSignal* find_ending(int number) {
+  return std::find_if(ending_signals.begin(), ending_signals.end(),
+                      [number](const EndingSignal& ending) { return ending.number == number; });
+}
 CaughtSignal& caught(std::size_t layer, int number) {
-  const auto at = std::find(numbers.begin(), numbers.end(), number);
-  return caught_signals[layer][static_cast<std::size_t>(at - numbers.begin())];
+  return caught_signals[layer][static_cast<std::size_t>(find_ending(number) - ending_signals.begin())];
 }
 
 std::array<siginfo_t, 65> postponed{};  // what the kernel told of these signals
@@ -76,7 +83,9 @@ bool is_fault(int number, const siginfo_t* from) {
 // The same signal once more, to this thread.
 void send_again(int number, const siginfo_t* from) {
   const bool is_known = from != nullptr && from->si_signo == number;
-  if (!is_known || syscall(SYS_rt_tgsigqueueinfo, getpid(), direct::thread_id(), number, from) != 0) raise(number);
+  if (!is_known || syscall(SYS_rt_tgsigqueueinfo, getpid(), direct::thread_id(), number, from) != 0) {
+    syscall(SYS_tgkill, getpid(), direct::thread_id(), number);
+  }
 }
 
 // The signal will come again when the change is complete.
@@ -174,13 +183,12 @@ bool is_ours(const struct sigaction& action) {
 void catch_signals() {
   recorder->gate.answer_signals_by(answer);
   const bool has_our_stack = give_signal_stack(current_thread().signal_stack);
-  for (const int number : numbers) {
+  for (const auto& [number, also_calls] : ending_signals) {
     struct sigaction now {};
     if (sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_IGN || is_ours(now)) continue;
     const std::size_t layer = caught(0, number).is_caught ? 1 : 0;
     CaughtSignal& signal = caught(layer, number);
-    const bool only_calls = std::find(calls.begin(), calls.end(), number) != calls.end() && !is_default(now);
-    if (signal.is_caught || only_calls) continue;
+    if (signal.is_caught || (also_calls && !is_default(now))) continue;
     signal.next = now;
     // Other handlers than ours keep the stack that they run on: they may need a large one, or leave it for another. But
     // if that stack is full, they need ours. The program's own stack for handlers may be too small for one that does
@@ -192,10 +200,28 @@ void catch_signals() {
   answer_save_requests();
 }
 
+// A handler that has done its work often sets the default and sends the signal again. A signal that is blocked comes
+// when the handler has returned, unless a thread waits for it; so may one to the process.
+void prepare_for_own_signal(int number, Receiver receiver) {
+  if (find_ending(number) == ending_signals.end() || !has_to_keep() || !is_now_default(number)) return;
+  sigset_t blocked;
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  constexpr pid_t first_of_container = 1;  // no signal ends it by default
+  if (receiver == Receiver::thread && sigismember(&blocked, number) == 0 && getpid() != first_of_container) {
+    leave(static_cast<PartEnd>(number));
+  } else if (caught(0, number).may_end_us.exchange(false)) {
+    save_with_others(static_cast<PartEnd>(number));
+  }
+}
+
+void prepare_for_abort() {
+  if (has_to_keep() && caught(0, SIGABRT).may_end_us.exchange(false)) save_with_others(static_cast<PartEnd>(SIGABRT));
+}
+
 void release_signals() {
   struct sigaction now {};
   for (std::size_t layer = layers; layer-- > 0;) {
-    for (const int number : numbers) {
+    for (const auto& [number, also_calls] : ending_signals) {
       CaughtSignal& signal = caught(layer, number);
       const bool is_ours_first =
           signal.is_caught && sigaction(number, nullptr, &now) == 0 && handler_of(now) == our_handlers[layer];

@@ -8,4 +8,11 @@ namespace halcyon {
 void catch_signals();
 void release_signals();
 
+/// This thread is about to send a signal to itself, or to its process: if that may end the process, the records are
+/// saved first. Async-signal-safe.
+enum class Receiver { thread, process };
+void prepare_for_own_signal(int number, Receiver receiver);
+/// The same for abort(), which after a handler that returns sends the signal again.
+void prepare_for_abort();
+
 }  // namespace halcyon

@@ -1,14 +1,15 @@
 // dies BARRIERS HOW [RANK]: meets so many barriers, segment i with i % 3 sends, and then the rank (or all) ends so:
 //   finalize | abort | fatal (an error, which MPI answers) | exit | _exit | quick_exit | return | segv | overflow (of
 //   the stack) | small_stack:N (segv, where signal handlers have so many bytes) | signal:N | replaced:N (the handler
-//   that is there is replaced by one that calls it with the number alone, and then signal:N) | child:N (a forked child,
-//   then finalize) | vfork (a child that calls _exit, then finalize) | quota:N (its files may have N bytes, then
-//   finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes (all files
-//   above those of the MPI library, then finalize) | opens (saves its records, as another rank
-//   may ask it to, and opens files up to its limit, then finalize) | cuts (its live
-//   record to nothing, then one more barrier, and abort) | merging:N (a signal comes in MPI_Finalize, where the rank
-//   waits for the others, which never come) | deadlock (the rank waits for a message that nobody sends, after three
-//   boundaries to which it came last) | waits (for a signal, after saying "ready")
+//   that is there is replaced by one that calls it with the number alone, and then signal:N) | own:N (a handler of its
+//   own sets the default and sends the signal again) | late (quick_exit, where a function that was registered before
+//   MPI_Init calls MPI_Finalize) | child:N (a forked child, then finalize) | vfork (a child that calls _exit, then
+//   finalize) | quota:N (its files may have N bytes, then finalize) | writing (finalize, after telling its children the
+//   rank's process in DIES_PROCESS) | closes (all files above those of the MPI library, then finalize) | opens (saves
+//   its records, as another rank may ask it to, and opens files up to its limit, then finalize) | cuts (its live record
+//   to nothing, then one more barrier, and abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for
+//   the others, which never come) | deadlock (the rank waits for a message that nobody sends, after three boundaries to
+//   which it came last) | waits (for a signal, after saying "ready")
 // Where BARRIERS is a path, barriers are met until there is such a file or directory, with a rest before each, so that
 // those who look at the run get a processor.
 #include <dirent.h>
@@ -74,7 +75,7 @@ static void wait_for_all(int rank) {
 static int goes_on(const char* how) {
   return strcmp(how, "finalize") == 0 || strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 ||
          strcmp(how, "closes") == 0 || strcmp(how, "opens") == 0 || strcmp(how, "vfork") == 0 ||
-         strcmp(how, "cuts") == 0;
+         strcmp(how, "cuts") == 0 || strcmp(how, "late") == 0;
 }
 
 static int overflow(int depth);
@@ -124,6 +125,17 @@ static void replace_handler(int number) {
   sigaction(number, &ours, &before);
 }
 
+static void send_again(int number) {
+  signal(number, SIG_DFL);
+  raise(number);
+}
+static void finalize_late(void) {
+  int is_initialized = 0, is_finalized = 0;
+  MPI_Initialized(&is_initialized);
+  MPI_Finalized(&is_finalized);
+  if (is_initialized && !is_finalized) MPI_Finalize();
+}
+
 static void limit_files_to(long bytes) {
   struct rlimit limit;
   getrlimit(RLIMIT_FSIZE, &limit);
@@ -133,6 +145,7 @@ static void limit_files_to(long bytes) {
 
 int main(int argc, char** argv) {
   int rank = 0;
+  if (argc > 2 && strcmp(argv[2], "late") == 0) at_quick_exit(finalize_late);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strncmp(argv[2], "quota:", 6) == 0 && atoi(argv[3]) == rank) limit_files_to(atol(argv[2] + 6));
@@ -165,6 +178,11 @@ int main(int argc, char** argv) {
       replace_handler(atoi(how + 9));
       raise(atoi(how + 9));
     }
+    if (strncmp(how, "own:", 4) == 0) {
+      signal(atoi(how + 4), send_again);
+      raise(atoi(how + 4));
+    }
+    if (strcmp(how, "late") == 0) quick_exit(0);
     if (strncmp(how, "merging:", 8) == 0) signal_soon(atoi(how + 8));
     if (strcmp(how, "writing") == 0) {
       char process[20];

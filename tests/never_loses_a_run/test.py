@@ -1,4 +1,5 @@
 """What a run recorded becomes a profile, also if the run ends without MPI_Finalize or the profile cannot be written."""
+import os
 import shutil
 import signal
 import subprocess
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import LIBRARY, MPI, PROGRAMS, TIME_LIMIT, WRITER, Profile
+from halcyon_test import HALCYON, LIBRARY, MPI, PROGRAMS, TIME_LIMIT, WITHOUT_OPENCL, WRITER, Profile
 
 PROGRAM = PROGRAMS / "dies"
 HANDLERS = PROGRAMS / "libhandlers.so"
@@ -48,6 +49,7 @@ WAYS = [
     way_of_signal(signal.SIGSEGV, ("segv", 1), (HANDLERS,)),
     way_of_signal(signal.SIGTERM, (f"signal:{signal.SIGTERM.value}", 1), (CHAINED,)),
     way_of_signal(signal.SIGTERM, (f"replaced:{signal.SIGTERM.value}", 1)),
+    way_of_signal(signal.SIGTERM, (f"own:{signal.SIGTERM.value}", 1)),
 ]
 
 
@@ -79,6 +81,9 @@ class Runs(halcyon_test.Behaviour):
 
 class WaysToEnd(Runs):
 
+    def own_environment(self, **settings):
+        return super().own_environment(**WITHOUT_OPENCL, **settings)
+
     def check_way(self, way, profile, finished):
         if way.statuses is not None:
             self.assertIn(finished.status, way.statuses, finished)
@@ -87,8 +92,9 @@ class WaysToEnd(Runs):
         self.assertFalse(Path(f"{profile}.parts").exists())
         if MPI.reports_faults and way.words[0] == "segv" and not way.preload:
             self.assertIn("address not mapped", finished.errors.lower())
-        for count in ("minor_faults", "cpu_wait"):  # of the operating system, measured at the end
-            self.assertTrue(all(value > 0 for value in kept.columns[f"rank_{count}"]), kept.columns[f"rank_{count}"])
+        # The operating system counts these; at the end of the run, they are measured.
+        self.assertTrue(all(kept.columns["rank_minor_faults"] > 0), kept.columns["rank_minor_faults"])
+        self.assertTrue(all(kept.columns["rank_cpu_wait"] >= 0), kept.columns["rank_cpu_wait"])
         self.assertIn("incomplete-run", [warning["code"] for warning in self.report(profile)["warnings"]])
 
     def test_each_keeps_all_that_was_recorded(self):
@@ -100,6 +106,12 @@ class WaysToEnd(Runs):
             for way, (profile, finished) in zip(WAYS, side_by_side.map(run, range(len(WAYS)))):
                 with self.subTest(way=way.words, preload=way.preload):
                     self.check_way(way, profile, finished)
+
+    def test_a_rank_that_ends_by_mpi_finalize_after_all(self):
+        finished = self.run_that_ends(SEGMENTS, "late", 1)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn(f"{SEGMENTS} segments of 2 of 2 ranks", finished.errors)
+        self.check(SEGMENTS, "exited")
 
     def test_a_signal_while_mpi_finalize_merges_the_ranks(self):
         finished = self.run_that_ends(SEGMENTS, f"merging:{signal.SIGXCPU.value}", 0)
@@ -152,6 +164,21 @@ class WaysToEnd(Runs):
 
 class KilledRuns(Runs):
 
+    def test_a_launcher_that_is_asked_to_end_twice(self):
+        # As by `timeout`, and by Ctrl-C: the launcher gets the signal with the command, and from it.
+        command = [HALCYON, "run", "-o", self.profile, "--", *MPI.launch(2), PROGRAM, SEGMENTS, "waits"]
+        with subprocess.Popen([str(word) for word in command], cwd=self.directory, env=self.own_environment(),
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                              start_new_session=True) as process:
+            said = iter(process.stderr.readline, "")
+            self.assertTrue(any("ready" in line for line in said))
+            os.killpg(process.pid, signal.SIGTERM)
+            told = "".join(said)
+        if MPI.kills_other_ranks and "no profile was written" in told:
+            self.skipTest(f"{MPI.name}'s launcher has killed the ranks at once")
+        self.assertIn(f"{SEGMENTS} segments of 2 of 2 ranks", told)
+        self.check(SEGMENTS, Profile(self.profile).attributes["exit_state"])
+
     @unittest.skipIf(MPI.kills_other_ranks, f"{MPI.name}'s launcher kills the other ranks before they have spilled")
     def test_a_rank_that_is_killed_before_it_spilled(self):
         finished = self.run_that_ends(SEGMENTS, f"signal:{signal.SIGKILL.value}", 1)
@@ -201,17 +228,19 @@ class Parts(Runs):
         self.assertEqual(again.status, 2)
         self.assertIn("never overwritten", again.errors)
 
-    def test_a_fault_that_a_library_answers_first_leaves_that_line_too(self):
-        finished = self.mpirun(2, [PROGRAM, SEGMENTS, "segv", 0], preload=[LIBRARY, HANDLERS],
-                               HALCYON_OUTPUT=self.profile, HALCYON_LIVE="on")
-        self.assertIn(f"halcyon recover {self.parts}\n", finished.errors)
+    def test_a_signal_that_a_library_answers_first_leaves_that_line_too(self):
+        for how in ("segv", f"signal:{signal.SIGTERM.value}", f"signal:{signal.SIGHUP.value}"):
+            finished = self.mpirun(2, [PROGRAM, SEGMENTS, how, 0], preload=[LIBRARY, HANDLERS],
+                                   HALCYON_OUTPUT=self.profile, HALCYON_LIVE="on")
+            self.assertIn(f"halcyon recover {self.parts}\n", finished.errors, how)
 
     def test_where_no_part_can_be_written_the_first_rank_says_so(self):
-        for how in ("_exit", "abort", f"signal:{signal.SIGTERM.value}"):
-            finished = self.mpirun(1, [PROGRAM, SEGMENTS, how], HALCYON_OUTPUT="/proc/run.h5")
+        by_signal = f"signal:{signal.SIGTERM.value}"
+        for how, more in (("_exit", ()), ("abort", ()), (by_signal, ()), (by_signal, (HANDLERS,))):
+            finished = self.mpirun(1, [PROGRAM, SEGMENTS, how], preload=[LIBRARY, *more], HALCYON_OUTPUT="/proc/run.h5")
             self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
                              ["halcyon: the run did not reach MPI_Finalize, and what it recorded is lost: cannot write "
-                              "to /proc/run.h5.parts"])
+                              "to /proc/run.h5.parts"], (how, more))
 
     def test_parts_of_some_ranks_and_damaged_ones(self):
         self.abort()

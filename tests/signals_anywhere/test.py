@@ -1,7 +1,7 @@
 """Signals that meet a program anywhere: their handlers may be the first of a thread to write to a file, and whatever the
 program was doing when they came, none of them waits for ever, and no write is missed."""
 import halcyon_test
-from halcyon_test import PROGRAMS
+from halcyon_test import PROGRAMS, WITHOUT_OPENCL
 
 PROGRAM = PROGRAMS / "storm"
 ANSWERS = PROGRAMS / "answers"
@@ -34,9 +34,10 @@ class SignalsAnywhere(halcyon_test.Behaviour):
     def test_handlers_that_are_there_before_mpi_init_go_on_as_ever(self):
         for what in ("deep", "tracks", "told"):
             with self.subTest(what):
-                plain = self.mpirun(1, [ANSWERS, what], preload=())
+                plain = self.mpirun(1, [ANSWERS, what], preload=(), **WITHOUT_OPENCL)
                 self.assertRegex(plain.output, "^[1-9][0-9]* answered, 0 ")
-                recorded = self.mpirun(1, [ANSWERS, what], HALCYON_OUTPUT=self.directory / f"{what}.h5")
+                recorded = self.mpirun(1, [ANSWERS, what], HALCYON_OUTPUT=self.directory / f"{what}.h5",
+                                       **WITHOUT_OPENCL)
                 self.assertEqual(recorded, plain)
                 self.assertTrue((self.directory / f"{what}.h5").exists())
 

@@ -131,8 +131,8 @@ bool PartFile::create() {
                                    (!read_at(0, reinterpret_cast<std::byte*>(&taken), sizeof taken) || taken == 0)));
   if (!is_ours) error_ = EEXIST;
   if (is_ours && write_at(0, beginning_.data(), beginning_.size())) return true;
-  // Other ranks may have written into it meanwhile.
-  if (is_new && direct::status(file_.number(), made) == 0 && made.st_size == 0) direct::remove_file(path_.c_str());
+  if (is_new && !is_among_ours) direct::remove_file(path_.c_str());
+  has_left_file_ = has_left_file_ || (is_new && is_among_ours);  // other ranks may be writing into it
   file_ = OwnDescriptor();
   errno = error_;
   return false;
@@ -411,9 +411,9 @@ void PartFile::remove_run() {
 }
 
 void PartFile::remove() {
-  if (!file_) return;
+  if (!file_ && !has_left_file_) return;
   struct stat state {};
-  if (direct::status(file_.number(), state) == 0 && state.st_nlink == 0) return;  // another rank has
+  if (file_ && direct::status(file_.number(), state) == 0 && state.st_nlink == 0) return;  // another rank has
   direct::remove_file(path_.c_str());
   direct::remove_directory(directory_.c_str());  // fails while it holds the parts of other ranks
 }

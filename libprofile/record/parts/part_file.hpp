@@ -157,6 +157,7 @@ class PartFile {
   OwnDescriptor spare_;
   std::uint64_t tails_written_ = 0;
   std::uint64_t writes_ = 0;
+  bool has_left_file_ = false;  // created, and not used: nothing could be written into it
   int error_ = 0;
 };
 

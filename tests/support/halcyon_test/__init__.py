@@ -4,7 +4,7 @@ A behaviour is a directory of tests/ with a test.py that ends in `halcyon_test.m
 only Debian's Python modules.
 """
 from .behaviour import Behaviour, main, skip
-from .commands import TIME_LIMIT, Finished, output_of
+from .commands import TIME_LIMIT, WITHOUT_OPENCL, Finished, output_of
 from .hosts import ENTER, Hosts, NoHosts
 from .machine import MOST_FOREIGN_CPU, foreign_cpu_seconds, processes_that_name
 from .made_up_times import is_delayed, make_up_times, write_disturbed_profile

@@ -10,6 +10,10 @@ TIME_LIMIT = 240  # seconds, far above what any command takes: it ends what hang
 PROGRESS_OF_MERGING = re.compile(r"^halcyon: the program has ended; merging .*\n", re.M)
 
 
+# MPICH's hwloc may load OpenCL, and LLVM with it, which handles signals that would end the program.
+WITHOUT_OPENCL = {"HWLOC_COMPONENTS": "-opencl"}
+
+
 class Finished:
     """Status and output of a command that has ended. The progress of merging is left out."""
 
