@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <new>
 
@@ -38,10 +37,12 @@ class Scratch {
 /// completed requests; what is pending under them is looked up only once MPI has completed something.
 class Completion {
  public:
-  Completion(int count, const MPI_Request* requests) noexcept
-      : made_(recorder->calls.requests.made()), before_(count), count_(before_.data() != nullptr ? count : 0) {
-    if (count_ > 0) std::memcpy(before_.data(), requests, static_cast<std::size_t>(count_) * sizeof *requests);
-    if (count_ < count) tell_memory_has_run_out();
+  [[gnu::always_inline]] Completion(int count, const MPI_Request* requests) noexcept
+      : made_(recorder->calls.requests.made()),
+        before_(count),
+        count_(before_.data() != nullptr && requests != nullptr ? count : 0) {
+    for (int i = 0; i < count_; ++i) before_[i] = requests[i];
+    if (__builtin_expect(before_.data() == nullptr, 0)) tell_memory_has_run_out();
   }
 
   /// Request `index` has completed. Boundaries are handled in finish(), so that the segments they end have all volumes.
@@ -72,7 +73,7 @@ class Completion {
 
   std::uint64_t made_;
   Scratch<MPI_Request> before_;
-  int count_;           // 0 if memory has run out: then nothing is noted
+  int count_;           // 0 if memory has run out, or the program gives no array: then nothing is noted
   int boundaries_ = 0;  // complete, but not yet handled
 };
 
@@ -124,13 +125,38 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   return result;
 }
 
-// Not inlined, so that a test that finds nothing does not pay for its stack frame.
-[[gnu::noinline]] void note_tested(RecordedCall& call, Completion& completion, int result, const MPI_Request* request,
-                                   const MPI_Status& status) {
+// What follows a completion is not inlined, so that a poll that finds nothing does not pay for its registers.
+[[gnu::noinline]] void note_one(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
+                                int index, const MPI_Status& status) {
   call.ended();
-  if (result == MPI_SUCCESS) completion.completed(call, 0, status);
-  completion.finish(call, result, request);
+  if (result == MPI_SUCCESS && index != MPI_UNDEFINED) completion.completed(call, index, status);
+  completion.finish(call, result, requests);
 }
+
+// After an error in a status, the requests without an error have still completed (MPI 3.1, 3.7.5).
+[[gnu::noinline]] void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
+                                const Statuses& statuses) {
+  call.ended();
+  for (int i = 0; i < completion.count(); ++i) {
+    if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
+      completion.completed(call, i, statuses[i]);
+    }
+  }
+  completion.finish(call, result, requests);
+}
+
+[[gnu::noinline]] void note_some(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
+                                 int done, const int* indices, const Statuses& statuses) {
+  call.ended();
+  for (int i = 0; (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) && done != MPI_UNDEFINED && i < done; ++i) {
+    if (result == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_SUCCESS) {
+      completion.completed(call, indices[i], statuses[i]);
+    }
+  }
+  completion.finish(call, result, requests);
+}
+
+bool has_found_nothing(int result, int found) { return result == MPI_SUCCESS && found == 0; }
 
 [[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, int* flag, MPI_Status* status) {
@@ -140,24 +166,12 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = next(request, flag, status);
-  if (result == MPI_SUCCESS && *flag == 0) {
+  if (has_found_nothing(result, *flag)) {
     call.found_nothing();
   } else {
-    note_tested(call, completion, result, request, *status);
+    note_one(call, completion, result, request, 0, *status);
   }
   return result;
-}
-
-// After an error in a status, the requests without an error have still completed (MPI 3.1, 3.7.5).
-void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
-              const Statuses& statuses) {
-  call.ended();
-  for (int i = 0; i < completion.count(); ++i) {
-    if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
-      completion.completed(call, i, statuses[i]);
-    }
-  }
-  completion.finish(call, result, requests);
 }
 
 int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
@@ -176,14 +190,14 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller,
   return result;
 }
 
-int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
-                     int* flag, MPI_Status* statuses) {
+[[gnu::always_inline]] inline int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller,
+                                                   int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
   RecordedCall call(CallClass::poll, caller);
   if (!call.records()) return next(count, requests, flag, statuses);
   Completion completion(count, requests);
   Statuses filled(count, statuses);
   const int result = next(count, requests, flag, filled.data());
-  if (result == MPI_SUCCESS && *flag == 0) {
+  if (has_found_nothing(result, *flag)) {
     call.found_nothing();
   } else {
     note_all(call, completion, result, requests, filled);
@@ -199,62 +213,52 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = next(count, requests, index, status);
-  call.ended();
-  if (result == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
-  completion.finish(call, result, requests);
+  note_one(call, completion, result, requests, *index, *status);
   return result;
 }
 
-int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
-                     MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+[[gnu::always_inline]] inline int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
+                                                   Caller caller, int count, MPI_Request* requests, int* index,
+                                                   int* flag, MPI_Status* status) {
   RecordedCall call(CallClass::poll, caller);
   if (!call.records()) return next(count, requests, index, flag, status);
   Completion completion(count, requests);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = next(count, requests, index, flag, status);
-  if (result == MPI_SUCCESS && *flag == 0) {
+  if (has_found_nothing(result, *flag)) {
     call.found_nothing();
-    return result;
+  } else {
+    note_one(call, completion, result, requests, *index, *status);
   }
-  call.ended();
-  if (result == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.completed(call, *index, *status);
-  completion.finish(call, result, requests);
-  return result;
-}
-
-[[gnu::always_inline]] inline int complete_some(CallClass call_class, Caller caller,
-                                                int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), int count,
-                                                MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  RecordedCall call(call_class, caller);
-  if (!call.records()) return next(count, requests, done, indices, statuses);
-  Completion completion(count, requests);
-  Statuses filled(count, statuses);
-  const int result = next(count, requests, done, indices, filled.data());
-  if (call_class == CallClass::poll && result == MPI_SUCCESS && *done == 0) {
-    call.found_nothing();
-    return result;
-  }
-  call.ended();
-  if ((result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) && *done != MPI_UNDEFINED) {
-    for (int i = 0; i < *done; ++i) {
-      if (result == MPI_SUCCESS || filled[i].MPI_ERROR == MPI_SUCCESS) {
-        completion.completed(call, indices[i], filled[i]);
-      }
-    }
-  }
-  completion.finish(call, result, requests);
   return result;
 }
 
 int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
                       MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  return complete_some(CallClass::p2p, caller, next, count, requests, done, indices, statuses);
+  RecordedCall call(CallClass::p2p, caller);
+  if (!call.records()) return next(count, requests, done, indices, statuses);
+  Completion completion(count, requests);
+  Statuses filled(count, statuses);
+  const int result = next(count, requests, done, indices, filled.data());
+  note_some(call, completion, result, requests, *done, indices, filled);
+  return result;
 }
 
-int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
-                      MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
-  return complete_some(CallClass::poll, caller, next, count, requests, done, indices, statuses);
+[[gnu::always_inline]] inline int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
+                                                    Caller caller, int count, MPI_Request* requests, int* done,
+                                                    int* indices, MPI_Status* statuses) {
+  RecordedCall call(CallClass::poll, caller);
+  if (!call.records()) return next(count, requests, done, indices, statuses);
+  Completion completion(count, requests);
+  Statuses filled(count, statuses);
+  const int result = next(count, requests, done, indices, filled.data());
+  if (has_found_nothing(result, *done)) {
+    call.found_nothing();
+  } else {
+    note_some(call, completion, result, requests, *done, indices, filled);
+  }
+  return result;
 }
 
 int wrap_MPI_Start(int (*next)(MPI_Request*), Caller caller, MPI_Request* request) {
@@ -277,7 +281,7 @@ int wrap_MPI_Startall(int (*next)(int, MPI_Request*), Caller caller, int count, 
 
 int wrap_MPI_Request_free(int (*next)(MPI_Request*), Caller caller, MPI_Request* request) {
   RecordedCall call(CallClass::local, caller);
-  if (!call.records()) return next(request);
+  if (!call.records() || request == nullptr) return next(request);
   {
     const SharedStateLock lock;
     recorder->calls.requests.erase(*request);
