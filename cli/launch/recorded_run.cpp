@@ -1,6 +1,7 @@
 #include "cli/launch/recorded_run.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,6 +67,16 @@ void take_word(const Receipts& receipts, RecordedRunEnd& end) {
   }
 }
 
+// A launcher that is killed, or asked twice to end, leaves ranks behind that may still be saving what they recorded.
+void wait_for_ranks(const Receipts& receipts) {
+  constexpr int most_steps = 250;
+  constexpr int step = 20;  // ms
+  const auto may_get_words = [](const TemporaryFile& receipt) { return is_held(receipt.descriptor()); };
+  for (int i = 0; i < most_steps && std::any_of(receipts.begin(), receipts.end(), may_get_words); ++i) {
+    poll(nullptr, 0, step);
+  }
+}
+
 Outcome<LaunchCommand> prepared(const RecordedRunRequest& request, const Environment& of_this_run) {
   const Outcome<std::string> preload = preload_list(request.launcher.family, !request.options.inject.empty());
   if (!preload) return preload.failure();
@@ -106,6 +117,10 @@ Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRe
   if (!end) return end.failure();
   RecordedRunEnd run{.status = end->status, .profile = std::nullopt};
   take_word(*receipts, run);
+  if (run.status != 0 && (!run.profile || run.is_of_parts)) {
+    wait_for_ranks(*receipts);
+    take_word(*receipts, run);
+  }
   return run;
 }
 

@@ -30,6 +30,7 @@ class TemporaryFile {
   ~TemporaryFile();
 
   const std::string& path() const { return path_; }
+  int descriptor() const { return file_.number(); }
   /// What is in it now, also if its directory is gone.
   std::string content() const;
 

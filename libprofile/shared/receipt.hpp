@@ -47,6 +47,7 @@ class Receipt {
   bool open(const std::string& path) {
     file_ = OwnDescriptor(opened(path));
     path_ = path;
+    hold();
     return static_cast<bool>(file_);
   }
   explicit operator bool() const { return static_cast<bool>(file_); }
@@ -59,6 +60,7 @@ class Receipt {
     if (!file_.is_still_ours()) {  // the program has closed it
       file_ = OwnDescriptor();
       file_ = OwnDescriptor(opened(path_));
+      hold();
     }
     const iovec words[] = {{&what, 1}, {const_cast<char*>(path), length}};  // which are only read
     long written = 0;
@@ -68,6 +70,10 @@ class Receipt {
 
  private:
   static int opened(const std::string& path) { return direct::open(path.c_str(), O_WRONLY | O_NOFOLLOW); }
+  // While this process lives, `halcyon run` sees that there may be further words.
+  void hold() const {
+    if (file_) direct::lock_byte(file_.number(), static_cast<off_t>(receipt_size) + getpid());
+  }
   // `halcyon run` locks it as long as it lives.
   bool is_awaited() const {
     if (flock(file_.number(), LOCK_SH | LOCK_NB) != 0) return true;  // or the file system has no locks
@@ -78,6 +84,15 @@ class Receipt {
   OwnDescriptor file_;
   std::string path_;
 };
+
+/// Whether a process holds the receipt in which it may leave words. Not that of `file`, a descriptor of it.
+inline bool is_held(int file) {
+  struct flock held {};
+  held.l_type = F_WRLCK;
+  held.l_whence = SEEK_SET;
+  held.l_start = static_cast<off_t>(receipt_size);
+  return fcntl(file, F_GETLK, &held) == 0 && held.l_type != F_UNLCK;
+}
 
 /// The words in a receipt; nothing if no rank has left any.
 struct Word {

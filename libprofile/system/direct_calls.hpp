@@ -24,6 +24,15 @@ inline int open(const char* path, int flags, mode_t mode = 0) { return open_at(A
 inline int close(int file) { return static_cast<int>(syscall(SYS_close, file)); }
 /// A copy of the descriptor whose number is not below `least`.
 inline int duplicate(int file, int least) { return static_cast<int>(syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, least)); }
+/// Locks a byte, which may lie behind the end of the file, for this process: until it ends, or closes the file.
+inline int lock_byte(int file, off_t at) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = at;
+  lock.l_len = 1;
+  return static_cast<int>(syscall(SYS_fcntl, file, F_SETLK, &lock));
+}
 inline int status(int file, struct stat& status) { return static_cast<int>(syscall(SYS_fstat, file, &status)); }
 
 /// Of the name itself, if it is a link.
