@@ -1,16 +1,16 @@
 #!/usr/bin/python3
 """Prints the tables of docs/families.md: which behaviours each MPI family shows, and what recording costs there.
 
-usage: bench/families.py [--without NAME]... [--cost-only | --behaviours-only]
+usage: bench/families.py [--without NAME]... [--cost-only | --behaviours-only] [--before BUILD]
 
-Behaviours are those that tests/CMakeLists.txt registers with EVERY_MPI. The cost is measured with and without the
-recorder by turns, on one rank.
+Behaviours are those that tests/CMakeLists.txt registers with EVERY_MPI. The cost is measured by turns without the
+recorder, with it, and, if --before names another build directory, with that of an earlier state, on one rank. The least
+time of each counts: whatever else runs on the machine only adds to it.
 """
 import argparse
 import json
 import os
 import re
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -20,8 +20,8 @@ BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build/release")).reso
 sys.path.insert(0, str(SOURCE / "tests/support"))
 from halcyon_test.mpi_family import FAMILIES  # noqa: E402
 
-PAIRS = 7
-CALLS = {"send": 10_000_000, "segments": 1_000_000, "poll": 10_000_000, "poll-30ns": 10_000_000}
+TURNS = 15
+CALLS = {"send": 1_000_000, "segments": 100_000, "poll": 200_000, "poll-30ns": 200_000}  # some 20 ms
 TIME_LIMIT = 900  # seconds; of a behaviour
 
 
@@ -71,30 +71,31 @@ def table_of_behaviours(without):
 
 # -- cost
 
-def nanoseconds(family, what, recorded):
+def nanoseconds(family, what, build):
+    """Of a call, recorded by the library of this build, or without a library."""
     words = family.launch(1)
-    if recorded:
-        library = BUILD / "lib" / f"libhalcyon{family.suffix}.so"
-        settings = {"LD_PRELOAD": library, "HALCYON_OUTPUT": "/dev/null/none.h5", "HALCYON_BOUNDARY_RANKS": 1,
-                    "HALCYON_COUNTER": "cpu"}
+    if build is not None:
+        settings = {"LD_PRELOAD": build / "lib" / f"libhalcyon{family.suffix}.so", "HALCYON_OUTPUT": "/dev/null/none.h5",
+                    "HALCYON_BOUNDARY_RANKS": 1, "HALCYON_COUNTER": "cpu"}
         for name, value in settings.items():
             words += family.exported(name, value)
     program = BUILD / f"bench{family.programs}" / "calls"
     finished = subprocess.run([*words, str(program), what, str(CALLS[what])], capture_output=True, text=True,
-                              check=True, env=environment_of(family))
+                              check=True, env={**environment_of(family), "OMPI_MCA_mpi_yield_when_idle": "0"})
     return json.loads(next(line for line in finished.stdout.splitlines() if line.startswith('{"')))["ns"]
 
 
-def table_of_costs():
+def table_of_costs(before):
+    builds = [None, *([before] if before else []), BUILD]
     rows = [["added to", *(family.name for family in FAMILIES.values())]]
     for what, label in (("send", "a point-to-point call, with CPU time"), ("segments", "a boundary, all features"),
                         ("poll", "a poll that finds nothing"), ("poll-30ns", "a poll after 30 ns of work")):
         rows.append([label])
         for family in FAMILIES.values():
-            pairs = [(nanoseconds(family, what, False), nanoseconds(family, what, True)) for _ in range(PAIRS)]
-            added = sorted(recorded - bare for bare, recorded in pairs)
-            rows[-1].append(f"{statistics.median(added):.0f} ns ({added[1]:.0f} to {added[-2]:.0f}) "
-                            f"of {statistics.median(bare for bare, _ in pairs):.0f}")
+            turns = [[nanoseconds(family, what, build) for build in builds] for _ in range(TURNS)]
+            bare, *recorded = (min(times) for times in zip(*turns))
+            *old, new = (f"{time - bare:.1f} ns" for time in recorded)
+            rows[-1].append("".join(f"{each} before, " for each in old) + f"{new} of {bare:.1f}")
             say(f"{label} with {family.name}: {rows[-1][-1]}")
     return rows
 
@@ -111,9 +112,10 @@ def main():
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--cost-only", action="store_true")
     which.add_argument("--behaviours-only", action="store_true")
+    parser.add_argument("--before", type=Path, metavar="BUILD", help="also measure the recorder of this build directory")
     arguments = parser.parse_args()
     if not arguments.behaviours_only:
-        print(markdown(table_of_costs()) + "\n")
+        print(markdown(table_of_costs(arguments.before)) + "\n")
     if not arguments.cost_only:
         print(markdown(table_of_behaviours(arguments.without)))
 
