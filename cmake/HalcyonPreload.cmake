@@ -37,8 +37,9 @@ function(halcyon_wrappers target tool function_set includes)
   target_compile_options(${target} PRIVATE -Wno-unused-function)
   # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
   # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
+  target_compile_options(${target} PRIVATE -fno-exceptions)
   # A poll copies a few handles: a loop is faster than a call of memcpy.
-  target_compile_options(${target} PRIVATE -fno-exceptions -fno-tree-loop-distribute-patterns)
+  target_compile_options(${target} PRIVATE -fno-tree-loop-distribute-patterns)
   if(HALCYON_SANITIZE_PRELOADED MATCHES "address")
     # A frame that is left so keeps the sanitizer's marks on the stack, where the next one finds them.
     target_compile_options(${target} PRIVATE --param=asan-stack=0)

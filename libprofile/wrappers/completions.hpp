@@ -125,38 +125,40 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
   return result;
 }
 
+// After an error in a status, the requests without an error have still completed (MPI 3.1, 3.7.5).
+bool has_completed(int result, const MPI_Status& status) {
+  return result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && status.MPI_ERROR == MPI_SUCCESS);
+}
+
+// The pointers of a call that failed may be null: MPI has refused them.
+bool has_found_nothing(int result, const int* found) { return result == MPI_SUCCESS && *found == 0; }
+
 // What follows a completion is not inlined, so that a poll that finds nothing does not pay for its registers.
 [[gnu::noinline]] void note_one(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
-                                int index, const MPI_Status& status) {
+                                const int* index, const MPI_Status& status) {
   call.ended();
-  if (result == MPI_SUCCESS && index != MPI_UNDEFINED) completion.completed(call, index, status);
+  if (result == MPI_SUCCESS && *index != MPI_UNDEFINED) completion.completed(call, *index, status);
   completion.finish(call, result, requests);
 }
 
-// After an error in a status, the requests without an error have still completed (MPI 3.1, 3.7.5).
 [[gnu::noinline]] void note_all(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
                                 const Statuses& statuses) {
   call.ended();
   for (int i = 0; i < completion.count(); ++i) {
-    if (result == MPI_SUCCESS || (result == MPI_ERR_IN_STATUS && statuses[i].MPI_ERROR == MPI_SUCCESS)) {
-      completion.completed(call, i, statuses[i]);
-    }
+    if (has_completed(result, statuses[i])) completion.completed(call, i, statuses[i]);
   }
   completion.finish(call, result, requests);
 }
 
 [[gnu::noinline]] void note_some(RecordedCall& call, Completion& completion, int result, const MPI_Request* requests,
-                                 int done, const int* indices, const Statuses& statuses) {
+                                 const int* done, const int* indices, const Statuses& statuses) {
   call.ended();
-  for (int i = 0; (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) && done != MPI_UNDEFINED && i < done; ++i) {
-    if (result == MPI_SUCCESS || statuses[i].MPI_ERROR == MPI_SUCCESS) {
-      completion.completed(call, indices[i], statuses[i]);
-    }
+  const bool may_have_completed = (result == MPI_SUCCESS || result == MPI_ERR_IN_STATUS) && *done != MPI_UNDEFINED;
+  for (int i = 0; may_have_completed && i < *done; ++i) {
+    if (has_completed(result, statuses[i])) completion.completed(call, indices[i], statuses[i]);
   }
   completion.finish(call, result, requests);
 }
-
-bool has_found_nothing(int result, int found) { return result == MPI_SUCCESS && found == 0; }
 
 [[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, int* flag, MPI_Status* status) {
@@ -166,10 +168,11 @@ bool has_found_nothing(int result, int found) { return result == MPI_SUCCESS && 
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = next(request, flag, status);
-  if (has_found_nothing(result, *flag)) {
+  if (has_found_nothing(result, flag)) {
     call.found_nothing();
   } else {
-    note_one(call, completion, result, request, 0, *status);
+    const int only = 0;
+    note_one(call, completion, result, request, &only, *status);
   }
   return result;
 }
@@ -197,7 +200,7 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller,
   Completion completion(count, requests);
   Statuses filled(count, statuses);
   const int result = next(count, requests, flag, filled.data());
-  if (has_found_nothing(result, *flag)) {
+  if (has_found_nothing(result, flag)) {
     call.found_nothing();
   } else {
     note_all(call, completion, result, requests, filled);
@@ -213,7 +216,7 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = next(count, requests, index, status);
-  note_one(call, completion, result, requests, *index, *status);
+  note_one(call, completion, result, requests, index, *status);
   return result;
 }
 
@@ -226,10 +229,10 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
   const int result = next(count, requests, index, flag, status);
-  if (has_found_nothing(result, *flag)) {
+  if (has_found_nothing(result, flag)) {
     call.found_nothing();
   } else {
-    note_one(call, completion, result, requests, *index, *status);
+    note_one(call, completion, result, requests, index, *status);
   }
   return result;
 }
@@ -241,7 +244,7 @@ int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), C
   Completion completion(count, requests);
   Statuses filled(count, statuses);
   const int result = next(count, requests, done, indices, filled.data());
-  note_some(call, completion, result, requests, *done, indices, filled);
+  note_some(call, completion, result, requests, done, indices, filled);
   return result;
 }
 
@@ -253,10 +256,10 @@ int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), C
   Completion completion(count, requests);
   Statuses filled(count, statuses);
   const int result = next(count, requests, done, indices, filled.data());
-  if (has_found_nothing(result, *done)) {
+  if (has_found_nothing(result, done)) {
     call.found_nothing();
   } else {
-    note_some(call, completion, result, requests, *done, indices, filled);
+    note_some(call, completion, result, requests, done, indices, filled);
   }
   return result;
 }
