@@ -9,6 +9,7 @@
 //   kinds       eight threads meet boundaries of different kinds, in an order that no two ranks share
 //   shortlived  a thousand threads, one after the other, each with a call of its own
 //   failing     calls that fail, under MPI_ERRORS_RETURN
+//   null        calls that complete, start and free requests, without the arrays, flags and counts that they need
 //   truncated   receives whose message is too long, under MPI_ERRORS_RETURN, and what comes after under their handles
 //   handler     calls that fail, and an error handler of the program's own
 //   jumps       an error handler that leaves the failed call by longjmp
@@ -32,9 +33,9 @@ enum { rounds = 300, threads = 8, early_writes = 1000 };
 static int rank, ranks;
 static MPI_Comm comms[threads];
 
-static void *read_for_ever(void *pipe) {
+static void* read_for_ever(void* pipe) {
   char byte;
-  while (read(*(int *)pipe, &byte, 1) >= 0) {
+  while (read(*(int*)pipe, &byte, 1) >= 0) {
   }
   return NULL;
 }
@@ -42,7 +43,7 @@ static void *read_for_ever(void *pipe) {
 static void cancelled(void) {
   int ends[2];
   pthread_t thread;
-  void *result;
+  void* result;
   if (pipe(ends) != 0) return;
   pthread_create(&thread, NULL, read_for_ever, &ends[0]);
   pthread_cancel(thread); /* read is where it can be cancelled, whenever it gets there */
@@ -50,7 +51,7 @@ static void cancelled(void) {
   puts(result == PTHREAD_CANCELED ? "cancelled" : "not cancelled");
 }
 
-static int fail_to_copy(MPI_Comm comm, int key, void *state, void *in, void *out, int *flag) {
+static int fail_to_copy(MPI_Comm comm, int key, void* state, void* in, void* out, int* flag) {
   (void)comm, (void)key, (void)state, (void)in, (void)out;
   puts("copied");
   *flag = 0;
@@ -63,7 +64,7 @@ static void attribute(void) {
   MPI_Comm_set_attr(MPI_COMM_WORLD, key, &key);
 }
 
-static void *communicate(void *argument) {
+static void* communicate(void* argument) {
   const int thread = (int)(long)argument;
   MPI_Comm comm = comms[thread];
   for (int i = 0; i < rounds; ++i) {
@@ -83,17 +84,17 @@ static void *communicate(void *argument) {
   return NULL;
 }
 
-static void several_threads(void *(*work)(void *)) {
+static void several_threads(void* (*work)(void*)) {
   pthread_t ids[threads];
   for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void *)i);
+  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void*)i);
   for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
 }
 
 static atomic_int is_over, writes;
 
-static void *write_until_over(void *unused) {
-  FILE *file = tmpfile();
+static void* write_until_over(void* unused) {
+  FILE* file = tmpfile();
   while (!is_over) {
     fwrite("x", 1, 1, file);
     ++writes;
@@ -116,7 +117,7 @@ static void early(pthread_t writer) {
   pthread_join(writer, NULL);
 }
 
-static void *meet_for_ever(void *argument) {
+static void* meet_for_ever(void* argument) {
   for (;;) communicate(argument);
   return NULL;
 }
@@ -124,12 +125,12 @@ static void *meet_for_ever(void *argument) {
 static void aborts(void) {
   pthread_t ids[threads];
   for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
-  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, meet_for_ever, (void *)i);
+  for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, meet_for_ever, (void*)i);
   for (int i = 0; i < rounds; ++i) MPI_Barrier(MPI_COMM_WORLD);
   MPI_Abort(MPI_COMM_WORLD, 9);
 }
 
-static void *exchange(void *argument) {
+static void* exchange(void* argument) {
   const int thread = (int)(long)argument, last = (rank + ranks - 1) % ranks, next = (rank + 1) % ranks;
   MPI_Comm comm = comms[thread];
   char out[8] = {0}, in[64];
@@ -148,7 +149,7 @@ static void *exchange(void *argument) {
   return NULL;
 }
 
-static void *meet(void *argument) {
+static void* meet(void* argument) {
   const int thread = (int)(long)argument;
   for (int i = 0; i < rounds; ++i) {
     int one = 1, sum = 0;
@@ -158,7 +159,7 @@ static void *meet(void *argument) {
   return NULL;
 }
 
-static void *send_to_nobody(void *unused) {
+static void* send_to_nobody(void* unused) {
   MPI_Send(NULL, 0, MPI_CHAR, MPI_PROC_NULL, 0, MPI_COMM_WORLD);
   return unused;
 }
@@ -178,6 +179,43 @@ static void failing(void) {
   const int bad_type = MPI_Allreduce(MPI_IN_PLACE, data, 1, MPI_DATATYPE_NULL, MPI_MAX, MPI_COMM_WORLD);
   const int bad_receive = MPI_Recv(data, 4, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   printf("%d %d %d\n", bad_rank != MPI_SUCCESS, bad_type != MPI_SUCCESS, bad_receive != MPI_SUCCESS);
+}
+
+static int class_of(int error) {
+  int error_class = -1;
+  MPI_Error_class(error, &error_class);
+  return error_class;
+}
+
+static void null(void) {
+  int index, found, indices[2];
+  MPI_Request one = MPI_REQUEST_NULL;
+  MPI_Status status;
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int classes[] = {
+      class_of(MPI_Wait(NULL, &status)),
+      class_of(MPI_Waitall(2, NULL, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Waitany(2, NULL, &index, &status)),
+      class_of(MPI_Waitsome(2, NULL, &found, indices, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Test(NULL, &found, &status)),
+      class_of(MPI_Testall(2, NULL, &found, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Testany(2, NULL, &index, &found, &status)),
+      class_of(MPI_Testsome(2, NULL, &found, indices, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Test(&one, NULL, &status)),
+      class_of(MPI_Testall(1, &one, NULL, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Testany(1, &one, NULL, NULL, &status)),
+      class_of(MPI_Testsome(1, &one, NULL, NULL, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Waitany(1, &one, NULL, &status)),
+      class_of(MPI_Waitsome(1, &one, NULL, NULL, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Waitall(-1, &one, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Testall(-1, &one, &found, MPI_STATUSES_IGNORE)),
+      class_of(MPI_Start(NULL)),
+      class_of(MPI_Startall(2, NULL)),
+      class_of(MPI_Request_free(NULL)),
+  };
+  for (size_t i = 0; i < sizeof classes / sizeof *classes; ++i) printf("%d ", classes[i]);
+  puts("");
 }
 
 static void truncated(void) {
@@ -203,7 +241,7 @@ static void truncated(void) {
 }
 
 static int handled;
-static void handle(MPI_Comm *comm, int *error, ...) {
+static void handle(MPI_Comm* comm, int* error, ...) {
   int size, error_class;
   MPI_Comm_size(*comm, &size);
   MPI_Error_class(*error, &error_class);
@@ -226,10 +264,10 @@ static void handler(void) {
   printf("%d failed, %d handled\n", failed, handled);
 }
 
-// Calls that fail and are left by a jump: from deep below, from the very function that jumps back to itself; what is called then
-// lies higher, lower or just there.
+// Calls that fail and are left by a jump: from deep below, from the very function that jumps back to itself; what is
+// called then lies higher, lower or just there.
 static jmp_buf back;
-static void jump(MPI_Comm *comm, int *error, ...) {
+static void jump(MPI_Comm* comm, int* error, ...) {
   (void)comm;
   (void)error;
   longjmp(back, 1);
@@ -239,7 +277,7 @@ static __attribute__((noinline)) void fail_below(int depth) {
   volatile char room[200];
   room[0] = (char)depth;
   if (depth > 0) fail_below(depth - 1);
-  if (depth == 0) MPI_Send((void *)room, 1, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD);
+  if (depth == 0) MPI_Send((void*)room, 1, MPI_CHAR, ranks + 7, 0, MPI_COMM_WORLD);
   room[1] = room[0];
 }
 
@@ -290,7 +328,7 @@ static void pcontrol(void) {
 static void unreadable(void) {
   int ends[2];
   if (pipe(ends) != 0) return;
-  const void *volatile nowhere = (const void *)(sizeof ends);  // volatile, or the compiler would warn
+  const void* volatile nowhere = (const void*)(sizeof ends);  // volatile, or the compiler would warn
   const ssize_t written = write(ends[1], nowhere, 100);
   puts(written < 0 && errno == EFAULT ? "refused" : "written");
 }
@@ -301,8 +339,8 @@ static void count_child(int signal) {
   ++children;
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "";
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
   int provided;
   const pthread_t writer = strcmp(what, "early") == 0 ? start_early() : pthread_self();
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -318,6 +356,7 @@ int main(int argc, char **argv) {
   if (strcmp(what, "kinds") == 0) several_threads(meet);
   if (strcmp(what, "shortlived") == 0) shortlived();
   if (strcmp(what, "failing") == 0) failing();
+  if (strcmp(what, "null") == 0) null();
   if (strcmp(what, "truncated") == 0) truncated();
   if (strcmp(what, "handler") == 0) handler();
   if (strcmp(what, "jumps") == 0) jumps();
@@ -330,6 +369,7 @@ int main(int argc, char **argv) {
     for (int file = 0; file < 3; ++file) close(file);
   }
   MPI_Finalize();
-  if (strcmp(what, "children") == 0) printf("%d children, %d to wait for\n", (int)children, waitpid(-1, NULL, WNOHANG) > 0);
+  if (strcmp(what, "children") == 0)
+    printf("%d children, %d to wait for\n", (int)children, waitpid(-1, NULL, WNOHANG) > 0);
   return 0;
 }

@@ -3,7 +3,8 @@
 //   the stack) | small_stack:N (segv, where signal handlers have so many bytes) | signal:N | replaced:N (the handler
 //   that is there is replaced by one that calls it with the number alone, and then signal:N) | own:N (a handler of its
 //   own sets the default and sends the signal again) | late (quick_exit, where a function that was registered before
-//   MPI_Init calls MPI_Finalize) | child:N (a forked child, then finalize) | vfork (a child that calls _exit, then
+//   MPI_Init calls MPI_Finalize) | answered:N (a handler that was there before MPI_Init returns; its files may have no
+//   more bytes then; finalize) | child:N (a forked child, then finalize) | vfork (a child that calls _exit, then
 //   finalize) | quota:N (its files may have N bytes, then finalize) | writing (finalize, after telling its children the
 //   rank's process in DIES_PROCESS) | closes (all files above those of the MPI library, then finalize) | opens (saves
 //   its records, as another rank may ask it to, and opens files up to its limit, then finalize) | cuts (its live record
@@ -129,6 +130,11 @@ static void send_again(int number) {
   signal(number, SIG_DFL);
   raise(number);
 }
+static volatile sig_atomic_t answers;
+static void answer(int number) {
+  (void)number;
+  ++answers;
+}
 static void finalize_late(void) {
   int is_initialized = 0, is_finalized = 0;
   MPI_Initialized(&is_initialized);
@@ -146,6 +152,7 @@ static void limit_files_to(long bytes) {
 int main(int argc, char** argv) {
   int rank = 0;
   if (argc > 2 && strcmp(argv[2], "late") == 0) at_quick_exit(finalize_late);
+  if (argc > 2 && strncmp(argv[2], "answered:", 9) == 0) signal(atoi(argv[2] + 9), answer);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strncmp(argv[2], "quota:", 6) == 0 && atoi(argv[3]) == rank) limit_files_to(atol(argv[2] + 6));
@@ -183,6 +190,11 @@ int main(int argc, char** argv) {
       raise(atoi(how + 4));
     }
     if (strcmp(how, "late") == 0) quick_exit(0);
+    if (strncmp(how, "answered:", 9) == 0) {
+      limit_files_to(0);
+      raise(atoi(how + 9));
+      printf("answered %d\n", (int)answers);
+    }
     if (strncmp(how, "merging:", 8) == 0) signal_soon(atoi(how + 8));
     if (strcmp(how, "writing") == 0) {
       char process[20];

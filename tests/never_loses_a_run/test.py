@@ -113,6 +113,14 @@ class WaysToEnd(Runs):
         self.assertIn(f"{SEGMENTS} segments of 2 of 2 ranks", finished.errors)
         self.check(SEGMENTS, "exited")
 
+    def test_a_rank_that_answers_a_signal_while_no_file_can_be_written(self):
+        words = [PROGRAM, SEGMENTS, f"answered:{signal.SIGXCPU.value}"]
+        plain = self.mpirun(2, words, preload=())
+        self.assertEqual((plain.status, plain.output), (0, "answered 1\n" * 2), plain)
+        recorded = self.mpirun(2, words, HALCYON_OUTPUT=self.profile)
+        self.assertEqual((recorded.status, recorded.output), (0, plain.output), recorded)
+        self.assertIn("what the ranks recorded is lost", recorded.errors)
+
     def test_a_signal_while_mpi_finalize_merges_the_ranks(self):
         finished = self.run_that_ends(SEGMENTS, f"merging:{signal.SIGXCPU.value}", 0)
         self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGXCPU), finished)
