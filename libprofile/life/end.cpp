@@ -1,10 +1,12 @@
 #include "libprofile/life/end.hpp"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <exception>
 #include <string>
 
+#include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/life/exit_gate.hpp"
 #include "libprofile/life/signals.hpp"
 #include "libprofile/record/messages.hpp"
@@ -36,6 +38,7 @@ bool end_last_segment(Recorder& run, ThreadState& thread) {
 void end_recording() noexcept try {
   if (!is_the_recorded_process() || (!recording.load() && !recorder->gate.has_left())) return;
   const NotRecorded guard;
+  const SignalBlocked no_death_by_quota(SIGXFSZ);  // MPI, too, may write files for what we ask of it, as MPICH 5 does
   Recorder& run = *recorder;
   ThreadState& thread = current_thread();
   const bool has_records = end_last_segment(run, thread);
