@@ -72,7 +72,7 @@ class Receipt {
   static int opened(const std::string& path) { return direct::open(path.c_str(), O_WRONLY | O_NOFOLLOW); }
   // While this process lives, `halcyon run` sees that there may be further words.
   void hold() const {
-    if (file_) direct::lock_byte(file_.number(), static_cast<off_t>(receipt_size) + getpid());
+    if (file_) direct::hold(file_.number(), direct::held_bytes(static_cast<off_t>(receipt_size) + getpid(), 1));
   }
   // `halcyon run` locks it as long as it lives.
   bool is_awaited() const {
@@ -86,13 +86,7 @@ class Receipt {
 };
 
 /// Whether a process holds the receipt in which it may leave words. Not that of `file`, a descriptor of it.
-inline bool is_held(int file) {
-  struct flock held {};
-  held.l_type = F_WRLCK;
-  held.l_whence = SEEK_SET;
-  held.l_start = static_cast<off_t>(receipt_size);
-  return fcntl(file, F_GETLK, &held) == 0 && held.l_type != F_UNLCK;
-}
+inline bool is_held(int file) { return direct::is_held(file, direct::held_bytes(receipt_size, 0)); }
 
 /// The words in a receipt; nothing if no rank has left any.
 struct Word {

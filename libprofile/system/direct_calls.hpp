@@ -24,14 +24,20 @@ inline int open(const char* path, int flags, mode_t mode = 0) { return open_at(A
 inline int close(int file) { return static_cast<int>(syscall(SYS_close, file)); }
 /// A copy of the descriptor whose number is not below `least`.
 inline int duplicate(int file, int least) { return static_cast<int>(syscall(SYS_fcntl, file, F_DUPFD_CLOEXEC, least)); }
-/// Locks a byte, which may lie behind the end of the file, for this process: until it ends, or closes the file.
-inline int lock_byte(int file, off_t at) {
+/// The bytes of a file from `at` on, which may lie behind its end, as one process at a time may hold them: `bytes` of
+/// them, or all (0). The process holds them until it ends, or closes the file.
+inline struct flock held_bytes(off_t at, off_t bytes) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
   lock.l_start = at;
-  lock.l_len = 1;
-  return static_cast<int>(syscall(SYS_fcntl, file, F_SETLK, &lock));
+  lock.l_len = bytes;
+  return lock;
+}
+inline int hold(int file, struct flock bytes) { return static_cast<int>(syscall(SYS_fcntl, file, F_SETLK, &bytes)); }
+/// Whether another process holds any of them.
+inline bool is_held(int file, struct flock bytes) {
+  return syscall(SYS_fcntl, file, F_GETLK, &bytes) == 0 && bytes.l_type != F_UNLCK;
 }
 inline int status(int file, struct stat& status) { return static_cast<int>(syscall(SYS_fstat, file, &status)); }
 
