@@ -32,12 +32,14 @@ std::optional<ProcessFacts> facts_of(pid_t process) {
   facts.state = *field;
   constexpr int state = 3;  // numbers of fields, as in proc(5)
   constexpr int parent = 4;
+  constexpr int threads = 20;
   constexpr int start_time = 22;
   for (int number = state; number < start_time; ++number) {
     field = std::strchr(field, ' ');
     if (field == nullptr) return std::nullopt;
     ++field;
     if (number + 1 == parent) facts.parent = static_cast<pid_t>(std::strtol(field, nullptr, 10));
+    if (number + 1 == threads) facts.threads = std::strtol(field, nullptr, 10);
   }
   facts.start_time = std::strtoull(field, nullptr, 10);
   return facts;
