@@ -56,6 +56,7 @@ void end_recording() noexcept try {
   }
   run.gate.note_saved();
   run.live.leave();
+  run.spares.restore_limit();
   release_signals();
   PapiCounter::end(thread.events);
 } catch (const std::exception& error) {

@@ -2,10 +2,13 @@
 // file of its own.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include "libprofile/system/direct_calls.hpp"
@@ -62,13 +65,27 @@ class SpareDescriptors {
  public:
   void reserve() {
     for (OwnDescriptor& spare : spares_) spare = spare_descriptor();
+    restore_limit();
   }
+  /// Their numbers are then free, also for a program that has lowered its limit since, unless that binds us, too.
   void release() {
+    rlim_t enough = 0;
+    for (const OwnDescriptor& spare : spares_) enough = std::max(enough, static_cast<rlim_t>(spare.number() + 1));
+    struct rlimit limit {};
+    if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit) == 0 && limit.rlim_cur < enough) {
+      const struct rlimit raised { enough, std::max(limit.rlim_max, enough) };
+      if (syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &raised, nullptr) == 0) of_program_ = limit;
+    }
     for (OwnDescriptor& spare : spares_) spare = OwnDescriptor();
+  }
+  void restore_limit() {
+    if (of_program_) syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &*of_program_, nullptr);
+    of_program_.reset();
   }
 
  private:
   std::array<OwnDescriptor, 6> spares_;
+  std::optional<struct rlimit> of_program_;  // while it is raised
 };
 
 }  // namespace halcyon
