@@ -18,10 +18,10 @@ extern const char* const disturber_help;
 
 /// The line that `recover` and `run` print for a recovered profile.
 std::string recovered_line(const Recovered& recovered);
-/// Recovers the one run whose parts are in the directory, and removes the parts when the profile is written. They stay
-/// if some are damaged, or if ranks are missing whose parts may be on other hosts. Nothing if recovering fails:
-/// `halcyon recover` then gives the reason to the user.
-std::optional<Recovered> recover_run(const std::string& directory, bool has_other_hosts);
+/// Recovers the one run whose parts are in the directory, and where else a rank may have left some: `output` is where
+/// the profile should be. Removes the parts when it is written. They stay if some are damaged, or if ranks are missing
+/// whose parts may be on other hosts. Nothing if recovering fails: `halcyon recover` then gives the reason to the user.
+std::optional<Recovered> recover_run(const std::string& directory, const std::string& output, bool has_other_hosts);
 
 /// Each adds its subcommand.
 void add_run(const Command& program);

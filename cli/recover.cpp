@@ -3,6 +3,7 @@
 #include <fmt/ostream.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -81,25 +82,46 @@ std::string recovered_line(const Recovered& recovered) {
                      recovered.incomplete.empty() ? "" : "; " + recovered.incomplete);
 }
 
-std::optional<Recovered> recover_run(const std::string& directory, bool has_other_hosts) {
-  const Outcome<std::vector<RunParts>> runs = find_parts({directory});
-  const Outcome<std::string> output = output_beside(directory);
-  if (!runs || !output || runs->size() != 1) return std::nullopt;
-  const Outcome<Recovered> recovered = recover(runs->front(), *output, progress_of(runs->front().parts.size()));
-  show_step("");
+std::optional<Recovered> recover_run(const std::string& directory, const std::string& output, bool has_other_hosts) {
+  // Where a rank's disk is full, its part is in a second place, and an empty one may be in the first.
+  const std::string first = fs::path(output).parent_path() / fs::path(directory).filename();
+  std::vector<std::string> places;
+  std::vector<fs::path> files;
+  for (const std::string& place : {first, second_place(first), directory}) {
+    if (std::find(places.begin(), places.end(), place) != places.end()) continue;
+    places.push_back(place);
+    std::error_code error;
+    for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
+      if (entry.path().extension() == ".part") files.push_back(entry.path());
+    }
+  }
+  const Outcome<std::vector<RunParts>> found = find_parts({files.begin(), files.end()});
+  std::vector<RunParts> runs = found ? *found : std::vector<RunParts>();
+  std::erase_if(runs, [&directory](const RunParts& run) {
+    return std::none_of(run.files.begin(), run.files.end(),
+                        [&directory](const std::string& file) { return fs::path(file).parent_path() == directory; });
+  });
+  if (runs.size() != 1) return std::nullopt;
+  const RunParts& parts_of_run = runs.front();
+  std::optional<Recovered> recovered;
+  for (std::size_t i = 0; i < places.size() && !recovered; ++i) {
+    const Outcome<std::string> beside = output_beside(places[i]);
+    if (!beside) continue;
+    const Outcome<Recovered> made = recover(parts_of_run, *beside, progress_of(parts_of_run.parts.size()));
+    show_step("");
+    if (made) recovered = *made;
+  }
   if (!recovered) return std::nullopt;
   const bool has_more_elsewhere = has_other_hosts && recovered->ranks_found < recovered->ranks;
-  if (has_more_elsewhere || recovered->has_damage) return *recovered;
+  if (has_more_elsewhere || recovered->has_damage) return recovered;
   // All of the run's, a file that was cut short at its beginning, too: RUN.HOST-FIRST.part.
-  const std::string run = fs::path(runs->front().files.front()).stem().stem().string() + ".";
+  const std::string run = fs::path(parts_of_run.files.front()).stem().stem().string() + ".";
   std::error_code error;
-  std::vector<fs::path> parts;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
-    if (entry.path().filename().string().starts_with(run)) parts.push_back(entry.path());
+  for (const fs::path& file : files) {
+    if (file.filename().string().starts_with(run)) fs::remove(file, error);
   }
-  for (const fs::path& part : parts) fs::remove(part, error);
-  fs::remove(directory, error);
-  return *recovered;
+  for (const std::string& place : places) rmdir(place.c_str());
+  return recovered;
 }
 
 void add_recover(const Command& program) {

@@ -119,7 +119,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   }
   std::string file = *end->profile;
   if (end->is_of_parts) {
-    std::optional<Recovered> recovered = recover_run(file, end->has_other_hosts);
+    std::optional<Recovered> recovered = recover_run(file, ranks.output, end->has_other_hosts);
     if (!recovered) {
       fail("the run left parts in place of a profile; to make a profile of what it recorded: halcyon recover " +
            as_typed({shown_path(file)}));

@@ -8,6 +8,7 @@
 
 #include "libprofile/interpose/signal_blocked.hpp"
 #include "libprofile/record/run_names.hpp"
+#include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/launcher.hpp"
 #include "libprofile/system/shortened.hpp"
 
@@ -48,19 +49,29 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
   const std::string number = name_of_run();
   // The run's number replaces the time, since ranks do not start in the same second.
   const std::string output = expand_output(run.settings.output, run.ranks, number);
-  part_.place(parts_of(output), number, header, pack_facts(facts), most_in_tail);
+  const std::array<std::string, 2> directories{parts_of(output), parts_of(second_place(output))};
+  part_.place(directories[0], number, header, pack_facts(facts), most_in_tail, directories[1]);
   if (run.rank == 0) {
     unwritten_ =
         "the run did not reach MPI_Finalize, and what it recorded is lost: cannot write to " + part_.directory();
   }
-  if (!is_launched_ && run.rank == 0) {
-    last_line_ = "the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
-                 part_.directory();
-  } else if (is_launched_ && !receipt_ && launcher::is_spokesman_of_host()) {
-    last_line_ = "the records of the ranks on " + host + " are in " + part_.directory() +
-                 " there, which `halcyon run` does not see; to make a profile: halcyon recover, with the parts of all "
-                 "hosts";
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    if (!is_launched_ && run.rank == 0) {
+      last_lines_[i] = "the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
+                       directories[i];
+    } else if (is_launched_ && !receipt_ && launcher::is_spokesman_of_host()) {
+      last_lines_[i] =
+          "the records of the ranks on " + host + " are in " + directories[i] +
+          " there, which `halcyon run` does not see; to make a profile: halcyon recover, with the parts of "
+          "all hosts";
+    }
   }
+}
+
+bool Records::write(const RankFigures& figures) {
+  const bool blocks_written = segments_->spill();
+  const std::size_t size = write_tail(tail_.get(), figures, end_, *segments_, sites_.sites(), sites_.modules());
+  return part_.write_tail(tail_.get(), size) && blocks_written;
 }
 
 bool Records::spill(PartEnd end, const RankFigures& figures) {
@@ -69,9 +80,12 @@ bool Records::spill(PartEnd end, const RankFigures& figures) {
   const bool has_gone_on = segments_->size() != saved_;
   if (end_ <= 0 || has_gone_on) end_ = end;
   saved_ = segments_->size();
-  const bool blocks_written = segments_->spill();
-  const std::size_t size = write_tail(tail_.get(), figures, end_, *segments_, sites_.sites(), sites_.modules());
-  const bool written = part_.write_tail(tail_.get(), size) && blocks_written;
+  bool written = write(figures);
+  if (!written && end != part_is_running && segments_->is_in_memory() && part_.go_to_second_place()) {
+    segments_->forget_file();
+    is_told_ = false;
+    written = write(figures);
+  }
   if (!is_told_ && part_.is_open()) {
     tell(has_other_hosts_ ? Left::parts_of_several_hosts : Left::parts, part_.directory().c_str());
   }
@@ -80,7 +94,7 @@ bool Records::spill(PartEnd end, const RankFigures& figures) {
 }
 
 const std::string& Records::outcome_without_finalize() const {
-  if (part_.is_open()) return last_line_;
+  if (part_.is_open()) return last_line();
   return part_.writes() > 0 ? unwritten_ : without_records_;
 }
 

@@ -1,6 +1,7 @@
 // The records of the segments that have ended: in memory, and in the part that this rank spills.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -35,8 +36,9 @@ class Records {
   /// `host`: the name of this one.
   void place_part(const ThisRun& run, const RunFacts& facts, const std::string& host);
 
-  /// Writes all records into the part, and how the run ended, if it did. False if that fails. Async-signal-safe, but
-  /// not while a segment is added.
+  /// Writes all records into the part, and how the run ended, if it did. False if that fails. If it may end, and
+  /// nothing of the part could be written, they go to a second place. Async-signal-safe, but not while a segment is
+  /// added.
   bool spill(PartEnd end, const RankFigures& figures);
 
   /// Grows with each successful or failed write to the part.
@@ -48,7 +50,7 @@ class Records {
 
   /// The last message of a run that dies: the command that makes a profile of its parts. Empty if `halcyon run` or
   /// another rank prints it.
-  const std::string& last_line() const { return last_line_; }
+  const std::string& last_line() const { return last_lines_[part_.is_in_second_place() ? 1 : 0]; }
   /// That message, or at the first rank why there are no parts. Empty if there is nothing to say. Async-signal-safe.
   const std::string& outcome_without_finalize() const;
 
@@ -57,6 +59,8 @@ class Records {
   void remove_parts_of_all_ranks() { part_.remove_run(); }
 
  private:
+  bool write(const RankFigures& figures);
+
   CallSites sites_;
   PartFile part_;
   std::unique_ptr<SegmentStore> segments_;
@@ -66,10 +70,10 @@ class Records {
   Receipt receipt_;
   bool is_launched_ = false;  // by `halcyon run`
   bool has_other_hosts_ = false;
-  bool is_told_ = false;  // where the parts are
-  std::string last_line_;
-  std::string unwritten_;        // what is said instead if nothing could be written
-  std::string without_records_;  // and if there was nothing to write
+  bool is_told_ = false;                   // where the parts are
+  std::array<std::string, 2> last_lines_;  // for the two places of the part
+  std::string unwritten_;                  // what is said instead if nothing could be written
+  std::string without_records_;            // and if there was nothing to write
 };
 
 }  // namespace halcyon

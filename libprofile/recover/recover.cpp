@@ -381,15 +381,17 @@ Outcome<std::vector<std::string>> files_of(const std::string& path) {
 Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths) {
   std::map<std::uint64_t, RunParts> runs;
   std::vector<std::string> unreadable;
+  std::string empty;
   for (const std::string& path : paths) {
     const Outcome<std::vector<std::string>> files = files_of(path);
     if (!files) return files.failure();
     for (const std::string& file : *files) {
-      std::error_code error;
-      // A rank that was killed while it created its part left an empty file; the other parts are still wanted.
-      if (files->size() > 1 && fs::file_size(file, error) == 0) continue;
       try {
         const PartsInFile in_file = PartFile::parts_in(file);
+        if (in_file.ranks.empty()) {  // its rank was killed, or its disk full, before it could write
+          empty = file;
+          continue;
+        }
         RunParts& run = runs[in_file.run];
         run.run = in_file.run;
         for (const std::uint32_t rank : in_file.ranks) {
@@ -401,6 +403,7 @@ Outcome<std::vector<RunParts>> find_parts(const std::vector<std::string>& paths)
       }
     }
   }
+  if (runs.empty() && unreadable.empty() && !empty.empty()) unreadable.push_back(empty + " is empty");
   if (runs.empty() && !unreadable.empty()) return Failure{unreadable.front()};
   std::vector<RunParts> found;
   for (auto& [number, run] : runs) {

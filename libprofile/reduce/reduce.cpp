@@ -16,6 +16,7 @@
 #include "libprofile/record/run_names.hpp"
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
+#include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 
 namespace halcyon {
@@ -115,13 +116,6 @@ Outcome<Written> write_and_save(Writer& writer, const Exchange& exchange, const 
   }
   broadcast(exchange, static_cast<bool>(path));
   return path ? Outcome<Written>(written) : path.failure();
-}
-
-// The path of a profile that cannot be written to its own place: a full disk, a directory that is gone.
-std::string second_place(const std::string& path) {
-  const char* directory = std::getenv("TMPDIR");
-  return std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/" +
-         path.substr(path.rfind('/') + 1);
 }
 
 // Whether this rank's records are in its part, or were before its disk was full.

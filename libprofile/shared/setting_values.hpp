@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -52,6 +53,13 @@ inline bool parse_boundary(std::string_view text, BoundaryChoice& choice) {
 /// The most bytes of a run's command that are passed to the ranks and kept. The kernel starts no program with a
 /// variable or an argument of 128 KiB, and limits the sum of all.
 inline constexpr std::size_t longest_command = 16384;
+
+/// The path of a profile that cannot be written to its own place: a full disk, a directory that is gone.
+inline std::string second_place(const std::string& path) {
+  const char* directory = std::getenv("TMPDIR");
+  return std::string(directory != nullptr && *directory != '\0' ? directory : "/tmp") + "/" +
+         path.substr(path.rfind('/') + 1);
+}
 
 /// The directory of a profile's parts, until it is written.
 inline std::string parts_of(const std::string& output) { return output + ".parts"; }

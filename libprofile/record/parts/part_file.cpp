@@ -21,6 +21,11 @@
 namespace halcyon {
 namespace {
 
+using Magic = std::array<char, part_magic.size()>;
+// In the place of the magic of a part that could not be written as a whole.
+constexpr Magic withdrawn_magic{'H', 'L', 'C', 'N', 'O', 'N', 'E', '\0'};
+bool is_free(const Magic& magic) { return magic == Magic{} || magic == withdrawn_magic; }
+
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t up_to_page(std::uint64_t bytes) { return (bytes + page - 1) / page * page; }
 
@@ -73,12 +78,13 @@ std::uint64_t checksum_of(const std::byte* data, std::size_t bytes, std::uint64_
 }
 
 void PartFile::place(const std::string& directory, const std::string& run, PartHeader header,
-                     const std::vector<std::byte>& facts, std::size_t most_in_tail) {
+                     const std::vector<std::byte>& facts, std::size_t most_in_tail, const std::string& second) {
   header_ = header;
   char first_rank[16];
   std::snprintf(first_rank, sizeof first_rank, "%06u", header.rank - header.place_in_file());
-  directory_ = directory;
-  path_ = directory + "/" + run + "." + name_of_host() + "-" + first_rank + ".part";
+  const std::string name = "/" + run + "." + name_of_host() + "-" + first_rank + ".part";
+  places_[0] = {.directory = directory, .path = directory + name};
+  if (!second.empty()) places_[1] = {.directory = second, .path = second + name};
   header_.facts_bytes = facts.size();
   header_.tails_at = up_to_page(part_beginning_size + facts.size());
   header_.blocks_at = (header_.tails_at + 2 * up_to_page(most_in_tail) + part_piece - 1) / part_piece * part_piece;
@@ -107,14 +113,14 @@ std::uint64_t PartFile::seed(std::uint64_t number) const {
 }
 
 bool PartFile::create() {
-  if (path_.empty()) return false;
-  if (direct::make_directory(directory_.c_str(), 0755) != 0 && errno != EEXIST) return false;
+  if (place_->path.empty()) return false;
+  if (direct::make_directory(place_->directory.c_str(), 0755) != 0 && errno != EEXIST) return false;
   spare_ = OwnDescriptor();  // its number is free for the file
   bool is_new = true;
-  int file = direct::open(path_.c_str(), O_CREAT | O_EXCL | O_RDWR, 0644);
+  int file = direct::open(place_->path.c_str(), O_CREAT | O_EXCL | O_RDWR, 0644);
   if (file < 0 && errno == EEXIST) {
     is_new = false;
-    file = direct::open(path_.c_str(), O_RDWR | O_NOFOLLOW);
+    file = direct::open(place_->path.c_str(), O_RDWR | O_NOFOLLOW);
   }
   if (file < 0) return false;
   file_ = OwnDescriptor(file);
@@ -122,20 +128,40 @@ bool PartFile::create() {
   direct::status(file_.number(), made);
   // Who owns the directory may read, rename and replace what is in it.
   struct stat around {};
-  const bool is_among_ours = direct::status_of_name(directory_.c_str(), around) == 0 && S_ISDIR(around.st_mode) &&
-                             around.st_uid == made.st_uid;
+  const bool is_among_ours = direct::status_of_name(place_->directory.c_str(), around) == 0 &&
+                             S_ISDIR(around.st_mode) && around.st_uid == made.st_uid;
   // Another rank has created the file, and this rank's place in it must be empty: what an earlier run left is kept.
-  std::uint64_t taken = 0;
+  Magic taken{};
   const bool is_ours =
-      is_among_ours && (is_new || (S_ISREG(made.st_mode) && made.st_uid == direct::effective_user() &&
-                                   (!read_at(0, reinterpret_cast<std::byte*>(&taken), sizeof taken) || taken == 0)));
+      is_among_ours &&
+      (is_new || (S_ISREG(made.st_mode) && made.st_uid == direct::effective_user() &&
+                  (!read_at(0, reinterpret_cast<std::byte*>(taken.data()), taken.size()) || is_free(taken))));
   if (!is_ours) error_ = EEXIST;
   if (is_ours && write_at(0, beginning_.data(), beginning_.size())) return true;
-  if (is_new && !is_among_ours) direct::remove_file(path_.c_str());
-  has_left_file_ = has_left_file_ || (is_new && is_among_ours);  // other ranks may be writing into it
+  if (is_ours) blot_out();
+  if (is_new && !is_among_ours) direct::remove_file(place_->path.c_str());
+  place_->has_left_file = place_->has_left_file || (is_new && is_among_ours);  // other ranks may be writing into it
   file_ = OwnDescriptor();
   errno = error_;
   return false;
+}
+
+// What is there of this part, which is not whole, is no longer taken for one.
+void PartFile::blot_out() {
+  const iovec bytes{const_cast<char*>(withdrawn_magic.data()), withdrawn_magic.size()};  // which are only read
+  const SignalBlocked no_death_by_quota(SIGXFSZ);
+  direct::write_at(file_.number(), &bytes, 1, in_file(0));
+}
+
+bool PartFile::go_to_second_place() {
+  if (tails_written_ != 0 || is_in_second_place() || places_[1].path.empty()) return false;
+  if (file_.is_still_ours()) {
+    blot_out();
+    place_->has_left_file = true;
+  }
+  file_ = OwnDescriptor();
+  place_ = &places_[1];
+  return true;
 }
 
 bool PartFile::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
@@ -249,7 +275,7 @@ bool PartFile::read_block(std::size_t index, SegmentBlock& block) const {
 void PartFile::read_back(std::size_t index, OwnedBlock& block) const {
   allocate(block);
   if (!read_block(index, *block)) {
-    throw std::runtime_error("segments that were spilled cannot be read back from " + path_);
+    throw std::runtime_error("segments that were spilled cannot be read back from " + path());
   }
 }
 
@@ -259,12 +285,12 @@ void PartFile::read_maps(std::size_t index, OwnedBlock& block) const {
   const bool has_maps = halcyon::read_at(file_.number(), at, block->maps.data(), sizeof block->maps);
   at += sizeof block->maps;
   if (!has_maps || !halcyon::read_at(file_.number(), at, &block->mapped, sizeof block->mapped)) {
-    refuse(path_, "changes while it is read");
+    refuse(path(), "changes while it is read");
   }
 }
 
 void PartFile::open_existing(const std::string& path) {
-  path_ = path;
+  place_->path = path;
   file_ = OwnDescriptor(direct::open(path.c_str(), O_RDONLY));
   if (!file_) refuse(path, std::string("cannot be opened: ") + std::strerror(errno));
 }
@@ -276,7 +302,7 @@ void PartFile::read_beginning(std::uint32_t place) {
   Unpacker in(beginning);
   // Older versions had their number, a digit, at the end of the magic.
   if (!is_long_enough || std::memcmp(beginning.data(), part_magic.data(), part_magic.size() - 1) != 0) {
-    refuse(path_, "is not a part of a run that Halcyon recorded");
+    refuse(path(), "is not a part of a run that Halcyon recorded");
   }
   const bool has_this_magic = in.get<std::array<char, part_magic.size()>>() == part_magic;
   const auto version = in.get<std::uint32_t>();
@@ -286,7 +312,7 @@ void PartFile::read_beginning(std::uint32_t place) {
         has_this_magic && version != part_version
             ? " (parts of version " + std::to_string(version) + ", not " + std::to_string(part_version) + ")"
             : "";
-    refuse(path_, "was written by another version of Halcyon" + number + "; recover it with that version");
+    refuse(path(), "was written by another version of Halcyon" + number + "; recover it with that version");
   }
   struct stat state {};
   direct::status(file_.number(), state);
@@ -297,7 +323,7 @@ void PartFile::read_beginning(std::uint32_t place) {
       header_.tails_at < part_beginning_size + header_.facts_bytes || header_.tails_at > size ||
       header_.blocks_at <= header_.tails_at || header_.blocks_at - header_.tails_at > (std::uint64_t{1} << 30) ||
       header_.blocks_at % part_piece != 0) {
-    refuse(path_, "is corrupted: its header contradicts itself");
+    refuse(path(), "is corrupted: its header contradicts itself");
   }
   most_in_tail_ = (header_.blocks_at - header_.tails_at) / 2;
 }
@@ -311,9 +337,12 @@ PartsInFile PartFile::parts_in(const std::string& path) {
   std::uint32_t ranks_in_file = ranks_per_file;
   std::uint32_t first_rank = 0;
   bool is_known = false;
+  bool is_withdrawn = false;
   for (std::uint32_t place = 0; place < ranks_in_file; ++place) {
-    std::uint64_t magic = 0;  // a hole where the rank has saved nothing
-    if (!halcyon::read_at(file.file_.number(), place * part_piece, &magic, sizeof magic) || magic == 0) continue;
+    Magic magic{};
+    if (!halcyon::read_at(file.file_.number(), place * part_piece, magic.data(), magic.size())) continue;
+    is_withdrawn = is_withdrawn || magic == withdrawn_magic;
+    if (is_free(magic)) continue;
     places.push_back(place);
     if (is_known) continue;
     try {
@@ -326,6 +355,9 @@ PartsInFile PartFile::parts_in(const std::string& path) {
       if (first_error.empty()) first_error = error.what();
     }
   }
+  struct stat state {};
+  const bool is_empty = direct::status(file.file_.number(), state) == 0 && state.st_size == 0;
+  if (places.empty() && (is_withdrawn || is_empty)) return found;
   if (!is_known) {
     throw std::runtime_error(first_error.empty() ? path + " is not a part of a run that Halcyon recorded"
                                                  : first_error);
@@ -396,26 +428,32 @@ std::size_t PartFile::blocks_within() const {
 }
 
 void PartFile::remove_run() {
-  // DIRECTORY/RUN.HOST-FIRST.part
-  const std::string beginning = path_.substr(0, path_.rfind('.', path_.rfind('.') - 1) + 1);
-  std::vector<std::string> parts;
-  if (DIR* directory = opendir(directory_.c_str()); directory != nullptr) {
-    while (const dirent* entry = readdir(directory)) {
-      const std::string path = directory_ + "/" + entry->d_name;
-      if (path.starts_with(beginning)) parts.push_back(path);
+  for (const Place& place : places_) {
+    // DIRECTORY/RUN.HOST-FIRST.part
+    const std::string beginning = place.path.substr(0, place.path.rfind('.', place.path.rfind('.') - 1) + 1);
+    std::vector<std::string> parts;
+    if (DIR* directory = opendir(place.directory.c_str()); directory != nullptr) {
+      while (const dirent* entry = readdir(directory)) {
+        const std::string path = place.directory + "/" + entry->d_name;
+        if (path.starts_with(beginning)) parts.push_back(path);
+      }
+      closedir(directory);
     }
-    closedir(directory);
+    for (const std::string& part : parts) direct::remove_file(part.c_str());
+    if (!parts.empty()) direct::remove_directory(place.directory.c_str());
   }
-  for (const std::string& part : parts) direct::remove_file(part.c_str());
-  if (!parts.empty()) direct::remove_directory(directory_.c_str());
 }
 
 void PartFile::remove() {
-  if (!file_ && !has_left_file_) return;
   struct stat state {};
-  if (file_ && direct::status(file_.number(), state) == 0 && state.st_nlink == 0) return;  // another rank has
-  direct::remove_file(path_.c_str());
-  direct::remove_directory(directory_.c_str());  // fails while it holds the parts of other ranks
+  const bool is_removed =
+      file_ && direct::status(file_.number(), state) == 0 && state.st_nlink == 0;  // by another rank
+  for (const Place& place : places_) {
+    const bool has_file = place.has_left_file || (&place == place_ && file_ && !is_removed);
+    if (!has_file) continue;
+    direct::remove_file(place.path.c_str());
+    direct::remove_directory(place.directory.c_str());  // fails while it holds the parts of other ranks
+  }
 }
 
 }  // namespace halcyon

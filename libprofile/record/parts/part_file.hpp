@@ -96,11 +96,17 @@ class PartFile {
   void reserve_descriptor() { spare_ = spare_descriptor(); }
 
   /// Sets the place of a new part: the file `RUN.HOST-FIRST.part` in `directory`, with the number of the run, and that
-  /// of the first of the ranks that share the file. Both are created only when something is written.
+  /// of the first of the ranks that share the file. Both are created only when something is written. `second`: the
+  /// directory that is left for it where the first one has no room.
   void place(const std::string& directory, const std::string& run, PartHeader header,
-             const std::vector<std::byte>& facts, std::size_t most_in_tail);
+             const std::vector<std::byte>& facts, std::size_t most_in_tail, const std::string& second = {});
+  /// Leaves the first place, where no tail could be written, for the second. False if that is not so, or has been done.
+  /// Async-signal-safe.
+  bool go_to_second_place();
+  bool is_in_second_place() const { return place_ == &places_[1]; }
 
-  /// The parts in a file. Throws std::runtime_error, with a message for the user, if there are none.
+  /// The parts in a file; none if nothing was written to it. Throws std::runtime_error, with a message for the user, if
+  /// something else was.
   static PartsInFile parts_in(const std::string& path);
   /// Opens one of them. Throws std::runtime_error, with a message for the user, if its beginning is not whole.
   static void open_for_reading(const std::string& path, std::uint32_t rank, PartFile& part);
@@ -123,8 +129,8 @@ class PartFile {
   const PartHeader& header() const { return header_; }
   /// Number of blocks that the size of the file has room for.
   std::size_t blocks_within() const;
-  const std::string& directory() const { return directory_; }
-  const std::string& path() const { return path_; }
+  const std::string& directory() const { return place_->directory; }
+  const std::string& path() const { return place_->path; }
   bool is_open() const { return static_cast<bool>(file_); }
   /// Grows with each successful or failed write.
   std::uint64_t writes() const { return writes_; }
@@ -148,8 +154,15 @@ class PartFile {
   bool read_at(std::uint64_t offset, std::byte* data, std::size_t bytes) const;
   bool write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t count);
 
-  std::string directory_;
-  std::string path_;
+  struct Place {
+    std::string directory;
+    std::string path;
+    bool has_left_file = false;  // created, and not used: nothing could be written into it
+  };
+  void blot_out();
+
+  std::array<Place, 2> places_;
+  Place* place_ = &places_[0];
   PartHeader header_;
   std::vector<std::byte> beginning_;  // header and facts
   std::size_t most_in_tail_ = 0;
@@ -157,7 +170,6 @@ class PartFile {
   OwnDescriptor spare_;
   std::uint64_t tails_written_ = 0;
   std::uint64_t writes_ = 0;
-  bool has_left_file_ = false;  // created, and not used: nothing could be written into it
   int error_ = 0;
 };
 

@@ -89,6 +89,9 @@ class SegmentStore {
     writes_through_ = true;
     return write_closed(closed_blocks());
   }
+  /// Whether no block is in the part file alone: then all can be written to another one.
+  bool is_in_memory() const { return released_ == 0; }
+  void forget_file() { in_file_ = 0; }
   /// Number of blocks in the part file, counted from the first.
   std::size_t in_file() const { return in_file_; }
 
