@@ -8,6 +8,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "libprofile/interpose/loaded_module.hpp"
 #include "libprofile/interpose/mpi_names.hpp"
 
 namespace halcyon {
@@ -106,6 +107,36 @@ void* find_next(const char* name) noexcept {
   if (next == nullptr) next = find_in_mpi(name);
   if (next == nullptr) next = find_in_language_layer(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_mpi);
+}
+
+bool is_of_program(const void* function) noexcept {
+  struct Search {
+    std::uintptr_t address;
+    std::uintptr_t begin = 0;  // of the module that has it
+    std::uintptr_t end = 0;
+    bool is_of_program = false;
+  };
+  static Search last{};  // nearly all functions are libc's
+  const auto address = reinterpret_cast<std::uintptr_t>(function);
+  if (address >= last.begin && address < last.end) return last.is_of_program;
+  const auto look = [](dl_phdr_info* info, size_t, void* argument) {
+    auto& sought = *static_cast<Search*>(argument);
+    const LoadedModule module(*info);
+    if (!module.contains(sought.address)) return 0;
+    sought.begin = info->dlpi_addr;
+    sought.end = module.end();
+    const std::string_view file = base_name(info->dlpi_name);
+    // The last two are libc's, too: before glibc 2.34 by themselves.
+    sought.is_of_program =
+        !file.starts_with("libc.so") && !file.starts_with("libpthread.so") && !file.starts_with("librt.so");
+    module.for_each_reference([&sought](std::string_view name, std::uintptr_t) {
+      if (name == "dlsym" || name == "dlvsym") sought.is_of_program = false;
+    });
+    return 1;
+  };
+  last = {.address = address};
+  dl_iterate_phdr(look, &last);
+  return last.is_of_program;
 }
 
 }  // namespace halcyon

@@ -32,6 +32,10 @@ bool is_language_layer(const char* path) noexcept;
 /// function, the result is a function that returns an error. Not async-signal-safe.
 void* find_next(const char* name) noexcept;
 
+/// Whether a function that find_next() has found under a name of libc's is something else that a library of the program
+/// calls so: neither libc's, nor that of a tool in front of it, which has to look libc's up. Not async-signal-safe.
+bool is_of_program(const void* function) noexcept;
+
 /// find_next(name), looked up once and kept in `known`. Several threads may look it up at once; all find the same
 /// address. Relaxed order is enough: no thread has written the code at that address.
 inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
