@@ -1,39 +1,28 @@
-// The functions by which a process ends itself, or MPI has its launcher end the job: the records are saved first.
+// The functions by which a process ends itself, or MPI has its launcher end the job: the records are saved first. All
+// but those of PMI are async-signal-safe.
 #include "libprofile/life/exits.hpp"
 
+#include <alloca.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
 
+#include "libprofile/interpose/interposed.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/life/exit_gate.hpp"
 #include "libprofile/life/signals.hpp"
+#include "libprofile/record/recorder.hpp"
 #include "libprofile/system/direct_calls.hpp"
 
 namespace halcyon {
 namespace {
-
-// Found when the library is loaded: searching is not async-signal-safe, and these must be.
-void (*next_exit)(int);
-int (*next_raise)(int);
-int (*next_kill)(pid_t, int);
-void (*next_abort)();
-
-template <class Function>
-void find(Function& next, const char* name) {
-  next = reinterpret_cast<Function>(find_next(name));
-}
-[[gnu::constructor]] void find_next_functions() {
-  find(next_exit, "_exit");
-  find(next_raise, "raise");
-  find(next_kill, "kill");
-  find(next_abort, "abort");
-}
 
 // The function that `caller` would have called: one of PMI's, which may be in a library that only the caller's sees.
 template <class Function>
@@ -55,35 +44,54 @@ int end_job(const char* abort, const void* caller, Arguments... arguments) {
   return next != nullptr ? next(arguments...) : -1;
 }
 
-[[noreturn]] void exit_at_once(int status) {
+template <class Function>
+[[noreturn]] void exit_at_once(Interposed<Function>& function, int status) {
   if (has_to_keep()) leave_by_exit();
-  if (next_exit != nullptr) next_exit(status);
+  function.next()(status);
   for (;;) syscall(SYS_exit_group, status);
 }
 
-void prepare_for(int signal, Receiver receiver) {
+// A call that sends a signal, which this process may get: `receiver` says by which of its threads.
+template <class Send>
+int send(bool is_to_us, int number, Receiver receiver, Send send) {
   const int saved_errno = errno;
-  prepare_for_own_signal(signal, receiver);
+  if (is_to_us) prepare_for_own_signal(number, receiver);
   errno = saved_errno;
+  return send();
 }
 
-int raise_signal(int signal) {
-  prepare_for(signal, Receiver::thread);
-  if (next_raise != nullptr) return next_raise(signal);
-  return static_cast<int>(syscall(SYS_tgkill, getpid(), direct::thread_id(), signal));
+// As kill() reads it. -1 means all processes but this one.
+bool is_to_us(pid_t process) { return process == getpid() || process == 0 || (process < -1 && -process == getpgrp()); }
+
+Receiver receiver_of(bool is_this_thread) { return is_this_thread ? Receiver::thread : Receiver::process; }
+Receiver receiver_of(pthread_t thread) { return receiver_of(pthread_equal(thread, pthread_self()) != 0); }
+
+// A call that puts another program into the place of this one; it returns only if that fails.
+template <class Execute>
+int become(Execute execute) {
+  const int saved_errno = errno;
+  const bool may_end_us = has_to_keep();
+  if (may_end_us) {
+    save_with_others(part_has_exited);
+    recorder->live.leave();  // the other ranks must not ask the other program to save
+  }
+  errno = saved_errno;
+  const int result = execute();
+  if (may_end_us) recorder->live.go_on();
+  return result;
 }
 
-int send_signal(pid_t process, int signal) {
-  if (process == getpid()) prepare_for(signal, Receiver::process);
-  if (next_kill != nullptr) return next_kill(process, signal);
-  return static_cast<int>(syscall(SYS_kill, process, signal));
-}
-
-[[noreturn]] void abort_process() {
-  prepare_for_abort();
-  if (next_abort != nullptr) next_abort();
-  for (;;) syscall(SYS_exit_group, 128 + SIGABRT);
-}
+// The arguments of execl and its like, as an array on the stack of `function`.
+#define ARGUMENTS_AFTER(function_argument, name)                                                         \
+  va_list rest;                                                                                          \
+  va_start(rest, function_argument);                                                                     \
+  std::size_t count = 1;                                                                                 \
+  for (const char* word = function_argument; word != nullptr; ++count) word = va_arg(rest, const char*); \
+  va_end(rest);                                                                                          \
+  auto** name = static_cast<char**>(alloca(count * sizeof(char*)));                                      \
+  name[0] = const_cast<char*>(function_argument);                                                        \
+  va_start(rest, function_argument);                                                                     \
+  for (std::size_t i = 1; i < count; ++i) name[i] = va_arg(rest, char*)
 
 }  // namespace
 
@@ -95,30 +103,143 @@ void save_at_quick_exit() {
 
 }  // namespace halcyon
 
-// The asm labels avoid the headers' declarations of these names.
+using namespace halcyon;
+
 extern "C" {
-HALCYON_EXPORT void halcyon_exit_at_once(int status) __asm__("_exit");
-HALCYON_EXPORT void halcyon_Exit(int status) __asm__("_Exit");
-HALCYON_EXPORT int halcyon_raise(int signal) __asm__("raise");
-HALCYON_EXPORT int halcyon_kill(pid_t process, int signal) __asm__("kill");
-HALCYON_EXPORT void halcyon_abort(void) __asm__("abort");
+[[noreturn]] void halcyon_exit(int status);
+[[noreturn]] void halcyon__exit(int status);
+[[noreturn]] void halcyon__Exit(int status);
+[[noreturn]] void halcyon_abort();
+int halcyon_raise(int number);
+int halcyon_kill(pid_t process, int number);
+int halcyon_killpg(pid_t group, int number);
+int halcyon_sigqueue(pid_t process, int number, union sigval value);
+int halcyon_tgkill(pid_t process, pid_t thread, int number);
+int halcyon_pthread_kill(pthread_t thread, int number);
+int halcyon_pthread_sigqueue(pthread_t thread, int number, union sigval value);
+int halcyon_execve(const char* path, char* const arguments[], char* const environment[]);
+int halcyon_execv(const char* path, char* const arguments[]);
+int halcyon_execvp(const char* file, char* const arguments[]);
+int halcyon_execvpe(const char* file, char* const arguments[], char* const environment[]);
+int halcyon_fexecve(int file, char* const arguments[], char* const environment[]);
+int halcyon_execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags);
+int halcyon_execl(const char* path, const char* argument, ...);
+int halcyon_execle(const char* path, const char* argument, ...);
+int halcyon_execlp(const char* file, const char* argument, ...);
+}
+
+HALCYON_INTERPOSE(exit);
+HALCYON_INTERPOSE(_exit);
+HALCYON_INTERPOSE(_Exit);
+HALCYON_INTERPOSE(abort);
+HALCYON_INTERPOSE(raise);
+HALCYON_INTERPOSE(kill);
+HALCYON_INTERPOSE(killpg);
+HALCYON_INTERPOSE(sigqueue);
+HALCYON_INTERPOSE(tgkill);
+HALCYON_INTERPOSE(pthread_kill);
+HALCYON_INTERPOSE(pthread_sigqueue);
+HALCYON_INTERPOSE(execve);
+HALCYON_INTERPOSE(execv);
+HALCYON_INTERPOSE(execvp);
+HALCYON_INTERPOSE(execvpe);
+HALCYON_INTERPOSE(fexecve);
+HALCYON_INTERPOSE(execveat);
+HALCYON_INTERPOSE(execl);
+HALCYON_INTERPOSE(execle);
+HALCYON_INTERPOSE(execlp);
+
+// Several threads may be in it at once, and the one that is through first ends the process, whatever the others still
+// do: so the records are saved before. The first thread may have more to do in its functions for atexit, such as
+// MPI_Finalize, and saves at the end of these.
+void halcyon_exit(int status) {
+  const bool is_first_thread = direct::thread_id() == getpid();
+  if (!is_first_thread && has_to_keep()) leave_by_exit();
+  halcyon_at_exit.next()(status);
+  for (;;) syscall(SYS_exit_group, status);
+}
+void halcyon__exit(int status) { exit_at_once(halcyon_at__exit, status); }
+void halcyon__Exit(int status) { exit_at_once(halcyon_at__Exit, status); }
+void halcyon_abort() {
+  prepare_for_abort();
+  halcyon_at_abort.next()();
+  for (;;) syscall(SYS_exit_group, 128 + SIGABRT);
+}
+
+int halcyon_raise(int number) {
+  return send(true, number, Receiver::thread, [=] { return halcyon_at_raise.next()(number); });
+}
+int halcyon_kill(pid_t process, int number) {
+  return send(is_to_us(process), number, Receiver::process, [=] { return halcyon_at_kill.next()(process, number); });
+}
+int halcyon_killpg(pid_t group, int number) {
+  return send(group == 0 || group == getpgrp(), number, Receiver::process,
+              [=] { return halcyon_at_killpg.next()(group, number); });
+}
+int halcyon_sigqueue(pid_t process, int number, union sigval value) {
+  return send(process == getpid(), number, Receiver::process,
+              [=] { return halcyon_at_sigqueue.next()(process, number, value); });
+}
+int halcyon_tgkill(pid_t process, pid_t thread, int number) {
+  return send(process == getpid(), number, receiver_of(thread == direct::thread_id()),
+              [=] { return halcyon_at_tgkill.next()(process, thread, number); });
+}
+int halcyon_pthread_kill(pthread_t thread, int number) {
+  return send(true, number, receiver_of(thread), [=] { return halcyon_at_pthread_kill.next()(thread, number); });
+}
+int halcyon_pthread_sigqueue(pthread_t thread, int number, union sigval value) {
+  return send(true, number, receiver_of(thread),
+              [=] { return halcyon_at_pthread_sigqueue.next()(thread, number, value); });
+}
+
+int halcyon_execve(const char* path, char* const arguments[], char* const environment[]) {
+  return become([=] { return halcyon_at_execve.next()(path, arguments, environment); });
+}
+int halcyon_execv(const char* path, char* const arguments[]) {
+  return become([=] { return halcyon_at_execv.next()(path, arguments); });
+}
+int halcyon_execvp(const char* file, char* const arguments[]) {
+  return become([=] { return halcyon_at_execvp.next()(file, arguments); });
+}
+int halcyon_execvpe(const char* file, char* const arguments[], char* const environment[]) {
+  return become([=] { return halcyon_at_execvpe.next()(file, arguments, environment); });
+}
+int halcyon_fexecve(int file, char* const arguments[], char* const environment[]) {
+  return become([=] { return halcyon_at_fexecve.next()(file, arguments, environment); });
+}
+int halcyon_execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
+  return become([=] { return halcyon_at_execveat.next()(directory, path, arguments, environment, flags); });
+}
+int halcyon_execl(const char* path, const char* argument, ...) {
+  ARGUMENTS_AFTER(argument, arguments);
+  va_end(rest);
+  return halcyon_execv(path, arguments);
+}
+int halcyon_execle(const char* path, const char* argument, ...) {
+  ARGUMENTS_AFTER(argument, arguments);
+  char* const* const environment = va_arg(rest, char* const*);
+  va_end(rest);
+  return halcyon_execve(path, arguments, environment);
+}
+int halcyon_execlp(const char* file, const char* argument, ...) {
+  ARGUMENTS_AFTER(argument, arguments);
+  va_end(rest);
+  return halcyon_execvp(file, arguments);
+}
+
+// Their libraries may be loaded later, and nothing else has these names.
+extern "C" {
 HALCYON_EXPORT int halcyon_pmix_abort(int, const char*, void*, std::size_t) __asm__("PMIx_Abort");
 HALCYON_EXPORT int halcyon_pmi_abort(int, const char*) __asm__("PMI_Abort");
 HALCYON_EXPORT int halcyon_pmi2_abort(int, const char*) __asm__("PMI2_Abort");
 
-void halcyon_exit_at_once(int status) { halcyon::exit_at_once(status); }
-void halcyon_Exit(int status) { halcyon::exit_at_once(status); }
-void halcyon_abort(void) { halcyon::abort_process(); }
-int halcyon_raise(int signal) { return halcyon::raise_signal(signal); }
-int halcyon_kill(pid_t process, int signal) { return halcyon::send_signal(process, signal); }
-
 int halcyon_pmix_abort(int status, const char* message, void* processes, std::size_t count) {
-  return halcyon::end_job("PMIx_Abort", __builtin_return_address(0), status, message, processes, count);
+  return end_job("PMIx_Abort", __builtin_return_address(0), status, message, processes, count);
 }
 int halcyon_pmi_abort(int status, const char* message) {
-  return halcyon::end_job("PMI_Abort", __builtin_return_address(0), status, message);
+  return end_job("PMI_Abort", __builtin_return_address(0), status, message);
 }
 int halcyon_pmi2_abort(int flag, const char* message) {
-  return halcyon::end_job("PMI2_Abort", __builtin_return_address(0), flag, message);
+  return end_job("PMI2_Abort", __builtin_return_address(0), flag, message);
 }
 }

@@ -101,6 +101,10 @@ class Writer {
 
   /// The rank has ended, or is about to: the last one on the host removes the file. Async-signal-safe.
   void leave();
+  /// It has left, and has not ended after all.
+  void go_on() {
+    if (is_on()) slot_->state.store(static_cast<std::uint32_t>(State::running));
+  }
   /// In a child of fork: it is not in the record and does not have it in its memory.
   void forget() {
     header_ = nullptr;
