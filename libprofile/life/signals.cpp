@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdint>
 
+#include "libprofile/interpose/interposed.hpp"
 #include "libprofile/life/exit_gate.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/system/direct_calls.hpp"
@@ -18,16 +19,28 @@
 namespace halcyon {
 namespace {
 
-struct EndingSignal {
-  int number;
-  // Programs also use it to be called, some a thousand times a second: with a handler there, it is not ours.
-  bool also_calls = false;
+// What a signal does where the program has no handler for it, and what programs use it for.
+enum class Kind : char {
+  harmless,    // it ends no process
+  ending,      // who handles it mostly ends
+  also_calls,  // some are called by it, a thousand times a second: with a handler there, it is not ours
 };
-constexpr std::array<EndingSignal, 21> ending_signals{
-    {{SIGHUP},       {SIGINT},        {SIGQUIT},       {SIGTERM},         {SIGUSR1},       {SIGUSR2},
-     {SIGXCPU},      {SIGALRM},       {SIGILL},        {SIGABRT},         {SIGFPE},        {SIGBUS},
-     {SIGSEGV},      {SIGPIPE, true}, {SIGXFSZ, true}, {SIGVTALRM, true}, {SIGPROF, true}, {SIGIO, true},
-     {SIGSYS, true}, {SIGTRAP, true}, {SIGPWR, true}}};
+constexpr int numbers = 65;  // of signals, with 0, which is none
+constexpr std::array<Kind, numbers> kinds = [] {
+  std::array<Kind, numbers> of{};
+  of.fill(Kind::also_calls);
+  for (const int number : {0, SIGCHLD, SIGCONT, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH}) {
+    of[static_cast<std::size_t>(number)] = Kind::harmless;
+  }
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGALRM, SIGILL, SIGABRT,
+                           SIGFPE, SIGBUS, SIGSEGV}) {
+    of[static_cast<std::size_t>(number)] = Kind::ending;
+  }
+  return of;
+}();
+Kind kind_of(int number) {
+  return number > 0 && number < numbers ? kinds[static_cast<std::size_t>(number)] : Kind::harmless;
+}
 
 using Handler = void (*)(int, siginfo_t*, void*);
 
@@ -37,33 +50,46 @@ struct CaughtSignal {
   std::atomic<bool> may_end_us{true};  // false once there was one, and a handler has answered it
   std::atomic<bool> is_reset{false};   // that handler has left the next one to the system
 };
-using CaughtSignals = std::array<CaughtSignal, ending_signals.size()>;
+using CaughtSignals = std::array<CaughtSignal, numbers>;
 
 // A handler that has replaced ours may call it. If it is ours that comes first again, because catch_signals() was
-// called again, it is of the second layer, and what that handler calls is of the first.
-constexpr std::size_t layers = 2;
+// called again, it is of the second layer, and what that handler calls is of the first. The program does not see the
+// third: it is before what the program has set since.
+constexpr std::size_t hidden_layer = 2;
+constexpr std::size_t layers = 3;
 std::array<CaughtSignals, layers> caught_signals;
 
-const EndingSignal* find_ending(int number) {
-  return std::find_if(ending_signals.begin(), ending_signals.end(),
-                      [number](const EndingSignal& ending) { return ending.number == number; });
-}
-CaughtSignal& caught(std::size_t layer, int number) {
-  return caught_signals[layer][static_cast<std::size_t>(find_ending(number) - ending_signals.begin())];
-}
+CaughtSignal& caught(std::size_t layer, int number) { return caught_signals[layer][static_cast<std::size_t>(number)]; }
 
-std::array<siginfo_t, 65> postponed{};  // what the kernel told of these signals
+std::array<siginfo_t, numbers> postponed{};  // what the kernel told of these signals
+
+template <std::size_t layer>
+void on_signal(int number, siginfo_t* from, void* context);
+constexpr std::array<Handler, layers> our_handlers{on_signal<0>, on_signal<1>, on_signal<hidden_layer>};
+constexpr Handler hidden_handler = our_handlers[hidden_layer];
 
 Handler handler_of(const struct sigaction& action) { return action.sa_sigaction; }  // shares the place of sa_handler
 bool is_default(const struct sigaction& action) { return action.sa_handler == SIG_DFL; }
+
+// The program's calls of these are changed below; those of this file are not. They come from other tools' sigaction,
+// too: that of ThreadSanitizer keeps handlers of its own.
+thread_local bool is_own_call = false;
+int own_sigaction(int number, const struct sigaction* action, struct sigaction* before) {
+  const bool is_within_another = is_own_call;  // which this signal has interrupted
+  is_own_call = true;
+  const int result = sigaction(number, action, before);
+  is_own_call = is_within_another;
+  return result;
+}
 bool is_now_default(int number) {
   struct sigaction now {};
-  return sigaction(number, nullptr, &now) == 0 && is_default(now);
+  return own_sigaction(number, nullptr, &now) == 0 &&
+         is_default(handler_of(now) == hidden_handler ? caught(hidden_layer, number).next : now);
 }
 void set_default(int number) {
   struct sigaction standard {};
   standard.sa_handler = SIG_DFL;
-  sigaction(number, &standard, nullptr);
+  own_sigaction(number, &standard, nullptr);
 }
 
 // The kernel puts what it tells of a signal on the stack of its handler. Null if another handler has called this one
@@ -74,10 +100,16 @@ void set_default(int number) {
   return reinterpret_cast<std::uintptr_t>(from) - here < longest_frames ? from : nullptr;
 }
 
+bool is_of_faults(int number) { return number == SIGILL || number == SIGFPE || number == SIGBUS || number == SIGSEGV; }
 // A fault occurs again when its handler returns, with all the information for the next handler.
 bool is_fault(int number, const siginfo_t* from) {
-  return from != nullptr && from->si_code > 0 &&
-         (number == SIGILL || number == SIGFPE || number == SIGBUS || number == SIGSEGV);
+  return from != nullptr && from->si_code > 0 && is_of_faults(number);
+}
+
+// The first process of a container: what ends others by default does nothing to it, except for a fault.
+bool survives_defaults() {
+  constexpr pid_t first = 1;
+  return getpid() == first;
 }
 
 // The same signal once more, to this thread.
@@ -105,16 +137,12 @@ void call_next(const struct sigaction& next, int number, siginfo_t* from, void* 
   }
 }
 
-template <std::size_t layer>
-void on_signal(int number, siginfo_t* from, void* context);
-constexpr std::array<Handler, layers> our_handlers{on_signal<0>, on_signal<1>};
-
 bool catch_in_place_of(const struct sigaction& now, std::size_t layer, int number, int more_flags) {
   struct sigaction ours = now;
   ours.sa_sigaction = our_handlers[layer];
   ours.sa_flags |= SA_SIGINFO | more_flags;
   ours.sa_flags &= ~SA_RESETHAND;
-  return sigaction(number, &ours, nullptr) == 0;
+  return own_sigaction(number, &ours, nullptr) == 0;
 }
 
 void answer_signal(std::size_t layer, int number, siginfo_t* from, const siginfo_t* told, void* context) {
@@ -127,6 +155,7 @@ void answer_signal(std::size_t layer, int number, siginfo_t* from, const siginfo
   } else if (is_ours && !fault && recorder->gate.is_changing(this_thread)) {  // only this thread can finish the change
     postpone(number, told);
   } else if (is_default(signal.next) || signal.is_reset.load()) {
+    if (!fault && survives_defaults()) return;
     if (has_to_keep()) leave(static_cast<PartEnd>(number));
     set_default(number);
     if (!fault) send_again(number, told);
@@ -171,11 +200,58 @@ void answer_save_requests() {
   struct sigaction ours {};
   ours.sa_sigaction = on_save_request;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
-  if (sigaction(live::save_request, &ours, nullptr) == 0) recorder->live.has_saved();
+  if (own_sigaction(live::save_request, &ours, nullptr) == 0) recorder->live.has_saved();
 }
 
 bool is_ours(const struct sigaction& action) {
   return std::find(our_handlers.begin(), our_handlers.end(), handler_of(action)) != our_handlers.end();
+}
+
+// Whether the signal, answered as it is `now`, may be the last one.
+bool may_be_the_last(int number, struct sigaction& now) {
+  const Kind kind = kind_of(number);
+  if (kind == Kind::harmless || own_sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_IGN) return false;
+  if (is_default(now)) return is_of_faults(number) || !survives_defaults();
+  return kind == Kind::ending;
+}
+
+// The program has set what a signal does from now on. Where that is left to the system, at once or after the handler
+// has been called once (SA_RESETHAND), there is nothing that could save the records, and ours comes before it, unseen.
+// All other handlers take the place of ours.
+void look_at_what_was_set(int number) {
+  struct sigaction now {};
+  if (!may_be_the_last(number, now) || is_ours(now)) return;
+  if (!is_default(now) && (now.sa_flags & SA_RESETHAND) == 0) return;
+  CaughtSignal& signal = caught(hidden_layer, number);
+  signal.next = now;
+  signal.is_reset.store(false);
+  signal.is_caught = catch_in_place_of(now, hidden_layer, number, is_default(now) ? SA_ONSTACK : 0);
+}
+
+// A call of the program that sets what a signal does. `set` gets what the program has set before, if ours hides that.
+template <class Set>
+auto set_by_program(int number, Set set) {
+  const int saved_errno = errno;
+  const bool is_looked_at = !is_own_call && kind_of(number) != Kind::harmless && has_to_keep();
+  struct sigaction before {};
+  const bool is_hidden =
+      is_looked_at && own_sigaction(number, nullptr, &before) == 0 && handler_of(before) == hidden_handler;
+  if (is_hidden) before = caught(hidden_layer, number).next;
+  errno = saved_errno;
+  const auto result = set(is_hidden ? &before : nullptr);
+  const int errno_of_call = errno;
+  if (is_looked_at) look_at_what_was_set(number);
+  errno = errno_of_call;
+  return result;
+}
+
+// signal() and its like, which give back what was there.
+template <class Function>
+sighandler_t set_handler(Interposed<Function>& function, int number, sighandler_t handler) {
+  return set_by_program(number, [&](const struct sigaction* hidden) {
+    const sighandler_t before = function.next()(number, handler);
+    return hidden != nullptr && before != SIG_ERR ? hidden->sa_handler : before;
+  });
 }
 
 }  // namespace
@@ -183,12 +259,12 @@ bool is_ours(const struct sigaction& action) {
 void catch_signals() {
   recorder->gate.answer_signals_by(answer);
   const bool has_our_stack = give_signal_stack(current_thread().signal_stack);
-  for (const auto& [number, also_calls] : ending_signals) {
+  for (int number = 1; number < numbers; ++number) {
     struct sigaction now {};
-    if (sigaction(number, nullptr, &now) != 0 || now.sa_handler == SIG_IGN || is_ours(now)) continue;
+    if (!may_be_the_last(number, now) || is_ours(now)) continue;
     const std::size_t layer = caught(0, number).is_caught ? 1 : 0;
     CaughtSignal& signal = caught(layer, number);
-    if (signal.is_caught || (also_calls && !is_default(now))) continue;
+    if (signal.is_caught) continue;
     signal.next = now;
     // Other handlers than ours keep the stack that they run on: they may need a large one, or leave it for another. But
     // if that stack is full, they need ours. The program's own stack for handlers may be too small for one that does
@@ -201,13 +277,12 @@ void catch_signals() {
 }
 
 // A handler that has done its work often sets the default and sends the signal again. A signal that is blocked comes
-// when the handler has returned, unless a thread waits for it; so may one to the process.
+// when the handler has returned, unless a thread waits for it; so may one to the process. Nothing stops SIGKILL.
 void prepare_for_own_signal(int number, Receiver receiver) {
-  if (find_ending(number) == ending_signals.end() || !has_to_keep() || !is_now_default(number)) return;
+  if (kind_of(number) == Kind::harmless || !has_to_keep() || !is_now_default(number) || survives_defaults()) return;
   sigset_t blocked;
   pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
-  constexpr pid_t first_of_container = 1;  // no signal ends it by default
-  if (receiver == Receiver::thread && sigismember(&blocked, number) == 0 && getpid() != first_of_container) {
+  if (receiver == Receiver::thread && sigismember(&blocked, number) == 0) {
     leave(static_cast<PartEnd>(number));
   } else if (caught(0, number).may_end_us.exchange(false)) {
     save_with_others(static_cast<PartEnd>(number));
@@ -221,18 +296,62 @@ void prepare_for_abort() {
 void release_signals() {
   struct sigaction now {};
   for (std::size_t layer = layers; layer-- > 0;) {
-    for (const auto& [number, also_calls] : ending_signals) {
+    for (int number = 1; number < numbers; ++number) {
       CaughtSignal& signal = caught(layer, number);
       const bool is_ours_first =
-          signal.is_caught && sigaction(number, nullptr, &now) == 0 && handler_of(now) == our_handlers[layer];
-      if (is_ours_first) sigaction(number, &signal.next, nullptr);
+          signal.is_caught && own_sigaction(number, nullptr, &now) == 0 && handler_of(now) == our_handlers[layer];
+      if (is_ours_first) own_sigaction(number, &signal.next, nullptr);
       if (is_ours_first && signal.is_reset.load()) set_default(number);
       signal.is_caught = false;
     }
   }
-  if (sigaction(live::save_request, nullptr, &now) == 0 && handler_of(now) == on_save_request) {
+  if (own_sigaction(live::save_request, nullptr, &now) == 0 && handler_of(now) == on_save_request) {
     set_default(live::save_request);
   }
 }
 
 }  // namespace halcyon
+
+extern "C" {
+int halcyon_sigaction(int number, const struct sigaction* action, struct sigaction* before);
+sighandler_t halcyon_signal(int number, sighandler_t handler);
+sighandler_t halcyon_bsd_signal(int number, sighandler_t handler);
+sighandler_t halcyon_sysv_signal(int number, sighandler_t handler);
+sighandler_t halcyon___sysv_signal(int number, sighandler_t handler);
+sighandler_t halcyon_ssignal(int number, sighandler_t handler);
+sighandler_t halcyon_sigset(int number, sighandler_t handler);
+}
+
+HALCYON_INTERPOSE(sigaction);
+HALCYON_INTERPOSE(signal);
+HALCYON_INTERPOSE(bsd_signal);
+HALCYON_INTERPOSE(sysv_signal);
+HALCYON_INTERPOSE(__sysv_signal);
+HALCYON_INTERPOSE(ssignal);
+HALCYON_INTERPOSE(sigset);
+
+int halcyon_sigaction(int number, const struct sigaction* action, struct sigaction* before) {
+  return halcyon::set_by_program(number, [=](const struct sigaction* hidden) {
+    const int result = halcyon_at_sigaction.next()(number, action, before);
+    if (result == 0 && before != nullptr && hidden != nullptr) *before = *hidden;
+    return result;
+  });
+}
+sighandler_t halcyon_signal(int number, sighandler_t handler) {
+  return halcyon::set_handler(halcyon_at_signal, number, handler);
+}
+sighandler_t halcyon_bsd_signal(int number, sighandler_t handler) {
+  return halcyon::set_handler(halcyon_at_bsd_signal, number, handler);
+}
+sighandler_t halcyon_sysv_signal(int number, sighandler_t handler) {
+  return halcyon::set_handler(halcyon_at_sysv_signal, number, handler);
+}
+sighandler_t halcyon___sysv_signal(int number, sighandler_t handler) {
+  return halcyon::set_handler(halcyon_at___sysv_signal, number, handler);
+}
+sighandler_t halcyon_ssignal(int number, sighandler_t handler) {
+  return halcyon::set_handler(halcyon_at_ssignal, number, handler);
+}
+sighandler_t halcyon_sigset(int number, sighandler_t handler) {
+  return halcyon::set_handler(halcyon_at_sigset, number, handler);
+}

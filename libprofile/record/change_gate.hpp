@@ -34,7 +34,7 @@ class ChangeGate {
   bool is_changing(const ThreadState* thread) const {
     return thread != nullptr && turn_.load(std::memory_order_acquire) == thread;
   }
-  void postpone(int signal) { postponed_.fetch_or(std::uint64_t{1} << signal); }
+  void postpone(int signal) { postponed_.fetch_or(std::uint64_t{1} << (signal - 1)); }  // 1 to 64
   /// `answer` handles a postponed signal.
   void answer_signals_by(void (*answer)(int signal)) { answer_ = answer; }
 
@@ -93,7 +93,7 @@ class ChangeGate {
   }
 
   std::atomic<const void*> turn_{nullptr};
-  std::atomic<std::uint64_t> postponed_{0};  // a bit for each signal
+  std::atomic<std::uint64_t> postponed_{0};  // a bit for each signal, from 1 on
   // True from the start until the profile is written, or the records have been saved for the last time.
   std::atomic<bool> unsaved_{false};
   std::atomic<bool> begun_{false};
