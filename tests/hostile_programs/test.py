@@ -2,10 +2,11 @@
 import unittest
 
 import halcyon_test
-from halcyon_test import MPI, PROGRAMS, PYTHON, Profile, only_open_mpi
+from halcyon_test import LIBRARY, MPI, PROGRAMS, PYTHON, Profile, only_open_mpi
 
 PROGRAM = PROGRAMS / "hostile"
 PLUGIN = PROGRAMS / "libplugin.so"
+OWN_NAMES = PROGRAMS / "libown_names.so"
 HOST = PROGRAMS / "host"
 DIES = PROGRAMS / "libdies_module.so"
 MANY = 100000  # more segments than fit into a mebibyte
@@ -230,6 +231,14 @@ class HostilePrograms(halcyon_test.Behaviour):
 
     def test_memory_that_cannot_be_read_is_the_kernels_to_refuse(self):
         self.assertEqual(self.check("unreadable", ranks=1).boundaries, BARRIERS)
+
+    def test_a_library_with_functions_of_its_own_by_names_of_libc_keeps_them(self):
+        words = [PROGRAMS / "dies", BARRIERS, "finalize"]
+        plain = self.mpirun(1, words, preload=[OWN_NAMES])
+        self.assertIn("kill 18 1.5, raise 1024, signal 42, execl 36\n", plain.output)
+        recorded = self.mpirun(1, words, preload=[LIBRARY, OWN_NAMES], HALCYON_OUTPUT=self.directory / "run.h5")
+        self.assertEqual(recorded, plain)
+        self.assertEqual(Profile(self.directory / "run.h5").boundaries, BARRIERS)
 
     def test_programs_without_any_call(self):
         profile = self.record(2, [PROGRAMS / "dies", 0, "finalize"])

@@ -2,20 +2,27 @@
 //   finalize | abort | fatal (an error, which MPI answers) | exit | _exit | quick_exit | return | segv | overflow (of
 //   the stack) | small_stack:N (segv, where signal handlers have so many bytes) | signal:N | replaced:N (the handler
 //   that is there is replaced by one that calls it with the number alone, and then signal:N) | own:N (a handler of its
-//   own sets the default and sends the signal again) | late (quick_exit, where a function that was registered before
-//   MPI_Init calls MPI_Finalize) | answered:N (a handler that was there before MPI_Init returns; its files may have no
-//   more bytes then; finalize) | child:N (a forked child, then finalize) | vfork (a child that calls _exit, then
-//   finalize) | quota:N (its files may have N bytes, then finalize) | writing (finalize, after telling its children the
-//   rank's process in DIES_PROCESS) | closes (all files above those of the MPI library, then finalize) | opens (saves
-//   its records, as another rank may ask it to, and opens files up to its limit, then finalize) | cuts (its live record
-//   to nothing, then one more barrier, and abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for
-//   the others, which never come) | deadlock (the rank waits for a message that nobody sends, after three boundaries to
-//   which it came last) | waits (for a signal, after saying "ready")
+//   own sets the default and sends the signal again) | once (a handler of its own is for one fault, and returns from
+//   it) | default (one sets the default, and returns from a fault) | sends:FUNCTION:N (the signal to itself) | killed
+//   (by a signal that no library sends) | no_files:N (signal:N, where it may have no descriptors) | exec (another
+//   program, which finds its argument and its environment) | no_exec (one that is not there, then finalize) |
+//   survives:N (signal:N by the first process of a container, then finalize) | exits (the main thread and many others
+//   at once) | late (quick_exit, where a function that was registered before MPI_Init calls MPI_Finalize) | answered:N
+//   (a handler that was there before MPI_Init returns; its files may have no more bytes then; finalize) | child:N (a
+//   forked child, then finalize) | vfork (a child that calls _exit, then finalize) | quota:N (its files may have N
+//   bytes, then finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes
+//   (all files above those of the MPI library, then finalize) | opens (saves its records, as another rank may ask it
+//   to, and opens files up to its limit, then finalize) | cuts (its live record to nothing, then one more barrier, and
+//   abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come) |
+//   deadlock (the rank waits for a message that nobody sends, after three boundaries to which it came last) | waits
+//   (for a signal, after saying "ready")
 // Where BARRIERS is a path, barriers are met until there is such a file or directory, with a rest before each, so that
 // those who look at the run get a processor.
+#define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +30,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -76,7 +84,8 @@ static void wait_for_all(int rank) {
 static int goes_on(const char* how) {
   return strcmp(how, "finalize") == 0 || strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 ||
          strcmp(how, "closes") == 0 || strcmp(how, "opens") == 0 || strcmp(how, "vfork") == 0 ||
-         strcmp(how, "cuts") == 0 || strcmp(how, "late") == 0;
+         strcmp(how, "cuts") == 0 || strcmp(how, "late") == 0 || strcmp(how, "no_exec") == 0 ||
+         strncmp(how, "survives:", 9) == 0;
 }
 
 static int overflow(int depth);
@@ -126,6 +135,38 @@ static void replace_handler(int number) {
   sigaction(number, &ours, &before);
 }
 
+static void send_to_itself(const char* function, int number) {
+  const union sigval value = {.sival_int = 0};
+  setpgid(0, 0);  // else the launcher, and what started it, would get the signal, too
+  if (strncmp(function, "raise:", 6) == 0) raise(number);
+  if (strncmp(function, "kill:", 5) == 0) kill(getpid(), number);
+  if (strncmp(function, "group:", 6) == 0) kill(0, number);
+  if (strncmp(function, "killpg:", 7) == 0) killpg(getpgrp(), number);
+  if (strncmp(function, "sigqueue:", 9) == 0) sigqueue(getpid(), number, value);
+  if (strncmp(function, "tgkill:", 7) == 0) tgkill(getpid(), gettid(), number);
+  if (strncmp(function, "pthread_kill:", 13) == 0) pthread_kill(pthread_self(), number);
+}
+
+static void do_nothing(int number) { (void)number; }
+static void set_default(int number) { signal(number, SIG_DFL); }
+static void handle_faults(void (*handler)(int), int flags) {
+  const struct sigaction action = {.sa_handler = handler, .sa_flags = flags};
+  sigaction(SIGSEGV, &action, NULL);
+}
+
+static pthread_barrier_t all_there;
+static void* exit_at_once(void* is_odd) {
+  pthread_barrier_wait(&all_there);
+  if (is_odd != NULL) _exit(7);
+  exit(7);
+}
+static void exit_everywhere(void) {
+  enum { threads = 100 };
+  pthread_t thread;
+  pthread_barrier_init(&all_there, NULL, threads + 1);
+  for (int i = 0; i < threads; ++i) pthread_create(&thread, NULL, exit_at_once, i % 2 == 1 ? &thread : NULL);
+  exit_at_once(NULL);
+}
 static void send_again(int number) {
   signal(number, SIG_DFL);
   raise(number);
@@ -142,11 +183,11 @@ static void finalize_late(void) {
   if (is_initialized && !is_finalized) MPI_Finalize();
 }
 
-static void limit_files_to(long bytes) {
+static void limit_to(int resource, long most) {
   struct rlimit limit;
-  getrlimit(RLIMIT_FSIZE, &limit);
-  limit.rlim_cur = bytes;
-  setrlimit(RLIMIT_FSIZE, &limit);
+  getrlimit(resource, &limit);
+  limit.rlim_cur = most;
+  setrlimit(resource, &limit);
 }
 
 int main(int argc, char** argv) {
@@ -155,7 +196,7 @@ int main(int argc, char** argv) {
   if (argc > 2 && strncmp(argv[2], "answered:", 9) == 0) signal(atoi(argv[2] + 9), answer);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (strncmp(argv[2], "quota:", 6) == 0 && atoi(argv[3]) == rank) limit_files_to(atol(argv[2] + 6));
+  if (strncmp(argv[2], "quota:", 6) == 0 && atoi(argv[3]) == rank) limit_to(RLIMIT_FSIZE, atol(argv[2] + 6));
   if (argv[1][0] == '/') {
     until_there(argv[1], rank);
   } else {
@@ -189,9 +230,30 @@ int main(int argc, char** argv) {
       signal(atoi(how + 4), send_again);
       raise(atoi(how + 4));
     }
+    if (strncmp(how, "sends:", 6) == 0) send_to_itself(how + 6, atoi(strrchr(how, ':') + 1));
+    if (strcmp(how, "killed") == 0) syscall(SYS_kill, getpid(), SIGKILL);
+    if (strcmp(how, "once") == 0) handle_faults(do_nothing, SA_RESETHAND | SA_NODEFER);
+    if (strcmp(how, "default") == 0) handle_faults(set_default, 0);
+    if (strcmp(how, "once") == 0 || strcmp(how, "default") == 0) *(volatile int*)0 = 1;
+    if (strncmp(how, "no_files:", 9) == 0) {
+      limit_to(RLIMIT_NOFILE, 0);
+      raise(atoi(how + 9));
+    }
+    if (strcmp(how, "exec") == 0) {
+      char* const environment[] = {"STATUS=7", NULL};
+      execle("/bin/sh", "sh", "-c", "exit $(($STATUS + $1))", "sh", "0", NULL, environment);
+    }
+    if (strcmp(how, "no_exec") == 0) execl("/nonexistent", "nonexistent", NULL);
+    if (strncmp(how, "survives:", 9) == 0) {
+      raise(atoi(how + 9));
+      kill(getpid(), atoi(how + 9));
+      signal(atoi(how + 9), SIG_DFL);
+      raise(atoi(how + 9));
+    }
+    if (strcmp(how, "exits") == 0) exit_everywhere();
     if (strcmp(how, "late") == 0) quick_exit(0);
     if (strncmp(how, "answered:", 9) == 0) {
-      limit_files_to(0);
+      limit_to(RLIMIT_FSIZE, 0);
       raise(atoi(how + 9));
       printf("answered %d\n", (int)answers);
     }

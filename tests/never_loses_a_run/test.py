@@ -18,7 +18,8 @@ SEGMENTS = 5000  # one block of 4096, and an open one
 MANY = 40000  # more than fit into a mebibyte
 EXIT_STATUS, ABORT_STATUS = 7, 9  # of dies.c
 BATCH_SIGNALS = {signal.SIGTERM, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE,
-                 signal.SIGXFSZ, signal.SIGVTALRM}
+                 signal.SIGXFSZ, signal.SIGVTALRM, signal.SIGSTKFLT, signal.SIGPOLL, signal.SIGRTMIN, signal.SIGRTMAX}
+WAYS_TO_SEND = ("raise", "kill", "group", "killpg", "sigqueue", "tgkill", "pthread_kill")
 QUOTA = 2000000  # bytes of a file with the parts of both ranks, which MANY segments do not fit into
 PIECE = 188416  # bytes, in which the ranks of a file take turns
 SMALL_STACK = 8192  # bytes: what SIGSTKSZ once was
@@ -50,6 +51,11 @@ WAYS = [
     way_of_signal(signal.SIGTERM, (f"signal:{signal.SIGTERM.value}", 1), (CHAINED,)),
     way_of_signal(signal.SIGTERM, (f"replaced:{signal.SIGTERM.value}", 1)),
     way_of_signal(signal.SIGTERM, (f"own:{signal.SIGTERM.value}", 1)),
+    *(way_of_signal(signal.SIGSEGV, (how, 1)) for how in ("once", "default")),
+    *(way_of_signal(signal.SIGKILL, (f"sends:{how}:{signal.SIGKILL.value}", 1)) for how in WAYS_TO_SEND),
+    way_of_signal(signal.SIGTERM, (f"no_files:{signal.SIGTERM.value}", 1)),
+    Way(("exec", 1), MPI.statuses_of_exit(EXIT_STATUS), "exited"),
+    Way(("exits", 1), MPI.statuses_of_exit(EXIT_STATUS), "exited"),
 ]
 
 
@@ -141,6 +147,31 @@ class WaysToEnd(Runs):
         self.assertEqual(finished.status, 0, finished)
         self.check(SEGMENTS + 1, "finalized")
 
+    def test_another_program_that_is_not_there_ends_nothing(self):
+        finished = self.run_that_ends(SEGMENTS, "no_exec")
+        self.assertEqual(finished.status, 0, finished)
+        self.check(SEGMENTS + 1, "finalized")
+        self.assertFalse(self.parts.exists())
+
+    def first_of_a_container(self, *words):
+        program = ["unshare", "--pid", "--fork", "--mount-proc", PROGRAM]
+        possible = subprocess.run([*program[:-1], "true"], capture_output=True, text=True, check=False)
+        if possible.returncode != 0:
+            self.skipTest(f"no container can be made: {possible.stderr.strip()}")
+        return self.halcyon("run", "-o", self.profile, "--", *MPI.launch(1), *program, *words)
+
+    def test_the_first_process_of_a_container_survives_what_ends_others(self):
+        for number in (signal.SIGTERM, signal.SIGRTMIN):
+            finished = self.first_of_a_container(SEGMENTS, f"survives:{number.value}")
+            self.assertEqual(finished.status, 0, finished)
+            self.check(SEGMENTS + 1, "finalized")
+            self.profile.unlink()
+
+    def test_a_fault_of_the_first_process_of_a_container(self):
+        finished = self.first_of_a_container(SEGMENTS, "segv", 0)
+        self.assertIn(f"{SEGMENTS} segments of 1 of 1 ranks", finished.errors, finished)
+        self.check(SEGMENTS, f"signal {signal.SIGSEGV.value}")
+
     def test_a_signal_while_the_profile_is_written_leaves_the_profile_and_no_parts(self):
         # The library finds its writer by its own place, so both are installed here.
         library = self.directory / "lib" / LIBRARY.name
@@ -189,7 +220,7 @@ class KilledRuns(Runs):
 
     @unittest.skipIf(MPI.kills_other_ranks, f"{MPI.name}'s launcher kills the other ranks before they have spilled")
     def test_a_rank_that_is_killed_before_it_spilled(self):
-        finished = self.run_that_ends(SEGMENTS, f"signal:{signal.SIGKILL.value}", 1)
+        finished = self.run_that_ends(SEGMENTS, "killed", 1)
         self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGKILL), finished)
         kept = self.check(SEGMENTS, "killed")
         self.assertEqual(kept.attributes["incomplete"], "rank 1 of 2 left nothing")
@@ -197,7 +228,7 @@ class KilledRuns(Runs):
         self.assertEqual(len(self.report("run.h5")["hosts"]), 1)
 
     def test_all_ranks_killed_after_they_spilled(self):
-        finished = self.run_that_ends(self.parts, f"signal:{signal.SIGKILL.value}", options=["--spill", "1"])
+        finished = self.run_that_ends(self.parts, "killed", options=["--spill", "1"])
         self.assertIn(finished.status, MPI.statuses_of_signal(signal.SIGKILL), finished)
         kept = self.check(None, "killed")
         self.assertGreater(kept.segments, 0)
@@ -245,7 +276,8 @@ class Parts(Runs):
     def test_where_no_part_can_be_written_the_first_rank_says_so(self):
         by_signal = f"signal:{signal.SIGTERM.value}"
         for how, more in (("_exit", ()), ("abort", ()), (by_signal, ()), (by_signal, (HANDLERS,))):
-            finished = self.mpirun(1, [PROGRAM, SEGMENTS, how], preload=[LIBRARY, *more], HALCYON_OUTPUT="/proc/run.h5")
+            finished = self.mpirun(1, [PROGRAM, SEGMENTS, how], preload=[LIBRARY, *more], HALCYON_OUTPUT="/proc/run.h5",
+                                   TMPDIR="/proc")
             self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
                              ["halcyon: the run did not reach MPI_Finalize, and what it recorded is lost: cannot write "
                               "to /proc/run.h5.parts"], (how, more))
@@ -295,7 +327,7 @@ class Places(Runs):
                                TMPDIR=self.directory / "elsewhere")
         self.check_second_place(finished, "/proc")
 
-    def test_a_disk_that_is_full(self):
+    def full_disk(self):
         (self.directory / "elsewhere").mkdir()
         full = self.directory / "full"
         full.mkdir()
@@ -304,10 +336,35 @@ class Places(Runs):
         if mounted.returncode != 0:
             self.skipTest(f"no file system can be mounted: {mounted.stderr.strip()}")
         self.addCleanup(subprocess.run, ["umount", full], check=True)
+        return full
+
+    def test_a_disk_that_is_full(self):
+        full = self.full_disk()
         finished = self.mpirun(2, [PROGRAM, SEGMENTS, "finalize"], HALCYON_OUTPUT=full / "run.h5",
                                TMPDIR=self.directory / "elsewhere")
         self.check_second_place(finished, "full/run.h5")
         self.assertEqual(list(full.iterdir()), [])
+
+    def test_a_disk_that_is_full_when_the_run_dies(self):
+        full = self.full_disk()
+        elsewhere = self.directory / "elsewhere"
+        for left, how in ((0, "abort"), (4096, f"signal:{signal.SIGTERM.value}")):
+            with self.subTest(left=left):
+                fill = full / "fill"
+                fill.write_bytes(bytes(102400 - left))
+                finished = self.run_that_ends(SEGMENTS, how, profile=full / "run.h5", TMPDIR=elsewhere)
+                self.assertRegex(finished.errors, f"elsewhere/run.h5: {SEGMENTS} segments of 2 of 2 ranks")
+                self.check(SEGMENTS, Profile(elsewhere / "run.h5").attributes["exit_state"], elsewhere / "run.h5")
+                self.assertEqual([*full.iterdir(), *elsewhere.iterdir()], [fill, elsewhere / "run.h5"])
+                (elsewhere / "run.h5").unlink()
+
+    def test_without_the_command_that_place_is_in_the_line(self):
+        elsewhere = self.directory / "elsewhere"
+        elsewhere.mkdir()
+        finished = self.mpirun(1, [PROGRAM, SEGMENTS, "abort"], HALCYON_OUTPUT="/proc/run.h5", TMPDIR=elsewhere)
+        self.assertIn(f"halcyon recover {elsewhere}/run.h5.parts\n", finished.errors)
+        self.assertEqual(self.halcyon("recover", elsewhere / "run.h5.parts").status, 0)
+        self.check(SEGMENTS, "aborted", elsewhere / "run.h5")
 
     def check_dropped(self, profile):
         kept = Profile(profile)
