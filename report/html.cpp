@@ -290,9 +290,9 @@ std::string lateness_section(const RunOnPage& run) {
 
 std::string histograms_section(const RunOnPage& run) {
   if (run.analysis.segments < fewest_drawn_segments) return "";
-  std::string figures = figure(
-      "half", durations_figure(run.overview),
-      fmt::format("<b>All {} segments together.</b> Differences may come from different work.", run.analysis.segments));
+  std::string figures = figure("half", durations_figure(run.overview),
+                               fmt::format("<b>{} together.</b> Differences may come from different work.",
+                                           plural(run.analysis.segments, "segment")));
   const bool is_judged = run.analysis.result().verdict != Verdict::unknown;
   for (const GroupOverview& group : run.overview.groups) {
     figures += figure(

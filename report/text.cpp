@@ -50,10 +50,9 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   // The colour codes take no room on the line: they are inserted after the lines are filled.
   std::string text;
   if (result.verdict == Verdict::unknown) {
-    text = filled(
-        beginning, beginning.size(),
-        fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
-                    plural(static_cast<std::uint64_t>(profile.ranks), "rank"), analysis.no_verdict->reason.message));
+    text = filled(beginning, beginning.size(),
+                  fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
+                              plural(profile.ranks, "rank"), analysis.no_verdict->reason.message));
   } else {
     text = filled(
         beginning, beginning.size(),

@@ -75,10 +75,6 @@ std::string duration_text(double seconds) {
   return fmt::format("{} h {} min", whole / 3600, whole % 3600 / 60);
 }
 
-std::string plural(std::uint64_t count, std::string_view word) {
-  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
-}
-
 std::string confidence_words(double confidence) {
   constexpr int digits = 10;  // fewer than a double has, since 100 times 0.9985 is not quite 99.85
   return fmt::format("{:.{}g} %", 100.0 * confidence, digits);
@@ -291,8 +287,7 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");
   if (const std::size_t ranks = ranks_not_measured(profile); ranks > 0) {
-    clauses.add(
-        fmt::format("not measured on {} of {}", ranks, plural(static_cast<std::uint64_t>(profile.ranks), "rank")));
+    clauses.add(fmt::format("not measured on {} of {}", ranks, plural(profile.ranks, "rank")));
   }
   return clauses.text();
 }

@@ -8,6 +8,7 @@
 
 #include "analyzer/judge/analysis.hpp"
 #include "libprofile/format/profile.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 
@@ -16,8 +17,6 @@ std::string seconds(double value);
 /// 45 s, 3 min 20 s, 2 h 5 min
 std::string duration_text(double seconds);
 
-/// "1 rank", "2 ranks".
-std::string plural(std::uint64_t count, std::string_view word);
 /// As it was asked for, in full: "99.85 %". `confidence` is between 0 and 1.
 std::string confidence_words(double confidence);
 

@@ -12,6 +12,7 @@
 
 #include "analyzer/estimate/compound.hpp"
 #include "libprofile/format/columns.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 namespace {
@@ -39,8 +40,8 @@ std::optional<Failure> objection_to_composing(const std::vector<Profile>& runs, 
       return Failure{fmt::format("{} is not a complete run: it ended as '{}'", files[run], runs[run].exit_state)};
     }
     if (runs[run].dropped_segments > 0) {
-      return Failure{
-          fmt::format("{} is not a complete run: {} segments were dropped", files[run], runs[run].dropped_segments)};
+      return Failure{fmt::format("{} is not a complete run: it lacks {}", files[run],
+                                 plural(runs[run].dropped_segments, "segment"))};
     }
     if (runs[run].segments <= 1) return Failure{files[run] + " has no boundaries, and so no segments to compose"};
   }

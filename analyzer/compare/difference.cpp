@@ -11,6 +11,7 @@
 #include "analyzer/groups/clusters.hpp"
 #include "analyzer/groups/group_description.hpp"
 #include "analyzer/groups/timeline.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 namespace {
@@ -116,7 +117,7 @@ Difference differing_work(const GroupedRun& run, const std::vector<bool>& is_mat
   }
   const std::span<const std::uint32_t> members = run.grouping.members(*longest);
   const Signature signature = signature_of(run.profile, members.front());
-  const std::string where = fmt::format("{} segments that end at {}", members.size(), signature.site);
+  const std::string where = fmt::format("{} ending at {}", plural(members.size(), "segment"), signature.site);
   const std::optional<std::uint32_t> beside = group_of_same_calls(run, *longest, other);
   if (!beside) return {"other-work", where, "present", "missing"};
   const FeatureInfo* farthest = nullptr;

@@ -12,6 +12,7 @@
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/known/known_displacement.hpp"
 #include "libprofile/format/boundary.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 namespace {
@@ -86,8 +87,8 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
   }
   if (profile.dropped_segments > 0) {
     warn(analysis, "segments-dropped",
-         fmt::format("{} segments are missing from the profile, since neither memory nor disk had room for them",
-                     profile.dropped_segments));
+         fmt::format("the profile lacks {}: neither memory nor disk had room",
+                     plural(profile.dropped_segments, "segment")));
   }
   if (analysis.segment_rate_hz > 0.0) {
     const double cost_percent = std::min(100.0, 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds);
@@ -112,10 +113,9 @@ void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
     const double percent = std::min(100.0, 100.0 * seconds / profile.run_time_seconds);
     if (percent > noticeable_slow_changes_percent && low > 0.0) {
       warn(analysis, "slower-than-known",
-           fmt::format(
-               "the {} of this run are above the best of {} known {} of this work, by {:.1f} % of the run time{}",
-               is_of_parts ? "times of the parts" : "medians", known->runs, known->runs == 1 ? "run" : "runs", percent,
-               is_of_parts ? "" : ": something slowed all of it down evenly"));
+           fmt::format("the {} of this run are above the best of {} of this work, by {:.1f} % of the run time{}",
+                       is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"), percent,
+                       is_of_parts ? "" : ": something slowed all of it down evenly"));
     }
   }
 }

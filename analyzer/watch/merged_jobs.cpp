@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "libprofile/system/plural.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -37,7 +39,7 @@ struct Merging {
   std::optional<std::string> objection_to(const live::JobNow& other) const {
     if (other.job != now.job) return fmt::format("it is of job '{}', {} of job '{}'", other.job, first_file, now.job);
     if (other.ranks != now.ranks) {
-      return fmt::format("its job has {} ranks, that of {} has {}", other.ranks, first_file, now.ranks);
+      return fmt::format("its job has {}, that of {} has {}", plural(other.ranks, "rank"), first_file, now.ranks);
     }
     return std::nullopt;
   }

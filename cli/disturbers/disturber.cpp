@@ -19,6 +19,7 @@
 #include "cli/disturbers/kinds.hpp"
 #include "libprofile/system/in_order.hpp"
 #include "libprofile/system/lists_of_names.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -96,8 +97,7 @@ std::string text_of(const DisturberSpec& spec) {
 std::string text_of(const DisturberWork& work, DisturberKind kind) {
   const auto amount = static_cast<double>(work.amount);
   const Kind& of = kind_of(kind);
-  return fmt::format("{:.2f} s in {} {}, {} {}", work.working_seconds, work.stretches,
-                     work.stretches == 1 ? "stretch" : "stretches",
+  return fmt::format("{:.2f} s in {}, {} {}", work.working_seconds, plural(work.stretches, "stretch", "stretches"),
                      of.is_in_seconds ? fmt::format("{:.2f} s", 1e-9 * amount) : bytes_text(amount), of.did);
 }
 

@@ -8,6 +8,7 @@
 #include "libprofile/format/packer.hpp"
 #include "libprofile/format/send_profile.hpp"
 #include "libprofile/merge/merger.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 namespace {
@@ -47,7 +48,7 @@ struct Met {
 std::string difference(const Met& first, const Met& other, std::size_t rank) {
   const std::string who = "rank " + std::to_string(rank);
   if (other.segments != first.segments) {  // one more than boundaries: MPI_Finalize ends the last segment
-    return who + " passed " + std::to_string(other.segments - 1) + " boundaries, rank 0 passed " +
+    return who + " passed " + plural(other.segments - 1, "boundary", "boundaries") + ", rank 0 passed " +
            std::to_string(first.segments - 1);
   }
   if (other.kinds != first.kinds) return who + " passed other kinds of boundaries than rank 0";

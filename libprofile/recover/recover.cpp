@@ -18,6 +18,7 @@
 #include "libprofile/format/send_profile.hpp"
 #include "libprofile/merge/merger.hpp"
 #include "libprofile/record/store/tail.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 namespace {
@@ -238,9 +239,8 @@ class Overview {
   }
 
   void add_damaged_block(const CheckedPart& known, bool is_taken) {
-    const std::string lost = is_taken
-                                 ? std::to_string(known.written - known.whole_segments()) + " of its segments are lost"
-                                 : "its segments are left out";
+    const std::string lost = is_taken ? "it lacks " + plural(known.written - known.whole_segments(), "segment")
+                                      : "its segments are left out";
     add_damage("block " + std::to_string(known.blocks) + " of rank " + std::to_string(known.place.rank) + " in " +
                file_of(known.place) + " is damaged, so " + lost);
   }
@@ -262,9 +262,8 @@ class Overview {
     const auto add = [&text](const std::string& what) { text += (text.empty() ? "" : "; ") + what; };
     if (!lost_.empty()) add(text_of(lost_) + " of " + std::to_string(ranks_) + " left nothing");
     if (damages_ > 0) add(damage_);
-    if (damages_ == 2) add("1 more part is damaged");
-    if (damages_ > 2) add(std::to_string(damages_ - 1) + " more parts are damaged");
-    if (longest_ > segments) add(std::to_string(longest_ - segments) + " more segments were saved by some ranks only");
+    if (damages_ > 1) add(plural(damages_ - 1, "more damaged part"));
+    if (longest_ > segments) add("only some ranks saved " + plural(longest_ - segments, "more segment"));
     return text;
   }
 

@@ -9,6 +9,7 @@
 #include "analyzer/estimate/estimators.hpp"
 #include "analyzer/statistics/quantile.hpp"
 #include "libprofile/system/legible.hpp"
+#include "libprofile/system/plural.hpp"
 #include "report/layout.hpp"
 
 namespace halcyon {
@@ -201,7 +202,7 @@ ordered_json summary_json(const MethodSummary& summary, std::size_t runs) {
 std::string how_truth_is_known(const Validation& validation) {
   const Noise& noise = validation.noise;
   if (!noise.uncertainty_points) {
-    return fmt::format("{} quiet runs are too few to tell how well the truth is known.", noise.quiet_runs);
+    return fmt::format("{} cannot tell how well the truth is known.", plural(noise.quiet_runs, "quiet run"));
   }
   return fmt::format(
       "The truth by pairs{} is known to about {:.1f} points: nine of ten quiet runs differ from their quiet neighbours "
@@ -225,10 +226,11 @@ std::string_view class_of(double interference_percent) {
 
 std::string validation_markdown(const ValidationSetting& setting, const Validation& validation) {
   const ValidatedRun& fastest = validation.runs[validation.fastest];
-  std::string text = fmt::format("`{}`: {} runs, {} ranks on {}, counter {}. The fastest is run {} ({}, {:.2f} s).",
-                                 legible(setting.command), validation.runs.size(), setting.ranks,
-                                 legible(fmt::format("{}", fmt::join(setting.hosts, " "))), legible(setting.counter),
-                                 validation.fastest + 1, kind_cell(setting, fastest.plan), fastest.run_time_seconds);
+  std::string text =
+      fmt::format("`{}`: {}, {} on {}, counter {}. The fastest is run {} ({}, {:.2f} s).", legible(setting.command),
+                  plural(validation.runs.size(), "run"), plural(setting.ranks, "rank"),
+                  legible(fmt::format("{}", fmt::join(setting.hosts, " "))), legible(setting.counter),
+                  validation.fastest + 1, kind_cell(setting, fastest.plan), fastest.run_time_seconds);
   if (validation.background_percent) {
     text += fmt::format(" The machine's background is {:.1f} %.", *validation.background_percent);
   }
@@ -241,9 +243,9 @@ std::string validation_markdown(const ValidationSetting& setting, const Validati
 
 std::string validation_text(const ValidationSetting& setting, const Validation& validation) {
   std::string text = wrapped("program", command_words(setting.command));
-  text += wrapped(
-      "runs", fmt::format("{}, of which {} quiet; {} ranks on {}, counter {}", validation.runs.size(),
-                          validation.noise.quiet_runs, setting.ranks, fmt::join(setting.hosts, " "), setting.counter));
+  text += wrapped("runs", fmt::format("{}, of which {} quiet; {} on {}, counter {}", validation.runs.size(),
+                                      validation.noise.quiet_runs, plural(setting.ranks, "rank"),
+                                      fmt::join(setting.hosts, " "), setting.counter));
   if (validation.background_percent) {
     text += wrapped("background", fmt::format("{:.1f} %", *validation.background_percent));
   }

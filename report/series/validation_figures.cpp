@@ -7,6 +7,7 @@
 
 #include "analyzer/estimate/estimators.hpp"
 #include "analyzer/statistics/quantile.hpp"
+#include "libprofile/system/plural.hpp"
 #include "report/bands.hpp"
 #include "report/layout.hpp"
 #include "report/svg.hpp"
@@ -46,8 +47,8 @@ std::string page(double width, double height, std::string_view title, std::strin
 }
 
 std::string subtitle_of(const ValidationSetting& setting, const Validation& validation, std::size_t most_columns) {
-  return fmt::format("{}   ({} runs, {} ranks)", briefly(setting.command, most_columns), validation.runs.size(),
-                     setting.ranks);
+  return fmt::format("{}   ({}, {})", briefly(setting.command, most_columns), plural(validation.runs.size(), "run"),
+                     plural(setting.ranks, "rank"));
 }
 
 std::vector<std::size_t> by_time(const Validation& validation) {

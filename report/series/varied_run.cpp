@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "libprofile/system/plural.hpp"
 #include "report/words.hpp"
 
 namespace halcyon {
@@ -35,7 +36,7 @@ std::string without_verdict_words(const std::vector<VariedRun>& runs) {
     return !run.failed_with && !run.undisturbed_seconds && !run.printed;
   });
   if (count == 0) return {};
-  return fmt::format("{} of {} runs had no verdict: their measured times count.", count, runs.size());
+  return fmt::format("{} of {} had no verdict: the measured time counts.", count, plural(runs.size(), "run"));
 }
 
 std::string response_words(bool is_time, double response) {

@@ -176,7 +176,7 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertIn(finished.status, MPI.statuses_of_abort(ABORT_STATUS), finished)
         self.assertIn(f"halcyon recover {self.directory}/run.h5.parts", finished.errors)
         recovered = self.halcyon("recover", self.directory / "run.h5.parts")
-        self.assertIn(f"{MANY} segments of 1 of 1 ranks", recovered.output)
+        self.assertIn(f"{MANY} segments of 1 of 1 rank,", recovered.output)
 
     def deep(self, who):
         """Runs deep.c under `halcyon run`."""

@@ -237,7 +237,7 @@ TEST(Comparison, OfTheSameCallsButOtherVolumesIsRefusedWithBoth) {
   const Comparison comparison = compare(a, b);
   ASSERT_TRUE(comparison.difference);
   EXPECT_EQ(comparison.difference->code, "other-work");
-  EXPECT_EQ(comparison.difference->what, "bytes_sent of 100 segments that end at allreduce@app+0x10");
+  EXPECT_EQ(comparison.difference->what, "bytes_sent of 100 segments ending at allreduce@app+0x10");
   EXPECT_EQ(comparison.difference->in_a, "1000");
   EXPECT_EQ(comparison.difference->in_b, "4000");
 }

@@ -191,7 +191,7 @@ TEST(Composition, OfWhatIsNoWholeRunIsRefused) {
   EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is not a complete run: it ended as 'composed'");
   other = disturbed_run(0, 5);
   other.dropped_segments = 7;
-  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is not a complete run: 7 segments were dropped");
+  EXPECT_EQ(refusal({disturbed_run(0, 5), other}), "b.h5 is not a complete run: it lacks 7 segments");
   EXPECT_EQ(refusal({uniform_profile(1, 1.0), disturbed_run(0, 5)}),
             "a.h5 has no boundaries, and so no segments to compose");
 }

@@ -234,7 +234,7 @@ TEST_F(Part, KeepsWhatIsBeforeADamagedBlock) {
     ASSERT_TRUE(recovered) << recovered.failure().message;
     EXPECT_EQ(recovered->segments, 2 * block);
     EXPECT_EQ(recovered->incomplete,
-              "block 2 of rank 0 in " + file().string() + " is damaged, so 8242 of its segments are lost");
+              "block 2 of rank 0 in " + file().string() + " is damaged, so it lacks 8242 segments");
     const Outcome<Profile> profile = read_profile(recovered->profile);
     ASSERT_TRUE(profile);
     const FeatureColumn& compute = profile->features[index_of(Feature::compute)];
@@ -309,7 +309,7 @@ TEST_F(Part, WithADamagedBlockIsLeftOutIfItWouldCostTheOthersMoreThanItHas) {
     std::uint64_t segments;
     const char* lost;
   };
-  for (const Case& one : {Case{2, 2, 2 * block, " is damaged, so 4106 of its segments are lost; 4106 more segments"},
+  for (const Case& one : {Case{2, 2, 2 * block, " is damaged, so it lacks 4106 segments; only some ranks saved 4106 "},
                           Case{2, 0, 3 * block + 10, " is damaged, so its segments are left out"},
                           Case{4, 2, 3 * block + 10, " is damaged, so its segments are left out"}}) {
     fs::remove_all(directory_ / "run.h5.parts");

@@ -21,7 +21,7 @@ TEST(RunsWithoutVerdict, AreThoseWhoseMeasuredTimesCount) {
   const VariedRun printed{.run_time_seconds = 1.0, .printed = 5.0};
   const VariedRun failed{.failed_with = 1};
   EXPECT_EQ(without_verdict_words({judged, not_judged, failed}),
-            "1 of 3 runs had no verdict: their measured times count.");
+            "1 of 3 runs had no verdict: the measured time counts.");
   EXPECT_EQ(without_verdict_words({printed, printed}), "");
 }
 
