@@ -56,8 +56,8 @@ constexpr std::array<CauseInfo, 15> infos{{
      "Check clock rate and temperature (cpupower, turbostat) and what shares the memory. Measure again at a fixed "
      "clock rate."},
     {"slower-computation",
-     "Record with a hardware counter (--counter papi:PAPI_TOT_INS) or compare with another run, to tell a slower "
-     "machine from more work."},
+     "Compare with another run of the same input (halcyon compare), to tell a slower machine from more work. One run "
+     "tells it with a hardware counter: halcyon doctor says whether there is one."},
     {"own-variation",
      "The cause is not outside the program: compare runs of the same input, and quote the mean of several."},
     {"own-waiting",

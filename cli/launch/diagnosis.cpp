@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "cli/launch/program_finding.hpp"
 #include "libprofile/shared/clock.hpp"
 #include "libprofile/shared/counter.hpp"
+#include "libprofile/shared/hardware_counters.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -49,8 +51,17 @@ Finding counter_finding() {
   std::string complaint;
   counter.choose(CounterRequest{}, complaint);
   if (counter.kind() == Counter::Kind::papi) return {"counter", counter.name()};
-  return {"counter", "CPU time: there are no hardware counters that this user may read", State::note,
-          "Nothing needs to be done. Counters need 2 or less in /proc/sys/kernel/perf_event_paranoid."};
+  // Where the kernel shows counters, PAPI says why it cannot use them.
+  if (!complaint.empty()) return {"counter", complaint, State::note, "Nothing needs to be done."};
+  const int error = error_of_hardware_counters();
+  if (error == EACCES || error == EPERM) {
+    return {
+        "counter", "CPU time: this user may not read the hardware counters", State::note,
+        "Nothing needs to be done. To have them, set /proc/sys/kernel/perf_event_paranoid to 2 or less; a container "
+        "must allow perf_event_open."};
+  }
+  return {"counter", "CPU time: this machine shows no hardware counters", State::note,
+          "Nothing needs to be done. Most virtual machines have none."};
 }
 
 Finding clock_finding() {

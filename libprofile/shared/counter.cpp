@@ -1,13 +1,12 @@
 #include "libprofile/shared/counter.hpp"
 
 #include <dlfcn.h>
-#include <linux/perf_event.h>
 #include <papi.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <type_traits>
+
+#include "libprofile/shared/hardware_counters.hpp"
 
 namespace halcyon {
 namespace {
@@ -68,20 +67,6 @@ int start(const std::string& event, int& event_set) {
   if (status == PAPI_OK) status = papi.add_named_event(event_set, event.c_str());
   if (status == PAPI_OK) status = papi.start(event_set);
   return status;
-}
-
-// PAPI takes milliseconds to start, and then fails on most virtual machines; the kernel tells at once.
-bool has_hardware_counters() {
-  perf_event_attr attributes{};
-  attributes.type = PERF_TYPE_HARDWARE;
-  attributes.size = sizeof attributes;
-  attributes.config = PERF_COUNT_HW_INSTRUCTIONS;
-  attributes.disabled = 1;
-  attributes.exclude_kernel = 1;
-  const long file = syscall(SYS_perf_event_open, &attributes, 0, -1, -1, 0UL);
-  if (file < 0) return false;
-  syscall(SYS_close, file);
-  return true;
 }
 
 }  // namespace
@@ -145,7 +130,8 @@ void Counter::choose(const CounterRequest& request, std::string& complaint) {
       complaint = "counter papi:" + request.event + " cannot be used (" + error + "); CPU time is used instead";
       break;
     case CounterRequest::Kind::automatic:
-      if (!has_hardware_counters()) break;
+      // PAPI takes milliseconds to start, and then fails on most virtual machines; the kernel tells at once.
+      if (error_of_hardware_counters() != 0) break;
       // The last one is the kernel's own: PAPI has no presets for some processors.
       for (const char* event : {"PAPI_FP_OPS", "PAPI_TOT_INS", "perf::INSTRUCTIONS"}) {
         if (try_event(event, error)) return;

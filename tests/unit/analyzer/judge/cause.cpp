@@ -230,6 +230,8 @@ TEST(Cause, IsOneRankOrOneHostWhereAllOthersAreWell) {
 TEST(Cause, OfSlowerComputationIsTheMachineOnlyWhereWorkIsCounted) {
   Profile profile = delayed();
   EXPECT_EQ(cause_of(profile).code, "slower-computation");
+  // Where a counter can be used, auto uses it.
+  EXPECT_EQ(cause_of(profile).action.find("--counter"), std::string::npos) << cause_of(profile).action;
   profile.counter = "papi:PAPI_TOT_INS";
   EXPECT_EQ(cause_of(profile).code, "slow-machine");
 }
