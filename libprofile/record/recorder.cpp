@@ -10,6 +10,7 @@
 #include "libprofile/interpose/open_files.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 
@@ -26,6 +27,13 @@ void stop_in_forked_child() {
 }  // namespace
 
 void Recorder::begin() {
+  if (const int asked = run.settings.boundary_ranks; asked > run.ranks) {
+    boundaries.choose(run.settings.boundary, 0);
+    if (run.rank == 0) {
+      warn("--boundary-ranks " + std::to_string(asked) + " is more than the " + plural(run.ranks, "rank") +
+           " of this run; all ranks are used instead");
+    }
+  }
   spares.reserve();
   records.start(run, open_.with_injection());
   surroundings.measure_before(meters, run.settings);
