@@ -80,7 +80,7 @@ void add_recording_options(const Command& command, RankOptions& options) {
 void add_rank_options(const Command& command, RankOptions& options) {
   command
       .option("-o,--output", options.output,
-              "Profile to write; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
+              "Profile to write, or a directory for it; {app}, {np}, {jobid} and {timestamp} are replaced. Default: " +
                   std::string(default_output))
       .placeholder("FILE");
   add_recording_options(command, options);

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "libprofile/record/run_names.hpp"
+#include "libprofile/shared/output_file.hpp"
 #include "libprofile/shared/receipt.hpp"
 #include "libprofile/system/environment.hpp"
 
@@ -33,7 +34,7 @@ std::string from_start_directory(const std::string& path) {
 Settings settings_from_environment(std::string& complaint) {
   Settings settings;
   const char* output = environment_value("HALCYON_OUTPUT");
-  settings.output = from_start_directory(output != nullptr ? output : default_output);
+  settings.output = from_start_directory(output != nullptr ? file_of_output(output) : default_output);
   const char* receipt = environment_value("HALCYON_RECEIPT");
   const char* run = environment_value("HALCYON_RUN");
   if (receipt != nullptr && run != nullptr) settings.receipts = {receipt, receipt_beside(settings.output, run)};
