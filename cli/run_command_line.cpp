@@ -11,6 +11,7 @@
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
 #include "cli/explanation.hpp"
+#include "cli/launch/launchers.hpp"
 #include "cli/suggestion.hpp"
 
 namespace halcyon::cli {
@@ -44,6 +45,16 @@ int run_command_line(int argc, char** argv) try {
       !app->get_subcommands([&](const CLI::App* command) { return command->get_name() == subcommand; }).empty();
   const std::string see = " (see halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help)";
   const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
+  // What was meant if a launcher is not behind the "--" of a command.
+  const auto launch_meant = [&](const std::string& command, char** from) {
+    const std::string line = with_launcher_behind_dashes(command, {from, end});
+    return line.empty() ? line : ". Did you mean: " + line;
+  };
+  if (subcommand.starts_with("-")) {
+    if (const std::string meant = launch_meant("run", argv + 1); !meant.empty()) {
+      return fail("there is no command before '" + std::string(subcommand) + "'" + meant);
+    }
+  }
   if (is_other_word) {
     const std::string word(subcommand);
     if (std::filesystem::is_regular_file(word)) {
@@ -53,22 +64,29 @@ int run_command_line(int argc, char** argv) try {
     if (asks_for_help) {
       for (const std::string& code : explained_codes()) names.push_back(code);
     }
-    return fail(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" +
-                did_you_mean(word, names) + see);
+    std::string meant = did_you_mean(word, names);
+    const bool is_program = found_program(word) || place_of_launcher({word}) == 0;
+    if (meant.empty()) meant = launch_meant("run", argv + (is_program ? 1 : 2));
+    return fail(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" + meant +
+                see);
   }
   try {
     app->parse(static_cast<int>(dashes - argv), argv);
   } catch (const CLI::Success& success) {
     return app->exit(success);
-  } catch (const CLI::ExtrasError& error) {
+  } catch (const CLI::ParseError& error) {
+    if (launches && dashes == end) {
+      if (const std::string meant = launch_meant(std::string(subcommand), argv + 2); !meant.empty()) {
+        return fail("put the launcher and its program behind '--'" + meant);
+      }
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return fail(error.what() + see);
     const std::string unexpected = app->remaining(true).empty() ? "" : app->remaining(true).front();
     if (launches && dashes == end && !unexpected.starts_with("-")) {
-      return fail("put the launcher and its program behind '--'" + see);
+      return fail("put the program that it starts behind '--'" + see);
     }
     const CLI::App* const command = is_known ? app->get_subcommand(std::string(subcommand)) : app.get();
     return fail(error.what() + did_you_mean(unexpected, option_names(*command)) + see);
-  } catch (const CLI::ParseError& error) {
-    return fail(error.what() + see);
   }
   return commands.chosen(program);
 } catch (const std::exception& error) {

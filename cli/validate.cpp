@@ -21,6 +21,7 @@
 #include "intm/spec.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/shared/setting_values.hpp"
+#include "libprofile/system/plural.hpp"
 #include "report/series/validation.hpp"
 #include "report/series/validation_figures.hpp"
 #include "report/words.hpp"
@@ -270,9 +271,9 @@ Outcome<Results> measure(const ValidateOptions& options, Series& series) {
   const std::vector<PlannedRun> plan = plan_runs(*calibration, options.plan);
   const std::vector<double> expected =
       expected_seconds(plan, *calibration, launch_seconds, options.recording.background);
-  tell(fmt::format("{} segments of {:.3g} ms with {:.2g} calls each; {} runs, about {}", calibration->segments,
+  tell(fmt::format("{} of {:.3g} ms with {:.2g} calls each; {}, about {}", plural(calibration->segments, "segment"),
                    1e3 * calibration->run_time_seconds / static_cast<double>(calibration->segments),
-                   calibration->calls_per_segment(), plan.size(),
+                   calibration->calls_per_segment(), plural(plan.size(), "run"),
                    duration_text(std::accumulate(expected.begin(), expected.end(), 0.0))));
 
   Results results{.setting = {.command = quoted(options.launch), .request = options.plan, .calibration = *calibration}};
@@ -326,7 +327,7 @@ Environment options_of(const ValidateOptions& options) {
 
 int validate(ValidateOptions options, const Words& launch) {
   if (launch.empty()) return fail("no launch command given: halcyon validate -o DIR -- mpirun -np 4 ./app");
-  const Outcome<Launcher> launcher = launcher_of(launch);
+  const Outcome<Launcher> launcher = launcher_to_start(launch);
   if (!launcher) return fail(launcher.failure().message);
   options.launch = launch;
   options.launcher = *launcher;

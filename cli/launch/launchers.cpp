@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "cli/console/output.hpp"
 #include "cli/launch/hydra.hpp"
 #include "cli/launch/open_mpi.hpp"
 #include "cli/launch/programs.hpp"
@@ -15,6 +17,9 @@ namespace halcyon::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::array launcher_names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
+                                    "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
 
 // What was most probably meant by a command that begins with no launcher we know.
 std::string advice_without_launcher(const Words& launch) {
@@ -27,7 +32,12 @@ std::string advice_without_launcher(const Words& launch) {
   if (command.starts_with("-")) {
     return "there is no launcher after '--'. Did you mean: halcyon run -- mpirun " + in_short(launch);
   }
-  if (is_one_of("sh bash dash ksh zsh fish csh tcsh env nohup time sbatch salloc")) {
+  const bool starts_others = is_one_of("sh bash dash ksh zsh fish csh tcsh env nohup time sbatch salloc");
+  const std::size_t place = place_of_launcher(launch);
+  if (place > 0 && place < launch.size() && (starts_others || found_program(command))) {
+    return is_none + ". Did you mean: " + with_launcher_behind_dashes("run", launch);
+  }
+  if (starts_others) {
     return is_none + ". Put 'halcyon run --' before the mpirun or srun that it starts: " + name +
            " … halcyon run -- mpirun -np N ./app";
   }
@@ -73,6 +83,28 @@ MpiFamily family_under_mpirun(const std::optional<MpiLibrary>& of_program, const
 
 }  // namespace
 
+std::size_t place_of_launcher(const Words& words) {
+  const auto found = std::find_if(words.begin(), words.end(), [](const std::string& word) {
+    const std::string name = fs::path(word).filename();
+    return name == "srun" || std::find(launcher_names.begin(), launcher_names.end(), name) != launcher_names.end();
+  });
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+std::string with_launcher_behind_dashes(const std::string& subcommand, const Words& words) {
+  const auto launcher = words.begin() + static_cast<std::ptrdiff_t>(place_of_launcher(words));
+  if (launcher == words.end()) return {};
+  const auto wrapper = std::find_if(words.begin(), launcher, [](const std::string& word) {
+    return !word.starts_with("-") && found_program(word).has_value();
+  });
+  Words all(wrapper, launcher);
+  all.insert(all.end(), {"halcyon", subcommand});
+  std::copy_if(words.begin(), wrapper, std::back_inserter(all), [](const std::string& word) { return word != "--"; });
+  all.emplace_back("--");
+  all.insert(all.end(), launcher, words.end());
+  return in_short(all);
+}
+
 bool starts(Launcher::Kind launcher, MpiFamily family) {
   const bool is_of_open_mpi = family == MpiFamily::open_mpi || family == MpiFamily::open_mpi_5;
   switch (launcher) {
@@ -85,15 +117,12 @@ bool starts(Launcher::Kind launcher, MpiFamily family) {
 
 Outcome<Launcher> launcher_of(const Words& launch) {
   const std::string& command = launch.front();
-  const std::string name = fs::path(command).filename();
   if (is_srun(launch) && found_program(command)) {
     std::optional<MpiLibrary> library = mpi_of_programs(launch);
     const MpiFamily family = library ? library->family : family_of_srun(launch);
     return Launcher{Launcher::Kind::srun, family, std::move(library), {}, sanitizer_of_programs(launch)};
   }
-  constexpr std::array names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
-                             "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
-  if (std::find(names.begin(), names.end(), name) != names.end() && found_program(command)) {
+  if (place_of_launcher(launch) == 0 && found_program(command)) {
     const std::string version = output_of({command, "--version"});
     if (version.empty()) return Failure{"'" + command + " --version' prints nothing"};
     std::optional<MpiLibrary> library = mpi_of_programs(launch);
@@ -108,6 +137,14 @@ Outcome<Launcher> launcher_of(const Words& launch) {
     }
   }
   return Failure{advice_without_launcher(launch)};
+}
+
+Outcome<Launcher> launcher_to_start(const Words& launch) {
+  Outcome<Launcher> launcher = launcher_of(launch);
+  if (launcher && launcher->library && !starts(launcher->kind, launcher->library->family)) {
+    tell("the program uses " + launcher->library->path + is_not_its_mpi + ". " + start_by_its_own);
+  }
+  return launcher;
 }
 
 LaunchCommand with_recorder(const Launcher& launcher, const Words& launch, const std::string& recorder,

@@ -1,6 +1,7 @@
 // The launchers that Halcyon knows, and how each loads the recorder into its ranks.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -20,11 +21,23 @@ struct Launcher {
   std::string sanitizer;                   // its runtime library, which comes before the recorder; empty: none
 };
 
+/// The place of the first word that is the name of a launcher; that of the end if there is none.
+std::size_t place_of_launcher(const Words& words);
+/// The command of Halcyon that was most probably meant: the launcher behind '--', the options in front of that, and a
+/// program that starts the launcher in front of all. Empty without a launcher.
+std::string with_launcher_behind_dashes(const std::string& subcommand, const Words& words);
+
 /// Whether the launcher starts programs of this family.
 bool starts(Launcher::Kind launcher, MpiFamily family);
+/// What is wrong where it does not, behind the name of the program's library, and what to do.
+inline constexpr const char* is_not_its_mpi = ", which is not the launcher's MPI";
+inline constexpr const char* start_by_its_own =
+    "Start it with the mpirun of its own MPI: its ranks would not find each other.";
 
 /// Which launcher the command is, and which MPI library its ranks have. A failure says what to type instead.
 Outcome<Launcher> launcher_of(const Words& launch);
+/// The same for a command that starts now: tells if the launcher does not start programs of their MPI.
+Outcome<Launcher> launcher_to_start(const Words& launch);
 
 /// The command to start, and how to end it.
 struct LaunchCommand {

@@ -27,8 +27,7 @@ Finding finding_of_library(const std::string& program, const std::vector<MpiLibr
     return problem(uses + " and " + other->path, "Link it with one MPI: nothing is recorded beside two.");
   }
   if (!starts(launcher.kind, first.family)) {
-    return problem(uses + ", which is not the launcher's MPI",
-                   "Start it with the mpirun of its own MPI: its ranks would not find each other.");
+    return problem(uses + is_not_its_mpi, start_by_its_own);
   }
   const long number = number_of_soname(first.path);
   if (number >= 0 && number != known_number(interface)) {

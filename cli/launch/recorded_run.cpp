@@ -98,6 +98,8 @@ Outcome<std::string> command_line(const RecordedRunRequest& request) {
   return quoted(spelt_out(command->job));
 }
 
+std::string check_words(const Words& command) { return "to check the command: halcyon doctor -- " + in_short(command); }
+
 Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay) {
   const std::string run_id = new_run_id();
   const Outcome<Receipts> receipts = make_receipts(request.options.output, run_id);

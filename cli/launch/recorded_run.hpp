@@ -30,6 +30,8 @@ struct RecordedRunEnd {
 inline constexpr const char* no_profile_written =
     "no profile was written: unless the recorder has said why, the program did not reach MPI_Finalize on all ranks, is "
     "no MPI program, or ran on hosts that do not see the profile's directory";
+/// How to find out more about a run that went wrong.
+std::string check_words(const Words& command);
 
 /// Waits for the end. A failure means that the program was not started.
 Outcome<RecordedRunEnd> run_recorded(const RecordedRunRequest& request, SignalRelay& relay);

@@ -11,7 +11,7 @@ namespace halcyon::cli {
 namespace {
 
 Outcome<Launched> launched(const Words& command) {
-  Outcome<Launcher> launcher = launcher_of(command);
+  Outcome<Launcher> launcher = launcher_to_start(command);
   if (!launcher) return launcher.failure();
   return Launched{command, std::move(*launcher)};
 }
