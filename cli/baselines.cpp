@@ -2,7 +2,9 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -156,13 +158,14 @@ int export_known(const BaselinesOptions& options, const KnownBefore& known) {
 int import_known(const BaselinesOptions& options, const KnownBefore& known) {
   const std::string& file = options.file;
   std::ifstream opened(file == "-" ? "" : file, std::ios::binary);
+  const int error = errno;
   std::istream& in = file == "-" ? std::cin : opened;
   std::string text;
   for (char piece[65536]; in && text.size() <= most_bytes_to_import;) {
     in.read(piece, sizeof piece);
     text.append(piece, static_cast<std::size_t>(in.gcount()));
   }
-  if (file != "-" && !opened.is_open()) return fail("cannot open " + file);
+  if (file != "-" && !opened.is_open()) return fail("cannot open " + file + ": " + std::strerror(error));
   if (text.size() > most_bytes_to_import) return fail(file + " is larger than any export");
   const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
   const auto is_list = [&json](const char* name) { return json.contains(name) && json[name].is_array(); };
@@ -238,7 +241,7 @@ void add_baselines(const Command& program) {
   const Command exported = add("export", "Write the records as JSON", "halcyon baselines export -o known.json",
                                RecordStore::Use::reads, export_known);
   name_them(exported, "Works or hosts, as list names them. Default: all");
-  exported.option("-o,--output", options->file, "File to write. Default: standard output").placeholder("FILE");
+  exported.option("-o,--output", options->file, "File to write. Default: standard output").output_file();
   const Command imported = add("import", "Add the records of another state directory",
                                "halcyon baselines import known.json", RecordStore::Use::writes, import_known);
   imported.option("FILE", options->file, "File that export wrote; '-' is standard input").required();

@@ -19,7 +19,8 @@ struct ComposeOptions {
 
 int compose_files(const ComposeOptions& options) {
   if (options.files.size() < 2) return fail("compose needs two profiles or more (see halcyon compose --help)");
-  if (const std::optional<std::string> objection = objection_to_writing(options.output)) return fail(*objection);
+  if (const std::string objection = objection_to_new_profile(options.output); !objection.empty())
+    return fail(objection);
   std::vector<Profile> runs;
   for (const std::string& file : options.files) {
     show_step("reading " + file);

@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
+#include "libprofile/system/plural.hpp"
 #include "report/csv.hpp"
 #include "report/openmetrics.hpp"
 #include "report/perfetto.hpp"
@@ -37,8 +38,9 @@ class ShownProgress {
   void operator()(std::uint64_t done) const {
     constexpr auto a_moment = std::chrono::seconds(2);
     if (std::chrono::steady_clock::now() - began_ < a_moment) return;
-    show_step(fmt::format("exporting: {:.0f} % of {} segments",
-                          100.0 * static_cast<double>(done) / static_cast<double>(segments_), segments_));
+    show_step(fmt::format("exporting: {:.0f} % of {}",
+                          100.0 * static_cast<double>(done) / static_cast<double>(segments_),
+                          plural(segments_, "segment")));
   }
 
  private:
@@ -83,7 +85,7 @@ void add_export(const Command& program) {
   format.flag("--openmetrics", options->openmetrics, "Figures of the run for monitoring, as OpenMetrics text");
   format.flag("--csv", options->csv, "Table with one row per segment");
   command.option("FILE", options->file, "Profile").required();
-  command.option("-o,--output", options->output, "Write to FILE instead of standard output").placeholder("FILE");
+  command.option("-o,--output", options->output, "Write to FILE instead of standard output").output_file();
   add_method_option(command, options->method);
   command.notes(
       "Give one of --perfetto, --openmetrics and --csv.\n"

@@ -14,6 +14,7 @@
 #include "libprofile/recover/recover.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/plural.hpp"
 #include "report/layout.hpp"
 
 namespace halcyon::cli {
@@ -47,7 +48,7 @@ RecoverProgress progress_of(std::size_t ranks) {
     const double elapsed = monotonic_seconds() - began;
     if (elapsed < patience || elapsed - last < interval) return;
     last = elapsed;
-    const std::string what = fmt::format("recovering the parts of {} ranks: {:.0f} %", ranks, 100.0 * share);
+    const std::string what = fmt::format("recovering the parts of {}: {:.0f} %", plural(ranks, "rank"), 100.0 * share);
     show_step(what);
     if (!is_told && isatty(STDERR_FILENO) == 0) tell(what + " after 2 s");
     is_told = true;
@@ -62,7 +63,7 @@ int recover_parts(const RecoverOptions& options) {
     const Outcome<std::string> output =
         options.output.empty() ? output_beside(run.files.front()) : Outcome<std::string>(options.output);
     if (!output) return fail(output.failure().message);
-    if (const std::optional<std::string> objection = objection_to_writing(*output)) return fail(*objection);
+    if (const std::string objection = objection_to_new_profile(*output); !objection.empty()) return fail(objection);
     const Outcome<Recovered> recovered = recover(run, *output, progress_of(run.parts.size()));
     show_step("");
     if (!recovered) {
@@ -77,9 +78,9 @@ int recover_parts(const RecoverOptions& options) {
 }  // namespace
 
 std::string recovered_line(const Recovered& recovered) {
-  return fmt::format("{}: {} segments of {} of {} ranks, until the run ended ({}){}", recovered.profile,
-                     recovered.segments, recovered.ranks_found, recovered.ranks, recovered.exit_state,
-                     recovered.incomplete.empty() ? "" : "; " + recovered.incomplete);
+  return fmt::format("{}: {} of {} of {}, until the run ended ({}){}", recovered.profile,
+                     plural(recovered.segments, "segment"), recovered.ranks_found, plural(recovered.ranks, "rank"),
+                     recovered.exit_state, recovered.incomplete.empty() ? "" : "; " + recovered.incomplete);
 }
 
 std::optional<Recovered> recover_run(const std::string& directory, const std::string& output, bool has_other_hosts) {

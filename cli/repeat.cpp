@@ -86,9 +86,7 @@ std::optional<std::string> objection_to_outputs(const RepeatOptions& options) {
                            *file == "-" ? "standard output" : *file);
       }
     }
-    if (*file == "-" && file == &options.html) return "--html needs a file";
     if (*file == "-") continue;
-    if (std::optional<std::string> objection = objection_to_place(*file)) return objection;
     if (!directory.empty() && is_of_series(canonical_path(*file), canonical_path(directory))) {
       return fmt::format("{}: {} belongs to the series itself: name another file", option, *file);
     }
@@ -214,9 +212,9 @@ void add_repeat(const Command& program) {
       .placeholder("DIR")
       .check(not_empty);
   command.option("--export-json", options->json, "Write the results as JSON; - prints them instead of the text")
-      .placeholder("FILE");
+      .output_file_or_stdout();
   command.option("--export-csv", options->csv, "Write a table with one row per run; - prints it instead of the text")
-      .placeholder("FILE");
+      .output_file_or_stdout();
   add_html_option(command, options->html);
   add_recording_options(command, options->recording);
   add_no_baseline_flag(command, options->no_baseline);

@@ -104,7 +104,7 @@ void add_report(const Command& program) {
   command.option("FILE", options->files, "Profiles").required();
   add_json_option(command, options->json);
   command.option("--csv", options->csv, "Write a table with one row per run to FILE, or to standard output with '-'")
-      .placeholder("FILE|-");
+      .output_file_or_stdout();
   add_method_option(command, options->method);
   command.option("--changes", options->changes, "How changes of the run's level are found")
       .one_of({change_method_names.begin(), change_method_names.end()})

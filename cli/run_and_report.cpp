@@ -13,7 +13,7 @@
 #include "cli/kept/judged_file.hpp"
 #include "cli/launch/rank_options.hpp"
 #include "cli/launch/recorded_run.hpp"
-#include "libprofile/shared/setting_values.hpp"
+#include "libprofile/shared/output_file.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"
 #include "report/words.hpp"
@@ -86,19 +86,16 @@ void add_run_options(const Command& command, RunOptions& options) {
 }
 
 int run_and_report(const RunOptions& options, const Words& launch, const Beside& beside) {
-  const Outcome<Launcher> launcher = launcher_of(launch);
+  const Outcome<Launcher> launcher = launcher_to_start(launch);
   if (!launcher) return fail(launcher.failure().message);
   RankOptions ranks = options.ranks;
   std::error_code error;
-  const fs::path output = fs::absolute(ranks.output.empty() ? default_output : ranks.output, error);
+  const fs::path output = fs::absolute(ranks.output.empty() ? default_output : file_of_output(ranks.output), error);
   if (error)
     return fail("the current directory is gone: change to another, or name a place with -o /DIRECTORY/FILE.h5");
   ranks.output = output.lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
-  if (const std::optional<std::string> objection = objection_to_place(ranks.output)) return fail(*objection);
-  if (!options.html.empty()) {
-    if (const std::optional<std::string> objection = objection_to_place(options.html)) return fail(*objection);
-  }
+  if (const std::string objection = objection_to_place(ranks.output); !objection.empty()) return fail(objection);
   RecordedRunRequest request{.command = launch, .launcher = *launcher, .options = ranks};
   if (!ranks.inject.empty()) request.injection_seed = injection_seed();
   if (options.is_dry) {
@@ -113,8 +110,9 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   // Where something went wrong, the program's own failure says more than the missing profile.
   const int failed = end->status != 0 ? end->status : int{bad_usage_or_file};
   if (!end->profile) {
-    fail(end->status != 0 ? fmt::format("no profile was written: the launch command ended with status {}", end->status)
-                          : no_profile_written);
+    fail((end->status != 0 ? fmt::format("no profile was written: the launch command ended with status {}", end->status)
+                           : no_profile_written) +
+         "; " + check_words(launch));
     return failed;
   }
   std::string file = *end->profile;

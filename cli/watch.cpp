@@ -291,10 +291,6 @@ int watch(const WatchOptions& options) {
   if (!warn_if) return fail(warn_if.failure().message);
   const Outcome<std::vector<Condition>> stop_if = conditions_of("--stop-if", options.stop_if);
   if (!stop_if) return fail(stop_if.failure().message);
-  for (const std::string& file : {options.openmetrics, options.json == "-" ? std::string() : options.json}) {
-    if (file.empty()) continue;
-    if (const auto objection = objection_to_place(file)) return fail(*objection);
-  }
 
   give_way();
   const WhichJobs which{.job = options.job, .process = options.process};
@@ -343,11 +339,11 @@ void add_watch(const Command& program) {
       .placeholder("DIR");
   command.flag("--once", options->once, "Wait a second, print the state, and end");
   command.option("--json", options->json, "With --once: write JSON to FILE, or with '-' to standard output")
-      .placeholder("FILE|-");
+      .output_file_or_stdout();
   command
       .option("--openmetrics", options->openmetrics,
               "Replace FILE at each look by the figures in OpenMetrics text, for node_exporter")
-      .placeholder("FILE");
+      .output_file();
   command.option("--warn-if", options->warn_if, "Print one message when this has become true, see below")
       .placeholder("EXPR")
       .repeatable();

@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/console/output.hpp"
+
 namespace halcyon::cli {
 
 Option Option::required() const {
@@ -17,6 +19,16 @@ Option Option::placeholder(const std::string& text) const {
 Option Option::check(const std::function<std::string(const std::string&)>& objection) const {
   option_->check(objection);
   return *this;
+}
+
+Option Option::output_file() const {
+  return placeholder("FILE").check(
+      [](const std::string& text) { return text == "-" ? "'-' is no file: name one" : objection_to_writing(text); });
+}
+
+Option Option::output_file_or_stdout() const {
+  return placeholder("FILE|-").check(
+      [](const std::string& text) { return text == "-" ? std::string() : objection_to_writing(text); });
 }
 
 Option Option::one_of(const std::vector<std::string>& values) const {

@@ -45,6 +45,11 @@ class Option {
   Option placeholder(const std::string& text) const;
   /// `objection` returns why a text is not a valid value, or an empty string if it is.
   Option check(const std::function<std::string(const std::string& text)>& objection) const;
+  /// The value is a file that the command writes or replaces: what keeps it from that is told before the command
+  /// begins.
+  Option output_file() const;
+  /// The same, or standard output if the value is "-".
+  Option output_file_or_stdout() const;
   Option one_of(const std::vector<std::string>& values) const;
   Option from_to(int least, int most) const;
   /// May be given several times, with one value each time.

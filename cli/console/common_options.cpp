@@ -6,7 +6,7 @@ namespace halcyon::cli {
 
 void add_json_option(const Command& command, std::string& where) {
   command.option("--json", where, "Write JSON to FILE, or with '-' to standard output instead of the text")
-      .placeholder("FILE|-");
+      .output_file_or_stdout();
 }
 
 void add_method_option(const Command& command, std::string& method) {
@@ -19,7 +19,7 @@ void add_method_option(const Command& command, std::string& method) {
 
 void add_html_option(const Command& command, std::string& file) {
   command.option("--html", file, "Write the report with figures to FILE, as one page that needs no network")
-      .placeholder("FILE");
+      .output_file();
 }
 
 void add_no_baseline_flag(const Command& command, bool& no_baseline) {

@@ -37,27 +37,23 @@ std::string words_of(const std::exception& error) {
   return error.what();
 }
 
-std::optional<std::string> objection_to_place(const std::string& path) {
-  if (path.empty()) return "cannot write to a file without a name";
+std::string objection_to_directory(const fs::path& directory) {
   std::error_code error;
-  const fs::path directory = fs::absolute(path, error).parent_path();
-  if (error) return "cannot write " + path + ": the current directory is gone";
-  if (!fs::is_directory(directory, error))
-    return "cannot write " + path + ": " + directory.string() + " is not a directory";
-  if (access(directory.c_str(), W_OK | X_OK) != 0) {
-    return "cannot write " + path + ": " + std::strerror(errno);
+  const fs::file_status status = fs::status(directory, error);
+  if (!fs::exists(status)) {
+    const bool is_missing = status.type() == fs::file_type::not_found;
+    return directory.string() + (is_missing ? " does not exist" : ": " + error.message());
   }
-  return std::nullopt;
-}
-
-std::optional<std::string> objection_to_writing(const std::string& path) {
-  if (std::optional<std::string> objection = objection_to_place(path)) return objection;
-  std::error_code error;
-  if (fs::exists(path, error)) return path + " exists; profiles are never overwritten: remove it or give another name";
-  return std::nullopt;
+  if (!fs::is_directory(status)) return directory.string() + " is not a directory";
+  if (access(directory.c_str(), W_OK | X_OK) != 0) return directory.string() + ": " + std::strerror(errno);
+  return {};
 }
 
 namespace {
+
+std::string cannot_write(const std::string& path, const std::string& why) {
+  return "cannot write " + path + ": " + why;
+}
 
 bool is_hdf5(const std::string& file) {
   constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
@@ -65,6 +61,37 @@ bool is_hdf5(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return in.read(begin.data(), begin.size()) && std::string_view(begin.data(), begin.size()) == signature;
 }
+
+}  // namespace
+
+std::string objection_to_place(const std::string& path) {
+  if (path.empty()) return "cannot write to a file without a name";
+  std::error_code error;
+  const fs::path file = fs::absolute(path, error);
+  if (error) return cannot_write(path, "the current directory is gone");
+  if (fs::is_directory(file, error)) return cannot_write(path, "it is a directory: name a file in it");
+  const std::string objection = objection_to_directory(file.parent_path());
+  return objection.empty() ? objection : cannot_write(path, objection);
+}
+
+std::string objection_to_writing(const std::string& path) {
+  std::error_code error;
+  if (!fs::exists(path, error) || fs::is_directory(path, error)) return objection_to_place(path);
+  // A pipe or a device may be in a directory that takes no new files.
+  if (access(path.c_str(), W_OK) != 0) return cannot_write(path, std::strerror(errno));
+  return fs::is_regular_file(path, error) && is_hdf5(path)
+             ? path + " is a profile, and profiles are never overwritten: name another file"
+             : std::string();
+}
+
+std::string objection_to_new_profile(const std::string& path) {
+  std::error_code error;
+  const bool is_taken = fs::exists(path, error) && !fs::is_directory(path, error);
+  return is_taken ? path + " exists; profiles are never overwritten: remove it or give another name"
+                  : objection_to_place(path);
+}
+
+namespace {
 
 // 0: it is written.
 int error_of_writing(const std::string& file, const std::function<void(std::ostream& out)>& write) {
@@ -76,13 +103,13 @@ int error_of_writing(const std::string& file, const std::function<void(std::ostr
 
 Failure cannot_write(const std::string& file, int error) {
   const bool has_no_room = error == ENOSPC || error == EDQUOT;
-  return {"cannot write " + file + ": " + std::strerror(error) + (has_no_room ? ": make room there" : "")};
+  return cannot_write(file, std::strerror(error) + std::string(has_no_room ? ": make room there" : ""));
 }
 
 }  // namespace
 
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write) {
-  if (is_hdf5(file)) return Failure{file + " is a profile, and profiles are never overwritten: name another file"};
+  if (const std::string objection = objection_to_writing(file); !objection.empty()) return Failure{objection};
   if (const int error = error_of_writing(file, write); error != 0) return cannot_write(file, error);
   return Done{};
 }

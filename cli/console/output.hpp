@@ -6,9 +6,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 
 #include "libprofile/system/outcome.hpp"
@@ -39,10 +39,15 @@ inline Colour colour_for(int file) {
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
-/// Why a file cannot be written there; nothing if it can be.
-std::optional<std::string> objection_to_place(const std::string& path);
-/// Why a profile cannot be written there; nothing if it can be.
-std::optional<std::string> objection_to_writing(const std::string& path);
+/// Why the directory cannot take new files; empty if it can.
+std::string objection_to_directory(const std::filesystem::path& directory);
+/// Why no file of this name can be written; empty if it can. For a profile, a name that is taken is none of the
+/// reasons: the recorder evades it.
+std::string objection_to_place(const std::string& path);
+/// The same for a file that is replaced if it is there.
+std::string objection_to_writing(const std::string& path);
+/// The same for a profile, which is never overwritten and has exactly this name.
+std::string objection_to_new_profile(const std::string& path);
 
 /// Writes or replaces a file.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);

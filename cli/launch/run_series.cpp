@@ -19,6 +19,7 @@
 #include "cli/console/output.hpp"
 #include "cli/launch/directory_lock.hpp"
 #include "libprofile/shared/setting_values.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -104,7 +105,7 @@ std::optional<SeriesRun> run_from(const ordered_json& document) {
 // How the work of a run differs from the usual one, if it does. What was not counted is not compared.
 std::optional<std::string> difference_of(const CountedWork& work, const CountedWork& usual) {
   const auto instead_of = [](auto here, auto there, const char* what) {
-    return fmt::format("{} {}{} instead of {}", here, what, here == 1 ? "" : "s", there);
+    return fmt::format("{} instead of {}", plural(here, what), there);
   };
   std::string words;
   if (work.ranks > 0 && usual.ranks > 0 && work.ranks != usual.ranks) {
@@ -134,10 +135,7 @@ std::optional<std::string> objection_to(const fs::path& directory) {
   if (!fs::exists(directory, error) && !fs::create_directory(directory, error)) {
     return "cannot make " + directory.string() + ": " + error.message();
   }
-  if (!fs::is_directory(directory, error)) return directory.string() + " is not a directory";
-  if (access(directory.c_str(), W_OK | X_OK) != 0) {
-    return "cannot write into " + directory.string() + ": " + std::strerror(errno);
-  }
+  if (std::string objection = objection_to_directory(directory); !objection.empty()) return objection;
   const bool is_empty = fs::is_empty(directory, error);
   if (error) return "cannot read " + directory.string() + ": " + error.message();
   if (!is_empty) {
@@ -154,6 +152,8 @@ bool is_full(const fs::path& directory) {
 Outcome<ordered_json> read_manifest(const fs::path& directory) {
   const fs::path file = directory / manifest_name;
   std::ifstream in(file);
+  if (std::error_code error; !in && !fs::exists(directory, error))
+    return Failure{directory.string() + " does not exist"};
   if (!in) return Failure{directory.string() + " holds no series of runs: cannot read " + file.string()};
   ordered_json document = ordered_json::parse(in, nullptr, false);
   const ordered_json version = document.is_object() ? document.value("series_version", ordered_json()) : ordered_json();
@@ -299,7 +299,7 @@ Outcome<std::string> RunSeries::record(const std::string& name, const Words& com
                   *end->profile, directory_.string())
             : std::string(": ") + no_profile_written +
                   (is_full(directory_) ? "; " + directory_.string() + " is full" : "");
-    return Failure{fmt::format("{}{} ({}; its output is {})", name, why, in_short(command), log_of(name))};
+    return Failure{fmt::format("{}{} (its output is {}; {})", name, why, log_of(name), check_words(command))};
   }
   if (!saved) return saved.failure();
   return *end->profile;

@@ -12,6 +12,7 @@
 #include "cli/console/progress.hpp"
 #include "cli/console/quantity.hpp"
 #include "cli/launch/rank_options.hpp"
+#include "libprofile/system/plural.hpp"
 #include "report/json.hpp"
 #include "report/words.hpp"
 
@@ -168,25 +169,21 @@ Outcome<std::unique_ptr<const RE2>> parse_read(const std::string& text) {
   auto pattern = std::make_unique<const RE2>(text, RE2::Quiet);
   if (!pattern->ok()) return Failure{fmt::format("--read '{}' is no regular expression: {}", text, pattern->error())};
   if (pattern->NumberOfCapturingGroups() != 1) {
-    return Failure{fmt::format("--read '{}' has {} groups: put the number, and only it, in parentheses", text,
-                               pattern->NumberOfCapturingGroups())};
+    return Failure{fmt::format("--read '{}' has {}: put the number, and only it, in parentheses", text,
+                               plural(pattern->NumberOfCapturingGroups(), "group"))};
   }
   return pattern;
 }
 
 Outcome<VariedRuns> VariedRuns::open(VariedRunsSetting setting, const VariedRunsOptions& options) {
   if (const auto objection = objection_to_command(setting.launch, setting.names, "--vary")) return Failure{*objection};
-  const Outcome<Launcher> launcher = launcher_of(setting.launch);
+  const Outcome<Launcher> launcher = launcher_to_start(setting.launch);
   if (!launcher) return launcher.failure();
   std::unique_ptr<const RE2> read;
   if (!options.read.empty()) {
     Outcome<std::unique_ptr<const RE2>> pattern = parse_read(options.read);
     if (!pattern) return pattern.failure();
     read = std::move(*pattern);
-  }
-  for (const std::string& file : {options.json, options.html}) {
-    if (file.empty() || file == "-") continue;
-    if (const auto objection = objection_to_place(file)) return Failure{*objection};
   }
   if (!options.directory.empty() && !options.resumed.empty()) {
     return Failure{"-o and --resume: a series that is resumed stays in its directory"};
@@ -328,7 +325,7 @@ void add_varied_runs_options(const Command& command, VariedRunsOptions& options)
   command
       .option("--export-json", options.json,
               "Write the result as JSON to FILE, or with '-' to standard output instead of text")
-      .placeholder("FILE|-");
+      .output_file_or_stdout();
   add_html_option(command, options.html);
   add_recording_options(command, options.recording);
   add_no_baseline_flag(command, options.no_baseline);

@@ -110,7 +110,32 @@ class BadInput(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("run", "--background", "long", *NEVER_RUN), "--background", "long")
 
     def test_an_unwritable_output_is_refused_before_anything_runs(self):
-        self.check_refused(self.halcyon("run", "-o", "nowhere/run.h5", *NEVER_RUN), "nowhere")
+        self.check_refused(self.halcyon("run", "-o", "nowhere/run.h5", *NEVER_RUN), "nowhere does not exist")
+        self.check_refused(self.halcyon("run", "-o", "nowhere/", *NEVER_RUN), "nowhere does not exist")
+        self.check_refused(self.halcyon("compose", "-o", ".", "a.h5", "b.h5"), "it is a directory: name a file in it")
+
+    def test_a_file_that_cannot_be_written_is_refused_before_anything_is_read_or_runs(self):
+        (self.directory / "file").touch()
+        profile = self.directory / "precious.h5"
+        profile.write_bytes(b"\x89HDF\r\n\x1a\n")
+        for option, commands in (("--html", ("run", "report", "regulate", "repeat", "search", "map")),
+                                 ("--json", ("report", "compare", "watch")), ("--csv", ("report",)),
+                                 ("--export-json", ("repeat", "search", "map")), ("--export-csv", ("repeat",)),
+                                 ("--openmetrics", ("watch",)), ("--output", ("export", "baselines export"))):
+            for command in commands:
+                with self.subTest(command=command, option=option):
+                    for path, why in ((".", "it is a directory"), ("no/file", "no does not exist"),
+                                      ("file/file", "file is not a directory"), (profile, "never overwritten")):
+                        self.check_refused(self.halcyon(*command.split(), option, path), option, path, why)
+        self.check_refused(self.halcyon("report", "--html", "-", "x.h5"), "--html", "'-' is no file")
+
+    def test_a_device_may_lie_in_a_directory_that_takes_no_new_files(self):
+        finished = self.halcyon("report", "--html", "/proc/self/fd/1", "absent.h5")
+        self.check_refused(finished, "absent.h5: No such file")
+
+    def test_what_is_not_there_is_told_so(self):
+        self.check_refused(self.halcyon("repeat", "--resume", "nowhere", *NEVER_RUN), "nowhere does not exist")
+        self.check_refused(self.halcyon("baselines", "import", "nowhere"), "cannot open nowhere: No such file")
 
     def test_a_mistyped_word_is_told_with_what_was_meant(self):
         self.check_refused(self.halcyon("reprot", "run.h5"), "reprot", "Did you mean: report?")
@@ -130,6 +155,24 @@ class BadInput(halcyon_test.Behaviour):
                            "Put 'halcyon run --' before the mpirun")
         self.check_refused(self.halcyon("run", "--", "aprun", "-n", "4", "./app"), "aprun … halcyon exec -- ./app")
         self.check_refused(self.halcyon("run", "--", "./nothing"), "no program './nothing'")
+        self.check_refused(self.halcyon("run", "--", "timeout", "4", "srun", "-n", "2", "./app"), "'timeout'",
+                           "Did you mean: timeout 4 halcyon run -- srun -n 2 ./app\n")
+
+    def test_a_launcher_that_is_not_behind_the_dashes_of_a_command_is_told_what_to_type(self):
+        for typed, meant in (
+                ("run mpirun -np 2 ./app --html", "halcyon run -- mpirun -np 2 ./app --html"),
+                ("run -o run.h5 timeout -k 1 4 mpirun -n 2 ./app -o x",
+                 "timeout -k 1 4 halcyon run -o run.h5 -- mpirun -n 2 ./app -o x"),
+                ("repeat --runs 3 env A=1 srun -n 2 ./app", "env A=1 halcyon repeat --runs 3 -- srun -n 2 ./app"),
+                ("doctor /opt/mpi/bin/mpiexec -n 2 ./app", "halcyon doctor -- /opt/mpi/bin/mpiexec -n 2 ./app"),
+                ("disturb cpu mpirun -np 2 ./app", "halcyon disturb cpu -- mpirun -np 2 ./app"),
+                ("-- mpirun -np 2 ./app", "halcyon run -- mpirun -np 2 ./app"),
+                ("mpirun -np 2 ./app", "halcyon run -- mpirun -np 2 ./app"),
+                ("timeout 4 mpirun -np 2 ./app", "timeout 4 halcyon run -- mpirun -np 2 ./app"),
+                ("-o run.h5 -- mpirun -np 2 ./app", "halcyon run -o run.h5 -- mpirun -np 2 ./app"),
+                ("rnu -o run.h5 -- mpirun -np 2 ./app", "halcyon run -o run.h5 -- mpirun -np 2 ./app")):
+            with self.subTest(typed=typed):
+                self.check_refused(self.halcyon(*typed.split()), f". Did you mean: {meant}")
 
     def test_an_output_that_vanishes_leaves_the_program_alone_and_is_said_in_one_line(self):
         plain = self.mpirun(2, [EXAMPLES / "halo_c", "10"], preload=())

@@ -97,7 +97,7 @@ class FindsTheOutcome(halcyon_test.Behaviour):
         finished = self.in_shell(before="mkdir gone; cd gone; rmdir ../gone;")
         self.check_refused(finished, "the current directory is gone")
         finished = self.in_shell(before="mkdir gone; cd gone; rmdir ../gone;", output=self.directory / "no" / "run.h5")
-        self.check_refused(finished, "no is not a directory")
+        self.check_refused(finished, "no does not exist")
 
     def test_a_newline_and_a_quote_in_the_path(self):
         (self.directory / "it's\na").mkdir()

@@ -46,6 +46,33 @@ class RunCommand(halcyon_test.Behaviour):
                 self.assertTrue(file.name.startswith(f"halo_c.1p.{job}."), file)
                 file.unlink()
 
+    def test_a_profile_in_a_directory_has_the_default_name(self):
+        (self.directory / "there").mkdir()
+        for place in ("there", "there/"):
+            with self.subTest(place=place):
+                finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", place))
+                self.assertEqual(finished.status, 0, finished)
+                self.assertRegex(finished.errors, r"halcyon report there/halo_c\.2p\.\w+\.\d{8}T\d{6}(-2)?\.h5\n")
+        self.mpirun(2, [PROGRAM, "10"], HALCYON_OUTPUT="there")
+        self.assertEqual(len(list((self.directory / "there").glob("halo_c.2p.*.h5"))), 3)
+        self.assertEqual([path.name for path in self.directory.iterdir()], ["there"])
+
+    def test_more_boundary_ranks_than_the_run_has_are_told_at_its_start(self):
+        finished = self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "run.h5", "--boundary-ranks", "3"))
+        self.assertEqual(finished.status, 0, finished)
+        line = "halcyon: --boundary-ranks 3 is more than the 2 ranks of this run; all ranks are used instead\n"
+        self.assertTrue(finished.errors.startswith(line), finished)
+        self.run_with(*MPI.launch(2), PROGRAM, "10", options=("-o", "plain.h5"))
+        self.assertEqual(self.profile().segments, self.profile("plain.h5").segments)
+
+    def test_a_launcher_of_another_mpi_is_told_before_the_program_starts(self):
+        program = BUILD / f"examples{OTHER_MPI.programs}" / "halo_c"
+        if not program.exists():
+            self.skipTest("built for one MPI family only")
+        finished = self.run_with(*MPI.launch(2), program, "10", options=("--dry-run",))
+        self.assertEqual((finished.status, len(finished.errors.splitlines())), (0, 1), finished)
+        self.assertIn("not the launcher's MPI. Start it with the mpirun of its own MPI", finished.errors)
+
     def test_the_verdict_is_of_the_profile_that_this_run_wrote(self):
         # Another file fits the pattern of the name, and brackets mean something to a shell.
         (self.directory / "zzz[1].h5").write_text("another one's")
@@ -99,6 +126,9 @@ class RunCommand(halcyon_test.Behaviour):
         finished = self.halcyon("run", *MPI.launch(2), PROGRAM)
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("behind '--'", finished.errors)
+        finished = self.halcyon("exec", PROGRAM)
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("behind '--'", finished.errors)
 
     def test_an_injected_run_can_be_repeated_by_the_seed_in_its_profile(self):
         self.run_with(*MPI.launch(2), PROGRAM, "10",
@@ -132,8 +162,8 @@ class RunCommand(halcyon_test.Behaviour):
         code = "from mpi4py import MPI; MPI.COMM_WORLD.Abort(9)"
         finished = self.run_with(*MPI.launch(1), PYTHON, "-c", code)
         self.assertIn(finished.status, MPI.statuses_of_abort(9), finished)
-        self.assertIn(f"halcyon: no profile was written: the launch command ended with status {finished.status}",
-                      finished.errors)
+        self.assertIn(f"halcyon: no profile was written: the launch command ended with status {finished.status}; "
+                      "to check the command: halcyon doctor -- ", finished.errors)
 
     def test_several_programs_of_one_job_are_all_recorded(self):
         finished = self.run_with(*MPI.launch(1), PROGRAM, "10", ":", "-np", "1", PROGRAM, "10")

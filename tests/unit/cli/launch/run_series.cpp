@@ -294,8 +294,8 @@ TEST_F(RunSeriesTest, ARunThatFailsIsToldWithItsCommandAndItsLog) {
   RunSeries series = begun();
   const Outcome<std::string> failed = series.record("run-1", command_, ends_with(7), relay_);
   ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.failure().message, "run-1 ended with status 7 (mpirun ./app 'a \"b\"'; its output is " +
-                                          (directory_ / "run-1.log").string() + ")");
+  EXPECT_EQ(failed.failure().message, "run-1 ended with status 7 (its output is " + (directory_ / "run-1.log").string() +
+                                          "; to check the command: halcyon doctor -- mpirun ./app 'a \"b\"')");
   const auto without_profile = [](const std::string&, const std::string&) { return RecordedRunEnd{}; };
   const Outcome<std::string> unwritten = series.record("run-2", command_, without_profile, relay_);
   ASSERT_FALSE(unwritten);
