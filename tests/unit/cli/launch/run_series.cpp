@@ -260,6 +260,8 @@ TEST_F(RunSeriesTest, ASeriesOfOtherRunsIsNotResumed) {
 }
 
 TEST_F(RunSeriesTest, ADirectoryWithoutAManifestIsNoSeries) {
+  EXPECT_EQ(why_not_resumed(), directory_.string() + " does not exist");
+  fs::create_directory(directory_);
   EXPECT_NE(why_not_resumed().find("holds no series of runs"), std::string::npos) << why_not_resumed();
 }
 
