@@ -281,8 +281,7 @@ void add_comparison(VersusTally& tally, const Scenario& scenario, double slower,
     pairs.push_back(is_b_first ? RunPair{second, first} : RunPair{first, second});
     if (!is_look(pairs.size(), default_least_runs)) continue;
     const Versus versus = compare_pairs(pairs, precision);
-    const Outlook outlook =
-        outlook_of(known_so_far(versus.undisturbed), {.within_percent = width, .most_runs = most_runs}, {});
+    const Outlook outlook = outlook_of(known_so_far(versus), {.within_percent = width, .most_runs = most_runs}, {});
     if (!outlook.stopped_because) continue;
     tally.pairs.push_back(static_cast<double>(pairs.size()));
     tally.held += holds(*versus.undisturbed.interval, slower) ? 1 : 0;

@@ -40,7 +40,7 @@ Stopped repetition(const std::vector<RunPair>& all, std::size_t first, const Sto
     const bool is_last = pairs.size() == all.size();
     if (!is_look(pairs.size(), rule.least_runs) && !is_last) continue;
     Stopped stopped{compare_pairs(pairs, precision), pairs.size()};
-    const Outlook outlook = outlook_of(known_so_far(stopped.versus.undisturbed), rule, {});
+    const Outlook outlook = outlook_of(known_so_far(stopped.versus), rule, {});
     if (outlook.stopped_because || is_last) return stopped;
   }
 }

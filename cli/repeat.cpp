@@ -49,7 +49,8 @@ int status_of(const RepeatOptions& options, const Repetition& repetition) {
   if (options.fail_on.empty()) return passed;
   switch (versus_verdict(repetition)) {
     case VersusVerdict::slower: return negative_answer;
-    case VersusVerdict::unclear: return no_answer;
+    case VersusVerdict::unclear:
+    case VersusVerdict::contradiction: return no_answer;
     case VersusVerdict::faster: return options.fail_on == "faster" ? negative_answer : passed;
     case VersusVerdict::same: break;
   }

@@ -25,6 +25,12 @@ struct Logarithmic {
   Estimates b;
 };
 
+// Of pairs that count.
+struct PairedTimes {
+  Logarithmic undisturbed;
+  Logarithmic measured;
+};
+
 double half_width_percent_of(double log_below, double log_above) {
   return 100.0 * std::sinh(0.5 * (log_below + log_above));
 }
@@ -88,24 +94,75 @@ VersusVerdict verdict_of_ratio(const TimeRatio& ratio, double within_percent) {
   return VersusVerdict::unclear;
 }
 
-Logarithmic undisturbed_logarithms(std::span<const RunPair> pairs) {
-  Logarithmic times;
+PairedTimes paired_times(std::span<const RunPair> pairs) {
+  PairedTimes times;
   for (const RunPair& pair : pairs) {
     if (!pair_counts(pair)) continue;
-    add_logarithm(times.a, pair.a.undisturbed->uncertain());
-    add_logarithm(times.b, pair.b.undisturbed->uncertain());
+    add_logarithm(times.undisturbed.a, pair.a.undisturbed->uncertain());
+    add_logarithm(times.undisturbed.b, pair.b.undisturbed->uncertain());
+    add_logarithm(times.measured.a, {pair.a.measured_seconds});
+    add_logarithm(times.measured.b, {pair.b.measured_seconds});
   }
   return times;
 }
 
-Logarithmic measured_logarithms(std::span<const RunPair> pairs) {
-  Logarithmic times;
-  for (const RunPair& pair : pairs) {
-    if (!pair_counts(pair)) continue;
-    add_logarithm(times.a, {pair.a.measured_seconds});
-    add_logarithm(times.b, {pair.b.measured_seconds});
+// The estimates err by less than what the machine adds from run to run, so that the scatter of the pairs is enough.
+Logarithmic interference_of(const PairedTimes& times) {
+  const auto of_program = [](const Estimates& measured, const Estimates& undisturbed) {
+    Estimates interference;
+    for (std::size_t pair = 0; pair < measured.values.size(); ++pair) {
+      interference.add(measured.values[pair] - undisturbed.values[pair], 0.0, 0.0);
+    }
+    return interference;
+  };
+  return {of_program(times.measured.a, times.undisturbed.a), of_program(times.measured.b, times.undisturbed.b)};
+}
+
+bool holds_one(const TimeRatio& ratio) {
+  return !ratio.interval || (ratio.interval->low <= 1.0 && ratio.interval->high >= 1.0);
+}
+
+Attribution attribution_of(const Logarithmic& interference) {
+  constexpr double nearly_alike = 0.8;
+  constexpr double certainly_not_alike = 0.999;
+  if (holds_one(paired_ratio(interference, {.confidence = nearly_alike}))) return Attribution::outside;
+  return holds_one(paired_ratio(interference, {.confidence = certainly_not_alike})) ? Attribution::open
+                                                                                    : Attribution::program;
+}
+
+VersusVerdict verdict_of(const Versus& versus, double within_percent) {
+  const VersusVerdict undisturbed = verdict_of_ratio(versus.undisturbed, within_percent);
+  const VersusVerdict measured = verdict_of_ratio(versus.measured, within_percent);
+  const auto are_opposite = [](VersusVerdict one, VersusVerdict other) {
+    return one == VersusVerdict::faster && other == VersusVerdict::slower;
+  };
+  switch (versus.attribution) {
+    case Attribution::outside: return undisturbed;
+    case Attribution::program:
+      return are_opposite(undisturbed, measured) || are_opposite(measured, undisturbed) ? VersusVerdict::contradiction
+                                                                                        : measured;
+    case Attribution::open: break;
   }
-  return times;
+  const bool is_slower = undisturbed == VersusVerdict::slower && versus.measured.ratio > 1.0;
+  const bool is_faster = undisturbed == VersusVerdict::faster && versus.measured.ratio < 1.0;
+  return is_slower || is_faster ? undisturbed : VersusVerdict::unclear;
+}
+
+Versus compared(const PairedTimes& times, const Precision& precision) {
+  const Logarithmic interference = interference_of(times);
+  Versus versus{.undisturbed = ratio_of(times.undisturbed, precision),
+                .measured = ratio_of(times.measured, precision),
+                .interference = paired_ratio(interference, precision)};
+  if (versus.undisturbed.pairs > 1) versus.attribution = attribution_of(interference);
+  versus.verdict = verdict_of(versus, precision.within_percent);
+  return versus;
+}
+
+void swap_programs(Logarithmic& times, std::size_t pair) {
+  for (const auto of_runs :
+       {&Estimates::values, &Estimates::errors, &Estimates::errors_below, &Estimates::errors_above}) {
+    std::swap((times.a.*of_runs)[pair], (times.b.*of_runs)[pair]);
+  }
 }
 
 }  // namespace
@@ -130,15 +187,13 @@ double versus_half_width_percent(double within_percent) {
 }
 
 Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision) {
-  Versus versus;
-  versus.undisturbed = ratio_of(undisturbed_logarithms(pairs), precision);
-  versus.measured = ratio_of(measured_logarithms(pairs), precision);
-  versus.verdict = verdict_of_ratio(versus.undisturbed, precision.within_percent);
+  Versus versus = compared(paired_times(pairs), precision);
   versus.pairs_left_out = pairs.size() - versus.undisturbed.pairs;
   return versus;
 }
 
-KnownSoFar known_so_far(const TimeRatio& ratio) {
+KnownSoFar known_so_far(const Versus& versus) {
+  const TimeRatio& ratio = versus.answer();
   // The floor is the difference of two medians. It is known once the pairs scatter less than that.
   const double floor_percent = ratio.floor_percent();
   const bool is_floor_known = half_width_percent_of(ratio.log_random, ratio.log_random) <= floor_percent;
@@ -148,21 +203,20 @@ KnownSoFar known_so_far(const TimeRatio& ratio) {
 
 std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Precision& precision,
                                         std::size_t repetitions, std::uint64_t seed) {
-  const Logarithmic times = undisturbed_logarithms(pairs);
-  if (times.a.values.size() < default_least_runs || repetitions == 0) return std::nullopt;
+  const PairedTimes times = paired_times(pairs);
+  const std::size_t pairs_that_count = times.measured.a.values.size();
+  if (pairs_that_count < default_least_runs || repetitions == 0) return std::nullopt;
   std::mt19937_64 random(seed);
   std::size_t alarms = 0;
   for (std::size_t i = 0; i < repetitions; ++i) {
-    Logarithmic drawn = times;
-    for (std::size_t pair = 0; pair < drawn.a.values.size(); ++pair) {
+    PairedTimes drawn = times;
+    for (std::size_t pair = 0; pair < pairs_that_count; ++pair) {
       if (random() % 2 == 0) continue;
-      for (const auto of_runs :
-           {&Estimates::values, &Estimates::errors, &Estimates::errors_below, &Estimates::errors_above}) {
-        std::swap((drawn.a.*of_runs)[pair], (drawn.b.*of_runs)[pair]);
-      }
+      swap_programs(drawn.undisturbed, pair);
+      swap_programs(drawn.measured, pair);
     }
-    const VersusVerdict verdict = verdict_of_ratio(paired_ratio(drawn, precision), precision.within_percent);
-    if (verdict == VersusVerdict::faster || verdict == VersusVerdict::slower) ++alarms;
+    const VersusVerdict verdict = compared(drawn, precision).verdict;
+    if (verdict != VersusVerdict::same && verdict != VersusVerdict::unclear) ++alarms;
   }
   return static_cast<double>(alarms) / static_cast<double>(repetitions);
 }

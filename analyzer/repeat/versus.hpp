@@ -14,16 +14,29 @@
 
 namespace halcyon {
 
-/// B against A.
-enum class VersusVerdict : std::uint8_t { faster, slower, same, unclear };
+/// B against A. `contradiction`: the answers that the run times allow exclude each other.
+enum class VersusVerdict : std::uint8_t { faster, slower, same, unclear, contradiction };
 constexpr std::string_view name_of(VersusVerdict verdict) {
   switch (verdict) {
     case VersusVerdict::faster: return "faster";
     case VersusVerdict::slower: return "slower";
     case VersusVerdict::same: return "same";
+    case VersusVerdict::contradiction: return "contradiction";
     case VersusVerdict::unclear: break;
   }
   return "unclear";
+}
+
+/// Whose the time is that the runs' estimates take to come from outside. What comes from outside meets A and B alike,
+/// since they take turns; what follows one of them is that program's own, such as its sleeps.
+enum class Attribution : std::uint8_t { outside, open, program };
+constexpr std::string_view name_of(Attribution attribution) {
+  switch (attribution) {
+    case Attribution::outside: return "outside";
+    case Attribution::program: return "program";
+    case Attribution::open: break;
+  }
+  return "open";
 }
 
 /// Neighbouring runs of A and B.
@@ -64,10 +77,19 @@ struct TimeRatio {
 };
 
 struct Versus {
-  TimeRatio undisturbed;  // the default answer
+  TimeRatio undisturbed;
   TimeRatio measured;
-  VersusVerdict verdict = VersusVerdict::unclear;  // by the undisturbed times
+  TimeRatio interference;  // of measured over undisturbed times
+  Attribution attribution = Attribution::open;
+  VersusVerdict verdict = VersusVerdict::unclear;
   std::size_t pairs_left_out = 0;  // one of the runs failed, did other work, was warm-up or has no estimate
+
+  /// By the undisturbed times where these can tell; else the answer needs the measured ones.
+  bool is_by_undisturbed() const {
+    return attribution == Attribution::outside ||
+           (attribution == Attribution::open && verdict != VersusVerdict::unclear);
+  }
+  const TimeRatio& answer() const { return is_by_undisturbed() ? undisturbed : measured; }
 };
 
 /// The interval is that of the mean over pairs, combined in quadrature with the effect of an error that all runs share.
@@ -80,9 +102,20 @@ struct Versus {
 /// Each run must be judged alone. If runs are judged with other runs of their program as known runs, they share the
 /// errors of the best of them. These do not cancel and do not scatter from pair to pair.
 ///
-/// `same`: the whole interval lies within 1 +- `within_percent`. `faster`, `slower`: not that, and the whole interval
-/// lies to one side of 1. Else `unclear`. Pairs are made until nothing is unclear: until an interval around 1, wherever
-/// it lies, cannot reach beyond the limits (versus_half_width_percent()).
+/// A ratio is `same` if its whole interval lies within 1 +- `within_percent`; `faster` or `slower` if it is not that,
+/// and the whole interval lies to one side of 1; else `unclear`. Which ratio gives the verdict depends on that of the
+/// interference, which is 1 if the latter comes from outside:
+/// - its 80 % interval holds 1: `outside`, and the undisturbed times give it;
+/// - its 99.9 % interval does not: `program`, and the measured times give it. If both give opposite answers, the
+/// verdict
+///   is `contradiction`;
+/// - between these: `open`. The undisturbed times then tell a faster program from a slower one if the measured ratio
+///   lies on the same side of 1, but never that two are the same.
+/// The levels are not symmetric, since an error is not: one of five comparisons of equal programs needs more pairs, and
+/// one of a thousand looks blames a program for a neighbour.
+///
+/// Pairs are made until nothing is unclear: until an interval around 1, wherever it lies, cannot reach beyond the
+/// limits (versus_half_width_percent()).
 Versus compare_pairs(std::span<const RunPair> pairs, const Precision& precision);
 
 /// The half width, in percent, at which a comparison stops. An interval of the ratio from 1 to 1 + W, the worst case,
@@ -91,7 +124,7 @@ double versus_half_width_percent(double within_percent);
 
 /// For outlook_of(), with `versus_half_width_percent(within_percent)` as the rule's width. The floor counts when the
 /// random part of the interval is not above it.
-KnownSoFar known_so_far(const TimeRatio& ratio);
+KnownSoFar known_so_far(const Versus& versus);
 
 /// How often this number of pairs of A against itself would be called faster or slower, for `--aa`: each repetition
 /// chooses at random which run of each pair is A. A share from 0 to 1; none with fewer than `default_least_runs` pairs

@@ -211,7 +211,7 @@ SeriesProgress progress_of(const RepeatRequest& request, const RepeatedRuns& run
 
 // What the series is to know.
 KnownSoFar known_so_far(const RepeatRequest& request, const Repetition& repetition) {
-  if (repetition.other) return halcyon::known_so_far(repetition.other->versus.undisturbed);
+  if (repetition.other) return halcyon::known_so_far(repetition.other->versus);
   if (!repetition.work) return halcyon::known_so_far(repetition.summary.undisturbed);
   const std::optional<WorkRate>& rate = repetition.work->rate;
   return rate ? halcyon::known_so_far(*rate, request.precision.within_percent) : KnownSoFar{};

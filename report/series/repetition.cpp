@@ -40,8 +40,7 @@ double enough_percent(const Repetition& series) {
 // What the half width will not fall below, as far as it is known.
 double floor_percent(const Repetition& series) {
   if (series.work) return series.work->rate ? series.work->rate->floor_percent().value_or(0.0) : 0.0;
-  return series.other ? known_so_far(series.other->versus.undisturbed).floor_percent
-                      : answer_of(series).floor_percent();
+  return series.other ? known_so_far(series.other->versus).floor_percent : answer_of(series).floor_percent();
 }
 
 // -- what stands first
@@ -77,22 +76,39 @@ std::string contradicting_programs(const Repetition& series) {
 
 std::string versus_answer(const Repetition& series) {
   const Versus& versus = series.other->versus;
-  const TimeRatio& ratio = versus.undisturbed;
-  const std::string figures =
-      fmt::format("B takes {} times as long as A, undisturbed ({} confidence, {})", ratio_words(ratio),
-                  confidence_words(series.precision.confidence), plural(ratio.pairs, "pair"));
+  const TimeRatio& ratio = versus.answer();
+  const std::string figures = fmt::format("B takes {} times as long as A, {} ({} confidence, {})", ratio_words(ratio),
+                                          versus.is_by_undisturbed() ? "undisturbed" : "as measured",
+                                          confidence_words(series.precision.confidence), plural(ratio.pairs, "pair"));
   switch (versus_verdict(series)) {
     case VersusVerdict::faster: return filled("FASTER  ", 8, figures);
     case VersusVerdict::slower: return filled("SLOWER  ", 8, figures);
     case VersusVerdict::same:
       return filled("SAME  ", 6, fmt::format("within {}: {}", percent_words(series.precision.within_percent), figures));
+    case VersusVerdict::contradiction: {
+      const std::string contradicting = contradicting_programs(series);
+      return filled(
+          "CONTRADICTION  ", 15,
+          figures + (contradicting.empty() ? ", but undisturbed the other way round"
+                                           : ", but the means of " + contradicting + " contradict each other"));
+    }
     case VersusVerdict::unclear: break;
   }
   if (ratio.pairs < 2) return filled("UNCLEAR  ", 9, "a comparison needs two pairs of runs with an estimate");
-  const std::string contradicting = contradicting_programs(series);
-  return filled(
-      "UNCLEAR  ", 9,
-      contradicting.empty() ? figures : figures + ", but the means of " + contradicting + " contradict each other");
+  return filled("UNCLEAR  ", 9, figures);
+}
+
+// Whether the time from outside is the machine's, where it is not.
+std::optional<std::string> attribution_words(const Versus& versus) {
+  if (versus.attribution == Attribution::outside || !versus.interference.interval) return std::nullopt;
+  const bool is_more = versus.interference.ratio > 1.0;
+  const std::string what = fmt::format("the time taken to come from outside makes B {} times as long as A",
+                                       ratio_words(versus.interference));
+  if (versus.attribution == Attribution::program) {
+    return what + fmt::format(". It follows {} and counts as the program's own: the machine meets both alike",
+                              is_more ? "B" : "A");
+  }
+  return what + ". Whether it follows the program is not known yet";
 }
 
 // The cost of a unit may be a few nanoseconds.
@@ -239,7 +255,7 @@ std::string stopped_words(const Repetition& series) {
 }
 
 std::string to_decide_words(const Repetition& series) {
-  const TimeRatio& ratio = series.other->versus.undisturbed;
+  const TimeRatio& ratio = series.other->versus.answer();
   if (ratio.pairs_needed) return plural(*ratio.pairs_needed, "pair") + " in all";
   return fmt::format("more pairs are not enough: the floor is {}. Quieter runs lower it",
                      percent_words(ratio.floor_percent()));
@@ -250,7 +266,7 @@ std::optional<std::string> floor_words(const Repetition& series) {
   constexpr double share_that_matters = 0.5;
   if (series.work || series.outlook.stopped_because == StoppedBecause::floor) return std::nullopt;
   const std::optional<double> half_width =
-      series.other ? series.other->versus.undisturbed.half_width_percent() : answer_of(series).half_width_percent();
+      series.other ? series.other->versus.answer().half_width_percent() : answer_of(series).half_width_percent();
   const double floor = floor_percent(series);
   if (!half_width || floor <= share_that_matters * *half_width) return std::nullopt;
   return fmt::format(
@@ -328,7 +344,7 @@ std::vector<RunPair> pairs_of(const Repetition& series) {
 }
 
 VersusVerdict versus_verdict(const Repetition& series) {
-  return contradicting_programs(series).empty() ? series.other->versus.verdict : VersusVerdict::unclear;
+  return contradicting_programs(series).empty() ? series.other->versus.verdict : VersusVerdict::contradiction;
 }
 
 std::string repetition_text(const Repetition& series) {
@@ -340,7 +356,11 @@ std::string repetition_text(const Repetition& series) {
   if (series.other) {
     const OtherProgram& other = *series.other;
     const Versus& versus = other.versus;
-    if (versus.measured.pairs > 1) text += wrapped("as measured", ratio_words(versus.measured) + " times as long");
+    if (versus.measured.pairs > 1) {
+      const TimeRatio& rest = versus.is_by_undisturbed() ? versus.measured : versus.undisturbed;
+      text += wrapped(versus.is_by_undisturbed() ? "as measured" : "undisturbed", ratio_words(rest) + " times as long");
+    }
+    if (const std::optional<std::string> whose = attribution_words(versus)) text += wrapped("from outside", *whose);
     if (versus.undisturbed.welch) {
       text += wrapped("unpaired", fmt::format("{:.4f} to {:.4f} (Welch)", versus.undisturbed.welch->low,
                                               versus.undisturbed.welch->high));
@@ -349,8 +369,7 @@ std::string repetition_text(const Repetition& series) {
       text += wrapped("left out", plural(versus.pairs_left_out, "pair") +
                                       ": one of the runs failed, did other work, was warm-up or has no estimate");
     }
-    if (versus.verdict == VersusVerdict::unclear && versus.undisturbed.interval &&
-        contradicting_programs(series).empty()) {
+    if (versus_verdict(series) == VersusVerdict::unclear && versus.answer().interval) {
       text += wrapped("to decide", to_decide_words(series));
     }
     if (other.false_alarm_share) {
@@ -388,7 +407,7 @@ std::string outlook_words(const Repetition& series) {
   const Outlook& outlook = series.outlook;
   const auto more = [&series](std::size_t runs) { return plural(runs, series.other ? "pair" : "run") + " more"; };
   std::optional<double> width = answer_of(series).half_width_percent();
-  if (series.other) width = series.other->versus.undisturbed.half_width_percent();
+  if (series.other) width = series.other->versus.answer().half_width_percent();
   if (series.work) width = series.work->rate ? series.work->rate->half_width_percent() : std::nullopt;
   const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
   const std::string at_most = outlook.most_further ? ", at most " + more(*outlook.most_further) : "";

@@ -64,8 +64,8 @@ std::vector<std::optional<Unused>> unused_of(const Repetition& series);
 /// Neighbouring runs of A and B, after both were summarised. A run without its partner is left out.
 std::vector<RunPair> pairs_of(const Repetition& series);
 
-/// B against A, for whoever acts on it. Unclear if the means of A or of B contradict each other: the undisturbed times,
-/// and so their ratio, may be wrong by more than the interval says.
+/// B against A, for whoever acts on it. A contradiction, too, if the means of A or of B contradict each other: the
+/// undisturbed times, and so their ratio, may be wrong by more than the interval says.
 VersusVerdict versus_verdict(const Repetition& series);
 
 /// The answer first, then the means and every run, in 80 columns.

@@ -80,7 +80,9 @@ ordered_json other_json(const Repetition& series) {
   json["floor_percent"] =
       other.versus.undisturbed.pairs > 0 ? ordered_json(other.versus.undisturbed.floor_percent()) : ordered_json();
   json["pairs_left_out"] = other.versus.pairs_left_out;
+  json["attribution"] = name_of(other.versus.attribution);
   json["measured"] = ratio_json(other.versus.measured);
+  json["interference"] = ratio_json(other.versus.interference);
   json["false_alarm_percent"] =
       other.false_alarm_share ? ordered_json(100.0 * *other.false_alarm_share) : ordered_json();
   json["b"] = {{"command", other.command}};

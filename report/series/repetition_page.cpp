@@ -146,14 +146,18 @@ std::string narrowing_picture(const Repetition& series) {
 }
 
 std::string pairs_picture(const Repetition& series) {
-  const TimeRatio& ratio = series.other->versus.undisturbed;
+  const Versus& versus = series.other->versus;
+  const TimeRatio& ratio = versus.answer();
+  const auto seconds_of = [&versus](const RepeatedRun& run) {
+    return versus.is_by_undisturbed() ? run.undisturbed->seconds : run.measured_seconds;
+  };
   const std::vector<RunPair> pairs = pairs_of(series);
   std::vector<double> ratios;  // of pairs; NaN where one run has no estimate
   Extent extent;
   extent.add(1.0);
   for (const RunPair& pair : pairs) {
     const bool is_known = pair.a.undisturbed && pair.b.undisturbed;
-    ratios.push_back(is_known ? pair.b.undisturbed->seconds / pair.a.undisturbed->seconds : NAN);
+    ratios.push_back(is_known ? seconds_of(pair.b) / seconds_of(pair.a) : NAN);
     extent.add(ratios.back());
   }
   if (ratio.interval) extent.add(*ratio.interval);
@@ -166,12 +170,14 @@ std::string pairs_picture(const Repetition& series) {
   for (std::size_t pair = 0; pair < ratios.size(); ++pair) {
     if (std::isnan(ratios[pair])) continue;
     content += svg::diamond(x(static_cast<double>(pair + 1)), y(ratios[pair]), 5.0,
-                            pair_counts(pairs[pair]) ? "undisturbed" : "unused");
+                            !pair_counts(pairs[pair])    ? "unused"
+                            : versus.is_by_undisturbed() ? "undisturbed"
+                                                         : "measured");
   }
   return wide_figure(picture("The time of B over that of A, for each pair", content),
-                     "<b>B over A</b>, undisturbed, for each pair of runs. Band: the interval of the ratio. Above the "
-                     "dashed line B is slower." +
-                         std::string(unused_words));
+                     fmt::format("<b>B over A</b>, {}, for each pair of runs. Band: the interval of the ratio. Above "
+                                 "the dashed line B is slower.{}",
+                                 versus.is_by_undisturbed() ? "undisturbed" : "as measured", unused_words));
 }
 
 }  // namespace

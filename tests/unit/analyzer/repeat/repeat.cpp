@@ -456,6 +456,51 @@ TEST(Versus, HasTheDifferenceOfBothReachesForAFloor) {
   EXPECT_EQ(versus.measured.floor_percent(), 0.0);
 }
 
+// Every run of B is longer by what its own estimate takes to come from outside.
+std::vector<RunPair> pairs_with_interference_of_b(double dilation, std::size_t count, std::uint64_t seed) {
+  std::vector<RunPair> pairs = pairs_with(1.0, count, seed);
+  for (RunPair& pair : pairs) pair.b.measured_seconds *= dilation;
+  return pairs;
+}
+
+TEST(Versus, CountsWhatFollowsAProgramAsThePrograms) {
+  const Precision precision{.within_percent = 2.0};
+  for (const double dilation : {1.5, 0.7}) {
+    const Versus versus = compare_pairs(pairs_with_interference_of_b(dilation, 20, 3), precision);
+    EXPECT_EQ(versus.attribution, Attribution::program);
+    EXPECT_EQ(versus.verdict, dilation > 1.0 ? VersusVerdict::slower : VersusVerdict::faster);
+    EXPECT_EQ(versus.answer().ratio, versus.measured.ratio);
+    EXPECT_NEAR(versus.interference.ratio, dilation, 0.2);
+  }
+}
+
+TEST(Versus, NeverCallsProgramsTheSameWhoseMeasuredTimesDiffer) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    for (const std::size_t pairs : {5U, 10U}) {
+      const Versus versus = compare_pairs(pairs_with_interference_of_b(1.2, pairs, seed), {.within_percent = 2.0});
+      EXPECT_NE(versus.verdict, VersusVerdict::faster) << seed;
+      EXPECT_NE(versus.verdict, VersusVerdict::contradiction) << seed;
+      EXPECT_TRUE(versus.verdict != VersusVerdict::same || versus.measured.interval->high > 1.2) << seed;
+    }
+  }
+}
+
+TEST(Versus, OfOppositeAnswersIsAContradiction) {
+  std::vector<RunPair> pairs = pairs_with(0.9, 40, 11);
+  for (RunPair& pair : pairs) pair.b.measured_seconds *= 1.6;
+  EXPECT_EQ(compare_pairs(pairs, {.within_percent = 2.0}).verdict, VersusVerdict::contradiction);
+}
+
+TEST(Versus, SeldomBlamesAProgramForItsNeighbours) {
+  std::size_t blamed = 0;
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    for (const std::size_t pairs : {5U, 7U, 10U, 14U}) {
+      blamed += compare_pairs(pairs_with(1.0, pairs, seed), {}).attribution == Attribution::program ? 1 : 0;
+    }
+  }
+  EXPECT_LE(blamed, 6U);  // of 2000 looks
+}
+
 TEST(Versus, LeavesOutPairsWithARunThatFailedOrIsWarmUp) {
   std::vector<RunPair> pairs = pairs_with(1.0, 6, 7);
   pairs[0].is_warm_up = true;

@@ -148,15 +148,15 @@ TEST(RepetitionText, BeginsWithAContradiction) {
   EXPECT_TRUE(says(series, "but the means contradict each other"));
 }
 
-TEST(Comparison, IsUnclearIfTheMeansOfAProgramContradictEachOther) {
+TEST(Comparison, IsAContradictionIfTheMeansOfAProgramContradictEachOther) {
   Repetition series = of_two_programs(1.5);
   EXPECT_EQ(versus_verdict(series), VersusVerdict::slower);
   for (const Program program : {Program::a, Program::b}) {
     Repetition contradicting = series;
     make_impossible(contradicting, program);
-    EXPECT_EQ(versus_verdict(contradicting), VersusVerdict::unclear);
-    EXPECT_TRUE(repetition_text(contradicting).starts_with("UNCLEAR  B takes "));
-    EXPECT_EQ(repetition_json(contradicting)["versus"]["verdict"], "unclear");
+    EXPECT_EQ(versus_verdict(contradicting), VersusVerdict::contradiction);
+    EXPECT_TRUE(repetition_text(contradicting).starts_with("CONTRADICTION  B takes "));
+    EXPECT_EQ(repetition_json(contradicting)["versus"]["verdict"], "contradiction");
     EXPECT_FALSE(says(contradicting, "to decide"));
   }
   make_impossible(series, Program::a);
