@@ -21,6 +21,7 @@ SOURCE = Path(__file__).resolve().parents[1]
 BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build/release")).resolve()
 sys.path.insert(0, str(SOURCE / "tests/support"))
 from halcyon_test.mpi_family import FAMILIES  # noqa: E402
+from halcyon_test.processes import adopt_orphans, end_descendants  # noqa: E402
 
 TIME_LIMIT = 120  # seconds
 # Programs of examples/ and tests/, with their arguments, and how many ranks they have.
@@ -38,7 +39,7 @@ def run(family, words, environment, directory):
     try:
         output, errors = process.communicate(timeout=TIME_LIMIT)
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
+        end_descendants()  # launchers put each rank into a session of its own
         output, errors = process.communicate()
         return "hangs", output, errors
     return process.returncode, "\n".join(sorted(output.splitlines())), errors
@@ -70,7 +71,7 @@ def job(number, lot, families):
         launch = family.launch(ranks, *(["--oversubscribe"] if family.implementation == "Open MPI" else []))
         plain = run(family, [*launch, *program], {}, directory)
         if not is_recorded:
-            return ("bare" if plain[0] != "hangs" else "bare hangs"), ""
+            return ("bare" if plain[0] != "hangs" else "hangs without the recorder"), ""
         full = full_disk(directory) if has_full_disk else None
         try:
             output = (full or directory) / "run.h5"
@@ -81,6 +82,8 @@ def job(number, lot, families):
                 subprocess.run(["umount", "-l", full], check=True)
         told = re.findall(r"^halcyon: .*", recorded[2], re.M)
         what = f"job {number}: {family.name} {name} {arguments}{' with a full disk' if full else ''}"
+        if plain[0] == "hangs":
+            return "hangs without the recorder", ""
         if recorded[0] == "hangs":
             return "hangs", f"{what}\n{recorded[2]}"
         if full and recorded[0] != plain[0] and told:  # there is no verdict, which is what the status says
@@ -98,6 +101,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--families", default="mpi,mpich")
     arguments = parser.parse_args()
+    adopt_orphans()
     lot = random.Random(arguments.seed)
     counts = collections.Counter()
     for number in range(arguments.jobs):
