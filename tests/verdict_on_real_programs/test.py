@@ -21,7 +21,7 @@ MOST_MISSED = 3.0  # points of interference
 LEAST_COVERAGE = 90.0  # percent
 
 
-class VerdictOnRealPrograms(halcyon_test.Behaviour):
+class Lammps(halcyon_test.Behaviour):
 
     def lammps(self, directory, script, name, *options, steps=None, **environment):
         for path in directory.iterdir():
@@ -59,11 +59,11 @@ class VerdictOnRealPrograms(halcyon_test.Behaviour):
                           f"{max(run_times):.1f} s")
         self.fail(f"all of {QUIET_TRIES} quiet runs are {quiet['verdict']}: {quiet}")
 
+
+class VerdictOnRealPrograms(Lammps):
+
     def test_a_lennard_jones_melt_is_told_disturbed_from_quiet(self):
         self.check(SOURCE / "examples", "lj.in")
-
-    def test_peptide_is_told_disturbed_from_quiet(self):
-        self.check(PACKAGED / "peptide", "in.peptide")
 
     def test_peptide_is_red_where_a_quarter_of_all_calls_is_delayed_and_no_segment_spared(self):
         def check(attempt):
@@ -75,6 +75,12 @@ class VerdictOnRealPrograms(halcyon_test.Behaviour):
                                disturbed)
 
         self.check_left_alone(check)  # delays by other processes come by chance, which every method sees
+
+
+class FurtherPrograms(Lammps):
+
+    def test_peptide_is_told_disturbed_from_quiet(self):
+        self.check(PACKAGED / "peptide", "in.peptide")
 
     def test_crack_is_told_disturbed_from_quiet(self):
         self.check(PACKAGED / "crack", "in.crack", steps=15000)  # as packaged, a tenth of the run is start-up
