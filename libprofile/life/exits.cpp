@@ -57,7 +57,9 @@ int send(bool is_to_us, int number, Receiver receiver, Send send) {
   const int saved_errno = errno;
   if (is_to_us) prepare_for_own_signal(number, receiver);
   errno = saved_errno;
-  return send();
+  const int result = send();
+  if (is_to_us && result != 0) own_signal_was_not_sent(number);
+  return result;
 }
 
 // As kill() reads it. -1 means all processes but this one.
@@ -66,11 +68,12 @@ bool is_to_us(pid_t process) { return process == getpid() || process == 0 || (pr
 Receiver receiver_of(bool is_this_thread) { return is_this_thread ? Receiver::thread : Receiver::process; }
 Receiver receiver_of(pthread_t thread) { return receiver_of(pthread_equal(thread, pthread_self()) != 0); }
 
-// A call that puts another program into the place of this one; it returns only if that fails.
+// A call that puts another program into the place of this one; it returns only if that fails. `path`: of that program,
+// or null if it is searched for. What cannot be run disturbs nobody.
 template <class Execute>
-int become(Execute execute) {
+int become(const char* path, Execute execute) {
   const int saved_errno = errno;
-  const bool may_end_us = has_to_keep();
+  const bool may_end_us = has_to_keep() && (path == nullptr || access(path, X_OK) == 0);
   if (may_end_us) {
     save_with_others(part_has_exited);
     recorder->live.leave();  // the other ranks must not ask the other program to save
@@ -193,22 +196,22 @@ int halcyon_pthread_sigqueue(pthread_t thread, int number, union sigval value) {
 }
 
 int halcyon_execve(const char* path, char* const arguments[], char* const environment[]) {
-  return become([=] { return halcyon_at_execve.next()(path, arguments, environment); });
+  return become(path, [=] { return halcyon_at_execve.next()(path, arguments, environment); });
 }
 int halcyon_execv(const char* path, char* const arguments[]) {
-  return become([=] { return halcyon_at_execv.next()(path, arguments); });
+  return become(path, [=] { return halcyon_at_execv.next()(path, arguments); });
 }
 int halcyon_execvp(const char* file, char* const arguments[]) {
-  return become([=] { return halcyon_at_execvp.next()(file, arguments); });
+  return become(nullptr, [=] { return halcyon_at_execvp.next()(file, arguments); });
 }
 int halcyon_execvpe(const char* file, char* const arguments[], char* const environment[]) {
-  return become([=] { return halcyon_at_execvpe.next()(file, arguments, environment); });
+  return become(nullptr, [=] { return halcyon_at_execvpe.next()(file, arguments, environment); });
 }
 int halcyon_fexecve(int file, char* const arguments[], char* const environment[]) {
-  return become([=] { return halcyon_at_fexecve.next()(file, arguments, environment); });
+  return become(nullptr, [=] { return halcyon_at_fexecve.next()(file, arguments, environment); });
 }
 int halcyon_execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
-  return become([=] { return halcyon_at_execveat.next()(directory, path, arguments, environment, flags); });
+  return become(nullptr, [=] { return halcyon_at_execveat.next()(directory, path, arguments, environment, flags); });
 }
 int halcyon_execl(const char* path, const char* argument, ...) {
   ARGUMENTS_AFTER(argument, arguments);

@@ -100,6 +100,10 @@ void set_default(int number) {
   return reinterpret_cast<std::uintptr_t>(from) - here < longest_frames ? from : nullptr;
 }
 
+// Only where the thread's own stack may be the trouble: one that the program has set for handlers may be too small for
+// ours, which then would do worse than the signal.
+int flags_of_stack(int number) { return number == SIGSEGV || number == SIGBUS ? SA_ONSTACK : 0; }
+
 bool is_of_faults(int number) { return number == SIGILL || number == SIGFPE || number == SIGBUS || number == SIGSEGV; }
 // A fault occurs again when its handler returns, with all the information for the next handler.
 bool is_fault(int number, const siginfo_t* from) {
@@ -116,7 +120,8 @@ bool survives_defaults() {
 void send_again(int number, const siginfo_t* from) {
   const bool is_known = from != nullptr && from->si_signo == number;
   if (!is_known || syscall(SYS_rt_tgsigqueueinfo, getpid(), direct::thread_id(), number, from) != 0) {
-    syscall(SYS_tgkill, getpid(), direct::thread_id(), number);
+    // The kernel may have no room for another one (RLIMIT_SIGPENDING): the process must not go on for that.
+    if (syscall(SYS_tgkill, getpid(), direct::thread_id(), number) != 0) syscall(SYS_kill, getpid(), SIGKILL);
   }
 }
 
@@ -127,9 +132,14 @@ void postpone(int number, const siginfo_t* from) {
 }
 void answer(int number) { send_again(number, &postponed[static_cast<std::size_t>(number)]); }
 
+void look_at_what_was_set(int number);
+
 // Our handler has the flags and the mask of the next one.
-void call_next(const struct sigaction& next, int number, siginfo_t* from, void* context) {
-  if ((next.sa_flags & SA_RESETHAND) != 0) set_default(number);
+void call_next(struct sigaction next, int number, siginfo_t* from, void* context) {
+  if ((next.sa_flags & SA_RESETHAND) != 0) {
+    set_default(number);
+    look_at_what_was_set(number);  // before the call, which may end by a jump
+  }
   if ((next.sa_flags & SA_SIGINFO) != 0) {
     next.sa_sigaction(number, from, context);
   } else {
@@ -171,7 +181,7 @@ void answer_signal(std::size_t layer, int number, siginfo_t* from, const siginfo
     if (!is_ours || !is_now_default(number)) return;
     const int errno_of_handler = errno;
     signal.is_reset.store(true);
-    catch_in_place_of({}, layer, number, SA_ONSTACK);
+    catch_in_place_of({}, layer, number, flags_of_stack(number));
     errno = errno_of_handler;
     return;
   }
@@ -186,7 +196,9 @@ void on_signal(int number, siginfo_t* from, void* context) {
 void on_save_request(int number, siginfo_t* from, void*) {
   if (!is_the_recorded_process()) return;
   const int saved_errno = errno;
-  if (recorder->gate.is_changing(this_thread)) {
+  if (recorder->live.has_left()) {  // what is saved says how it ends
+    recorder->live.has_saved();
+  } else if (recorder->gate.is_changing(this_thread)) {
     postpone(number, from);
   } else {
     save(part_of_others);
@@ -199,7 +211,7 @@ void answer_save_requests() {
   if (!is_now_default(live::save_request)) return;
   struct sigaction ours {};
   ours.sa_sigaction = on_save_request;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  ours.sa_flags = SA_SIGINFO | SA_RESTART;
   if (own_sigaction(live::save_request, &ours, nullptr) == 0) recorder->live.has_saved();
 }
 
@@ -225,17 +237,18 @@ void look_at_what_was_set(int number) {
   CaughtSignal& signal = caught(hidden_layer, number);
   signal.next = now;
   signal.is_reset.store(false);
-  signal.is_caught = catch_in_place_of(now, hidden_layer, number, is_default(now) ? SA_ONSTACK : 0);
+  signal.is_caught = catch_in_place_of(now, hidden_layer, number, is_default(now) ? flags_of_stack(number) : 0);
 }
 
 // A call of the program that sets what a signal does. `set` gets what the program has set before, if ours hides that.
 template <class Set>
 auto set_by_program(int number, Set set) {
   const int saved_errno = errno;
-  const bool is_looked_at = !is_own_call && kind_of(number) != Kind::harmless && has_to_keep();
+  const bool is_of_program = !is_own_call && kind_of(number) != Kind::harmless;
+  const bool is_looked_at = is_of_program && has_to_keep();
   struct sigaction before {};
-  const bool is_hidden =
-      is_looked_at && own_sigaction(number, nullptr, &before) == 0 && handler_of(before) == hidden_handler;
+  const bool is_hidden =  // in a forked child, too
+      is_of_program && own_sigaction(number, nullptr, &before) == 0 && handler_of(before) == hidden_handler;
   if (is_hidden) before = caught(hidden_layer, number).next;
   errno = saved_errno;
   const auto result = set(is_hidden ? &before : nullptr);
@@ -250,7 +263,8 @@ template <class Function>
 sighandler_t set_handler(Interposed<Function>& function, int number, sighandler_t handler) {
   return set_by_program(number, [&](const struct sigaction* hidden) {
     const sighandler_t before = function.next()(number, handler);
-    return hidden != nullptr && before != SIG_ERR ? hidden->sa_handler : before;
+    const bool is_handler = before != SIG_ERR && before != SIG_HOLD;  // sigset() also tells whether it is blocked
+    return hidden != nullptr && is_handler ? hidden->sa_handler : before;
   });
 }
 
@@ -267,11 +281,9 @@ void catch_signals() {
     if (signal.is_caught) continue;
     signal.next = now;
     // Other handlers than ours keep the stack that they run on: they may need a large one, or leave it for another. But
-    // if that stack is full, they need ours. The program's own stack for handlers may be too small for one that does
-    // not expect to run there.
-    const bool is_of_full_stack = number == SIGSEGV || number == SIGBUS;
-    const bool needs_our_stack = is_default(now) || (is_of_full_stack && has_our_stack);
-    signal.is_caught = catch_in_place_of(now, layer, number, needs_our_stack ? SA_ONSTACK : 0);
+    // if that stack is full, they need ours.
+    const bool needs_our_stack = is_default(now) || has_our_stack;
+    signal.is_caught = catch_in_place_of(now, layer, number, needs_our_stack ? flags_of_stack(number) : 0);
   }
   answer_save_requests();
 }
@@ -289,8 +301,13 @@ void prepare_for_own_signal(int number, Receiver receiver) {
   }
 }
 
+void own_signal_was_not_sent(int number) {
+  if (kind_of(number) != Kind::harmless) caught(0, number).may_end_us.store(true);
+}
+
+// Each time: a handler may jump out of one abort(), and the next one end the process.
 void prepare_for_abort() {
-  if (has_to_keep() && caught(0, SIGABRT).may_end_us.exchange(false)) save_with_others(static_cast<PartEnd>(SIGABRT));
+  if (has_to_keep()) save_with_others(static_cast<PartEnd>(SIGABRT));
 }
 
 void release_signals() {

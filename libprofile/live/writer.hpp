@@ -103,8 +103,11 @@ class Writer {
   void leave();
   /// It has left, and has not ended after all.
   void go_on() {
-    if (is_on()) slot_->state.store(static_cast<std::uint32_t>(State::running));
+    if (!is_on()) return;
+    slot_->state.store(static_cast<std::uint32_t>(State::running));
+    if (has_left_.exchange(false)) header_->ranks_here.fetch_add(1);
   }
+  bool has_left() const { return has_left_.load(); }
   /// In a child of fork: it is not in the record and does not have it in its memory.
   void forget() {
     header_ = nullptr;
