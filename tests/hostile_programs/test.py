@@ -232,6 +232,7 @@ class HostilePrograms(halcyon_test.Behaviour):
     def test_memory_that_cannot_be_read_is_the_kernels_to_refuse(self):
         self.assertEqual(self.check("unreadable", ranks=1).boundaries, BARRIERS)
 
+    @only_open_mpi("libraries below MPICH call signal(), and crash in the program's own, with or without the recorder")
     def test_a_library_with_functions_of_its_own_by_names_of_libc_keeps_them(self):
         words = [PROGRAMS / "dies", BARRIERS, "finalize"]
         plain = self.mpirun(1, words, preload=[OWN_NAMES])

@@ -169,7 +169,7 @@ class WaysToEnd(Runs):
 
     def test_a_fault_of_the_first_process_of_a_container(self):
         finished = self.first_of_a_container(SEGMENTS, "segv", 0)
-        self.assertIn(f"{SEGMENTS} segments of 1 of 1 ranks", finished.errors, finished)
+        self.assertIn(f"{SEGMENTS} segments of 1 of 1 rank,", finished.errors, finished)
         self.check(SEGMENTS, f"signal {signal.SIGSEGV.value}")
 
     def test_a_signal_while_the_profile_is_written_leaves_the_profile_and_no_parts(self):
