@@ -329,24 +329,8 @@ void release_signals() {
 
 }  // namespace halcyon
 
-extern "C" {
-int halcyon_sigaction(int number, const struct sigaction* action, struct sigaction* before);
-sighandler_t halcyon_signal(int number, sighandler_t handler);
-sighandler_t halcyon_bsd_signal(int number, sighandler_t handler);
-sighandler_t halcyon_sysv_signal(int number, sighandler_t handler);
-sighandler_t halcyon___sysv_signal(int number, sighandler_t handler);
-sighandler_t halcyon_ssignal(int number, sighandler_t handler);
-sighandler_t halcyon_sigset(int number, sighandler_t handler);
-}
-
+extern "C" int halcyon_sigaction(int number, const struct sigaction* action, struct sigaction* before);
 HALCYON_INTERPOSE(sigaction);
-HALCYON_INTERPOSE(signal);
-HALCYON_INTERPOSE(bsd_signal);
-HALCYON_INTERPOSE(sysv_signal);
-HALCYON_INTERPOSE(__sysv_signal);
-HALCYON_INTERPOSE(ssignal);
-HALCYON_INTERPOSE(sigset);
-
 int halcyon_sigaction(int number, const struct sigaction* action, struct sigaction* before) {
   return halcyon::set_by_program(number, [=](const struct sigaction* hidden) {
     const int result = halcyon_at_sigaction.next()(number, action, before);
@@ -354,21 +338,18 @@ int halcyon_sigaction(int number, const struct sigaction* action, struct sigacti
     return result;
   });
 }
-sighandler_t halcyon_signal(int number, sighandler_t handler) {
-  return halcyon::set_handler(halcyon_at_signal, number, handler);
-}
-sighandler_t halcyon_bsd_signal(int number, sighandler_t handler) {
-  return halcyon::set_handler(halcyon_at_bsd_signal, number, handler);
-}
-sighandler_t halcyon_sysv_signal(int number, sighandler_t handler) {
-  return halcyon::set_handler(halcyon_at_sysv_signal, number, handler);
-}
-sighandler_t halcyon___sysv_signal(int number, sighandler_t handler) {
-  return halcyon::set_handler(halcyon_at___sysv_signal, number, handler);
-}
-sighandler_t halcyon_ssignal(int number, sighandler_t handler) {
-  return halcyon::set_handler(halcyon_at_ssignal, number, handler);
-}
-sighandler_t halcyon_sigset(int number, sighandler_t handler) {
-  return halcyon::set_handler(halcyon_at_sigset, number, handler);
-}
+
+#define HALCYON_SETS_HANDLER(NAME)                                          \
+  extern "C" sighandler_t halcyon_##NAME(int number, sighandler_t handler); \
+  HALCYON_INTERPOSE(NAME);                                                  \
+  sighandler_t halcyon_##NAME(int number, sighandler_t handler) {           \
+    return halcyon::set_handler(halcyon_at_##NAME, number, handler);        \
+  }                                                                         \
+  static_assert(true)
+
+HALCYON_SETS_HANDLER(signal);
+HALCYON_SETS_HANDLER(bsd_signal);
+HALCYON_SETS_HANDLER(sysv_signal);
+HALCYON_SETS_HANDLER(__sysv_signal);
+HALCYON_SETS_HANDLER(ssignal);
+HALCYON_SETS_HANDLER(sigset);
