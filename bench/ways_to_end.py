@@ -42,6 +42,8 @@ WAYS = [
     Way("`exit`, by one rank", ("exit", 1)),
     Way("`_exit`, by one rank", ("_exit", 1)),
     Way("`quick_exit`, by one rank", ("quick_exit", 1)),
+    Way("`exec` of another program, by one rank", ("exec", 1)),
+    Way("`exec` of another program, by all ranks", ("exec",)),
     Way("`main` returns without MPI_Finalize, on all ranks", ("return",)),
     Way("SIGSEGV on one rank", ("segv", 1)),
     Way("stack overflow on one rank", ("overflow", 1)),

@@ -37,7 +37,7 @@ Status write_results(const RepeatOptions& options, const RepeatedRuns& runs) {
   };
   const Repetition& repetition = runs.repetition;
   const nlohmann::ordered_json json = repetition_json(repetition);
-  note(replace_file((runs.series.directory() / "repeat.json").string(), to_text(json) + "\n"));
+  note(write_file((runs.series.directory() / "repeat.json").string(), to_text(json) + "\n"));
   const std::string csv = options.csv.empty() ? "" : repetition_csv(repetition);
   if (!csv.empty() && options.csv != "-") note(write_file(options.csv, csv));
   if (!options.html.empty()) note(write_file(options.html, repetition_html(repetition)));

@@ -73,7 +73,7 @@ class Watch {
     if (Status looked = jobs_.look(); !looked) return looked;
     for (const std::string& complaint : jobs_.complaints()) told_.push_back(complaint);
     for (std::size_t i = 0; i < views().size(); ++i) look_at_conditions(i);
-    return openmetrics_.empty() ? Status(Done{}) : replace_file(openmetrics_, jobs_openmetrics(views()));
+    return openmetrics_.empty() ? Status(Done{}) : write_file(openmetrics_, jobs_openmetrics(views()));
   }
 
   const std::vector<JobView>& views() const { return jobs_.views(); }

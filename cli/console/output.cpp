@@ -101,6 +101,13 @@ int error_of_writing(const std::string& file, const std::function<void(std::ostr
   return errno != 0 ? errno : EIO;
 }
 
+// Not a pipe or a device, nor a file in a directory that takes no new ones.
+bool can_be_replaced(const fs::path& place) {
+  std::error_code error;
+  const bool is_there = fs::exists(place, error);
+  return (!is_there || fs::is_regular_file(place, error)) && access(place.parent_path().c_str(), W_OK | X_OK) == 0;
+}
+
 Failure cannot_write(const std::string& file, int error) {
   const bool has_no_room = error == ENOSPC || error == EDQUOT;
   return cannot_write(file, std::strerror(error) + std::string(has_no_room ? ": make room there" : ""));
@@ -110,22 +117,25 @@ Failure cannot_write(const std::string& file, int error) {
 
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write) {
   if (const std::string objection = objection_to_writing(file); !objection.empty()) return Failure{objection};
-  if (const int error = error_of_writing(file, write); error != 0) return cannot_write(file, error);
-  return Done{};
+  std::error_code none;
+  const fs::path place = fs::weakly_canonical(fs::absolute(file, none), none);  // a symbolic link stays one
+  if (!can_be_replaced(place)) {
+    const int error = error_of_writing(file, write);
+    return error == 0 ? Status(Done{}) : cannot_write(file, error);
+  }
+  const std::string next = fmt::format("{}.{}.tmp", place.string(), getpid());
+  int error = error_of_writing(next, write);
+  if (const fs::file_status old = fs::status(place, none); error == 0 && fs::exists(old)) {
+    fs::permissions(next, old.permissions(), none);
+  }
+  if (error == 0 && std::rename(next.c_str(), place.c_str()) != 0) error = errno;
+  if (error == 0) return Done{};
+  unlink(next.c_str());
+  return cannot_write(file, error);
 }
 
 Status write_file(const std::string& file, const std::string& text) {
   return write_file(file, [&text](std::ostream& out) { out << text; });
-}
-
-Status replace_file(const std::string& file, const std::string& text) {
-  if (is_hdf5(file)) return write_file(file, text);
-  const std::string next = fmt::format("{}.{}.tmp", file, getpid());
-  int error = error_of_writing(next, [&text](std::ostream& out) { out << text; });
-  if (error == 0 && std::rename(next.c_str(), file.c_str()) != 0) error = errno;
-  if (error == 0) return Done{};
-  unlink(next.c_str());
-  return cannot_write(file, error);
 }
 
 Status print_text(const std::string& text) {

@@ -343,7 +343,7 @@ Status RunSeries::save() const {
   document["elapsed_seconds"] = elapsed_seconds();
   document["runs"] = ordered_json::array();
   for (const SeriesRun& run : runs_) document["runs"].push_back(document_of(run));
-  return replace_file((directory_ / manifest_name).string(), text_of(document) + "\n");
+  return write_file((directory_ / manifest_name).string(), text_of(document) + "\n");
 }
 
 }  // namespace halcyon::cli

@@ -334,7 +334,7 @@ void add_varied_runs_options(const Command& command, VariedRunsOptions& options)
 Status write_varied_results(const VariedRuns& runs, const std::string& name, const VariedRunsOptions& options,
                             const std::string& text, const nlohmann::ordered_json& document,
                             const std::function<std::string()>& page) {
-  Status written = replace_file((runs.directory() / name).string(), to_text(document));
+  Status written = write_file((runs.directory() / name).string(), to_text(document));
   const std::string kept = written ? "profiles, logs and " + name : "profiles and logs";
   if (const Status printed = print_result_anyway(text, document, options.json); !printed) written = printed;
   if (!options.html.empty()) {

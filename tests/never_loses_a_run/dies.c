@@ -4,8 +4,10 @@
 //   that is there is replaced by one that calls it with the number alone, and then signal:N) | own:N (a handler of its
 //   own sets the default and sends the signal again) | once (a handler of its own is for one fault, and returns from
 //   it) | default (one sets the default, and returns from a fault) | sends:FUNCTION:N (the signal to itself) | killed
-//   (by a signal that no library sends) | no_files:N (signal:N, where it may have no descriptors) | exec (another
-//   program, which finds its argument and its environment) | no_exec (one that is not there, then finalize) |
+//   (by a signal that no library sends) | no_files:N (signal:N, where it may have no descriptors) | no_room:N (signal:N,
+//   where the kernel has no room for another one) | unsent:N (the signal, which fails before the barriers: it has no
+//   room) | jumps (by abort, after a handler has jumped out of one before the barriers) | exec (another program, which
+//   finds its argument and its environment) | no_exec (one that is not there, then finalize) |
 //   survives:N (signal:N by the first process of a container, then finalize) | exits (the main thread and many others
 //   at once) | late (quick_exit, where a function that was registered before MPI_Init calls MPI_Finalize) | answered:N
 //   (a handler that was there before MPI_Init returns; its files may have no more bytes then; finalize) | child:N (a
@@ -23,6 +25,7 @@
 #include <fcntl.h>
 #include <mpi.h>
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -190,6 +193,32 @@ static void limit_to(int resource, long most) {
   setrlimit(resource, &limit);
 }
 
+// It comes when there is no room for a second one.
+static void signal_without_room(int number) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  sigprocmask(SIG_BLOCK, &one, NULL);
+  raise(number);
+  limit_to(RLIMIT_SIGPENDING, 0);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+static void fail_to_signal(int number) {
+  struct rlimit before_that;
+  getrlimit(RLIMIT_SIGPENDING, &before_that);
+  limit_to(RLIMIT_SIGPENDING, 0);
+  if (kill(getpid(), number) == 0) fputs("the signal was sent\n", stderr);
+  setrlimit(RLIMIT_SIGPENDING, &before_that);
+}
+
+static sigjmp_buf outside;
+static void jump(int number) { siglongjmp(outside, number); }
+static void jump_out_of_abort(void) {
+  signal(SIGABRT, jump);
+  if (sigsetjmp(outside, 1) == 0) abort();
+  signal(SIGABRT, SIG_DFL);
+}
+
 int main(int argc, char** argv) {
   int rank = 0;
   if (argc > 2 && strcmp(argv[2], "late") == 0) at_quick_exit(finalize_late);
@@ -197,12 +226,14 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strncmp(argv[2], "quota:", 6) == 0 && atoi(argv[3]) == rank) limit_to(RLIMIT_FSIZE, atol(argv[2] + 6));
+  const char* how = argv[2];
+  if (strncmp(how, "unsent:", 7) == 0) fail_to_signal(atoi(how + 7));
+  if (strcmp(how, "jumps") == 0) jump_out_of_abort();
   if (argv[1][0] == '/') {
     until_there(argv[1], rank);
   } else {
     for (long i = 0; i < atol(argv[1]); ++i) segment(i);
   }
-  const char* how = argv[2];
   if (!goes_on(how) && strcmp(how, "deadlock") != 0) wait_for_all(rank);
   if (strcmp(how, "deadlock") == 0) come_late(atoi(argv[3]) == rank);
   if (argc < 4 || atoi(argv[3]) == rank) {
@@ -239,6 +270,9 @@ int main(int argc, char** argv) {
       limit_to(RLIMIT_NOFILE, 0);
       raise(atoi(how + 9));
     }
+    if (strncmp(how, "no_room:", 8) == 0) signal_without_room(atoi(how + 8));
+    if (strncmp(how, "unsent:", 7) == 0) kill(getpid(), atoi(how + 7));
+    if (strcmp(how, "jumps") == 0) abort();
     if (strcmp(how, "exec") == 0) {
       char* const environment[] = {"STATUS=7", NULL};
       execle("/bin/sh", "sh", "-c", "exit $(($STATUS + $1))", "sh", "0", NULL, environment);

@@ -54,6 +54,11 @@ WAYS = [
     *(way_of_signal(signal.SIGSEGV, (how, 1)) for how in ("once", "default")),
     *(way_of_signal(signal.SIGKILL, (f"sends:{how}:{signal.SIGKILL.value}", 1)) for how in WAYS_TO_SEND),
     way_of_signal(signal.SIGTERM, (f"no_files:{signal.SIGTERM.value}", 1)),
+    Way((f"no_room:{signal.SIGRTMIN.value}", 1), MPI.statuses_of_signal(signal.SIGKILL),
+        f"signal {signal.SIGRTMIN.value}"),
+    way_of_signal(signal.SIGRTMIN, (f"unsent:{signal.SIGRTMIN.value}", 1)),
+    way_of_signal(signal.SIGABRT, ("jumps", 1)),
+    Way(("exec",), MPI.statuses_of_exit(EXIT_STATUS), "exited"),
     Way(("exec", 1), MPI.statuses_of_exit(EXIT_STATUS), "exited"),
     Way(("exits", 1), MPI.statuses_of_exit(EXIT_STATUS), "exited"),
 ]

@@ -1,10 +1,12 @@
-/* Handlers that are there before MPI_Init, and go on as ever:
+/* Handlers that are there before MPI_Init, and go on as ever, and what a program sees of the handlers it sets later:
 
      answers deep     needs more stack than a tool would give it
      answers tracks   notes which memory is written to, as checkpoints of what has changed do: it makes a page writable
      answers told     looks at the number that comes with each of SIGNALS signals, while the program meets barriers
+     answers sees     says what each function gives back that sets a handler, in this process and in a forked child
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -14,6 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { SIGNALS = 200, TOLD = 4711 };
@@ -78,6 +81,48 @@ static void set_told(int number, void (*handler)(int, siginfo_t*, void*)) {
   sigaction(number, &action, NULL);
 }
 
+static void say(const char* who, const char* call, void (*handler)(int)) {
+  const char* const name = handler == SIG_DFL        ? "default"
+                           : handler == SIG_IGN      ? "ignored"
+                           : handler == SIG_HOLD     ? "held"
+                           : handler == SIG_ERR      ? "error"
+                           : handler == just_answer  ? "its own"
+                                                     : "another";
+  fprintf(stdout, "%s: %s gives back %s\n", who, call, name);
+}
+static void say_what_is_set(const char* who, int number) {
+  struct sigaction now = {.sa_handler = just_answer};
+  sigaction(number, NULL, &now);
+  say(who, "sigaction", now.sa_handler);
+  printf("%s: flags %x\n", who, (unsigned)now.sa_flags);
+}
+static void see(void) {
+  const int number = SIGTERM;
+  signal(number, just_answer); /* what was there at MPI_Init may be the MPI library's */
+  say("this process", "signal", signal(number, SIG_DFL));
+  say_what_is_set("this process", number);
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child == 0) {
+    say_what_is_set("a child", number);
+    say("a child", "signal", signal(number, SIG_IGN));
+    fflush(stdout);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  say("this process", "sigset", sigset(number, SIG_HOLD));
+  say("this process", "sigset of a held one", sigset(number, just_answer));
+  say("this process", "sigset", sigset(number, SIG_DFL));
+  const struct sigaction once = {.sa_handler = just_answer, .sa_flags = (int)SA_RESETHAND};
+  sigaction(number, &once, NULL);
+  say_what_is_set("this process", number);
+  raise(number);
+  say_what_is_set("this process", number);
+  errno = 0;
+  say("this process", "signal", signal(SIGKILL, SIG_DFL));
+  printf("%s\n", strerror(errno));
+}
+
 int main(int argc, char** argv) {
   int provided;
   const char* const what = argc > 1 ? argv[1] : "";
@@ -93,6 +138,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "deep") == 0) raise(SIGUSR2);
   if (strcmp(what, "tracks") == 0) track_heap();
   if (strcmp(what, "told") == 0) meet_while_told();
+  if (strcmp(what, "sees") == 0) see();
   printf("%d answered, %d of them not as sent\n", (int)answered, (int)others);
   MPI_Finalize();
   return 0;

@@ -41,6 +41,12 @@ class SignalsAnywhere(halcyon_test.Behaviour):
                 self.assertEqual(recorded, plain)
                 self.assertTrue((self.directory / f"{what}.h5").exists())
 
+    def test_a_program_sees_the_handlers_that_it_has_set(self):
+        plain = self.mpirun(1, [ANSWERS, "sees"], preload=(), **WITHOUT_OPENCL)
+        self.assertEqual((plain.status, plain.output.count("default"), plain.output.count("held")), (0, 7, 1), plain)
+        self.assertEqual(self.mpirun(1, [ANSWERS, "sees"], HALCYON_OUTPUT=self.directory / "run.h5", **WITHOUT_OPENCL),
+                         plain)
+
 
 if __name__ == "__main__":
     halcyon_test.main()
