@@ -106,7 +106,6 @@ class WaysToEnd(Runs):
         # The operating system counts these; at the end of the run, they are measured.
         self.assertTrue(all(kept.columns["rank_minor_faults"] > 0), kept.columns["rank_minor_faults"])
         self.assertTrue(all(kept.columns["rank_cpu_wait"] >= 0), kept.columns["rank_cpu_wait"])
-        self.assertIn("[incomplete-run]", finished.output)
 
     def test_each_keeps_all_that_was_recorded(self):
         def run(number):
@@ -117,6 +116,10 @@ class WaysToEnd(Runs):
             for way, (profile, finished) in zip(WAYS, side_by_side.map(run, range(len(WAYS)))):
                 with self.subTest(way=way.words, preload=way.preload):
                     self.check_way(way, profile, finished)
+
+    def test_every_report_warns_of_it(self):
+        self.run_that_ends(SEGMENTS, "abort", 1)
+        self.assertIn("incomplete-run", [warning["code"] for warning in self.report(self.profile)["warnings"]])
 
     def test_a_rank_that_ends_by_mpi_finalize_after_all(self):
         finished = self.run_that_ends(SEGMENTS, "late", 1)
