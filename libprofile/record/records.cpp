@@ -76,12 +76,10 @@ bool Records::write(const RankFigures& figures) {
 
 bool Records::spill(PartEnd end, const RankFigures& figures) {
   if (tail_ == nullptr || segments_->size() == 0) return false;
-  // A handler may answer a signal by an end of another kind: the signal stays the reason. What others ask for is none.
+  // The first end is the reason: a handler may answer a signal by an end of another kind, and a launcher ends the ranks
+  // that another one has asked to save.
   const bool has_gone_on = segments_->size() != saved_;
-  const bool is_signal = end_ > 0;
-  const bool is_own = end_ != part_is_running && end_ != part_of_others;
-  const bool stays = !has_gone_on && (is_signal || (is_own && end == part_of_others));
-  if (!stays) end_ = end;
+  if (end_ == part_is_running || has_gone_on) end_ = end;
   saved_ = segments_->size();
   bool written = write(figures);
   if (!written && end != part_is_running && segments_->is_in_memory() && part_.go_to_second_place()) {
