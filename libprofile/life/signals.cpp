@@ -137,7 +137,9 @@ void look_at_what_was_set(int number);
 // Our handler has the flags and the mask of the next one.
 void call_next(struct sigaction next, int number, siginfo_t* from, void* context) {
   if ((next.sa_flags & SA_RESETHAND) != 0) {
-    set_default(number);
+    struct sigaction reset = next;  // the kernel, too, leaves the flags and the mask
+    reset.sa_handler = SIG_DFL;
+    own_sigaction(number, &reset, nullptr);
     look_at_what_was_set(number);  // before the call, which may end by a jump
   }
   if ((next.sa_flags & SA_SIGINFO) != 0) {
