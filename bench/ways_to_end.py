@@ -25,7 +25,7 @@ from halcyon_test.mpi_family import FAMILIES  # noqa: E402
 RANKS = 4
 SEGMENTS = 200
 SIGNAL_STACK = 8192  # bytes
-TIME_LIMIT = 120  # seconds
+TIME_LIMIT = 60  # seconds
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,12 @@ def run(way, family, directory):
                     process.send_signal(way.launcher_signal)
             process.communicate(timeout=TIME_LIMIT)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
+            process.terminate()  # MPICH 5's launcher often hangs when a rank has called exec
+            try:
+                process.communicate(timeout=TIME_LIMIT)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate()
     return profile
 
 
