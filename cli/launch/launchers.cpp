@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -21,20 +22,39 @@ namespace fs = std::filesystem;
 constexpr std::array launcher_names{"mpirun",          "mpiexec",      "orterun",       "mpirun.openmpi",
                                     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra"};
 
+bool is_in_list(const std::string& name, std::string_view list) {
+  return (" " + std::string(list) + " ").find(" " + name + " ") != std::string::npos;
+}
+
+constexpr std::string_view shells = "sh bash dash ksh zsh fish csh tcsh";
+
+// A script of a shell that has a launcher's name in it; others may be meant to be launched.
+bool is_script_with_launcher(const std::string& file) {
+  std::ifstream script(file);
+  std::string word;
+  if (script.get() != '#' || script.get() != '!' || !(script >> word)) return false;
+  if (fs::path(word).filename() == "env") script >> word;
+  if (!is_in_list(fs::path(word).filename(), shells)) return false;
+  while (script >> word) {
+    if (is_in_list(fs::path(word).filename(), "srun mpirun mpiexec")) return true;
+  }
+  return false;
+}
+
 // What was most probably meant by a command that begins with no launcher we know.
 std::string advice_without_launcher(const Words& launch) {
   const std::string& command = launch.front();
   const std::string name = fs::path(command).filename();
-  const auto is_one_of = [&name](std::string_view list) {
-    return (" " + std::string(list) + " ").find(" " + name + " ") != std::string::npos;
-  };
+  const auto is_one_of = [&name](std::string_view list) { return is_in_list(name, list); };
   const std::string is_none = "'" + command + "' is neither srun nor the mpirun of Open MPI, MPICH or Intel MPI";
   if (command.starts_with("-")) {
     return "there is no launcher after '--'. Did you mean: halcyon run -- mpirun " + in_short(launch);
   }
-  const bool starts_others = is_one_of("sh bash dash ksh zsh fish csh tcsh env nohup time sbatch salloc");
+  const std::optional<std::string> program = found_program(command);
+  const bool starts_others =
+      is_one_of(shells) || is_one_of("env nohup time sbatch salloc") || (program && is_script_with_launcher(*program));
   const std::size_t place = place_of_launcher(launch);
-  if (place > 0 && place < launch.size() && (starts_others || found_program(command))) {
+  if (place > 0 && place < launch.size() && (starts_others || program)) {
     return is_none + ". Did you mean: " + with_launcher_behind_dashes("run", launch);
   }
   if (starts_others) {
@@ -43,11 +63,11 @@ std::string advice_without_launcher(const Words& launch) {
   }
   const std::string by_exec = command + " … halcyon exec -- ./app";
   const std::string is_absent = "there is no program '" + command + "'";
-  if (is_one_of("srun mpirun mpiexec orterun") && !found_program(command)) return is_absent;
+  if (is_one_of("srun mpirun mpiexec orterun") && !program) return is_absent;
   if (is_one_of("aprun jsrun lrun ibrun flux prun prterun yod mpirun mpiexec orterun")) {
     return is_none + "; under another launcher: " + by_exec;
   }
-  if (!found_program(command)) return is_absent;
+  if (!program) return is_absent;
   return is_none + ". Did you mean: halcyon run -- mpirun -np N " + in_short(launch) +
          "  (if it is a launcher: " + by_exec + ")";
 }

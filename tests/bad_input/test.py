@@ -153,6 +153,13 @@ class BadInput(halcyon_test.Behaviour):
                            "Did you mean: halcyon run -- mpirun -np 4 echo")
         self.check_refused(self.halcyon("run", "--", "bash", "-c", "mpirun echo"), "'bash'",
                            "Put 'halcyon run --' before the mpirun")
+        script = self.directory / "job"
+        for shell in ("/bin/bash -e", "/usr/bin/env sh"):
+            script.write_text(f"#!{shell}\ncd here\nmpirun -np 2 ./app\n")
+            script.chmod(0o755)
+            self.check_refused(self.halcyon("run", "--", "./job"), "'./job'", "Put 'halcyon run --' before the mpirun")
+        script.write_text("#!/bin/sh\nexec ./app\n")
+        self.check_refused(self.halcyon("run", "--", "./job"), "Did you mean: halcyon run -- mpirun -np N ./job")
         self.check_refused(self.halcyon("run", "--", "aprun", "-n", "4", "./app"), "aprun … halcyon exec -- ./app")
         self.check_refused(self.halcyon("run", "--", "./nothing"), "no program './nothing'")
         self.check_refused(self.halcyon("run", "--", "timeout", "4", "srun", "-n", "2", "./app"), "'timeout'",

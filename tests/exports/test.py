@@ -345,6 +345,20 @@ class Exports(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("export", "--csv", "run.h5", "-o", "no/such/directory"), "no/such/directory")
         self.check_refused(self.halcyon("export", "--csv", "nothing.h5"), "nothing.h5")
 
+    def test_what_cannot_be_written_whole_leaves_the_file_that_was_there(self):
+        old = self.directory / "old.csv"
+        old.write_text("what was there\n")
+        (self.directory / "link.csv").symlink_to("old.csv")
+        limited = self.run_command(["sh", "-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" export --csv run.h5 -o link.csv",
+                                    HALCYON])
+        self.check_refused(limited, "link.csv", "File too large")
+        self.assertEqual(old.read_text(), "what was there\n")
+        self.assertEqual([*self.directory.glob("*.tmp")], [])
+        old.chmod(0o640)
+        self.assertEqual(self.halcyon("export", "--csv", "run.h5", "-o", "link.csv").status, 0)
+        self.assertEqual((old.read_text().count("\n") > 1, oct(old.stat().st_mode & 0o777)), (True, "0o640"))
+        self.assertTrue((self.directory / "link.csv").is_symlink())
+
 
 if __name__ == "__main__":
     halcyon_test.main()
