@@ -23,7 +23,8 @@ MAP_KEYS = ["command", "response", "factors", "confidence_percent", "surface", "
 POINT_KEYS = ["values", "runs", "measured", "predicted", "interval"]
 
 
-class FindsTheLimit(halcyon_test.Behaviour):
+class Searches(halcyon_test.Behaviour):
+    """What the tests below share."""
 
     def search(self, limit, *options, vary="N=1..64", program=(STEPS, "{N}")):
         return self.halcyon("search", "-o", "out", "--vary", vary, "--limit", limit, *options, "--", *LAUNCH, *program)
@@ -35,6 +36,9 @@ class FindsTheLimit(halcyon_test.Behaviour):
         result = json.loads((self.directory / "out" / "search.json").read_text())
         check_schema(result, "search")
         return result, finished
+
+
+class FindsTheLimit(Searches):
 
     def test_of_the_largest_load_whose_printed_number_meets_a_limit(self):
         for by in ("linear", "binary", "model"):
@@ -90,33 +94,6 @@ class FindsTheLimit(halcyon_test.Behaviour):
         cost = sum(run["ranks"] * seconds[run["run"]] for run in first) / len(first)
         for run in result["runs"]:
             self.assertAlmostEqual(run["response"], cost / (run["ranks"] * seconds[run["run"]]), msg=finished)
-
-    def test_efficiency_of_a_resumed_search_is_relative_to_the_smallest_load_it_has_run_or_the_range_has(self):
-        runs = {}  # of all loads, by name: a result has only those of its range
-        for vary, place, most_runs, smallest in (("N=2..10", "-o", 2, 2), ("N=4..10", "--resume", 2, 2),
-                                                 ("N=1..10", "--resume", 6, 1)):
-            finished = self.halcyon("search", place, "out", "--vary", vary, "--limit", "efficiency > 0.99",
-                                    "--max-runs", most_runs, "--", *LAUNCH, STEPS, "{N}")
-            result = json.loads((self.directory / "out" / "search.json").read_text())
-            runs.update({run["run"]: run for run in result["runs"]})
-
-            def cost(run):
-                return run["ranks"] * (run["undisturbed_time_seconds"] or run["run_time_seconds"])
-
-            first = [cost(run) for run in runs.values() if run["load"] == smallest]
-            self.assertGreaterEqual(len(first), 2, finished)
-            for run in result["runs"]:
-                self.assertAlmostEqual(run["response"], sum(first) / len(first) / cost(run), msg=finished)
-
-    def test_a_search_of_whole_loads_uses_no_others_of_the_search_that_it_resumes(self):
-        result, finished = self.found("rate < 5", *READ, "--accuracy", "99%", vary="N=1.0..2.5")
-        self.assertTrue(any(load["load"] % 1 for load in result["loads"]), finished)
-        finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..3", "--limit", "rate < 5", *READ,
-                                "--accuracy", "99%", "--export-json", "-", "--", *LAUNCH, STEPS, "{N}")
-        self.assertEqual(finished.status, 0, finished)
-        result = json.loads(finished.output)
-        self.assertEqual(result["answer"]["load"], 2, finished)
-        self.assertEqual([load["load"] % 1 for load in result["loads"]], [0] * len(result["loads"]), finished)
 
     def test_no_load_is_rounded_to_one_beyond_the_range(self):
         program = self.directory / "program.sh"
@@ -177,30 +154,6 @@ class FindsTheLimit(halcyon_test.Behaviour):
         self.assertEqual(result["answer"]["load"], 7, finished)
         self.assertEqual(result["runs"][:3], kept["runs"])
 
-    def test_a_search_goes_on_after_a_run_that_printed_no_number(self):
-        program = self.directory / "program.sh"
-        program.write_text(f"echo >> count; [ $(wc -l < count) -le {2 * 2} ] || exec >/dev/null\n"
-                           f"exec {STEPS} $1\n")
-        words = ["--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--",
-                 *LAUNCH, "/bin/sh", program, "{N}"]
-        finished = self.halcyon("search", "-o", "out", *words)
-        self.assertEqual(finished.status, 2, finished)
-        self.assertIn("matches --read", " ".join(finished.output.split()))
-        (self.directory / "count").unlink()
-        program.write_text(f"exec {STEPS} $1\n")
-        finished = self.halcyon("search", "--resume", "out", *words)
-        self.assertEqual(finished.status, 0, finished)
-        self.assertIn("is made again", finished.errors)
-        self.assertIn("The largest N with rate < 50 is 7", " ".join(finished.output.split()))
-
-    def test_a_search_starts_at_the_answer_of_an_earlier_one(self):
-        self.found("rate < 50", *READ, "--accuracy", "99%", vary="N=1..10")
-        words = ("--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--start-from", "out")
-        finished = self.halcyon("search", "-o", "next", *words, "--", *LAUNCH, STEPS, "{N}")
-        self.assertEqual(finished.status, 0, finished)
-        self.assertIn("run 1 (N=7", finished.errors)
-        self.check_refused(self.halcyon("search", *words, "--", *LAUNCH, STEPS, "{N}", "5"), "--start-from", "out")
-
     def test_values_that_the_command_would_not_get_are_refused(self):
         for values in ("1000000.5,1000000.6", "1,3000000000000000"):
             self.check_refused(self.halcyon("map", "--vary", f"N={values}", "--", *LAUNCH, STEPS, "{N}"), "--vary",
@@ -209,14 +162,6 @@ class FindsTheLimit(halcyon_test.Behaviour):
     def test_ends_of_a_range_that_the_command_would_not_get_are_refused(self):
         self.check_refused(self.halcyon("search", "--vary", "N=1.0000001..2.5", "--limit", "time < 10 s", "--", *LAUNCH,
                                         STEPS, "{N}"), "--vary", "1.0000001")
-
-    def test_a_search_with_another_limit_uses_the_runs_that_there_are(self):
-        self.found("rate < 50", *READ, "--accuracy", "99%", vary="N=1..10")
-        finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..10", "--limit", "rate < 40", *READ,
-                                "--accuracy", "99%", "--", *LAUNCH, STEPS, "{N}")
-        self.assertEqual(finished.status, 0, finished)
-        self.assertIn("The largest N with rate < 40 is 6", " ".join(finished.output.split()))
-        self.assertNotIn("run 1 (", finished.errors)
 
     def test_map_predicts_points_that_it_did_not_run(self):
         finished = self.halcyon("map", "-o", "out", "--vary", "N=1,2,3,4,5", "--vary", "M=0,1,2,3", *READ,
@@ -240,27 +185,6 @@ class FindsTheLimit(halcyon_test.Behaviour):
         result, finished = self.found("rate < 5", *READ, vary="N=1..3")
         self.assertIn(None, [run["undisturbed_time_seconds"] for run in result["runs"]], finished)
         self.assertNotIn("verdict", finished.output)
-
-    def test_map_counts_no_runs_of_another_grid(self):
-        self.halcyon("map", "-o", "out", "--runs", "1", "--vary", "N=1,2,3", "--", *LAUNCH, STEPS, "{N}")
-        finished = self.halcyon("map", "--resume", "out", "--runs", "1", "--vary", "N=3,4,5", "--", *LAUNCH, STEPS,
-                                "{N}")
-        self.assertEqual(finished.status, 0, finished)
-        result = json.loads((self.directory / "out" / "map.json").read_text())
-        self.assertEqual(sorted(run["values"] for run in result["runs"]), [[3], [4], [5]], finished)
-        without_verdict = [run["undisturbed_time_seconds"] for run in result["runs"]].count(None)
-        self.assertIn(f"{without_verdict} of 3 runs had no verdict", finished.output)
-
-    def test_map_goes_on_with_more_points(self):
-        words = ["--vary", "N=1,2,3", *READ, "--runs", "1", "--", *LAUNCH, STEPS, "{N}"]
-        finished = self.halcyon("map", "-o", "out", "--points", "2", *words)
-        self.assertEqual(finished.status, 0, finished)
-        self.assertIn("no surface yet", finished.output)
-        finished = self.halcyon("map", "--resume", "out", "--points", "3", "--export-json", "-", *words)
-        self.assertEqual(finished.status, 0, finished)
-        result = json.loads(finished.output)
-        self.assertEqual([point["measured"] for point in result["points"]], [1, 4, 9])
-        self.assertNotIn("run 2 (", finished.errors)
 
     def test_bad_usage_is_told_before_anything_runs(self):
         self.check_refused(self.search("time = 10 s"), "--limit", "time = 10 s", "efficiency > 0.8")
@@ -301,6 +225,89 @@ class FindsTheLimit(halcyon_test.Behaviour):
         finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..3", "--limit", "rate < 5", *READ, "--",
                                 *LAUNCH, STEPS, "{N}", "1")
         self.check_refused(finished, "series of other runs")
+
+
+class GoesOn(Searches):
+
+    def test_efficiency_of_a_resumed_search_is_relative_to_the_smallest_load_it_has_run_or_the_range_has(self):
+        runs = {}  # of all loads, by name: a result has only those of its range
+        for vary, place, most_runs, smallest in (("N=2..10", "-o", 2, 2), ("N=4..10", "--resume", 2, 2),
+                                                 ("N=1..10", "--resume", 6, 1)):
+            finished = self.halcyon("search", place, "out", "--vary", vary, "--limit", "efficiency > 0.99",
+                                    "--max-runs", most_runs, "--", *LAUNCH, STEPS, "{N}")
+            result = json.loads((self.directory / "out" / "search.json").read_text())
+            runs.update({run["run"]: run for run in result["runs"]})
+
+            def cost(run):
+                return run["ranks"] * (run["undisturbed_time_seconds"] or run["run_time_seconds"])
+
+            first = [cost(run) for run in runs.values() if run["load"] == smallest]
+            self.assertGreaterEqual(len(first), 2, finished)
+            for run in result["runs"]:
+                self.assertAlmostEqual(run["response"], sum(first) / len(first) / cost(run), msg=finished)
+
+    def test_a_search_of_whole_loads_uses_no_others_of_the_search_that_it_resumes(self):
+        result, finished = self.found("rate < 5", *READ, "--accuracy", "99%", vary="N=1.0..2.5")
+        self.assertTrue(any(load["load"] % 1 for load in result["loads"]), finished)
+        finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..3", "--limit", "rate < 5", *READ,
+                                "--accuracy", "99%", "--export-json", "-", "--", *LAUNCH, STEPS, "{N}")
+        self.assertEqual(finished.status, 0, finished)
+        result = json.loads(finished.output)
+        self.assertEqual(result["answer"]["load"], 2, finished)
+        self.assertEqual([load["load"] % 1 for load in result["loads"]], [0] * len(result["loads"]), finished)
+
+    def test_a_search_goes_on_after_a_run_that_printed_no_number(self):
+        program = self.directory / "program.sh"
+        program.write_text(f"echo >> count; [ $(wc -l < count) -le {2 * 2} ] || exec >/dev/null\n"
+                           f"exec {STEPS} $1\n")
+        words = ["--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--",
+                 *LAUNCH, "/bin/sh", program, "{N}"]
+        finished = self.halcyon("search", "-o", "out", *words)
+        self.assertEqual(finished.status, 2, finished)
+        self.assertIn("matches --read", " ".join(finished.output.split()))
+        (self.directory / "count").unlink()
+        program.write_text(f"exec {STEPS} $1\n")
+        finished = self.halcyon("search", "--resume", "out", *words)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("is made again", finished.errors)
+        self.assertIn("The largest N with rate < 50 is 7", " ".join(finished.output.split()))
+
+    def test_a_search_starts_at_the_answer_of_an_earlier_one(self):
+        self.found("rate < 50", *READ, "--accuracy", "99%", vary="N=1..10")
+        words = ("--vary", "N=1..10", "--limit", "rate < 50", *READ, "--accuracy", "99%", "--start-from", "out")
+        finished = self.halcyon("search", "-o", "next", *words, "--", *LAUNCH, STEPS, "{N}")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("run 1 (N=7", finished.errors)
+        self.check_refused(self.halcyon("search", *words, "--", *LAUNCH, STEPS, "{N}", "5"), "--start-from", "out")
+
+    def test_a_search_with_another_limit_uses_the_runs_that_there_are(self):
+        self.found("rate < 50", *READ, "--accuracy", "99%", vary="N=1..10")
+        finished = self.halcyon("search", "--resume", "out", "--vary", "N=1..10", "--limit", "rate < 40", *READ,
+                                "--accuracy", "99%", "--", *LAUNCH, STEPS, "{N}")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("The largest N with rate < 40 is 6", " ".join(finished.output.split()))
+        self.assertNotIn("run 1 (", finished.errors)
+
+    def test_map_counts_no_runs_of_another_grid(self):
+        self.halcyon("map", "-o", "out", "--runs", "1", "--vary", "N=1,2,3", "--", *LAUNCH, STEPS, "{N}")
+        finished = self.halcyon("map", "--resume", "out", "--runs", "1", "--vary", "N=3,4,5", "--", *LAUNCH, STEPS,
+                                "{N}")
+        self.assertEqual(finished.status, 0, finished)
+        result = json.loads((self.directory / "out" / "map.json").read_text())
+        self.assertEqual(sorted(run["values"] for run in result["runs"]), [[3], [4], [5]], finished)
+        without_verdict = [run["undisturbed_time_seconds"] for run in result["runs"]].count(None)
+        self.assertIn(f"{without_verdict} of 3 runs had no verdict", finished.output)
+
+    def test_map_goes_on_with_more_points(self):
+        words = ["--vary", "N=1,2,3", *READ, "--runs", "1", "--", *LAUNCH, STEPS, "{N}"]
+        finished = self.halcyon("map", "-o", "out", "--points", "2", *words)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("no surface yet", finished.output)
+        finished = self.halcyon("map", "--resume", "out", "--points", "3", "--export-json", "-", *words)
+        self.assertEqual(finished.status, 0, finished)
+        result = json.loads(finished.output)
+        self.assertEqual([point["measured"] for point in result["points"]], [1, 4, 9])
+        self.assertNotIn("run 2 (", finished.errors)
 
 
 if __name__ == "__main__":
