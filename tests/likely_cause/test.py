@@ -42,10 +42,10 @@ class LikelyCause(halcyon_test.Behaviour):
         self.check_left_alone(attempt)
 
     def test_slow_messages_of_one_rank(self):
-        self.check("class=p2p,prob=0.01,mean=10ms,sd=2ms,ranks=1", "communication", "of rank 1 on")
+        self.check("class=p2p,prob=0.003,mean=10ms,sd=2ms,ranks=1", "communication", "of rank 1 on")
 
     def test_slow_files_of_one_rank(self):
-        self.check("class=posixio,prob=0.3,mean=20ms,sd=5ms,ranks=0", "file-io", "of rank 0 on")
+        self.check("class=posixio,prob=0.3,mean=5ms,sd=1ms,ranks=0", "file-io", "of rank 0 on")
 
     def test_bursts_at_equal_distances_have_their_period_told(self):
         self.check("class=p2p,prob=0.2,mean=2ms,sd=400us,ranks=1,every=200ms,for=40ms", "communication",
