@@ -49,8 +49,8 @@ std::string objection_to_writing(const std::string& path);
 /// The same for a profile, which is never overwritten and has exactly this name.
 std::string objection_to_new_profile(const std::string& path);
 
-/// Writes or replaces a file, in one step: a reader of it sees the old text or the new one, and the old one stays if the
-/// new one cannot be written.
+/// Writes or replaces a file, in one step: a reader of it sees the old text or the new one, and the old one stays if
+/// the new one cannot be written.
 Status write_file(const std::string& file, const std::function<void(std::ostream& out)>& write);
 Status write_file(const std::string& file, const std::string& text);
 Status print_text(const std::string& text);
