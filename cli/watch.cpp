@@ -255,9 +255,11 @@ EndOfView watch_on_terminal(Watch& watch, const WatchOptions& options) {
   }
 }
 
+bool names_a_job(const WatchOptions& options) { return !options.job.empty() || options.process != 0; }
+
 // Which options make no sense together.
 std::optional<std::string> objection_to(const WatchOptions& options) {
-  if (options.all && (!options.job.empty() || options.process != 0)) {
+  if (options.all && names_a_job(options)) {
     return "--all watches every job: leave it out, or leave out the job";
   }
   if (!options.publish.empty() && !options.from.empty()) {
@@ -272,6 +274,9 @@ std::optional<std::string> objection_to(const WatchOptions& options) {
   }
   if (!options.from.empty() && options.process != 0) {
     return "--pid names a process of this host: with --from, name the job";
+  }
+  if (!options.stop_if.empty() && !options.all && !names_a_job(options) && options.from.empty()) {
+    return "--stop-if ends jobs: name the JOB, or add --all if each of yours may be ended";
   }
   if (!options.json.empty() && !options.once) return "--json shows one snapshot: add --once";
   return std::nullopt;
@@ -306,8 +311,7 @@ int watch(const WatchOptions& options) {
     const std::vector<std::string> told = watch.take_told();
     for (const std::string& line : told) tell(line);
     // What cannot be read may be what was meant, if no job was named.
-    const bool names_one = !options.job.empty() || options.process != 0;
-    return told.empty() || names_one ? no_such_job(options) : int{bad_usage_or_file};
+    return told.empty() || names_a_job(options) ? no_such_job(options) : int{bad_usage_or_file};
   }
   if (options.once) return watch_once(watch, options);
   if (isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0) return watch_in_lines(watch, options);
@@ -361,7 +365,7 @@ void add_watch(const Command& program) {
       "  halcyon watch\n"
       "  srun --overlap --ntasks-per-node=1 halcyon watch --publish live & halcyon watch --from live\n"
       "  halcyon watch --once --json -\n"
-      "  halcyon watch --stop-if 'interference > 30% for 60s' --warn-if 'standstill > 120s'");
+      "  halcyon watch --pid $(pgrep -n mpirun) --stop-if 'interference > 30% for 60s'");
   command.does([options] { return watch(*options); });
 }
 

@@ -395,7 +395,9 @@ class WatchesARun(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("watch", "no-such-job"), "no-such-job", "halcyon watch --all")
         self.check_refused(self.halcyon("watch", "--pid", own), own)
         self.check_refused(self.halcyon("watch", "--warn-if", "speed > 3%"), "--warn-if", "column 1", "speed")
-        self.check_refused(self.halcyon("watch", "--stop-if", "rate > 3% for ever"), "--stop-if", "column 15", "ever")
+        self.check_refused(self.halcyon("watch", "--all", "--stop-if", "rate > 3% for ever"), "--stop-if",
+                           "column 15", "ever")
+        self.check_refused(self.halcyon("watch", "--stop-if", "rate < 3%"), "--stop-if", "name the JOB")
         self.check_refused(self.halcyon("watch", "--json", "-"), "--once")
         self.check_refused(self.halcyon("watch", "--all", "job"), "--all")
         self.check_refused(self.halcyon("watch", "--openmetrics", "no/directory"), "no/directory")
