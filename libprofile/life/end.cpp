@@ -60,7 +60,7 @@ void end_recording() noexcept try {
   release_signals();
   PapiCounter::end(thread.events);
 } catch (const std::exception& error) {
-  tell_outcome(std::string("no profile is written: ") + error.what());
+  tell_outcome("no profile is written", error.what());
 }
 
 void abort_recording() noexcept {

@@ -31,6 +31,7 @@ bool has_to_keep() { return is_the_recorded_process() && recorder->gate.has_unsa
 
 // Other threads that are about to end the process wait for all of this, and signals, too.
 void leave(PartEnd end) {
+  const OwnFloatingPoint floating_point;
   const auto announce = [] {
     recorder->live.note_end();
     if (const std::string& line = recorder->records.outcome_without_finalize(); !line.empty()) tell_outcome(line);
@@ -47,6 +48,7 @@ void leave(PartEnd end) {
 void leave_by_exit() { leave(is_within_a_call() ? part_was_aborted : part_has_exited); }
 
 void save(PartEnd end) {
+  const OwnFloatingPoint floating_point;
   recorder->gate.save([end] {
     spill(end);
     recorder->spares.reserve();

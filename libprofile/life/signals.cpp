@@ -54,7 +54,7 @@ using CaughtSignals = std::array<CaughtSignal, numbers>;
 
 // A handler that has replaced ours may call it. If it is ours that comes first again, because catch_signals() was
 // called again, it is of the second layer, and what that handler calls is of the first. The program does not see the
-// third: it is before what the program has set since.
+// third: it is before the system's own answer, and before what the program has set since for one signal alone.
 constexpr std::size_t hidden_layer = 2;
 constexpr std::size_t layers = 3;
 std::array<CaughtSignals, layers> caught_signals;
@@ -229,9 +229,10 @@ bool may_be_the_last(int number, struct sigaction& now) {
   return kind == Kind::ending;
 }
 
-// The program has set what a signal does from now on. Where that is left to the system, at once or after the handler
-// has been called once (SA_RESETHAND), there is nothing that could save the records, and ours comes before it, unseen.
-// All other handlers take the place of ours.
+// What a signal does was set before MPI_Init, or by the program since. Where that is left to the system, at once or
+// after the handler has been called once (SA_RESETHAND), there is nothing that could save the records, and ours comes
+// before it, unseen: a program that calls the handler there was must not find one. All other handlers take the place of
+// ours.
 void look_at_what_was_set(int number) {
   struct sigaction now {};
   if (!may_be_the_last(number, now) || is_ours(now)) return;
@@ -278,14 +279,17 @@ void catch_signals() {
   for (int number = 1; number < numbers; ++number) {
     struct sigaction now {};
     if (!may_be_the_last(number, now) || is_ours(now)) continue;
+    if (is_default(now)) {
+      look_at_what_was_set(number);
+      continue;
+    }
     const std::size_t layer = caught(0, number).is_caught ? 1 : 0;
     CaughtSignal& signal = caught(layer, number);
     if (signal.is_caught) continue;
     signal.next = now;
     // Other handlers than ours keep the stack that they run on: they may need a large one, or leave it for another. But
     // if that stack is full, they need ours.
-    const bool needs_our_stack = is_default(now) || has_our_stack;
-    signal.is_caught = catch_in_place_of(now, layer, number, needs_our_stack ? flags_of_stack(number) : 0);
+    signal.is_caught = catch_in_place_of(now, layer, number, has_our_stack ? flags_of_stack(number) : 0);
   }
   answer_save_requests();
 }

@@ -89,7 +89,7 @@ void say_that_the_record_has_ended() {
 }
 
 void tell_nothing_is_recorded(const std::exception& error) {
-  tell_outcome(std::string("nothing is recorded: ") + error.what());
+  tell_outcome("nothing is recorded", error.what());
 }
 
 }  // namespace

@@ -55,4 +55,15 @@ void tell_outcome(std::string_view message) noexcept {
   if (!has_told_outcome.exchange(true)) print(message);
 }
 
+void tell_outcome(std::string_view message, std::string_view why) noexcept {
+  std::array<char, 512> line;
+  std::size_t size = 0;
+  for (const std::string_view piece : {message, std::string_view(": "), why}) {
+    const std::size_t fits = std::min(piece.size(), line.size() - size);
+    std::copy_n(piece.begin(), fits, line.begin() + size);
+    size += fits;
+  }
+  tell_outcome({line.data(), size});
+}
+
 }  // namespace halcyon

@@ -13,6 +13,8 @@ void warn(std::string_view message) noexcept;
 /// Prints the outcome: where the profile is, or that there is none and why. The first one counts. A warning never takes
 /// its place. Async-signal-safe.
 void tell_outcome(std::string_view message) noexcept;
+/// The same, with a reason after it. Needs no memory, which may be the reason.
+void tell_outcome(std::string_view message, std::string_view why) noexcept;
 
 /// Calls that need memory that the recorder cannot have go on, and are not counted.
 inline void tell_memory_has_run_out() noexcept {

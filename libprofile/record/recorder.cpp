@@ -77,6 +77,7 @@ RankFigures Recorder::figures() const {
 void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const int saved_errno = errno;
   {
+    const OwnFloatingPoint floating_point;
     const Change change(gate, thread);
     try {
       if (recording.load()) record_segment(thread, boundary, site, end, wait);

@@ -20,6 +20,7 @@
 #include "libprofile/record/this_run.hpp"
 #include "libprofile/record/threads.hpp"
 #include "libprofile/system/own_descriptor.hpp"
+#include "libprofile/system/own_floating_point.hpp"
 
 namespace halcyon {
 
@@ -92,7 +93,8 @@ inline ThreadState& current_thread() {
                                                      : recorder->threads.enter(recorder->meters.clock.now());
 }
 
-/// Guards the recorder's own work: its calls are not recorded as the application's, and errno is restored.
+/// Guards the recorder's own work: its calls are not recorded as the application's, and errno and the floating-point
+/// environment are restored.
 class NotRecorded {
  public:
   NotRecorded() : thread_(current_thread()), outermost_(thread_.outermost), errno_(errno) {
@@ -109,6 +111,7 @@ class NotRecorded {
   ThreadState& thread_;
   OutermostCall outermost_;
   int errno_;
+  OwnFloatingPoint floating_point_;
 };
 
 }  // namespace halcyon

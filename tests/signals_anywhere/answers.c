@@ -3,10 +3,13 @@
      answers deep     needs more stack than a tool would give it
      answers tracks   notes which memory is written to, as checkpoints of what has changed do: it makes a page writable
      answers told     looks at the number that comes with each of SIGNALS signals, while the program meets barriers
+     answers chains   calls the handler that was there before MPI_Init, if there was one, after its own
+     answers traps    gets a signal for each invalid floating-point operation, division by zero and overflow
      answers sees     says what each function gives back that sets a handler, in this process and in a forked child
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fenv.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <sched.h>
@@ -72,6 +75,26 @@ static void meet_while_told(void) {
   pthread_join(sender, NULL);
 }
 
+static struct sigaction there_before;
+static void chain(int number, siginfo_t* from, void* context) {
+  ++answered;
+  if (there_before.sa_handler == SIG_DFL || there_before.sa_handler == SIG_IGN) return;
+  if ((there_before.sa_flags & SA_SIGINFO) != 0) {
+    there_before.sa_sigaction(number, from, context);
+  } else {
+    there_before.sa_handler(number);
+  }
+}
+static void chain_all(void) {
+  const int numbers[] = {SIGUSR1, SIGUSR2, SIGALRM, SIGPROF, SIGIO, SIGRTMIN};
+  const struct sigaction action = {.sa_sigaction = chain, .sa_flags = SA_RESTART | SA_SIGINFO};
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; ++i) {
+    sigaction(numbers[i], &action, &there_before);
+    raise(numbers[i]);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 static void set(int number, void (*handler)(int)) {
   const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
   sigaction(number, &action, NULL);
@@ -132,12 +155,19 @@ int main(int argc, char** argv) {
     set(SIGUSR2, just_answer);
     set_told(SIGSEGV, make_writable);
   }
+  const int traps = FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW;
+  if (strcmp(what, "traps") == 0) feenableexcept(traps);
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   if (strcmp(what, "tracks") == 0) set_told(SIGSEGV, make_writable); /* the MPI library may have taken its place */
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(what, "deep") == 0) raise(SIGUSR2);
   if (strcmp(what, "tracks") == 0) track_heap();
   if (strcmp(what, "told") == 0) meet_while_told();
+  if (strcmp(what, "chains") == 0) chain_all();
+  if (strcmp(what, "traps") == 0) {
+    for (int i = 0; i < SIGNALS; ++i) MPI_Barrier(MPI_COMM_WORLD);
+    printf("traps are %s\n", fegetexcept() == traps ? "as set" : "others");
+  }
   if (strcmp(what, "sees") == 0) see();
   printf("%d answered, %d of them not as sent\n", (int)answered, (int)others);
   MPI_Finalize();

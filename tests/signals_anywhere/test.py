@@ -41,6 +41,16 @@ class SignalsAnywhere(halcyon_test.Behaviour):
                 self.assertEqual(recorded, plain)
                 self.assertTrue((self.directory / f"{what}.h5").exists())
 
+    def test_handlers_that_call_the_one_before_them_and_traps_of_arithmetic_end_nothing(self):
+        for what in ("chains", "traps"):
+            with self.subTest(what):
+                plain = self.mpirun(1, [ANSWERS, what], preload=(), **WITHOUT_OPENCL)
+                self.assertEqual(plain.status, 0, plain)
+                recorded = self.mpirun(1, [ANSWERS, what], HALCYON_OUTPUT=self.directory / f"{what}.h5",
+                                       **WITHOUT_OPENCL)
+                self.assertEqual(recorded, plain)
+                self.assertTrue((self.directory / f"{what}.h5").exists())
+
     def test_a_program_sees_the_handlers_that_it_has_set(self):
         plain = self.mpirun(1, [ANSWERS, "sees"], preload=(), **WITHOUT_OPENCL)
         self.assertEqual((plain.status, plain.output.count("default"), plain.output.count("gives back held")), (0, 5, 1), plain)
