@@ -56,6 +56,13 @@ class ReadsOlderProfiles(halcyon_test.Behaviour):
                 known = json.loads(profile.with_name(profile.name.replace(".h5.gz", ".json")).read_text())
                 self.assert_same(known, self.report_on(profile), "report")
 
+    def test_of_several_profiles_the_worst_verdict_counts_and_outweighs_an_unknown_one(self):
+        unknown, red = ("version-4.h5", "version-3.h5")
+        for name in (unknown, red):
+            self.report_on(HERE / f"{name}.gz")
+        for files, status in (((unknown,), 4), ((unknown, red), 3), ((red, unknown), 3)):
+            self.assertEqual(self.halcyon("report", "--fail-on", "red", *files).status, status, files)
+
     def test_each_can_be_composed_with_itself(self):
         for profile in PROFILES:
             with self.subTest(profile.name):
