@@ -8,6 +8,7 @@
 #include "report/csv.hpp"
 #include "report/json.hpp"
 #include "report/layout.hpp"
+#include "report/run_figures.hpp"
 #include "report/text.hpp"
 #include "report/words.hpp"
 #include "tests/unit/synthetic_profile.hpp"
@@ -379,6 +380,18 @@ TEST(ReportText, SaysWhatEndedSegments) {
   EXPECT_NE(text().find("boundaries        allreduce 99, barrier 1\n"), std::string::npos) << text();
   profile.boundary = "auto";
   EXPECT_NE(text().find("allreduce 99, barrier 1 (--boundary auto)\n"), std::string::npos) << text();
+}
+
+// The marks along the run, of which the first is 0.
+TEST(TimelineFigure, HasMarksInTheUnitOfTheWholeRun) {
+  const auto figure_of = [](double seconds_of_segment) {
+    const Profile profile = uniform_profile(1000, seconds_of_segment);
+    const JudgedRun run = judge(profile);
+    return timeline_figure(overview_of(run.profile, run.grouping, run.analysis), {});
+  };
+  EXPECT_NE(figure_of(2e-3).find(">1 s<"), std::string::npos);
+  EXPECT_NE(figure_of(2e-5).find(">10 ms<"), std::string::npos);
+  EXPECT_NE(figure_of(2e-8).find(">10 µs<"), std::string::npos);
 }
 
 TEST(Layout, GivesATimeTheUnitInWhichItIsRounded) {
