@@ -31,31 +31,28 @@ class SignalsAnywhere(halcyon_test.Behaviour):
         recorded = self.mpirun(1, [PROGRAM, "exit", SIGNALS], HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertEqual((recorded.status, recorded.output), (plain.status, plain.output), recorded)
 
+    def check_answers(self, what):
+        """Returns what the program does without the recorder, with which it must do the same."""
+        plain = self.mpirun(1, [ANSWERS, what], preload=(), **WITHOUT_OPENCL)
+        self.assertEqual(plain.status, 0, plain)
+        profile = self.directory / f"{what}.h5"
+        self.assertEqual(self.mpirun(1, [ANSWERS, what], HALCYON_OUTPUT=profile, **WITHOUT_OPENCL), plain)
+        self.assertTrue(profile.exists())
+        return plain
+
     def test_handlers_that_are_there_before_mpi_init_go_on_as_ever(self):
         for what in ("deep", "tracks", "told"):
             with self.subTest(what):
-                plain = self.mpirun(1, [ANSWERS, what], preload=(), **WITHOUT_OPENCL)
-                self.assertRegex(plain.output, "^[1-9][0-9]* answered, 0 ")
-                recorded = self.mpirun(1, [ANSWERS, what], HALCYON_OUTPUT=self.directory / f"{what}.h5",
-                                       **WITHOUT_OPENCL)
-                self.assertEqual(recorded, plain)
-                self.assertTrue((self.directory / f"{what}.h5").exists())
+                self.assertRegex(self.check_answers(what).output, "^[1-9][0-9]* answered, 0 ")
 
     def test_handlers_that_call_the_one_before_them_and_traps_of_arithmetic_end_nothing(self):
         for what in ("chains", "traps"):
             with self.subTest(what):
-                plain = self.mpirun(1, [ANSWERS, what], preload=(), **WITHOUT_OPENCL)
-                self.assertEqual(plain.status, 0, plain)
-                recorded = self.mpirun(1, [ANSWERS, what], HALCYON_OUTPUT=self.directory / f"{what}.h5",
-                                       **WITHOUT_OPENCL)
-                self.assertEqual(recorded, plain)
-                self.assertTrue((self.directory / f"{what}.h5").exists())
+                self.check_answers(what)
 
     def test_a_program_sees_the_handlers_that_it_has_set(self):
-        plain = self.mpirun(1, [ANSWERS, "sees"], preload=(), **WITHOUT_OPENCL)
-        self.assertEqual((plain.status, plain.output.count("default"), plain.output.count("gives back held")), (0, 5, 1), plain)
-        self.assertEqual(self.mpirun(1, [ANSWERS, "sees"], HALCYON_OUTPUT=self.directory / "run.h5", **WITHOUT_OPENCL),
-                         plain)
+        plain = self.check_answers("sees")
+        self.assertEqual((plain.output.count("default"), plain.output.count("gives back held")), (5, 1), plain)
 
 
 if __name__ == "__main__":
