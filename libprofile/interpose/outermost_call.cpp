@@ -2,8 +2,6 @@
 
 #include <unwind.h>
 
-#include <functional>
-
 #include "libprofile/interpose/known_sites.hpp"
 
 namespace halcyon {
@@ -12,7 +10,6 @@ namespace {
 struct Search {
   Caller call;
   bool found = false;
-  bool passed = false;  // the search has gone beyond the place of the frame
 };
 
 _Unwind_Reason_Code look_at(_Unwind_Context* context, void* argument) {
@@ -21,7 +18,6 @@ _Unwind_Reason_Code look_at(_Unwind_Context* context, void* argument) {
   const auto* callee = reinterpret_cast<const void*>(_Unwind_GetCFA(context));
   const auto* site = reinterpret_cast<const void*>(_Unwind_GetIP(context));
   search.found = callee == search.call.frame && site == search.call.site;
-  search.passed = search.passed || std::greater<>()(callee, search.call.frame);
   return search.found ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
@@ -30,8 +26,8 @@ constinit KnownSites inner_sites;
 
 }  // namespace
 
-// A call may be left unnoticed when an error handler throws or jumps. Its frame is then no longer on the stack, but
-// searching the stack takes too long to do it for every call.
+// A call may be left unnoticed when an error handler throws, jumps or goes on in another fiber. Its frame is then no
+// longer on the stack, but searching the stack takes too long to do it for every call.
 bool OutermostCall::is_still_around(Caller caller) const {
   if (call_.frame == &own_work) return true;
   if (call_.frame == caller.frame) return false;
@@ -39,7 +35,7 @@ bool OutermostCall::is_still_around(Caller caller) const {
   Search search{.call = call_};
   _Unwind_Backtrace(look_at, &search);
   if (search.found) inner_sites.add(caller.site);
-  return search.found || !search.passed;
+  return search.found;
 }
 
 }  // namespace halcyon

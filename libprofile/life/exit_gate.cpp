@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <string>
@@ -76,7 +77,6 @@ void note_inner_write(const void* data, std::size_t bytes) {
 namespace {
 
 pid_t process_of_load = 0;  // not that of its forked children
-[[gnu::constructor]] void note_process() { process_of_load = getpid(); }
 
 // MPI's own answer, also after MPI_Finalize; false without MPI.
 bool answer_of_mpi(const char* function) {
@@ -96,8 +96,8 @@ void report_missing_init() {
   tell_outcome("nothing is recorded: MPI was used, and MPI_Init did not come through the recorder: " + who_bypasses());
 }
 
-// Runs at exit. Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
-[[gnu::destructor]] void report_missing_finalize() try {
+// Prints a line only if this process should have a profile, and has not reached MPI_Finalize.
+void report_missing_finalize() noexcept try {
   if (recorder == nullptr) return report_missing_init();
   if (const char* why = why_sessions_have_no_profile(); *why != '\0' && launcher::is_spokesman()) tell_outcome(why);
   if (!has_to_keep()) return;
@@ -106,6 +106,12 @@ void report_missing_init() {
   }
   leave_by_exit();
 } catch (const std::exception&) {  // memory has run out, and the program is about to end
+}
+
+// What is registered before `main` runs after the destructors of all libraries: one of them may call MPI_Finalize.
+[[gnu::constructor]] void begin_process() {
+  process_of_load = getpid();
+  on_exit([](int, void*) { report_missing_finalize(); }, nullptr);
 }
 
 }  // namespace

@@ -152,6 +152,13 @@ std::size_t first_owned(std::size_t segments, int ranks, int rank) {
          std::min(segments % static_cast<std::size_t>(ranks), static_cast<std::size_t>(rank));
 }
 
+std::size_t memory_to_merge(std::size_t segments, int ranks) {
+  constexpr std::size_t of_buffers = 8 * piece_bytes;       // the rank's own, MPI's, and what the root passes on
+  constexpr std::size_t of_segment = std::size_t{2} << 10;  // its columns, while their vectors grow
+  constexpr std::size_t of_rank = std::size_t{4} << 10;     // its figures and names
+  return of_buffers + first_owned(segments, ranks, 1) * of_segment + static_cast<std::size_t>(ranks) * of_rank;
+}
+
 MergedRun merge_run(const Exchange& exchange, const RankRecording& own, const MergeProgress& progress) {
   const Agreement agreement = check_agreement(exchange, own);
   MergedRun run{.profile = {}, .segments = agreement.segments};

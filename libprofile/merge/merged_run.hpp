@@ -49,6 +49,9 @@ MergedRun merge_run(const Exchange& exchange, const RankRecording& own, const Me
 /// Collective. The root passes the whole run to the sink; it holds some ten MiB of it at a time.
 void send_merged_run(const Exchange& exchange, const MergedRun& run, Sink& sink);
 
+/// The memory, in bytes, that merging may need at a rank.
+std::size_t memory_to_merge(std::size_t segments, int ranks);
+
 /// The segments that `rank` owns of `segments`: [first_owned(rank), first_owned(rank + 1)).
 std::size_t first_owned(std::size_t segments, int ranks, int rank);
 

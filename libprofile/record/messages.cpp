@@ -25,16 +25,27 @@ void print_line(std::string_view text) {
   syscall(SYS_writev, STDERR_FILENO, parts, 3);
 }
 
+/// A line on the stack, which ends where it is full.
+template <std::size_t most>
+class Line {
+ public:
+  void put(std::string_view piece) {
+    const std::size_t fits = std::min(piece.size(), most - size_);
+    std::copy_n(piece.begin(), fits, text_.begin() + size_);
+    size_ += fits;
+  }
+  std::string_view text() const { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, most> text_;
+  std::size_t size_ = 0;
+};
+
 // Names of files and programs may have any characters.
 [[gnu::noinline]] void print_legible(std::string_view message) {
-  std::array<char, 2048> line;
-  std::size_t size = 0;
-  pass_legible(message, false, [&](std::string_view piece) {
-    const std::size_t fits = std::min(piece.size(), line.size() - size);
-    std::copy_n(piece.begin(), fits, line.begin() + size);
-    size += fits;
-  });
-  print_line({line.data(), size});
+  Line<2048> line;
+  pass_legible(message, false, [&line](std::string_view piece) { line.put(piece); });
+  print_line(line.text());
 }
 
 void print(std::string_view message) {
@@ -56,14 +67,9 @@ void tell_outcome(std::string_view message) noexcept {
 }
 
 void tell_outcome(std::string_view message, std::string_view why) noexcept {
-  std::array<char, 512> line;
-  std::size_t size = 0;
-  for (const std::string_view piece : {message, std::string_view(": "), why}) {
-    const std::size_t fits = std::min(piece.size(), line.size() - size);
-    std::copy_n(piece.begin(), fits, line.begin() + size);
-    size += fits;
-  }
-  tell_outcome({line.data(), size});
+  Line<512> line;
+  for (const std::string_view piece : {message, std::string_view(": "), why}) line.put(piece);
+  tell_outcome(line.text());
 }
 
 }  // namespace halcyon

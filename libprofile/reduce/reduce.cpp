@@ -1,11 +1,13 @@
 #include "libprofile/reduce/reduce.hpp"
 
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "libprofile/format/stream.hpp"
 #include "libprofile/interpose/past_wrappers.hpp"
@@ -32,6 +34,13 @@ std::uint64_t settled_segments(Recorder& run) try {
 } catch (const std::exception& error) {
   warn(error.what());
   return 0;
+}
+
+// Asked of the kernel before the ranks begin to merge: if the memory of one ran out then, the others would wait for it.
+bool has_room_to_merge(Recorder& run) {
+  const std::size_t bytes = memory_to_merge(run.records.segments().size(), run.run.ranks);
+  void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return room != MAP_FAILED && munmap(room, bytes) == 0;
 }
 
 // Says at the root that calls are missing, if so.
@@ -154,8 +163,12 @@ void reduce_and_write(Recorder& run, bool has_records) {
   const SignalBlocked no_sigpipe(SIGPIPE);  // if the writer dies, the application must not
   const ThisRun& who = run.run;
   const MpiExchange exchange(who.rank, who.ranks, who.recorders_comm);
-  if (exchange.least({has_records ? 1u : 0u}).front() == 0) {
+  const std::vector<std::uint64_t> least = exchange.least({has_records ? 1u : 0u, has_room_to_merge(run) ? 1u : 0u});
+  if (least[0] == 0) {
     return keep_parts(run, exchange, "no profile is written: a rank was about to end before it called MPI_Finalize");
+  }
+  if (least[1] == 0) {
+    return keep_parts(run, exchange, "no profile is written: a rank has too little memory left for it");
   }
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
   Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile

@@ -50,27 +50,27 @@ class Completion {
     if (index < count_ && call.completed(before_[index], made_, status)) ++boundaries_;
   }
   void finish(RecordedCall& call, int result, const MPI_Request* requests) noexcept {
-    if (result != MPI_SUCCESS) forget_failed(requests);
+    if (result != MPI_SUCCESS) forget_reset(requests);
     for (int i = 0; boundaries_ > 0 && i < count_; ++i) {
       if (call.ends_segment_of(before_[i], made_)) --boundaries_;
     }
   }
   int count() const noexcept { return count_; }
 
- private:
-  /// If MPI has reset the handle of a failed request, the request is also over: MPI may soon give that handle to
-  /// another one.
-  void forget_failed(const MPI_Request* requests) noexcept {
+  /// Where MPI has reset the handle of a request that has failed, or whose completion is not recorded, the request is
+  /// over: MPI may soon give that handle to another one.
+  void forget_reset(const MPI_Request* requests) noexcept {
     const SharedStateLock lock;
     RequestTable& table = recorder->calls.requests;
     for (int i = 0; i < count_; ++i) {
       if (requests[i] == before_[i]) continue;
-      if (PendingRequest* const failed = table.pending(before_[i], made_); failed != nullptr) {
-        table.complete(before_[i], failed);
+      if (PendingRequest* const over = table.pending(before_[i], made_); over != nullptr) {
+        table.complete(before_[i], over);
       }
     }
   }
 
+ private:
   std::uint64_t made_;
   Scratch<MPI_Request> before_;
   int count_;           // 0 if memory has run out, or the program gives no array: then nothing is noted
@@ -99,6 +99,16 @@ class Statuses {
 /// With nothing pending, a completion is only timed.
 inline bool nothing_pending() { return recorder->calls.requests.empty(); }
 
+/// A completion inside another call, as in the callback of a generalized request: it is not recorded.
+template <class Call>
+[[gnu::noinline]] int complete_unrecorded(int count, const MPI_Request* requests, Call call) {
+  if (!recording.load(std::memory_order_acquire) || nothing_pending()) return call();
+  Completion completion(count, requests);
+  const int result = call();
+  completion.forget_reset(requests);
+  return result;
+}
+
 }  // namespace halcyon
 
 // The generated wrappers call these: one for each of these `special` lines of mpi.table.
@@ -109,7 +119,7 @@ using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers'
 [[gnu::always_inline]] inline int wrap_MPI_Wait(int (*next)(MPI_Request*, MPI_Status*), Caller caller,
                                                 MPI_Request* request, MPI_Status* status) {
   RecordedCall call(CallClass::p2p, caller);
-  if (!call.records()) return next(request, status);
+  if (!call.records()) return complete_unrecorded(1, request, [&] { return next(request, status); });
   if (nothing_pending()) {
     const int result = next(request, status);
     call.ended();
@@ -160,10 +170,11 @@ bool has_found_nothing(int result, const int* found) { return result == MPI_SUCC
   completion.finish(call, result, requests);
 }
 
-[[gnu::always_inline]] inline int wrap_MPI_Test(int (*next)(MPI_Request*, int*, MPI_Status*), Caller caller,
-                                                MPI_Request* request, int* flag, MPI_Status* status) {
+template <class Test>
+[[gnu::always_inline]] inline int wrap_MPI_Test(Test next, Caller caller, MPI_Request* request, int* flag,
+                                                MPI_Status* status) {
   RecordedCall call(CallClass::poll, caller);
-  if (!call.records()) return next(request, flag, status);
+  if (!call.records()) return complete_unrecorded(1, request, [&] { return next(request, flag, status); });
   Completion completion(1, request);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -177,10 +188,17 @@ bool has_found_nothing(int result, const int* found) { return result == MPI_SUCC
   return result;
 }
 
+// The program may free the request next, or complete it, of which nothing is then left to note.
+int wrap_MPI_Request_get_status(int (*next)(MPI_Request, int*, MPI_Status*), Caller caller, MPI_Request request,
+                                int* flag, MPI_Status* status) {
+  return wrap_MPI_Test([next](MPI_Request* one, int* found, MPI_Status* of_one) { return next(*one, found, of_one); },
+                       caller, &request, flag, status);
+}
+
 int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
                      MPI_Status* statuses) {
   RecordedCall call(CallClass::p2p, caller);
-  if (!call.records()) return next(count, requests, statuses);
+  if (!call.records()) return complete_unrecorded(count, requests, [&] { return next(count, requests, statuses); });
   if (nothing_pending()) {
     const int result = next(count, requests, statuses);
     call.ended();
@@ -196,7 +214,8 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller,
 [[gnu::always_inline]] inline int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller,
                                                    int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
   RecordedCall call(CallClass::poll, caller);
-  if (!call.records()) return next(count, requests, flag, statuses);
+  if (!call.records())
+    return complete_unrecorded(count, requests, [&] { return next(count, requests, flag, statuses); });
   Completion completion(count, requests);
   Statuses filled(count, statuses);
   const int result = next(count, requests, flag, filled.data());
@@ -211,7 +230,8 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller,
 int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
                      int* index, MPI_Status* status) {
   RecordedCall call(CallClass::p2p, caller);
-  if (!call.records()) return next(count, requests, index, status);
+  if (!call.records())
+    return complete_unrecorded(count, requests, [&] { return next(count, requests, index, status); });
   Completion completion(count, requests);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -224,7 +244,8 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
                                                    Caller caller, int count, MPI_Request* requests, int* index,
                                                    int* flag, MPI_Status* status) {
   RecordedCall call(CallClass::poll, caller);
-  if (!call.records()) return next(count, requests, index, flag, status);
+  if (!call.records())
+    return complete_unrecorded(count, requests, [&] { return next(count, requests, index, flag, status); });
   Completion completion(count, requests);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
@@ -240,7 +261,8 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
 int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
                       MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) {
   RecordedCall call(CallClass::p2p, caller);
-  if (!call.records()) return next(count, requests, done, indices, statuses);
+  if (!call.records())
+    return complete_unrecorded(count, requests, [&] { return next(count, requests, done, indices, statuses); });
   Completion completion(count, requests);
   Statuses filled(count, statuses);
   const int result = next(count, requests, done, indices, filled.data());
@@ -252,7 +274,8 @@ int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), C
                                                     Caller caller, int count, MPI_Request* requests, int* done,
                                                     int* indices, MPI_Status* statuses) {
   RecordedCall call(CallClass::poll, caller);
-  if (!call.records()) return next(count, requests, done, indices, statuses);
+  if (!call.records())
+    return complete_unrecorded(count, requests, [&] { return next(count, requests, done, indices, statuses); });
   Completion completion(count, requests);
   Statuses filled(count, statuses);
   const int result = next(count, requests, done, indices, filled.data());

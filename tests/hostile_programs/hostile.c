@@ -13,6 +13,9 @@
 //   truncated   receives whose message is too long, under MPI_ERRORS_RETURN, and what comes after under their handles
 //   handler     calls that fail, and an error handler of the program's own
 //   jumps       an error handler that leaves the failed call by longjmp
+//   fibers      an error handler that leaves the failed call, and its fiber, for a fiber whose stack lies lower
+//   seen        receives whose completion MPI_Request_get_status finds, and whose requests are then freed
+//   within      receives that a callback of a generalized request completes, and what comes after under their handles
 //   leftover    a gather fails at its root alone, so that the other ranks' messages stay on MPI_COMM_WORLD
 //   pcontrol    MPI_Pcontrol with all its levels
 //   unreadable  what write(2) says of an address where there is no memory
@@ -27,6 +30,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 enum { rounds = 300, threads = 8, early_writes = 1000 };
@@ -311,6 +315,78 @@ static void jumps(void) {
   printf("%d failed\n", failed);
 }
 
+static ucontext_t beginning, failing_fiber, other_fiber;
+static void go_to_other_fiber(MPI_Comm* comm, int* error, ...) {
+  (void)comm, (void)error;
+  setcontext(&other_fiber);
+}
+static void fail_in_fiber(void) { fail_below(0); }
+static void exchange_in_fiber(void) {
+  for (int i = 0; i < 30; ++i) {
+    exchange_below(0);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
+static void fibers(void) {
+  enum { bytes = 1 << 17 };
+  static _Alignas(64) char stacks[2][bytes];
+  MPI_Errhandler own;
+  MPI_Comm_create_errhandler(go_to_other_fiber, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  getcontext(&other_fiber);
+  other_fiber.uc_stack = (stack_t){.ss_sp = stacks[0], .ss_size = bytes};
+  other_fiber.uc_link = &beginning;
+  makecontext(&other_fiber, exchange_in_fiber, 0);
+  getcontext(&failing_fiber);
+  failing_fiber.uc_stack = (stack_t){.ss_sp = stacks[1], .ss_size = bytes};
+  makecontext(&failing_fiber, fail_in_fiber, 0);
+  swapcontext(&beginning, &failing_fiber);
+  MPI_Errhandler_free(&own);
+}
+
+static void receive_later(char* room, int bytes, MPI_Request* request) {
+  static char message[100];
+  MPI_Irecv(room, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, request);
+  MPI_Send(message, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD);
+}
+
+static void seen(void) {
+  char room[100];
+  for (int i = 0; i < 30; ++i) {
+    MPI_Request request;
+    receive_later(room, 100, &request);
+    for (int there = 0; !there;) MPI_Request_get_status(request, &there, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+  }
+}
+
+static MPI_Request inner = MPI_REQUEST_NULL;
+static int complete_inner(void* state, MPI_Status* status) {
+  (void)state;
+  MPI_Wait(&inner, MPI_STATUS_IGNORE);
+  MPI_Status_set_elements(status, MPI_CHAR, 7);
+  MPI_Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = status->MPI_TAG = 0;
+  return MPI_SUCCESS;
+}
+static int free_nothing(void* state) { return state == NULL ? MPI_SUCCESS : MPI_ERR_OTHER; }
+static int cancel_nothing(void* state, int is_complete) {
+  (void)is_complete;
+  return free_nothing(state);
+}
+
+static void within(void) {
+  char room[100];
+  for (int i = 0; i < 60; ++i) {
+    MPI_Request generalized;
+    if (i < 30) receive_later(room, 100, &inner);
+    MPI_Grequest_start(complete_inner, free_nothing, cancel_nothing, NULL, &generalized);
+    MPI_Grequest_complete(generalized);
+    MPI_Wait(&generalized, MPI_STATUS_IGNORE);
+  }
+}
+
 static void leftover(void) {
   int own = rank, all[64];
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -360,6 +436,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "truncated") == 0) truncated();
   if (strcmp(what, "handler") == 0) handler();
   if (strcmp(what, "jumps") == 0) jumps();
+  if (strcmp(what, "fibers") == 0) fibers();
+  if (strcmp(what, "seen") == 0) seen();
+  if (strcmp(what, "within") == 0) within();
   if (strcmp(what, "leftover") == 0) leftover();
   if (strcmp(what, "pcontrol") == 0) pcontrol();
   if (strcmp(what, "unreadable") == 0) unreadable();

@@ -26,6 +26,8 @@ BYTES_TOO_LONG, BYTES_OF_ROOM, BYTES_THAT_FIT = 16, 4, (64, 32)
 # Case `jumps`: each round leaves a failed call by a jump. Even rounds then exchange a byte once, odd rounds twice
 JUMPS = 30
 EXCHANGES_AFTER_JUMPS = JUMPS // 2 * (1 + 2)
+FIBER_ROUNDS = 30  # of case `fibers`, each with an exchange of a byte and a barrier
+LATE_RECEIVES, BYTES_OF_A_LATE_RECEIVE = 30, 100  # of cases `seen` and `within`
 # Case `threads`
 BYTES_OF_AN_ISEND = 8
 # Case `collectives`, in each round of a thread
@@ -148,6 +150,27 @@ class HostilePrograms(halcyon_test.Behaviour):
                          {"collectives_all_to_all": BARRIERS + JUMPS,
                           **dict.fromkeys(("sends_blocking", "receives_blocking", "bytes_sent", "bytes_received"),
                                           EXCHANGES_AFTER_JUMPS)})
+
+    @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
+    def test_a_call_that_is_left_for_another_fiber_is_over(self):
+        profile = self.check("fibers")
+        self.assertEqual(profile.boundaries, BARRIERS + FIBER_ROUNDS)
+        self.assertEqual(profile.nonzero_totals(0),
+                         {"collectives_all_to_all": BARRIERS + FIBER_ROUNDS,
+                          **dict.fromkeys(("sends_blocking", "receives_blocking", "bytes_sent", "bytes_received"),
+                                          FIBER_ROUNDS)})
+
+    def late_receives(self, bytes_received):
+        return {"collectives_all_to_all": BARRIERS, "sends_blocking": LATE_RECEIVES,
+                "receives_nonblocking": LATE_RECEIVES, "bytes_sent": LATE_RECEIVES * BYTES_OF_A_LATE_RECEIVE,
+                **bytes_received}
+
+    def test_a_receive_that_is_freed_once_it_is_seen_to_be_complete_has_its_bytes(self):
+        self.assertEqual(self.check("seen", ranks=1).nonzero_totals(0),
+                         self.late_receives({"bytes_received": LATE_RECEIVES * BYTES_OF_A_LATE_RECEIVE}))
+
+    def test_a_receive_that_a_callback_completes_leaves_nothing_to_what_has_its_handle_next(self):
+        self.assertEqual(self.check("within", ranks=1).nonzero_totals(0), self.late_receives({}))
 
     def test_a_call_that_is_left_by_an_exception_is_over(self):
         profile = self.record(2, [PROGRAMS / "throws"])

@@ -4,17 +4,18 @@
 //   that is there is replaced by one that calls it with the number alone, and then signal:N) | own:N (a handler of its
 //   own sets the default and sends the signal again) | once (a handler of its own is for one fault, and returns from
 //   it) | default (one sets the default, and returns from a fault) | sends:FUNCTION:N (the signal to itself) | killed
-//   (by a signal that no library sends) | no_files:N (signal:N, where it may have no descriptors) | no_room:N (signal:N,
-//   where the kernel has no room for another one) | unsent:N (the signal, which fails before the barriers: it has no
-//   room) | jumps (by abort, after a handler has jumped out of one before the barriers) | exec (another program, which
-//   finds its argument and its environment) | no_exec (one that is not there, then finalize) |
+//   (by a signal that no library sends) | no_files:N (signal:N, where it may have no descriptors) | no_room:N
+//   (signal:N, where the kernel has no room for another one) | unsent:N (the signal, which fails before the barriers:
+//   it has no room) | jumps (by abort, after a handler has jumped out of one before the barriers) | exec (another
+//   program, which finds its argument and its environment) | no_exec (one that is not there, then finalize) |
 //   survives:N (signal:N by the first process of a container, then finalize) | exits (the main thread and many others
 //   at once) | late (quick_exit, where a function that was registered before MPI_Init calls MPI_Finalize) | answered:N
 //   (a handler that was there before MPI_Init returns; its files may have no more bytes then; finalize) | child:N (a
 //   forked child, then finalize) | vfork (a child that calls _exit, then finalize) | quota:N (its files may have N
 //   bytes, then finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes
 //   (all files above those of the MPI library, then finalize) | opens (saves its records, as another rank may ask it
-//   to, and opens files up to its limit, then finalize) | cuts (its live record to nothing, then one more barrier, and
+//   to, and opens files up to its limit, then finalize) | no_memory (it gets no more from the kernel, then finalize) |
+//   cuts (its live record to nothing, then one more barrier, and
 //   abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come) |
 //   deadlock (the rank waits for a message that nobody sends, after three boundaries to which it came last) | waits
 //   (for a signal, after saying "ready")
@@ -88,7 +89,7 @@ static int goes_on(const char* how) {
   return strcmp(how, "finalize") == 0 || strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 ||
          strcmp(how, "closes") == 0 || strcmp(how, "opens") == 0 || strcmp(how, "vfork") == 0 ||
          strcmp(how, "cuts") == 0 || strcmp(how, "late") == 0 || strcmp(how, "no_exec") == 0 ||
-         strncmp(how, "survives:", 9) == 0;
+         strcmp(how, "no_memory") == 0 || strncmp(how, "survives:", 9) == 0;
 }
 
 static int overflow(int depth);
@@ -193,6 +194,12 @@ static void limit_to(int resource, long most) {
   setrlimit(resource, &limit);
 }
 
+static struct rlimit memory_before;
+static void leave_no_memory(void) {
+  getrlimit(RLIMIT_AS, &memory_before);
+  limit_to(RLIMIT_AS, 0);
+}
+
 // It comes when there is no room for a second one.
 static void signal_without_room(int number) {
   sigset_t one;
@@ -286,6 +293,7 @@ int main(int argc, char** argv) {
     }
     if (strcmp(how, "exits") == 0) exit_everywhere();
     if (strcmp(how, "late") == 0) quick_exit(0);
+    if (strcmp(how, "no_memory") == 0) leave_no_memory();
     if (strncmp(how, "answered:", 9) == 0) {
       limit_to(RLIMIT_FSIZE, 0);
       raise(atoi(how + 9));

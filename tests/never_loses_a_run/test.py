@@ -14,6 +14,7 @@ from halcyon_test import HALCYON, LIBRARY, MPI, PROGRAMS, TIME_LIMIT, WITHOUT_OP
 PROGRAM = PROGRAMS / "dies"
 HANDLERS = PROGRAMS / "libhandlers.so"
 CHAINED = PROGRAMS / "libchained.so"
+ENDS = PROGRAMS / "libends.so"
 SEGMENTS = 5000  # one block of 4096, and an open one
 MANY = 40000  # more than fit into a mebibyte
 EXIT_STATUS, ABORT_STATUS = 7, 9  # of dies.c
@@ -129,6 +130,20 @@ class WaysToEnd(Runs):
         self.assertEqual(finished.status, 0, finished)
         self.assertIn(f"{SEGMENTS} segments of 2 of 2 ranks", finished.errors)
         self.check(SEGMENTS, "exited")
+
+    def test_a_destructor_that_calls_mpi_finalize_ends_the_run_as_any_other(self):
+        finished = self.run_that_ends(SEGMENTS, "return", preload=[ENDS])
+        self.assertEqual(finished.status, 0, finished)
+        self.check(SEGMENTS + 1, "finalized")
+
+    def test_a_rank_without_memory_keeps_no_other_waiting(self):
+        for rank in range(2):
+            with self.subTest(rank=rank):
+                finished = self.run_that_ends(SEGMENTS, "no_memory", rank)
+                self.assertEqual(finished.status, 0, finished)
+                self.assertIn("no profile is written: a rank has too little memory left", finished.errors)
+                self.check(SEGMENTS + 1, "finalized")
+                self.profile.unlink()
 
     def test_a_rank_that_answers_a_signal_while_no_file_can_be_written(self):
         words = [PROGRAM, SEGMENTS, f"answered:{signal.SIGXCPU.value}"]
