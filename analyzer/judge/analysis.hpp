@@ -96,5 +96,6 @@ struct JudgedRun {
 };
 /// By the default method.
 JudgedRun judge(const Profile& profile);
+JudgedRun judge(Profile&&) = delete;  // the run refers to the profile
 
 }  // namespace halcyon

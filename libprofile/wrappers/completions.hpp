@@ -189,10 +189,13 @@ template <class Test>
 }
 
 // The program may free the request next, or complete it, of which nothing is then left to note.
-int wrap_MPI_Request_get_status(int (*next)(MPI_Request, int*, MPI_Status*), Caller caller, MPI_Request request,
-                                int* flag, MPI_Status* status) {
-  return wrap_MPI_Test([next](MPI_Request* one, int* found, MPI_Status* of_one) { return next(*one, found, of_one); },
-                       caller, &request, flag, status);
+template <class GetStatus, class Request>
+int wrap_MPI_Request_get_status(GetStatus next, Caller caller, Request request, int* flag, MPI_Status* status) {
+  MPI_Request handle = request;
+  const auto test = [&](MPI_Request*, int* is_complete, MPI_Status* filled) {
+    return next(request, is_complete, filled);
+  };
+  return wrap_MPI_Test(test, caller, &handle, flag, status);
 }
 
 int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller, int count, MPI_Request* requests,

@@ -14,7 +14,7 @@
 //   forked child, then finalize) | vfork (a child that calls _exit, then finalize) | quota:N (its files may have N
 //   bytes, then finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes
 //   (all files above those of the MPI library, then finalize) | opens (saves its records, as another rank may ask it
-//   to, and opens files up to its limit, then finalize) | no_memory (it gets no more from the kernel, then finalize) |
+//   to, and opens files up to its limit, then finalize) | no_memory (it gets hardly any more, then finalize) |
 //   cuts (its live record to nothing, then one more barrier, and
 //   abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come) |
 //   deadlock (the rank waits for a message that nobody sends, after three boundaries to which it came last) | waits
@@ -194,10 +194,13 @@ static void limit_to(int resource, long most) {
   setrlimit(resource, &limit);
 }
 
-static struct rlimit memory_before;
-static void leave_no_memory(void) {
-  getrlimit(RLIMIT_AS, &memory_before);
-  limit_to(RLIMIT_AS, 0);
+// A mebibyte is left, in which the stack can grow.
+static void limit_memory(void) {
+  long pages = 0;
+  FILE* const sizes = fopen("/proc/self/statm", "r");
+  if (fscanf(sizes, "%ld", &pages) != 1) abort();
+  fclose(sizes);
+  limit_to(RLIMIT_AS, pages * sysconf(_SC_PAGESIZE) + (1 << 20));
 }
 
 // It comes when there is no room for a second one.
@@ -293,7 +296,7 @@ int main(int argc, char** argv) {
     }
     if (strcmp(how, "exits") == 0) exit_everywhere();
     if (strcmp(how, "late") == 0) quick_exit(0);
-    if (strcmp(how, "no_memory") == 0) leave_no_memory();
+    if (strcmp(how, "no_memory") == 0) limit_memory();
     if (strncmp(how, "answered:", 9) == 0) {
       limit_to(RLIMIT_FSIZE, 0);
       raise(atoi(how + 9));
