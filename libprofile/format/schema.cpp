@@ -5,15 +5,16 @@
 namespace halcyon {
 
 const std::vector<Variable>& schema_variables() {
-  static const std::vector<Variable> variables = [] {
-    std::vector<Variable> all;
+  // It is never destroyed: the recorder may need it when a destructor of another library ends the run.
+  static const std::vector<Variable>* const variables = [] {
+    auto* const all = new std::vector<Variable>;
     const Profile empty;
-    for_each_column(empty, [&all](const Column& column, const auto& values) {
-      all.push_back({column, element_type_of_values(values)});
+    for_each_column(empty, [all](const Column& column, const auto& values) {
+      all->push_back({column, element_type_of_values(values)});
     });
     return all;
   }();
-  return variables;
+  return *variables;
 }
 
 const Variable* find_variable(std::string_view name) {

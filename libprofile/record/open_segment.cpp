@@ -19,7 +19,7 @@ OpenSegment::OfThread OpenSegment::state_of(const ThreadState& thread) {
 // If memory runs out, calls are not compared: the profile says less, but the program goes on.
 void OpenSegment::ends_segments(ThreadState& thread) {
   last_ = state_of(thread);
-  if (thread.usual_times == nullptr) thread.usual_times.reset(new (std::nothrow) UsualTimes);
+  if (thread.usual_times == nullptr) thread.usual_times = new (std::nothrow) UsualTimes;
 }
 
 SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait) {

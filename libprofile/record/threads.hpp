@@ -7,7 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
+#include <type_traits>
 #include <vector>
 
 #include "libprofile/format/features.hpp"
@@ -32,8 +32,8 @@ struct alignas(64) ThreadState {
 
   std::array<std::atomic<std::uint64_t>, feature_count> counts{};
   std::array<Ticks, time_kind_count> times{};
-  std::unique_ptr<UsualTimes> usual_times;  // only in a thread that ends segments
-  Ticks beyond_usual;                       // sum over all its calls
+  UsualTimes* usual_times = nullptr;  // only in a thread that ends segments; kept for the next thread with this state
+  Ticks beyond_usual;                 // sum over all its calls
   Polling polling;
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
@@ -51,6 +51,9 @@ struct alignas(64) ThreadState {
     sum.store(sum.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
   }
 };
+
+/// Destructors of other libraries may make calls when this library's have run.
+static_assert(std::is_trivially_destructible_v<ThreadState>);
 
 /// The state of the calling thread; null until it enters. Without constinit, every use would first check whether it is
 /// initialized.
