@@ -153,11 +153,11 @@ HALCYON_INTERPOSE(execle);
 HALCYON_INTERPOSE(execlp);
 
 // Several threads may be in it at once, and the one that is through first ends the process, whatever the others still
-// do: so the records are saved before. The first thread may have more to do in its functions for atexit, such as
-// MPI_Finalize, and saves at the end of these.
+// do: so the records are saved before. There may be more to do in functions for atexit, such as MPI_Finalize, and what
+// these leave is saved at their end.
 void halcyon_exit(int status) {
   const bool is_first_thread = direct::thread_id() == getpid();
-  if (!is_first_thread && has_to_keep()) leave_by_exit();
+  if (!is_first_thread && has_to_keep()) save_with_others(part_has_exited);
   halcyon_at_exit.next()(status);
   for (;;) syscall(SYS_exit_group, status);
 }

@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cstddef>
 
 #include "libprofile/live/place.hpp"
 #include "libprofile/live/writer.hpp"
@@ -16,42 +16,49 @@ namespace halcyon::live {
 namespace {
 
 void set(Shared<std::uint32_t>& word, Saving saving) { word.store(static_cast<std::uint32_t>(saving)); }
-bool is(const Shared<std::uint32_t>& word, Saving saving) { return word.load() == static_cast<std::uint32_t>(saving); }
 
-// The whole record: the slots that this rank claimed no later than others, too.
+// The beginning of a slot, as a copy.
+struct SlotNow {
+  Owner owner{};
+  alignas(64) std::uint64_t boundaries = 0;
+  State state = State::ended;
+  Saving saving = Saving::never;
+};
+static_assert(offsetof(SlotNow, state) == offsetof(Slot, state) && offsetof(SlotNow, saving) == offsetof(Slot, saving));
+
+// The slots of all ranks. They are read from the file: a rank that dies since it gets no more memory can map nothing.
 class WholeRecord {
  public:
   WholeRecord(const char* directory, const char* name) {
     const Descriptor place = open_silently(directory);
-    const Descriptor file(direct::open_at(place.number(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
-    struct stat state {};
-    if (!place || !file || direct::status(file.number(), state) != 0) return;
-    const auto size = static_cast<std::size_t>(state.st_size);
-    if (size < header_bytes) return;
-    const long mapped = syscall(SYS_mmap, nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
-    if (mapped == -1) return;
-    bytes_ = size;
-    at_ = reinterpret_cast<std::byte*>(mapped);
-    slots_ = std::min<std::size_t>(reinterpret_cast<Header*>(at_)->slots.load(), (size - header_bytes) / slot_bytes);
+    if (place) file_ = Descriptor(direct::open_at(place.number(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK));
+    if (!file_ || !read(offsetof(Header, slots), &slots_, sizeof slots_)) slots_ = 0;
   }
-  ~WholeRecord() {
-    if (at_ != nullptr) syscall(SYS_munmap, at_, bytes_);
-  }
-  WholeRecord(const WholeRecord&) = delete;
-  WholeRecord& operator=(const WholeRecord&) = delete;
 
   std::size_t slots() const { return slots_; }
-  Slot& slot(std::size_t number) const { return *reinterpret_cast<Slot*>(at_ + offset_of_slot(number)); }
+  /// As of a rank that has ended, if the file is shorter.
+  SlotNow slot(std::size_t number) const {
+    SlotNow now;
+    return read(offset_of_slot(number), &now, sizeof now) ? now : SlotNow{};
+  }
+  void ask_to_save(std::size_t number) const {
+    Saving wanted = Saving::wanted;
+    const iovec word{&wanted, sizeof wanted};
+    direct::write_at(file_.number(), &word, 1, offset_of_slot(number) + offsetof(Slot, saving));
+  }
 
  private:
-  std::byte* at_ = nullptr;
-  std::size_t bytes_ = 0;
-  std::size_t slots_ = 0;
+  bool read(std::size_t at, void* data, std::size_t bytes) const {
+    return direct::read_at(file_.number(), data, bytes, at) == static_cast<ssize_t>(bytes);
+  }
+
+  Descriptor file_;
+  std::uint32_t slots_ = 0;
 };
 
 // Whether the rank can still answer.
-bool can_answer(const Slot& slot) {
-  if (slot.state.load() == static_cast<std::uint32_t>(State::ended)) return false;
+bool can_answer(const SlotNow& slot) {
+  if (slot.state == State::ended) return false;
   const std::optional<ProcessFacts> facts = facts_of(slot.owner.process);
   constexpr char stopped = 'T';
   return facts && !facts->has_ended() && facts->state != stopped && facts->start_time == slot.owner.start_time;
@@ -72,16 +79,17 @@ void Writer::have_others_save() const {
   const WholeRecord record(directory_.c_str(), name_.c_str());
   const Owner& own = slot_->owner;
   for (std::size_t i = 0; i < record.slots(); ++i) {
-    Slot& other = record.slot(i);
-    if (other.owner.process == own.process || !is(other.saving, Saving::done) || !can_answer(other)) continue;
-    set(other.saving, Saving::wanted);
+    const SlotNow other = record.slot(i);
+    if (other.owner.process == own.process || other.saving != Saving::done || !can_answer(other)) continue;
+    record.ask_to_save(i);
     syscall(SYS_kill, other.owner.process, save_request);
   }
   constexpr double most_seconds = 1.0;
   const double began = monotonic_seconds();
   for (std::size_t i = 0; i < record.slots(); ++i) {
-    const Slot& other = record.slot(i);
-    while (other.owner.process != own.process && is(other.saving, Saving::wanted) && can_answer(other)) {
+    for (SlotNow other = record.slot(i);
+         other.owner.process != own.process && other.saving == Saving::wanted && can_answer(other);
+         other = record.slot(i)) {
       if (monotonic_seconds() - began > most_seconds) return;
       direct::sleep_a_millisecond();
     }

@@ -163,7 +163,9 @@ void reduce_and_write(Recorder& run, bool has_records) {
   const SignalBlocked no_sigpipe(SIGPIPE);  // if the writer dies, the application must not
   const ThisRun& who = run.run;
   const MpiExchange exchange(who.rank, who.ranks, who.recorders_comm);
-  const std::vector<std::uint64_t> least = exchange.least({has_records ? 1u : 0u, has_room_to_merge(run) ? 1u : 0u});
+  const bool has_room = has_room_to_merge(run);
+  if (!has_room) keep_part(run);  // first of all, since MPI may need memory, too
+  const std::vector<std::uint64_t> least = exchange.least({has_records ? 1u : 0u, has_room ? 1u : 0u});
   if (least[0] == 0) {
     return keep_parts(run, exchange, "no profile is written: a rank was about to end before it called MPI_Finalize");
   }

@@ -13,6 +13,7 @@
 //   truncated   receives whose message is too long, under MPI_ERRORS_RETURN, and what comes after under their handles
 //   handler     calls that fail, and an error handler of the program's own
 //   jumps       an error handler that leaves the failed call by longjmp
+//   logs        an error handler that writes a line to a file and jumps; then others write lines by the same function
 //   fibers      an error handler that leaves the failed call, and its fiber, for a fiber whose stack lies lower
 //   seen        receives whose completion MPI_Request_get_status finds, and whose requests are then freed
 //   within      receives that a callback of a generalized request completes, and what comes after under their handles
@@ -315,6 +316,25 @@ static void jumps(void) {
   printf("%d failed\n", failed);
 }
 
+static FILE* log_file;
+static __attribute__((noinline)) void write_line(void) {
+  if (write(fileno(log_file), "a line\n", 7) != 7) puts("not written");
+}
+static void log_and_jump(MPI_Comm* comm, int* error, ...) {
+  write_line();
+  jump(comm, error);
+}
+
+static void logs(void) {
+  MPI_Errhandler own;
+  MPI_Comm_create_errhandler(log_and_jump, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  log_file = tmpfile();
+  if (setjmp(back) == 0) MPI_Send(&rank, 1, MPI_INT, ranks + 7, 0, MPI_COMM_WORLD);
+  for (int i = 0; i < 30; ++i) write_line();
+  MPI_Errhandler_free(&own);
+}
+
 static ucontext_t beginning, failing_fiber, other_fiber;
 static void go_to_other_fiber(MPI_Comm* comm, int* error, ...) {
   (void)comm, (void)error;
@@ -436,6 +456,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "truncated") == 0) truncated();
   if (strcmp(what, "handler") == 0) handler();
   if (strcmp(what, "jumps") == 0) jumps();
+  if (strcmp(what, "logs") == 0) logs();
   if (strcmp(what, "fibers") == 0) fibers();
   if (strcmp(what, "seen") == 0) seen();
   if (strcmp(what, "within") == 0) within();

@@ -26,6 +26,7 @@ BYTES_TOO_LONG, BYTES_OF_ROOM, BYTES_THAT_FIT = 16, 4, (64, 32)
 # Case `jumps`: each round leaves a failed call by a jump. Even rounds then exchange a byte once, odd rounds twice
 JUMPS = 30
 EXCHANGES_AFTER_JUMPS = JUMPS // 2 * (1 + 2)
+LINES, BYTES_OF_A_LINE = 30, 7  # of case `logs`
 FIBER_ROUNDS = 30  # of case `fibers`, each with an exchange of a byte and a barrier
 LATE_RECEIVES, BYTES_OF_A_LATE_RECEIVE = 30, 100  # of cases `seen` and `within`
 # Case `threads`
@@ -150,6 +151,11 @@ class HostilePrograms(halcyon_test.Behaviour):
                          {"collectives_all_to_all": BARRIERS + JUMPS,
                           **dict.fromkeys(("sends_blocking", "receives_blocking", "bytes_sent", "bytes_received"),
                                           EXCHANGES_AFTER_JUMPS)})
+
+    @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
+    def test_what_an_error_handler_calls_before_it_jumps_counts_from_then_on(self):
+        totals = self.check("logs", ranks=1).nonzero_totals(0)
+        self.assertEqual((totals["writes"], totals["bytes_written"]), (LINES, LINES * BYTES_OF_A_LINE))
 
     @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
     def test_a_call_that_is_left_for_another_fiber_is_over(self):
