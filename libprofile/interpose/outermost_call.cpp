@@ -30,9 +30,9 @@ bool is_still_there(const std::uintptr_t* place, std::uintptr_t value) {
 
 }  // namespace
 
-// A call may be left unnoticed when an error handler throws, jumps or goes on in another fiber. Then calls are made
-// from higher on the stack, or from another one, or the place to which the call would have returned is soon
-// overwritten. The stack is not searched for the call: a mistake in the tables that this takes would end the program.
+// A call may be left unnoticed when an error handler throws, or goes on in another fiber. Then calls are made from
+// higher on the stack, or from another one, or the place to which the call would have returned is soon overwritten. The
+// stack is not searched for the call: a mistake in the tables that this takes would end the program.
 bool OutermostCall::is_still_around(Caller caller) const {
   if (frame_ == &own_work) return true;
   if (frame_ == caller.frame) return false;

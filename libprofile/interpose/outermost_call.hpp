@@ -36,6 +36,10 @@ class OutermostCall {
     frame_ = caller.frame;
   }
   void end() { frame_ = nullptr; }
+  /// The program leaves the call without returning from it.
+  void leave() {
+    if (is_within_call()) end();
+  }
   /// The thread is in a call, of which MPI may make others.
   bool is_within_call() const { return frame_ != nullptr && frame_ != &own_work; }
 
