@@ -157,7 +157,7 @@ HALCYON_INTERPOSE(execlp);
 // these leave is saved at their end.
 void halcyon_exit(int status) {
   const bool is_first_thread = direct::thread_id() == getpid();
-  if (!is_first_thread && has_to_keep()) save_with_others(part_has_exited);
+  if (!is_first_thread && has_to_keep()) save(part_has_exited);
   halcyon_at_exit.next()(status);
   for (;;) syscall(SYS_exit_group, status);
 }
