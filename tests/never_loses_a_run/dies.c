@@ -17,6 +17,8 @@
 //   to, and opens files up to its limit, then finalize) | no_memory (it gets hardly any more, then finalize) |
 //   cuts (its live record to nothing, then one more barrier, and
 //   abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come) |
+//   starved (it gets no more memory, and aborts) | thread_late (another thread calls exit, and a function for atexit
+//   MPI_Finalize) |
 //   deadlock (the rank waits for a message that nobody sends, after three boundaries to which it came last) | waits
 //   (for a signal, after saying "ready")
 // Where BARRIERS is a path, barriers are met until there is such a file or directory, with a rest before each, so that
@@ -187,6 +189,11 @@ static void finalize_late(void) {
   if (is_initialized && !is_finalized) MPI_Finalize();
 }
 
+static void* exit_well(void* unused) {
+  (void)unused;
+  exit(0);
+}
+
 static void limit_to(int resource, long most) {
   struct rlimit limit;
   getrlimit(resource, &limit);
@@ -194,13 +201,13 @@ static void limit_to(int resource, long most) {
   setrlimit(resource, &limit);
 }
 
-// A mebibyte is left, in which the stack can grow.
-static void limit_memory(void) {
+// In what is left, the stack can grow.
+static void limit_memory(long more) {
   long pages = 0;
   FILE* const sizes = fopen("/proc/self/statm", "r");
   if (fscanf(sizes, "%ld", &pages) != 1) abort();
   fclose(sizes);
-  limit_to(RLIMIT_AS, pages * sysconf(_SC_PAGESIZE) + (1 << 20));
+  limit_to(RLIMIT_AS, pages * sysconf(_SC_PAGESIZE) + more);
 }
 
 // It comes when there is no room for a second one.
@@ -296,7 +303,17 @@ int main(int argc, char** argv) {
     }
     if (strcmp(how, "exits") == 0) exit_everywhere();
     if (strcmp(how, "late") == 0) quick_exit(0);
-    if (strcmp(how, "no_memory") == 0) limit_memory();
+    if (strcmp(how, "no_memory") == 0) limit_memory(1 << 20);
+    if (strcmp(how, "starved") == 0) {
+      limit_memory(0);
+      abort();
+    }
+    if (strcmp(how, "thread_late") == 0) {
+      pthread_t thread;
+      atexit(finalize_late);
+      pthread_create(&thread, NULL, exit_well, NULL);
+      for (;;) pause();
+    }
     if (strncmp(how, "answered:", 9) == 0) {
       limit_to(RLIMIT_FSIZE, 0);
       raise(atoi(how + 9));

@@ -59,6 +59,7 @@ WAYS = [
         f"signal {signal.SIGRTMIN.value}"),
     way_of_signal(signal.SIGRTMIN, (f"unsent:{signal.SIGRTMIN.value}", 1)),
     way_of_signal(signal.SIGABRT, ("jumps", 1)),
+    way_of_signal(signal.SIGABRT, ("starved", 1)),
     # Hydra ends the job when a rank's connection closes, with a status that also varies without the recorder.
     *(Way(("exec", *rank), None, "exited") for rank in ((), (1,))),
     Way(("exits", 1), MPI.statuses_of_exit(EXIT_STATUS), "exited"),
@@ -133,6 +134,11 @@ class WaysToEnd(Runs):
 
     def test_a_destructor_that_calls_mpi_finalize_ends_the_run_as_any_other(self):
         finished = self.run_that_ends(SEGMENTS, "return", preload=[ENDS])
+        self.assertEqual(finished.status, 0, finished)
+        self.check(SEGMENTS + 1, "finalized")
+
+    def test_so_does_another_thread_whose_exit_has_mpi_finalize_called(self):
+        finished = self.run_that_ends(SEGMENTS, "thread_late")
         self.assertEqual(finished.status, 0, finished)
         self.check(SEGMENTS + 1, "finalized")
 
