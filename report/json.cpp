@@ -19,7 +19,8 @@ namespace {
 // An unknown number is null.
 ordered_json known(double value, std::string_view units) {
   if (!std::isfinite(value)) return ordered_json();
-  return units == "1" ? ordered_json(static_cast<std::uint64_t>(value)) : ordered_json(value);
+  const bool is_whole = value == std::floor(value);  // a mean of numbers may not be
+  return units == "1" && is_whole ? ordered_json(static_cast<std::uint64_t>(value)) : ordered_json(value);
 }
 
 ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }

@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/judge/retransmissions.hpp"
 
 namespace halcyon {
@@ -284,6 +285,12 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   };
   wait(Evidence::cpu_wait, "the ranks");
   wait(Evidence::cpu_wait_of_others, "their other threads");
+  if (has_more_threads_than_cores(profile)) {
+    double most = 0.0;  // NaN is not above
+    for (const double threads : profile.evidence[index_of(Evidence::busy_threads)])
+      most = threads > most ? threads : most;
+    clauses.add(fmt::format("up to {:.1f} threads of a rank were busy at a time, which is more than the cores", most));
+  }
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");
   if (const std::size_t ranks = ranks_not_measured(profile); ranks > 0) {

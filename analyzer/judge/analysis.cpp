@@ -43,7 +43,7 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
         perhaps_lost_share(probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
   }
   // Others had the CPU. Where they had it all the time, durations do not show it.
-  if (!has_more_ranks_than_cores(profile)) {
+  if (!has_more_ranks_than_cores(profile) && !has_more_threads_than_cores(profile)) {
     estimate.excess_seconds.high =
         std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
   }

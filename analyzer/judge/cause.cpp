@@ -35,6 +35,9 @@ constexpr int fewest_ranks_to_single_one_out = 3;
 
 constexpr std::array<CauseInfo, 15> infos{{
     {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
+    {"more-threads-than-cores",
+     "Give each rank a core for each of its threads (mpirun --map-by slot:PE=THREADS, srun --cpus-per-task), or set "
+     "OMP_NUM_THREADS and the like lower."},
     {"other-processes",
      "Find out what else ran on these cores (top, records of the batch system). Measure again on free cores."},
     {"hypervisor-steal", "Ask the provider of the virtual machines for a less shared host or for dedicated cores."},
@@ -212,6 +215,9 @@ std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays)
         run.of_whom + " waited for a CPU for " + percent(run.shares.waiting_for_cpu) + " of the lost time";
     if (has_more_ranks_than_cores(run.profile)) {
       return run.cause("more-ranks-than-cores", "more ranks than cores: " + waited);
+    }
+    if (has_more_threads_than_cores(run.profile)) {
+      return run.cause("more-threads-than-cores", "more busy threads than cores: " + waited);
     }
     return run.cause("other-processes", "other processes on the same cores: " + waited);
   }

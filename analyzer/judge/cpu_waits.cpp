@@ -17,6 +17,22 @@ bool has_more_ranks_than_cores(const Profile& profile) {
   return false;
 }
 
+bool has_more_threads_than_cores(const Profile& profile) {
+  const std::vector<double>& cpus = profile.evidence[index_of(Evidence::cpus)];
+  const std::vector<double>& own_cpus = profile.evidence[index_of(Evidence::own_cpus)];
+  const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
+  constexpr double more = 0.5;  // a mean over the run, in which a thread may have slept now and then
+  std::map<std::string, double> of_host;
+  for (std::size_t rank = 0; rank < threads.size(); ++rank) {  // NaN is not above
+    if (threads[rank] > 1.0 && rank < own_cpus.size() && threads[rank] > own_cpus[rank] + more) return true;
+    of_host[profile.rank_host[rank]] += threads[rank] > 1.0 ? threads[rank] : 1.0;
+  }
+  for (std::size_t rank = 0; rank < std::min(cpus.size(), threads.size()); ++rank) {
+    if (threads[rank] > 1.0 && cpus[rank] >= 1.0 && of_host[profile.rank_host[rank]] > cpus[rank] + more) return true;
+  }
+  return false;
+}
+
 double longest_wait_for_cpu(const Profile& profile) {
   double longest = 0.0;
   // NaN is not above.

@@ -25,6 +25,8 @@ enum class Evidence : std::uint8_t {
   cpu_wait_of_others,
   cpus,
   tcp_retransmissions,
+  busy_threads,
+  own_cpus,
 };
 
 struct EvidenceInfo {
@@ -37,7 +39,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 13> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 15> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -55,6 +57,10 @@ inline constexpr std::array<EvidenceInfo, 13> evidence_infos{{
      "the same of the other threads of the process, sum over those that lived at the end"},
     {Evidence::cpus, true, "cpus", "1", "CPUs of the rank's host", false},
     {Evidence::tcp_retransmissions, true, "tcp_retransmissions", "1", "TCP segments that the rank's host sent again"},
+    {Evidence::busy_threads, false, "busy_threads", "1",
+     "threads of the process that were busy at a time, without those that MPI has started; mean over the run", false,
+     5},
+    {Evidence::own_cpus, false, "own_cpus", "1", "CPUs to which the threads of the process are bound", false, 5},
 }};
 static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 

@@ -16,7 +16,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 4;
+inline constexpr int newest_schema_version = 5;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {

@@ -1,49 +1,66 @@
 #include "libprofile/record/open_segment.hpp"
 
+#include <algorithm>
 #include <new>
 
 namespace halcyon {
 
 void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
-  ends_segments(thread);
+  compare_calls_of(thread);
   meters.begin_counting(thread);
   restart(thread, meters);
+  thread.at_boundary = thread.sums(start_);
   first_start_ = start_;
   if (injected_totals_ != nullptr) injected_totals_(&injected_requested_, &injected_actual_);
 }
 
-OpenSegment::OfThread OpenSegment::state_of(const ThreadState& thread) {
-  return {&thread, thread.times, thread.work, thread.cpu.off(), thread.beyond_usual};
-}
-
 // If memory runs out, calls are not compared: the profile says less, but the program goes on.
-void OpenSegment::ends_segments(ThreadState& thread) {
-  last_ = state_of(thread);
+void OpenSegment::compare_calls_of(ThreadState& thread) {
   if (thread.usual_times == nullptr) thread.usual_times = new (std::nothrow) UsualTimes;
 }
 
 SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait) {
   if (start_ > end) end = start_;  // another thread's boundary ended later, but was noted first
+  if (__builtin_expect(!thread.ends_segments.load(std::memory_order_relaxed), 0)) {
+    thread.ends_segments.store(true, std::memory_order_relaxed);
+    compare_calls_of(thread);
+  }
   SegmentRow row;
   row[Measure::duration] = static_cast<double>((end - start_).count);
-  threads.for_each_count([&](std::size_t feature, std::uint64_t sum) {
-    row.features[feature] = static_cast<double>(sum - counted_[feature]);
+  threads.for_each_count([&](std::size_t feature, std::uint64_t sum, std::uint64_t in_features) {
+    row.features[feature] = static_cast<double>(in_features - in_features_[feature]);
+    in_features_[feature] = in_features;
     counted_[feature] = sum;
   });
   // Times and work are those of the thread that ends the segment, since their sum over threads may exceed the duration.
-  if (&thread != last_.thread) ends_segments(thread);
-  row.features[index_of(Feature::compute)] = static_cast<double>(thread.work - last_.work);
+  // If threads do so in turn, they are those since its last one: what it did in a segment of another, while it waited
+  // for that or beside it, was for this one.
+  const ThreadState::AtBoundary& last = thread.at_boundary;
+  row.features[index_of(Feature::compute)] = static_cast<double>(thread.work - last.work);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
-    row[measure_of(static_cast<TimeKind>(kind))] = static_cast<double>((thread.times[kind] - last_.times[kind]).count);
+    row[measure_of(static_cast<TimeKind>(kind))] = static_cast<double>((thread.times[kind] - last.times[kind]).count);
   }
   row[Measure::boundary] = static_cast<double>(wait.count);
-  row[Measure::off_cpu] = static_cast<double>((thread.cpu.off() - last_.off_cpu).count);
-  row[Measure::beyond_usual] = static_cast<double>((thread.beyond_usual - last_.beyond_usual).count);
-  last_ = state_of(thread);
+  row[Measure::off_cpu] = static_cast<double>((thread.cpu.off() - last.off_cpu).count);
+  row[Measure::beyond_usual] = static_cast<double>((thread.beyond_usual - last.beyond_usual).count);
+  if (start_ > last.time) began_before(last.time, row);
+  thread.at_boundary = thread.sums(end);
   if (thread.usual_times != nullptr) thread.usual_times->segment_begins();
   if (injected_totals_ != nullptr) add_injected(row);
   start_ = end;
   return row;
+}
+
+// The sums of the ending thread began at `then`, in an earlier segment that another thread has ended. It was off the
+// CPU in that one first of all.
+void OpenSegment::began_before(Ticks then, SegmentRow& row) const {
+  const double duration = row[Measure::duration];
+  row[Measure::off_cpu] = std::max(0.0, row[Measure::off_cpu] - static_cast<double>((start_ - then).count));
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    double& time = row[measure_of(static_cast<TimeKind>(kind))];
+    time = std::min(time, duration);
+  }
+  row[Measure::beyond_usual] = std::min(row[Measure::beyond_usual], duration);
 }
 
 void OpenSegment::add_injected(SegmentRow& row) {

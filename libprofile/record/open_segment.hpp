@@ -19,13 +19,15 @@ class OpenSegment {
   /// Opens the first segment, in the thread that has returned from MPI_Init.
   void open_first(ThreadState& thread, const Meters& meters);
 
-  /// Ends the segment at `end`, where the next one begins. Returns the whole row except the call site. `wait`: time of
-  /// the boundary operation on this rank.
+  /// Ends the segment at `end`, where the next one begins. Returns the whole row except the call site, with the work of
+  /// this thread alone. `wait`: time of the boundary operation on this rank.
   SegmentRow close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait);
 
   /// Begins the segment anew: the time since the last boundary is in no segment.
   void restart(ThreadState& thread, const Meters& meters) { start_ = meters.restart(thread); }
 
+  /// The last boundary, or when the segment began anew.
+  Ticks start() const { return start_; }
   /// From the first segment's start to the last boundary.
   Ticks elapsed() const { return start_ - first_start_; }
   /// Counts of the whole run up to the last boundary.
@@ -34,23 +36,14 @@ class OpenSegment {
   bool with_injection() const { return injected_totals_ != nullptr; }
 
  private:
-  // Sums up to the last boundary, of the thread that ended the last segment.
-  struct OfThread {
-    const ThreadState* thread = nullptr;
-    std::array<Ticks, time_kind_count> times{};
-    std::uint64_t work = 0;
-    Ticks off_cpu;
-    Ticks beyond_usual;
-  };
-
-  static OfThread state_of(const ThreadState& thread);
-  void ends_segments(ThreadState& thread);
+  static void compare_calls_of(ThreadState& thread);
+  void began_before(Ticks then, SegmentRow& row) const;
   void add_injected(SegmentRow& row);
 
   Ticks first_start_;
   Ticks start_;
   std::array<std::uint64_t, feature_count> counted_{};
-  OfThread last_;
+  std::array<std::uint64_t, feature_count> in_features_{};  // of them, up to the last boundary
   InjectedTotals injected_totals_ = totals_of_intm();
   std::uint64_t injected_requested_ = 0;
   std::uint64_t injected_actual_ = 0;

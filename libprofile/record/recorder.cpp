@@ -54,6 +54,7 @@ void Recorder::begin() {
   ThreadState& thread = current_thread();
   surroundings.begin();
   open_.open_first(thread, meters);
+  busy_.begin(threads.set_apart(), meters.cpu_clock_use, open_.start());
   gate.open();
 }
 
@@ -70,6 +71,7 @@ RankFigures Recorder::figures() const {
   figures.nanoseconds_per_tick = meters.scale.nanoseconds_per_tick();
   figures.has_tsc = meters.clock.is_tsc() ? 1 : 0;
   figures.dropped_segments = records.segments().dropped();
+  if (busy_.mean() > 0.0) figures.evidence[index_of(Evidence::busy_threads)] = busy_.mean();
   figures.totals = open_.counted();
   return figures;
 }
@@ -92,6 +94,7 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
   const Ticks began = meters.clock.now();
   const std::uint64_t writes = records.writes();
   SegmentRow row = open_.close(thread, threads, end, wait);
+  measure_others(thread, row);
   row.site = records.sites().number_of(site, boundary, python);
   records.segments().push(row);
   boundaries.note(boundary);
@@ -107,7 +110,18 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
     spill(part_is_running);
   }
   // Writing may take long, and belongs to no segment.
-  if (__builtin_expect(records.writes() != writes, 0)) open_.restart(thread, meters);
+  if (__builtin_expect(records.writes() != writes, 0)) {
+    open_.restart(thread, meters);
+    busy_.restart();
+  }
+}
+
+// Events of a hardware counter are those of the thread that ends the segment.
+void Recorder::measure_others(const ThreadState& thread, SegmentRow& row) {
+  double& work = row.features[index_of(Feature::compute)];
+  const double of_all =
+      busy_.work_of_segment(thread.owner.load(std::memory_order_relaxed), work, open_.start(), meters.clock);
+  if (meters.counter.kind() == Counter::Kind::cpu) work = of_all;
 }
 
 void Recorder::publish(const SegmentRow& row, Ticks end) {
@@ -129,6 +143,7 @@ void Recorder::stand_still(ThreadState& thread) noexcept {
   const Change change(gate, thread);
   if (!recording.load()) return;
   open_.restart(thread, meters);
+  busy_.restart();
   // Several threads may have stood still at the same time.
   const Ticks end = meters.clock.now();
   suspended_.time += end - (began > suspended_.end ? began : suspended_.end);

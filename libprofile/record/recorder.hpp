@@ -7,6 +7,7 @@
 #include "libprofile/format/boundary.hpp"
 #include "libprofile/live/writer.hpp"
 #include "libprofile/record/boundaries.hpp"
+#include "libprofile/record/busy_threads.hpp"
 #include "libprofile/record/change_gate.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/meters.hpp"
@@ -74,10 +75,12 @@ class Recorder {
   };
 
   void record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
+  void measure_others(const ThreadState& thread, SegmentRow& row);
   void spill_by_the_clock();
   void publish(const SegmentRow& row, Ticks end);
 
   OpenSegment open_;
+  BusyThreads busy_;
   Ticks boundary_cost_;  // smallest time seen for recording a boundary
   Ticks next_spill_;     // 0 until the part has its place
   Ticks next_live_;

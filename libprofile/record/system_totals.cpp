@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cstring>
 #include <limits>
 
@@ -80,6 +81,14 @@ struct SystemTotals::CpuWaits {
   double others = unknown;
 };
 
+// The CPUs that the thread may use.
+void SystemTotals::add_cpus_of(pid_t thread) {
+  const long bytes = syscall(SYS_sched_getaffinity, thread, sizeof cpus_of_thread_, cpus_of_thread_.data());
+  for (std::size_t i = 0; i < cpus_of_thread_.size() && static_cast<long>(i * sizeof cpus_of_thread_[0]) < bytes; ++i) {
+    own_cpus_[i] |= cpus_of_thread_[i];
+  }
+}
+
 // The second number of schedstat is the time in ns that a thread was ready to run and waited
 // (Documentation/scheduler/sched-stats). Of the other threads, those that live now.
 SystemTotals::CpuWaits SystemTotals::cpu_waits() {
@@ -87,10 +96,12 @@ SystemTotals::CpuWaits SystemTotals::cpu_waits() {
   const Descriptor threads(direct::open("/proc/self/task", O_RDONLY | O_DIRECTORY));
   if (!threads) return waits;
   double others = 0.0;
+  own_cpus_.fill(0);
   for_each_name(threads.number(), [&](const char* name) {
     const char* at = name;
     const double thread = number_at(at);
     if (!(thread > 0.0)) return;
+    add_cpus_of(static_cast<pid_t>(thread));
     char path[64] = {};
     std::memcpy(path, name, static_cast<std::size_t>(at - name));
     std::memcpy(path + (at - name), "/schedstat", sizeof "/schedstat");
@@ -133,6 +144,9 @@ EvidenceValues SystemTotals::read() {
   const CpuWaits waits = cpu_waits();
   set(Evidence::cpu_wait, waits.own);
   set(Evidence::cpu_wait_of_others, waits.others);
+  double own_cpus = 0.0;
+  for (const std::uint64_t cpus : own_cpus_) own_cpus += std::popcount(cpus);
+  if (own_cpus > 0.0) set(Evidence::own_cpus, own_cpus);
   // RetransSegs of the Tcp line. The first value of this line is always 1 (RtoAlgorithm), unlike in the line of names.
   constexpr int between_algorithm_and_retransmissions = 10;
   set(Evidence::tcp_retransmissions,

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "libprofile/format/evidence.hpp"
 
@@ -26,6 +27,7 @@ class SystemTotals {
   double number_in(int directory, const char* path, const char* key, int skipped);
   double number_in(const char* path, const char* key, int skipped);
   CpuWaits cpu_waits();
+  void add_cpus_of(pid_t thread);
   template <class Visit>
   void for_each_name(int directory, Visit visit);
 
@@ -35,6 +37,8 @@ class SystemTotals {
   // Not on the stack: that of a signal handler may be small.
   std::array<char, 4096> text_{};
   alignas(std::size_t) std::array<char, 4096> entries_{};
+  std::array<std::uint64_t, 128> own_cpus_{};  // bits, of all threads
+  std::array<std::uint64_t, 128> cpus_of_thread_{};
 };
 
 }  // namespace halcyon

@@ -54,9 +54,22 @@ ThreadState& Threads::enter(Ticks now) {
   claimed->is_application = std::find(mpi_threads_.begin(), mpi_threads_.end(), id) == mpi_threads_.end();
   claimed->last_exit = now;
   claimed->cpu.restart(thread_cpu_time());
+  begin_anew(*claimed, now);
   give_signal_stack(claimed->signal_stack);
   this_thread = claimed;
   return *claimed;
+}
+
+// What a thread before it counted stays in the features if that ended segments, and out of them if not.
+void Threads::begin_anew(ThreadState& thread, Ticks now) {
+  for (std::size_t feature = 0; feature < feature_count; ++feature) {
+    const std::uint64_t sum = thread.counts[feature].load(std::memory_order_relaxed);
+    const std::uint64_t in_features = in_features_of(thread, feature, sum);
+    thread.in_features[feature].store(in_features, std::memory_order_relaxed);
+    thread.not_in_features[feature].store(sum - in_features, std::memory_order_relaxed);
+  }
+  thread.ends_segments.store(false, std::memory_order_relaxed);
+  thread.at_boundary = thread.sums(now);
 }
 
 // No lock: a signal may interrupt this anywhere, and its handler come here as well.

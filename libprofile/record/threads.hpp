@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -32,7 +33,7 @@ struct alignas(64) ThreadState {
 
   std::array<std::atomic<std::uint64_t>, feature_count> counts{};
   std::array<Ticks, time_kind_count> times{};
-  UsualTimes* usual_times = nullptr;  // only in a thread that ends segments; kept for the next thread with this state
+  UsualTimes* usual_times = nullptr;  // only in a thread that ends segments, or did so; kept for the next one
   Ticks beyond_usual;                 // sum over all its calls
   Polling polling;
 
@@ -42,6 +43,24 @@ struct alignas(64) ThreadState {
   Ticks last_exit;
   EventsOfThread events;
   std::uint64_t events_at_exit = 0;
+
+  // Only a thread that has ended a segment counts in features: one that acts by the clock, such as a helper that writes
+  // a log, would make each segment different, and a longer one most of all. Of the counts above, those that were made
+  // in other threads than the present one, and do not count or do.
+  std::atomic<bool> ends_segments{false};
+  std::array<std::atomic<std::uint64_t>, feature_count> not_in_features{};
+  std::array<std::atomic<std::uint64_t>, feature_count> in_features{};
+
+  /// Sums at the last boundary at which this thread ended a segment, or when it entered.
+  struct AtBoundary {
+    Ticks time;
+    std::array<Ticks, time_kind_count> times{};
+    std::uint64_t work = 0;
+    Ticks off_cpu;
+    Ticks beyond_usual;
+  };
+  AtBoundary at_boundary;
+  AtBoundary sums(Ticks time) const { return {time, times, work, cpu.off(), beyond_usual}; }
 
   void* signal_stack = nullptr;  // stays when the thread ends, for the next one
   std::atomic<int> owner{0};     // the kernel's number of the thread; 0 before the first one
@@ -77,19 +96,39 @@ class Threads {
   /// Whether calls of some thread were not recorded.
   bool has_left_out_threads() const { return has_left_out_.load(std::memory_order_relaxed); }
 
-  /// `visit(feature, sum)`: each count, summed over all threads.
+  /// `visit(feature, sum, in_features)`: each count, summed over all threads, and over those that end segments.
   template <class Visit>
   void for_each_count(Visit visit) const {
     const std::uint32_t used = used_.load(std::memory_order_acquire);
+    if (__builtin_expect(used == 1 && ends_segments(state(0)), 1)) {
+      for (std::size_t feature = 0; feature < feature_count; ++feature) {
+        const std::uint64_t sum = state(0).counts[feature].load(std::memory_order_relaxed);
+        visit(feature, sum, sum - state(0).not_in_features[feature].load(std::memory_order_relaxed));
+      }
+      return;
+    }
     for (std::size_t feature = 0; feature < feature_count; ++feature) {
       std::uint64_t sum = 0;
-      for (std::uint32_t i = 0; i < used; ++i) sum += state(i).counts[feature].load(std::memory_order_relaxed);
-      visit(feature, sum);
+      std::uint64_t in_features = 0;
+      for (std::uint32_t i = 0; i < used; ++i) {
+        const std::uint64_t of_thread = state(i).counts[feature].load(std::memory_order_relaxed);
+        sum += of_thread;
+        in_features += in_features_of(state(i), feature, of_thread);
+      }
+      visit(feature, sum, in_features);
     }
   }
 
+  std::span<const int> set_apart() const { return mpi_threads_; }
+
  private:
   static ThreadState& state(std::uint32_t index);
+  static bool ends_segments(const ThreadState& thread) { return thread.ends_segments.load(std::memory_order_relaxed); }
+  static std::uint64_t in_features_of(const ThreadState& thread, std::size_t feature, std::uint64_t sum) {
+    return ends_segments(thread) ? sum - thread.not_in_features[feature].load(std::memory_order_relaxed)
+                                 : thread.in_features[feature].load(std::memory_order_relaxed);
+  }
+  static void begin_anew(ThreadState& thread, Ticks now);
   ThreadState* claim(int thread);
   ThreadState* take_over(int thread);
 

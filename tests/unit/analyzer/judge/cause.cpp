@@ -151,6 +151,22 @@ TEST(Cause, IsMoreRanksThanCoresWhereThereAre) {
   EXPECT_EQ(cause_of(profile).code, "more-ranks-than-cores");
 }
 
+TEST(Cause, IsMoreThreadsThanCoresWhereARankIsBoundToFewerThanItHas) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  set(profile, Evidence::cpu_wait, lost(profile));
+  set(profile, Evidence::cpus, 64.0);
+  set(profile, Evidence::own_cpus, 1.0);
+  set(profile, Evidence::busy_threads, 1.0);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  set(profile, Evidence::busy_threads, 1.9);
+  EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores");
+  set(profile, Evidence::own_cpus, 64.0);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  set(profile, Evidence::busy_threads, 48.0);
+  EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores") << "of all ranks of the host";
+}
+
 Profile delayed_on_three_hosts(const std::vector<double>& tcp_retransmissions) {
   Profile profile = delayed(now_and_then, 3);
   profile.rank_host = {"a", "b", "c"};

@@ -17,8 +17,16 @@ using halcyon::ThreadState;
 
 std::uint64_t writes_of(const Threads& threads) {
   std::uint64_t writes = 0;
-  threads.for_each_count([&](std::size_t feature, std::uint64_t sum) {
+  threads.for_each_count([&](std::size_t feature, std::uint64_t sum, std::uint64_t) {
     if (feature == halcyon::index_of(Feature::writes)) writes = sum;
+  });
+  return writes;
+}
+
+std::uint64_t writes_in_features(const Threads& threads) {
+  std::uint64_t writes = 0;
+  threads.for_each_count([&](std::size_t feature, std::uint64_t, std::uint64_t in_features) {
+    if (feature == halcyon::index_of(Feature::writes)) writes = in_features;
   });
   return writes;
 }
@@ -36,6 +44,25 @@ TEST(Threads, TheCountsOfThreadsThatHaveEndedStay) {
     std::thread([&threads] { threads.enter({}).add(Feature::writes, 1); }).join();
   }
   EXPECT_EQ(writes_of(threads) - before, 1000u);
+}
+
+TEST(Threads, OnlyThreadsThatEndSegmentsCountInFeatures) {
+  Threads& threads = all_threads();
+  const std::uint64_t before = writes_in_features(threads);
+  for (int i = 0; i < 100; ++i) {
+    std::thread([&threads] { threads.enter({}).add(Feature::writes, 5); }).join();
+  }
+  EXPECT_EQ(writes_in_features(threads), before);
+  for (int i = 0; i < 100; ++i) {
+    std::thread([&threads] {
+      ThreadState& thread = threads.enter({});
+      thread.add(Feature::writes, 3);  // of its first segment
+      thread.ends_segments.store(true);
+      thread.add(Feature::writes, 4);
+    }).join();
+    std::thread([&threads] { threads.enter({}).add(Feature::writes, 5); }).join();
+  }
+  EXPECT_EQ(writes_in_features(threads) - before, 700u);
 }
 
 TEST(Threads, ThreadsThatRunAtTheSameTimeHaveStatesOfTheirOwn) {

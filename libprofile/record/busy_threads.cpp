@@ -1,0 +1,250 @@
+#include "libprofile/record/busy_threads.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <ctime>
+#include <utility>
+
+#include "libprofile/record/messages.hpp"
+#include "libprofile/system/direct_calls.hpp"
+
+namespace halcyon {
+namespace {
+
+// After readings that took a time, none for so many times as long.
+constexpr std::uint64_t rest = 200;
+// New threads are looked for no more often. A list of the threads takes some 2 µs and more for each of them.
+constexpr double nanoseconds_between_looks = 20e6;
+// A thread counts in a segment if it was on the CPU for this share of the work of the thread that ends it. Where that
+// is more than usual, perhaps since it spun, the share is of the usual: a delayed thread has done no more than its
+// work. Neither is compared with the duration, which grows when others have the CPU.
+constexpr double busy_share = 0.2;
+// A thread that uses less than the first share of what the busiest one uses, over many segments, is a helper, whatever
+// it does in one of them; one that counts does so until it uses less than the second. The busiest thread counts as
+// using some of the time at least: a process whose threads all sleep has no busy ones.
+constexpr float least_share_of_active = 0.2F;
+constexpr float share_of_helper = 0.1F;
+constexpr double least_of_busiest = 0.25;
+constexpr std::uint32_t looks_in_mean = 16;
+// A thread that has ended one of the last segments ends others: what it does is their work, and not that of another's.
+constexpr std::uint64_t segments_in_turn = 64;
+// A segment that is at least this share of all since the last reading gets what these have not got. In a shorter one,
+// the errors of the others would be too large.
+constexpr double share_of_long_segment = 0.5;
+
+// The kernel's number of a thread's CPU clock (as in glibc's pthread_getcpuclockid). By a system call: libc would give
+// the same, but asks a table of its own first.
+bool cpu_time_of(int thread, std::uint64_t& nanoseconds) {
+  constexpr unsigned of_a_thread_as_scheduled = 6;
+  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | of_a_thread_as_scheduled);
+  timespec now{};
+  if (syscall(SYS_clock_gettime, clock, &now) != 0) return false;
+  nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+  return true;
+}
+
+int number_in(const char* name) {
+  int number = 0;
+  for (; *name >= '0' && *name <= '9'; ++name) number = 10 * number + (*name - '0');
+  return *name == '\0' ? number : 0;
+}
+
+}  // namespace
+
+constinit std::array<BusyThreads::Table, 2> BusyThreads::tables_{};
+
+void BusyThreads::begin(std::span<const int> mpi_threads, const CpuClockUse& use, Ticks now) {
+  mpi_threads_ = mpi_threads;
+  use_ = use;
+  look_interval_ = {static_cast<std::uint64_t>(nanoseconds_between_looks * use.ticks_per_nanosecond)};
+  next_look_ = now;
+}
+
+// Without these, work is that of the thread that calls MPI.
+void BusyThreads::fails(const char* why) {
+  is_off_ = true;
+  active_ = count_ = 0;
+  next_look_ = Ticks{~std::uint64_t{0}};
+  warn(why);
+}
+
+double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock) {
+  ++segment_;
+  if (ender != last_ender_) {
+    for (std::size_t i = 0; i < count_; ++i) {
+      Other& other = (*others_)[i];
+      if (other.id == last_ender_) other.ended_segment = segment_ - 1;
+      if (other.id == ender) other.ended_segment = segment_;
+    }
+    last_ender_ = ender;
+  }
+  follow_usual(own);
+  double work = own;
+  ++in_window_;
+  window_own_ += own;
+  if (next_reading_ > end) {
+    if (active_ > 0) work = own * usual_ratio();
+    window_given_ += work;
+    return work;
+  }
+  const Ticks began = clock.now();
+  const bool looks = end > next_look_;
+  if (active_ > 0) work = least_of_window(ender, own);
+  if (looks) look(ender, began);
+  in_window_ = 0;
+  window_own_ = window_given_ = 0.0;
+  is_interrupted_ = false;
+  const Ticks ended = clock.now();
+  next_reading_ = {ended.count + rest * (ended - began).count};
+  if (looks && !is_off_) next_look_ = {std::max(ended.count + look_interval_.count, next_reading_.count)};
+  return work;
+}
+
+// A running median: as many values are above it as below.
+void BusyThreads::follow_usual(double own) {
+  constexpr double step = 1.05;
+  constexpr double first_step = 1.2;
+  constexpr std::uint64_t first_segments = 16;
+  const double factor = segment_ < first_segments ? first_step : step;
+  if (usual_own_ <= 0.0) {
+    usual_own_ = own;
+  } else {
+    usual_own_ *= std::clamp(own / usual_own_, 1.0 / factor, factor);
+  }
+}
+
+bool BusyThreads::ends_segments(const Other& other, int ender) const {
+  return other.id == ender || (other.ended_segment > 0 && segment_ - other.ended_segment < segments_in_turn);
+}
+
+// Reads the clocks of the active threads.
+double BusyThreads::least_of_window(int ender, double own) {
+  const double usual = std::min(window_own_, static_cast<double>(in_window_) * usual_own_);
+  double least = window_own_;
+  for (std::size_t i = 0; i < count_; ++i) {
+    Other& other = (*others_)[i];
+    if (!other.is_active) continue;
+    std::uint64_t cpu = 0;
+    if (!cpu_time_of(other.id, cpu) || cpu < other.at_reading) {  // it has ended; another may have its number now
+      other.is_active = false;
+      --active_;
+      continue;
+    }
+    const double used = static_cast<double>(cpu - other.at_reading) * use_.ticks_per_nanosecond;
+    other.at_reading = cpu;
+    if (used < busy_share * usual || ends_segments(other, ender)) continue;
+    least = std::min(least, used);
+  }
+  if (is_interrupted_ || window_own_ <= 0.0) return own * usual_ratio();
+  const double ratio = least / window_own_;
+  ratios_[ratio_count_++ % ratios] = static_cast<float>(ratio);
+  if (in_window_ == 1) return least;
+  if (own < share_of_long_segment * window_own_) return own * usual_ratio();
+  return std::clamp(least - window_given_, 0.0, own);
+}
+
+// Of the last windows, so that delays in some of them do not change it.
+double BusyThreads::usual_ratio() const {
+  const std::size_t known = std::min(ratio_count_, ratios);
+  if (known == 0) return 1.0;
+  std::array<float, ratios> sorted = ratios_;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(known / 2);
+  std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(known));
+  return static_cast<double>(*middle);
+}
+
+double BusyThreads::used_since_look(const Other& other) const {
+  return static_cast<double>(other.at_reading - other.at_look) * use_.ticks_per_nanosecond;
+}
+
+// Finds the threads there are, and which of them use much of the CPU.
+void BusyThreads::look(int ender, Ticks now) {
+  if (!list()) return;
+  const auto interval = static_cast<double>((now - last_look_).count);
+  const bool is_first = last_look_.count == 0;
+  last_look_ = now;
+  double busiest = least_of_busiest * interval;
+  bool is_any_read = false;
+  for (std::size_t i = 0; i < count_; ++i) {
+    Other& other = (*others_)[i];
+    std::uint64_t cpu = 0;
+    const bool is_read = cpu_time_of(other.id, cpu);
+    is_any_read = is_any_read || is_read;
+    if (!is_read || !other.is_read || cpu < other.at_reading) {  // a new thread, perhaps with the number of an old one
+      other = Other{.id = other.id, .at_look = cpu};
+    }
+    other.at_reading = cpu;
+    busiest = std::max(busiest, used_since_look(other));
+  }
+  if (!is_any_read) {
+    fails("the kernel does not tell the CPU time of other threads: work is measured in the one that calls MPI");
+    return;
+  }
+  active_ = 0;
+  std::size_t busy = 0;
+  for (std::size_t i = 0; i < count_; ++i) {
+    Other& other = (*others_)[i];
+    if (!std::exchange(other.is_read, other.at_reading > 0) || !other.is_read) continue;
+    const auto share = static_cast<float>(used_since_look(other) / std::max(busiest, 1.0));
+    other.at_look = other.at_reading;
+    other.looks = std::min(other.looks + 1, looks_in_mean);
+    other.share += (share - other.share) / static_cast<float>(other.looks);
+    if (other.share >= least_share_of_active) ++busy;
+    other.is_active = other.id != ender && other.share >= (other.is_active ? share_of_helper : least_share_of_active);
+    if (other.is_active) ++active_;
+  }
+  if (is_first) return;
+  busy_time_ += static_cast<double>(std::max<std::size_t>(busy, 1)) * interval;
+  looked_at_ += interval;
+}
+
+// Both tables have the threads in the order in which the kernel lists them, which is that in which they began: so the
+// next one is nearly always the next one of the table before.
+bool BusyThreads::list() {
+  if (!directory_.is_still_ours()) {
+    directory_ = OwnDescriptor(direct::open("/proc/self/task", O_RDONLY | O_DIRECTORY));
+    if (!directory_) {
+      fails("the threads of the process are not known (/proc/self/task): work is measured in the one that calls MPI");
+      return false;
+    }
+  }
+  if (syscall(SYS_lseek, directory_.number(), 0, SEEK_SET) != 0) return true;
+  const Table& before = *others_;
+  Table& now = others_ == &tables_[0] ? tables_[1] : tables_[0];
+  std::size_t next = 0;
+  std::size_t found = 0;
+  constexpr std::size_t length_at = 16;  // in an entry of getdents64(2)
+  constexpr std::size_t name_at = 19;
+  for (;;) {
+    const long got = syscall(SYS_getdents64, directory_.number(), names_.data(), names_.size());
+    if (got <= 0) break;
+    for (std::size_t at = 0; at < static_cast<std::size_t>(got);) {
+      std::uint16_t length = 0;
+      std::memcpy(&length, &names_[at + length_at], sizeof length);
+      const int id = number_in(&names_[at + name_at]);
+      at += length;
+      if (id <= 0 || std::find(mpi_threads_.begin(), mpi_threads_.end(), id) != mpi_threads_.end()) continue;
+      if (found == most) {
+        warn("more than 1024 threads at a time: the work of some is not measured");
+        break;
+      }
+      std::size_t place = next;
+      while (place < count_ && before[place].id != id) ++place;
+      if (place < count_) {
+        now[found++] = before[place];
+        next = place + 1;
+      } else {
+        now[found] = {};
+        now[found++].id = id;
+      }
+    }
+  }
+  others_ = &now;
+  count_ = found;
+  return true;
+}
+
+}  // namespace halcyon

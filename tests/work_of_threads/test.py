@@ -1,0 +1,68 @@
+"""The work of a segment is what its threads did, whichever of them was delayed: not the spinning of one that waits.
+
+The program keeps its own account of each step. Work is CPU time, so these tests hold on a busy machine.
+"""
+import statistics
+
+import halcyon_test
+from halcyon_test import PROGRAMS
+
+RANKS = 2
+STEPS = 240
+MICROSECONDS = 2000  # of work, in each thread and step
+EVERY, DELAY_MS = 6, 12  # of delayed steps
+KNOWN_AFTER = 60  # steps: threads are looked for now and then, and are known to be busy after some looks
+MOST = 1.5  # of the account; a segment whose spinning counted would have 4 and more where it is delayed
+LEAST = 0.6
+
+
+class WorkOfThreads(halcyon_test.Behaviour):
+
+    def run_program(self, mode):
+        """The profile, and for each step whether it was delayed, its recorded work and that by the account, ns."""
+        account = self.directory / "account"
+        program = PROGRAMS / "threads"
+        profile = self.record(RANKS, [program, mode, STEPS, MICROSECONDS, EVERY, DELAY_MS, account],
+                              OMP_WAIT_POLICY="active")
+        of_ranks = [[tuple(map(int, line.split())) for line in (self.directory / f"account.{rank}").read_text().split("\n")
+                     if line] for rank in range(RANKS)]
+        recorded = profile.values("compute")
+        self.assertEqual(profile.boundaries, STEPS)
+        return profile, [(of_ranks[0][step][0], recorded[step], statistics.mean(rank[step][1] for rank in of_ranks))
+                         for step in range(STEPS)]
+
+    def check_work(self, steps):
+        for is_delayed in 0, 1:
+            known = [step for step in steps[KNOWN_AFTER:] if step[0] == is_delayed]
+            recorded, own = (statistics.median(step[which] for step in known) for which in (1, 2))
+            with self.subTest(delayed=is_delayed):
+                self.assertGreater(recorded, LEAST * own)
+                self.assertLess(recorded, MOST * own)
+
+    def test_a_worker_is_delayed_while_the_thread_that_calls_mpi_spins(self):
+        profile, steps = self.run_program("pool")
+        self.check_work(steps)
+        for threads in profile.columns["rank_busy_threads"]:
+            self.assertGreater(threads, 1.5)
+            self.assertLess(threads, 2.5)
+
+    def test_a_worker_of_openmp_is_delayed(self):
+        _, steps = self.run_program("openmp")
+        self.check_work(steps)
+
+    def test_threads_that_end_segments_in_turn(self):
+        _, steps = self.run_program("turns")
+        self.check_work(steps)
+
+    def test_a_thread_that_acts_by_the_clock_counts_in_totals_alone(self):
+        profile, steps = self.run_program("helper")
+        self.check_work(steps)
+        self.assertEqual(set(profile.values("writes")[:STEPS]), {0.0})
+        for rank in range(RANKS):
+            self.assertGreater(profile.totals(rank)["writes"], STEPS // 10)
+        for threads in profile.columns["rank_busy_threads"]:
+            self.assertLess(threads, 1.5)
+
+
+if __name__ == "__main__":
+    halcyon_test.main()

@@ -1,0 +1,219 @@
+// Steps of constant work in two threads of each rank. Some of them are delayed by a sleep, in one thread of rank 0. The
+// program keeps an account of its own: it writes what each step took of the CPU, without the spinning.
+//
+// usage: threads MODE STEPS MICROSECONDS EVERY DELAY_MS ACCOUNT
+//   pool      a thread works beside the one that calls MPI, which spins until it is done; the worker is delayed
+//   openmp    the same by OpenMP
+//   turns     two threads work and end segments in turn, one sleeps meanwhile; the first is delayed
+//   both      two threads work and end segments at the same time, on communicators of their own; the first is delayed
+//   helper    one thread works and calls MPI, another writes a line to a file each 3 ms; the first is delayed
+// Each rank works MICROSECONDS in each thread and step. Every EVERYth step is delayed by DELAY_MS ms. ACCOUNT.RANK gets
+// a line for each step: whether it was delayed, and its work: the least CPU time of the threads that worked, ns.
+#include <mpi.h>
+#include <omp.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { most_steps = 100000 };
+
+static int steps, every, delay_ms, rank;
+static double microseconds, rounds_per_microsecond;
+static long long work_of[2][most_steps];
+static volatile double sink;
+
+static long long ns_of(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+static void compute(double rounds) {
+  double x = 1.0;
+  for (long i = 0; i < (long)rounds; ++i) x = x * 0.999 + 0.1;
+  sink = x;
+}
+
+// The least time of several, as other processes only add to it.
+static void calibrate(void) {
+  const double rounds = 200000.0;
+  long long least = 0;
+  for (int i = 0; i < 50; ++i) {
+    const long long began = ns_of(CLOCK_THREAD_CPUTIME_ID);
+    compute(rounds);
+    const long long took = ns_of(CLOCK_THREAD_CPUTIME_ID) - began;
+    if (least == 0 || took < least) least = took;
+  }
+  rounds_per_microsecond = 1000.0 * rounds / (double)least;
+}
+
+static int is_delayed(int step) { return every > 0 && step % every == every - 1; }
+
+static void rest(int milliseconds) {
+  const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
+  nanosleep(&time, NULL);
+}
+
+// A thread's part of a step.
+static void work(int thread, int step, int delays) {
+  const long long began = ns_of(CLOCK_THREAD_CPUTIME_ID);
+  compute(microseconds * rounds_per_microsecond);
+  if (delays && rank == 0 && is_delayed(step)) rest(delay_ms);
+  work_of[thread][step] = ns_of(CLOCK_THREAD_CPUTIME_ID) - began;
+}
+
+static void end_step(MPI_Comm comm, int step) {
+  int sum = step;
+  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
+}
+
+// -- pool
+
+static atomic_int begun, done;
+
+static void *work_in_pool(void *unused) {
+  for (int step = 0; step < steps; ++step) {
+    while (atomic_load(&begun) <= step) {
+    }
+    work(1, step, 1);
+    atomic_store(&done, step + 1);
+  }
+  return unused;
+}
+
+static void pool(void) {
+  pthread_t worker;
+  pthread_create(&worker, NULL, work_in_pool, NULL);
+  for (int step = 0; step < steps; ++step) {
+    atomic_store(&begun, step + 1);
+    work(0, step, 0);
+    while (atomic_load(&done) <= step) {
+    }
+    end_step(MPI_COMM_WORLD, step);
+  }
+  pthread_join(worker, NULL);
+}
+
+// -- openmp
+
+static void openmp(void) {
+  for (int step = 0; step < steps; ++step) {
+#pragma omp parallel num_threads(2)
+    work(omp_get_thread_num(), step, omp_get_thread_num() == 1);
+    end_step(MPI_COMM_WORLD, step);
+  }
+}
+
+// -- turns and both
+
+static sem_t turn_of[2];
+
+static void *work_in_turn(void *which) {
+  const int me = *(int *)which;
+  for (int step = me; step < steps; step += 2) {
+    while (sem_wait(&turn_of[me]) != 0) {
+    }
+    work(0, step, me == 0);
+    end_step(MPI_COMM_WORLD, step);
+    sem_post(&turn_of[1 - me]);
+  }
+  return NULL;
+}
+
+static MPI_Comm comm_of[2];
+
+static void *work_alone(void *which) {
+  const int me = *(int *)which;
+  for (int step = 0; step < steps; ++step) {
+    work(me, step, me == 0);
+    end_step(comm_of[me], step);
+  }
+  return NULL;
+}
+
+static void both_run(void *(*body)(void *)) {
+  static int first = 0, second = 1;
+  pthread_t other;
+  pthread_create(&other, NULL, body, &second);
+  body(&first);
+  pthread_join(other, NULL);
+}
+
+// -- helper
+
+static atomic_int has_ended;
+
+static void *write_log(void *unused) {
+  FILE *log = tmpfile();
+  while (!atomic_load(&has_ended)) {
+    fprintf(log, "it still runs\n");
+    fflush(log);
+    rest(3);
+  }
+  fclose(log);
+  return unused;
+}
+
+static void with_helper(void) {
+  pthread_t writer;
+  pthread_create(&writer, NULL, write_log, NULL);
+  for (int step = 0; step < steps; ++step) {
+    work(0, step, 1);
+    end_step(MPI_COMM_WORLD, step);
+  }
+  atomic_store(&has_ended, 1);
+  pthread_join(writer, NULL);
+}
+
+static void write_account(const char *name) {
+  char file[4096];
+  snprintf(file, sizeof file, "%s.%d", name, rank);
+  FILE *account = fopen(file, "w");
+  if (account == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (int step = 0; step < steps; ++step) {
+    long long least = work_of[0][step];
+    if (work_of[1][step] > 0 && work_of[1][step] < least) least = work_of[1][step];
+    fprintf(account, "%d %lld\n", is_delayed(step), least);
+  }
+  fclose(account);
+}
+
+int main(int argc, char **argv) {
+  if (argc != 7) return 2;
+  const char *mode = argv[1];
+  steps = atoi(argv[2]);
+  microseconds = atof(argv[3]);
+  every = atoi(argv[4]);
+  delay_ms = atoi(argv[5]);
+  if (steps > most_steps) return 2;
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (provided < MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 77);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  calibrate();
+  double rounds = rounds_per_microsecond;
+  MPI_Bcast(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);  // all do the same work
+  rounds_per_microsecond = rounds;
+  if (strcmp(mode, "pool") == 0) {
+    pool();
+  } else if (strcmp(mode, "openmp") == 0) {
+    openmp();
+  } else if (strcmp(mode, "turns") == 0) {
+    sem_init(&turn_of[0], 0, 1);
+    sem_init(&turn_of[1], 0, 0);
+    both_run(work_in_turn);
+  } else if (strcmp(mode, "both") == 0) {
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[1]);
+    both_run(work_alone);
+  } else if (strcmp(mode, "helper") == 0) {
+    with_helper();
+  }
+  write_account(argv[6]);
+  MPI_Finalize();
+  return 0;
+}
