@@ -33,7 +33,7 @@ constexpr double least_share_of_memory_pressure = 0.25;
 // Among fewer ranks, one has most of the excess by chance.
 constexpr int fewest_ranks_to_single_one_out = 3;
 
-constexpr std::array<CauseInfo, 15> infos{{
+constexpr std::array<CauseInfo, 16> infos{{
     {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
     {"more-threads-than-cores",
      "Give each rank a core for each of its threads (mpirun --map-by slot:PE=THREADS, srun --cpus-per-task), or set "

@@ -103,16 +103,15 @@ double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock
   return work;
 }
 
-// A running median: as many values are above it as below.
+// A running quartile: one value in four is below it, as a step down is three times a step up. Delays raise the others.
 void BusyThreads::follow_usual(double own) {
-  constexpr double step = 1.05;
-  constexpr double first_step = 1.2;
-  constexpr std::uint64_t first_segments = 16;
-  const double factor = segment_ < first_segments ? first_step : step;
-  if (usual_own_ <= 0.0) {
+  constexpr double up = 1.02;
+  constexpr double down = 1.0 / (up * up * up);
+  constexpr std::uint64_t first_segments = 16;  // for which the least counts
+  if (usual_own_ <= 0.0 || (segment_ < first_segments && own < usual_own_)) {
     usual_own_ = own;
   } else {
-    usual_own_ *= std::clamp(own / usual_own_, 1.0 / factor, factor);
+    usual_own_ *= std::clamp(own / usual_own_, down, up);
   }
 }
 

@@ -10,7 +10,7 @@ from halcyon_test import PROGRAMS
 RANKS = 2
 STEPS = 240
 MICROSECONDS = 2000  # of work, in each thread and step
-EVERY, DELAY_MS = 6, 12  # of delayed steps
+EVERY, DELAY_MS = 6, 24  # of delayed steps
 KNOWN_AFTER = 60  # steps: threads are looked for now and then, and are known to be busy after some looks
 MOST = 1.5  # of the account; a segment whose spinning counted would have 4 and more where it is delayed
 LEAST = 0.6
@@ -31,10 +31,10 @@ class WorkOfThreads(halcyon_test.Behaviour):
         return profile, [(of_ranks[0][step][0], recorded[step], statistics.mean(rank[step][1] for rank in of_ranks))
                          for step in range(STEPS)]
 
-    def check_work(self, steps):
+    def check_work(self, steps, quantile=0.5):
         for is_delayed in 0, 1:
             known = [step for step in steps[KNOWN_AFTER:] if step[0] == is_delayed]
-            recorded, own = (statistics.median(step[which] for step in known) for which in (1, 2))
+            recorded, own = (sorted(step[which] for step in known)[int(quantile * len(known))] for which in (1, 2))
             with self.subTest(delayed=is_delayed):
                 self.assertGreater(recorded, LEAST * own)
                 self.assertLess(recorded, MOST * own)
@@ -48,7 +48,8 @@ class WorkOfThreads(halcyon_test.Behaviour):
 
     def test_a_worker_of_openmp_is_delayed(self):
         _, steps = self.run_program("openmp")
-        self.check_work(steps)
+        # On a busy machine, each thread may spin for the other in many a step.
+        self.check_work(steps, quantile=0.1)
 
     def test_threads_that_end_segments_in_turn(self):
         _, steps = self.run_program("turns")

@@ -73,12 +73,17 @@ static void end_step(MPI_Comm comm, int step) {
 
 // -- pool
 
-static atomic_int begun, done;
+static sem_t begun;
+static atomic_int done;
+
+static void wait_for(sem_t *semaphore) {
+  while (sem_wait(semaphore) != 0) {
+  }
+}
 
 static void *work_in_pool(void *unused) {
   for (int step = 0; step < steps; ++step) {
-    while (atomic_load(&begun) <= step) {
-    }
+    wait_for(&begun);
     work(1, step, 1);
     atomic_store(&done, step + 1);
   }
@@ -87,9 +92,10 @@ static void *work_in_pool(void *unused) {
 
 static void pool(void) {
   pthread_t worker;
+  sem_init(&begun, 0, 0);
   pthread_create(&worker, NULL, work_in_pool, NULL);
   for (int step = 0; step < steps; ++step) {
-    atomic_store(&begun, step + 1);
+    sem_post(&begun);
     work(0, step, 0);
     while (atomic_load(&done) <= step) {
     }
@@ -115,8 +121,7 @@ static sem_t turn_of[2];
 static void *work_in_turn(void *which) {
   const int me = *(int *)which;
   for (int step = me; step < steps; step += 2) {
-    while (sem_wait(&turn_of[me]) != 0) {
-    }
+    wait_for(&turn_of[me]);
     work(0, step, me == 0);
     end_step(MPI_COMM_WORLD, step);
     sem_post(&turn_of[1 - me]);
