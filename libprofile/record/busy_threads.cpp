@@ -15,7 +15,7 @@ namespace halcyon {
 namespace {
 
 // After readings that took a time, none for so many times as long.
-constexpr std::uint64_t rest = 200;
+constexpr double rest = 200.0;
 // New threads are looked for no more often. A list of the threads takes some 2 µs and more for each of them.
 constexpr double nanoseconds_between_looks = 20e6;
 // A thread counts in a segment if it was on the CPU for this share of the work of the thread that ends it. Where that
@@ -61,6 +61,8 @@ void BusyThreads::begin(std::span<const int> mpi_threads, const CpuClockUse& use
   use_ = use;
   look_interval_ = {static_cast<std::uint64_t>(nanoseconds_between_looks * use.ticks_per_nanosecond)};
   next_look_ = now;
+  constexpr double first_guess = 1000.0;  // ns for each thread
+  reading_cost_ = look_cost_ = first_guess * use.ticks_per_nanosecond;
 }
 
 // Without these, work is that of the thread that calls MPI.
@@ -90,17 +92,34 @@ double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock
     window_given_ += work;
     return work;
   }
-  const Ticks began = clock.now();
+  double cost = 0.0;
+  Ticks now = clock.now();
+  const auto costs = [&](double& of_one, std::size_t threads) {
+    const Ticks began = std::exchange(now, clock.now());
+    follow_cost(of_one, static_cast<double>((now - began).count) / static_cast<double>(threads));
+    cost += of_one * static_cast<double>(threads);
+  };
+  if (const std::size_t threads = active_; threads > 0) {
+    work = least_of_window(ender, own);
+    costs(reading_cost_, threads);
+  }
   const bool looks = end > next_look_;
-  if (active_ > 0) work = least_of_window(ender, own);
-  if (looks) look(ender, began);
+  if (looks) {
+    look(ender, now);
+    costs(look_cost_, std::max<std::size_t>(count_, 1));
+  }
   in_window_ = 0;
   window_own_ = window_given_ = 0.0;
   is_interrupted_ = false;
-  const Ticks ended = clock.now();
-  next_reading_ = {ended.count + rest * (ended - began).count};
-  if (looks && !is_off_) next_look_ = {std::max(ended.count + look_interval_.count, next_reading_.count)};
+  next_reading_ = {now.count + static_cast<std::uint64_t>(rest * cost)};
+  if (looks && !is_off_) next_look_ = {std::max(now.count + look_interval_.count, next_reading_.count)};
   return work;
+}
+
+// A thread may lose its CPU while it reads: that is no cost of reading, and must not end it for a second.
+void BusyThreads::follow_cost(double& of_one, double measured) {
+  constexpr double most_change = 1.25;
+  of_one = std::clamp(measured, of_one / most_change, of_one * most_change);
 }
 
 // A running quartile: one value in four is below it, as a step down is three times a step up. Delays raise the others.

@@ -57,6 +57,7 @@ class BusyThreads {
 
   [[gnu::noinline]] double measure(int ender, double own, Ticks end, const Clock& clock);
   void follow_usual(double own);
+  static void follow_cost(double& of_one, double measured);
   double least_of_window(int ender, double own);
   void look(int ender, Ticks now);
   bool list();
@@ -77,6 +78,8 @@ class BusyThreads {
   Ticks next_reading_;
   Ticks last_look_;
   Ticks look_interval_;
+  double reading_cost_ = 0.0;  // for each thread, ticks
+  double look_cost_ = 0.0;
 
   // Segments since the last reading, the one that ends now included.
   std::uint64_t segment_ = 0;  // number of the one that ends now, from 1
