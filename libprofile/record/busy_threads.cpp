@@ -14,8 +14,9 @@
 namespace halcyon {
 namespace {
 
-// After readings that took a time, none for so many times as long.
-constexpr double rest = 200.0;
+// After readings that took a time, none for so many times as long; and the same for looks at all threads. Both together
+// take at most 0.5 % of the time.
+constexpr double rest = 400.0;
 // New threads are looked for no more often. A list of the threads takes some 2 µs and more for each of them.
 constexpr double nanoseconds_between_looks = 20e6;
 // A thread counts in a segment if it was on the CPU for this share of the work of the thread that ends it. Where that
@@ -88,38 +89,38 @@ double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock
   ++in_window_;
   window_own_ += own;
   if (next_reading_ > end) {
-    if (active_ > 0) work = own * usual_ratio();
+    if (active_ > 0) work = without_reading(own);
     window_given_ += work;
     return work;
   }
-  double cost = 0.0;
   Ticks now = clock.now();
-  const auto costs = [&](double& of_one, std::size_t threads) {
+  // Until when there are no more.
+  const auto rest_after = [&](double& of_one, std::size_t threads) {
     const Ticks began = std::exchange(now, clock.now());
-    follow_cost(of_one, static_cast<double>((now - began).count) / static_cast<double>(threads));
-    cost += of_one * static_cast<double>(threads);
+    const auto count = static_cast<double>(threads);
+    follow_cost(of_one, static_cast<double>((now - began).count) / count);
+    return Ticks{now.count + static_cast<std::uint64_t>(rest * of_one * count)};
   };
   if (const std::size_t threads = active_; threads > 0) {
     work = least_of_window(ender, own);
-    costs(reading_cost_, threads);
+    next_reading_ = rest_after(reading_cost_, threads);
   }
-  const bool looks = end > next_look_;
-  if (looks) {
+  if (end > next_look_) {
     look(ender, now);
-    costs(look_cost_, std::max<std::size_t>(count_, 1));
+    const Ticks rested = rest_after(look_cost_, std::max<std::size_t>(count_, 1));
+    if (!is_off_) next_look_ = {std::max(now.count + look_interval_.count, rested.count)};
   }
   in_window_ = 0;
   window_own_ = window_given_ = 0.0;
   is_interrupted_ = false;
-  next_reading_ = {now.count + static_cast<std::uint64_t>(rest * cost)};
-  if (looks && !is_off_) next_look_ = {std::max(now.count + look_interval_.count, next_reading_.count)};
   return work;
 }
 
 // A thread may lose its CPU while it reads: that is no cost of reading, and must not end it for a second.
 void BusyThreads::follow_cost(double& of_one, double measured) {
-  constexpr double most_change = 1.25;
-  of_one = std::clamp(measured, of_one / most_change, of_one * most_change);
+  constexpr double up = 1.1;
+  constexpr double down = 0.8;
+  of_one = std::clamp(measured, of_one * down, of_one * up);
 }
 
 // A running quartile: one value in four is below it, as a step down is three times a step up. Delays raise the others.
@@ -156,22 +157,31 @@ double BusyThreads::least_of_window(int ender, double own) {
     if (used < busy_share * usual || ends_segments(other, ender)) continue;
     least = std::min(least, used);
   }
-  if (is_interrupted_ || window_own_ <= 0.0) return own * usual_ratio();
-  const double ratio = least / window_own_;
-  ratios_[ratio_count_++ % ratios] = static_cast<float>(ratio);
+  if (is_interrupted_ || window_own_ <= 0.0) return without_reading(own);
+  follow_window(least);
   if (in_window_ == 1) return least;
-  if (own < share_of_long_segment * window_own_) return own * usual_ratio();
+  if (own < share_of_long_segment * window_own_) return without_reading(own);
   return std::clamp(least - window_given_, 0.0, own);
 }
 
-// Of the last windows, so that delays in some of them do not change it.
-double BusyThreads::usual_ratio() const {
-  const std::size_t known = std::min(ratio_count_, ratios);
-  if (known == 0) return 1.0;
-  std::array<float, ratios> sorted = ratios_;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(known / 2);
-  std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(known));
-  return static_cast<double>(*middle);
+// Medians of the last windows, so that delays in some of them do not change them.
+void BusyThreads::follow_window(double least) {
+  const std::size_t at = window_count_++ % windows;
+  ratios_[at] = static_cast<float>(least / window_own_);
+  leasts_[at] = static_cast<float>(least / static_cast<double>(in_window_));
+  const std::size_t known = std::min(window_count_, windows);
+  const auto median = [known](std::array<float, windows> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(known / 2);
+    std::nth_element(values.begin(), middle, values.begin() + static_cast<std::ptrdiff_t>(known));
+    return static_cast<double>(*middle);
+  };
+  usual_ratio_ = median(ratios_);
+  usual_least_ = median(leasts_);
+}
+
+// The work of a segment of which only the own part is known. If that is small, the thread has not spun.
+double BusyThreads::without_reading(double own) const {
+  return std::max(own * usual_ratio_, std::min(own, usual_least_));
 }
 
 double BusyThreads::used_since_look(const Other& other) const {

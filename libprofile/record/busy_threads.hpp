@@ -53,7 +53,7 @@ class BusyThreads {
   using Table = std::array<Other, most>;
   // Zero bytes, so that they take no memory until they are used; one of them is made anew at each look.
   static std::array<Table, 2> tables_;
-  static constexpr std::size_t ratios = 9;
+  static constexpr std::size_t windows = 9;
 
   [[gnu::noinline]] double measure(int ender, double own, Ticks end, const Clock& clock);
   void follow_usual(double own);
@@ -62,7 +62,8 @@ class BusyThreads {
   void look(int ender, Ticks now);
   bool list();
   bool ends_segments(const Other& other, int ender) const;
-  double usual_ratio() const;
+  void follow_window(double least);
+  double without_reading(double own) const;
   double used_since_look(const Other& other) const;
   void fails(const char* why);
 
@@ -86,10 +87,14 @@ class BusyThreads {
   int last_ender_ = 0;
   std::uint64_t in_window_ = 0;
   double window_own_ = 0.0;
-  double window_given_ = 0.0;           // work that segments of the window have been given
-  double usual_own_ = 0.0;              // of a segment
-  std::array<float, ratios> ratios_{};  // of the least work to the own, in the last windows
-  std::size_t ratio_count_ = 0;
+  double window_given_ = 0.0;  // work that segments of the window have been given
+  double usual_own_ = 0.0;     // of a segment
+  // In the last windows, the least work: its ratio to the own one, and how much there was for each segment.
+  std::array<float, windows> ratios_{};
+  std::array<float, windows> leasts_{};
+  std::size_t window_count_ = 0;
+  double usual_ratio_ = 1.0;
+  double usual_least_ = 0.0;
 
   double busy_time_ = 0.0;  // sum over looks of threads times ticks
   double looked_at_ = 0.0;  // ticks
