@@ -4,11 +4,12 @@
 // usage: threads MODE STEPS MICROSECONDS EVERY DELAY_MS ACCOUNT
 //   pool      a thread works beside the one that calls MPI, which spins until it is done; the worker is delayed
 //   openmp    the same by OpenMP
-//   turns     two threads work and end segments in turn, one sleeps meanwhile; the first is delayed
+//   turns     two threads work and end segments in turn, one sleeps meanwhile; both are delayed
 //   both      two threads work and end segments at the same time, on communicators of their own; the first is delayed
 //   helper    one thread works and calls MPI, another writes a line to a file each 3 ms; the first is delayed
 // Each rank works MICROSECONDS in each thread and step. Every EVERYth step is delayed by DELAY_MS ms. ACCOUNT.RANK gets
-// a line for each step: whether it was delayed, and its work: the least CPU time of the threads that worked, ns.
+// a line for each step: whether it was delayed, and its work: the least and the largest CPU time of the
+// threads that worked, ns.
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
@@ -122,7 +123,7 @@ static void *work_in_turn(void *which) {
   const int me = *(int *)which;
   for (int step = me; step < steps; step += 2) {
     wait_for(&turn_of[me]);
-    work(0, step, me == 0);
+    work(0, step, 1);
     end_step(MPI_COMM_WORLD, step);
     sem_post(&turn_of[1 - me]);
   }
@@ -180,9 +181,9 @@ static void write_account(const char *name) {
   FILE *account = fopen(file, "w");
   if (account == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
   for (int step = 0; step < steps; ++step) {
-    long long least = work_of[0][step];
-    if (work_of[1][step] > 0 && work_of[1][step] < least) least = work_of[1][step];
-    fprintf(account, "%d %lld\n", is_delayed(step), least);
+    const long long of[2] = {work_of[0][step], work_of[1][step]};
+    const int first_is_less = of[1] == 0 || of[0] < of[1];
+    fprintf(account, "%d %lld %lld\n", is_delayed(step), of[!first_is_less], of[of[1] > of[0]]);
   }
   fclose(account);
 }
