@@ -1,4 +1,4 @@
-// Steps of constant work in two threads of each rank. Some of them are delayed by a sleep, in one thread of rank 0. The
+// Steps of constant work in two threads of each rank. Some of them are delayed by a sleep, in one thread of each rank. The
 // program keeps an account of its own: it writes what each step took of the CPU, without the spinning.
 //
 // usage: threads MODE STEPS MICROSECONDS EVERY DELAY_MS ACCOUNT
@@ -63,7 +63,7 @@ static void rest(int milliseconds) {
 static void work(int thread, int step, int delays) {
   const long long began = ns_of(CLOCK_THREAD_CPUTIME_ID);
   compute(microseconds * rounds_per_microsecond);
-  if (delays && rank == 0 && is_delayed(step)) rest(delay_ms);
+  if (delays && is_delayed(step)) rest(delay_ms);
   work_of[thread][step] = ns_of(CLOCK_THREAD_CPUTIME_ID) - began;
 }
 
