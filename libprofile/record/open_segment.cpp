@@ -5,6 +5,12 @@
 
 namespace halcyon {
 
+std::array<std::uint64_t, feature_count> OpenSegment::counted() const {
+  std::array<std::uint64_t, feature_count> all = counted_;
+  for (std::size_t feature = 0; feature < feature_count; ++feature) all[feature] += counted_by_others_[feature];
+  return all;
+}
+
 void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
   compare_calls_of(thread);
   meters.begin_counting(thread);
@@ -27,11 +33,12 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
   }
   SegmentRow row;
   row[Measure::duration] = static_cast<double>((end - start_).count);
-  threads.for_each_count([&](std::size_t feature, std::uint64_t sum, std::uint64_t in_features) {
-    row.features[feature] = static_cast<double>(in_features - in_features_[feature]);
-    in_features_[feature] = in_features;
-    counted_[feature] = sum;
-  });
+  threads.for_each_count(
+      [&](std::size_t feature, std::uint64_t sum) {
+        row.features[feature] = static_cast<double>(sum - counted_[feature]);
+        counted_[feature] = sum;
+      },
+      [&](std::size_t feature, std::uint64_t sum) { counted_by_others_[feature] = sum; });
   // Times and work are those of the thread that ends the segment, since their sum over threads may exceed the duration.
   // If threads do so in turn, they are those since its last one: what it did in a segment of another, while it waited
   // for that or beside it, was for this one.

@@ -31,7 +31,7 @@ class OpenSegment {
   /// From the first segment's start to the last boundary.
   Ticks elapsed() const { return start_ - first_start_; }
   /// Counts of the whole run up to the last boundary.
-  const std::array<std::uint64_t, feature_count>& counted() const { return counted_; }
+  std::array<std::uint64_t, feature_count> counted() const;
 
   bool with_injection() const { return injected_totals_ != nullptr; }
 
@@ -42,8 +42,8 @@ class OpenSegment {
 
   Ticks first_start_;
   Ticks start_;
-  std::array<std::uint64_t, feature_count> counted_{};
-  std::array<std::uint64_t, feature_count> in_features_{};  // of them, up to the last boundary
+  std::array<std::uint64_t, feature_count> counted_{};  // by threads that have ended a segment
+  std::array<std::uint64_t, feature_count> counted_by_others_{};
   InjectedTotals injected_totals_ = totals_of_intm();
   std::uint64_t injected_requested_ = 0;
   std::uint64_t injected_actual_ = 0;

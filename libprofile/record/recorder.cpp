@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <new>
 
@@ -54,7 +55,7 @@ void Recorder::begin() {
   ThreadState& thread = current_thread();
   surroundings.begin();
   open_.open_first(thread, meters);
-  busy_.begin(threads.set_apart(), meters.cpu_clock_use, open_.start());
+  busy_.begin(threads.mpi_threads(), meters.cpu_clock_use, open_.start());
   gate.open();
 }
 
@@ -128,12 +129,13 @@ void Recorder::publish(const SegmentRow& row, Ticks end) {
   next_live_ = end;
   next_live_ += live_interval_;
   const double since_end = 1e9 * meters.seconds_of(static_cast<double>((meters.clock.now() - end).count));
+  const std::array<std::uint64_t, feature_count> counted = open_.counted();
   live.publish({.last_end = nanoseconds_of(CLOCK_MONOTONIC) - static_cast<std::uint64_t>(since_end),
                 .last = row.measured,
                 .suspended_seconds = meters.seconds_of(static_cast<double>(suspended_.time.count)),
                 .suspensions = suspended_.times,
                 .last_place = row.site,
-                .counted = &open_.counted()});
+                .counted = &counted});
 }
 
 void Recorder::stand_still(ThreadState& thread) noexcept {

@@ -44,12 +44,12 @@ struct alignas(64) ThreadState {
   EventsOfThread events;
   std::uint64_t events_at_exit = 0;
 
-  // Only a thread that has ended a segment counts in features: one that acts by the clock, such as a helper that writes
-  // a log, would make each segment different, and a longer one most of all. Of the counts above, those that were made
-  // in other threads than the present one, and do not count or do.
+  // Features count what threads do that end segments. A thread that ends none may act by the clock, such as one that
+  // writes a log: then each segment would have counts of its own, and a longer one others than a shorter one.
   std::atomic<bool> ends_segments{false};
-  std::array<std::atomic<std::uint64_t>, feature_count> not_in_features{};
+  // The parts of `counts` by earlier threads that had this state: of those that ended segments, and of the others.
   std::array<std::atomic<std::uint64_t>, feature_count> in_features{};
+  std::array<std::atomic<std::uint64_t>, feature_count> not_in_features{};
 
   /// Sums at the last boundary at which this thread ended a segment, or when it entered.
   struct AtBoundary {
@@ -96,14 +96,14 @@ class Threads {
   /// Whether calls of some thread were not recorded.
   bool has_left_out_threads() const { return has_left_out_.load(std::memory_order_relaxed); }
 
-  /// `visit(feature, sum, in_features)`: each count, summed over all threads, and over those that end segments.
-  template <class Visit>
-  void for_each_count(Visit visit) const {
+  /// `visit(feature, sum)`: each count, summed over all threads that have ended a segment. `visit_others(feature,
+  /// sum)`: over the others, if there are any.
+  template <class Visit, class VisitOthers>
+  void for_each_count(Visit visit, VisitOthers visit_others) const {
     const std::uint32_t used = used_.load(std::memory_order_acquire);
-    if (__builtin_expect(used == 1 && ends_segments(state(0)), 1)) {
+    if (__builtin_expect(used == 1 && ends_segments(state(0)), 1)) {  // no other thread has had this state
       for (std::size_t feature = 0; feature < feature_count; ++feature) {
-        const std::uint64_t sum = state(0).counts[feature].load(std::memory_order_relaxed);
-        visit(feature, sum, sum - state(0).not_in_features[feature].load(std::memory_order_relaxed));
+        visit(feature, state(0).counts[feature].load(std::memory_order_relaxed));
       }
       return;
     }
@@ -115,11 +115,13 @@ class Threads {
         sum += of_thread;
         in_features += in_features_of(state(i), feature, of_thread);
       }
-      visit(feature, sum, in_features);
+      visit(feature, in_features);
+      visit_others(feature, sum - in_features);
     }
   }
 
-  std::span<const int> set_apart() const { return mpi_threads_; }
+  /// Those that were set apart.
+  std::span<const int> mpi_threads() const { return mpi_threads_; }
 
  private:
   static ThreadState& state(std::uint32_t index);
