@@ -27,6 +27,7 @@ enum class Evidence : std::uint8_t {
   tcp_retransmissions,
   busy_threads,
   own_cpus,
+  work_beyond_least,
 };
 
 struct EvidenceInfo {
@@ -39,7 +40,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 15> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 16> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -61,6 +62,9 @@ inline constexpr std::array<EvidenceInfo, 15> evidence_infos{{
      "threads of the process that were busy at a time, without those that MPI has started; mean over the run", false,
      5},
     {Evidence::own_cpus, false, "own_cpus", "1", "CPUs to which the threads of the process are bound", false, 5},
+    {Evidence::work_beyond_least, false, "work_beyond_least", "s",
+     "CPU time of the threads that ended segments beyond the least of the busy threads: they spun, or did more", true,
+     5},
 }};
 static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 

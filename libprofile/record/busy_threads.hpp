@@ -29,7 +29,9 @@ class BusyThreads {
   /// outside MPI and file I/O. `clock`: its tick is that of all times here.
   double work_of_segment(int ender, double own, Ticks end, const Clock& clock) {
     if (__builtin_expect(active_ == 0 && next_look_ > end, 1)) return own;
-    return measure(ender, own, end, clock);
+    const double work = measure(ender, own, end, clock);
+    beyond_least_ += own - work;
+    return work;
   }
 
   /// The time since the last boundary is in no segment.
@@ -38,6 +40,9 @@ class BusyThreads {
   /// How many threads were busy at a time, the one that calls MPI included: mean over the time in which this was looked
   /// at. 0 if it was not.
   double mean() const { return looked_at_ > 0.0 ? busy_time_ / looked_at_ : 0.0; }
+
+  /// What the threads that end segments did beyond the work of these: ticks. They spun, or did more than others.
+  double beyond_least() const { return beyond_least_; }
 
  private:
   struct Other {
@@ -98,6 +103,7 @@ class BusyThreads {
 
   double busy_time_ = 0.0;  // sum over looks of threads times ticks
   double looked_at_ = 0.0;  // ticks
+  double beyond_least_ = 0.0;
 
   alignas(std::size_t) std::array<char, 4096> names_{};
 };

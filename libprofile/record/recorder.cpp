@@ -72,7 +72,12 @@ RankFigures Recorder::figures() const {
   figures.nanoseconds_per_tick = meters.scale.nanoseconds_per_tick();
   figures.has_tsc = meters.clock.is_tsc() ? 1 : 0;
   figures.dropped_segments = records.segments().dropped();
-  if (busy_.mean() > 0.0) figures.evidence[index_of(Evidence::busy_threads)] = busy_.mean();
+  if (busy_.mean() > 0.0) {
+    figures.evidence[index_of(Evidence::busy_threads)] = busy_.mean();
+    if (meters.counter.kind() == Counter::Kind::cpu) {
+      figures.evidence[index_of(Evidence::work_beyond_least)] = meters.seconds_of(busy_.beyond_least());
+    }
+  }
   figures.totals = open_.counted();
   return figures;
 }
