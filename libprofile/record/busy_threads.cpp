@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <utility>
@@ -47,6 +48,8 @@ bool cpu_time_of(int thread, std::uint64_t& nanoseconds) {
   return true;
 }
 
+OwnDescriptor list_of_threads() { return OwnDescriptor(direct::open("/proc/self/task", O_RDONLY | O_DIRECTORY)); }
+
 int number_in(const char* name) {
   int number = 0;
   for (; *name >= '0' && *name <= '9'; ++name) number = 10 * number + (*name - '0');
@@ -58,6 +61,7 @@ int number_in(const char* name) {
 constinit std::array<BusyThreads::Table, 2> BusyThreads::tables_{};
 
 void BusyThreads::begin(std::span<const int> mpi_threads, const CpuClockUse& use, Ticks now) {
+  directory_ = list_of_threads();
   mpi_threads_ = mpi_threads;
   use_ = use;
   look_interval_ = {static_cast<std::uint64_t>(nanoseconds_between_looks * use.ticks_per_nanosecond)};
@@ -232,8 +236,9 @@ void BusyThreads::look(int ender, Ticks now) {
 // Both tables have the threads in the order in which the kernel lists them, which is that in which they began: so the
 // next one is nearly always the next one of the table before.
 bool BusyThreads::list() {
-  if (!directory_.is_still_ours()) {
-    directory_ = OwnDescriptor(direct::open("/proc/self/task", O_RDONLY | O_DIRECTORY));
+  if (!directory_.is_still_ours()) {  // the program may close any descriptor
+    directory_ = list_of_threads();
+    if (!directory_ && (errno == EMFILE || errno == ENFILE)) return false;  // it may close others until the next look
     if (!directory_) {
       fails("the threads of the process are not known (/proc/self/task): work is measured in the one that calls MPI");
       return false;
