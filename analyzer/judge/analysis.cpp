@@ -42,6 +42,11 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
     estimate.excess_seconds.high +=
         perhaps_lost_share(probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
   }
+  // The durations do not tell whether a thread spun for a delayed one or had more to do. What the kernel saw does.
+  if (const double undecided = most_work_beyond_least(profile); undecided > 0.0) {
+    double& low = estimate.excess_seconds.low;
+    low = std::min(low, std::max(low - undecided, least_wait_of_busy_threads(profile)));
+  }
   // Others had the CPU. Where they had it all the time, durations do not show it.
   if (!has_more_ranks_than_cores(profile) && !has_more_threads_than_cores(profile)) {
     estimate.excess_seconds.high =

@@ -33,10 +33,34 @@ bool has_more_threads_than_cores(const Profile& profile) {
   return false;
 }
 
+namespace {
+
+double largest_known(const std::vector<double>& of_ranks) {
+  double largest = 0.0;
+  for (const double value : of_ranks) largest = value > largest ? value : largest;  // NaN is not above
+  return largest;
+}
+
+}  // namespace
+
 double longest_wait_for_cpu(const Profile& profile) {
-  double longest = 0.0;
-  // NaN is not above.
-  for (const double wait : profile.evidence[index_of(Evidence::cpu_wait)]) longest = wait > longest ? wait : longest;
+  return largest_known(profile.evidence[index_of(Evidence::cpu_wait)]);
+}
+
+double most_work_beyond_least(const Profile& profile) {
+  return largest_known(profile.evidence[index_of(Evidence::work_beyond_least)]);
+}
+
+double least_wait_of_busy_threads(const Profile& profile) {
+  if (has_more_ranks_than_cores(profile) || has_more_threads_than_cores(profile)) return 0.0;
+  const std::vector<double>& of_others = profile.evidence[index_of(Evidence::cpu_wait_of_others)];
+  const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
+  double longest = longest_wait_for_cpu(profile);
+  for (std::size_t rank = 0; rank < std::min(of_others.size(), threads.size()); ++rank) {
+    // They may all have waited at the same time.
+    const double of_one = of_others[rank] / std::max(1.0, threads[rank] - 1.0);
+    longest = of_one > longest ? of_one : longest;
+  }
   return longest;
 }
 

@@ -12,5 +12,11 @@ bool has_more_ranks_than_cores(const Profile& profile);
 bool has_more_threads_than_cores(const Profile& profile);
 /// The longest time that any rank was ready to run while others had the CPU, in s. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);
+/// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
+/// most, in s: they spun for a delayed thread, or their own work was more.
+double most_work_beyond_least(const Profile& profile);
+/// For how long a busy thread of some rank waited for a CPU because of others, at least, in s. 0 if the kernel does not
+/// say, or if the program has more ranks or busy threads than CPUs, which then take them from each other.
+double least_wait_of_busy_threads(const Profile& profile);
 
 }  // namespace halcyon

@@ -334,6 +334,24 @@ TEST(TimePattern, SaysNothingOfAPeriodWhereChanceRules) {
   }
 }
 
+// A thread that ends segments does more in some than the others: it spins for one that is delayed, or has more to do.
+TEST(WaitsOfBusyThreads, DecideWhetherLongSegmentsWereDisturbed) {
+  Profile profile = delayed();
+  ASSERT_EQ(analyze(profile, "paper").result().verdict, Verdict::red);
+  set(profile, Evidence::busy_threads, 2.0);
+  set(profile, Evidence::own_cpus, 2.0);
+  set(profile, Evidence::work_beyond_least, 1.1 * lost(profile));
+  MethodResult result = analyze(profile, "paper").result();
+  EXPECT_EQ(result.interval_percent.low, 0.0);
+  EXPECT_EQ(result.verdict, Verdict::unknown);
+  set(profile, Evidence::cpu_wait_of_others, lost(profile));
+  result = analyze(profile, "paper").result();
+  EXPECT_NEAR(result.interval_percent.low, 100.0 * lost(profile) / profile.run_time_seconds, 1.0);
+  EXPECT_EQ(result.verdict, Verdict::red);
+  set(profile, Evidence::own_cpus, 1.0);  // the threads of the program waited for each other
+  EXPECT_EQ(analyze(profile, "paper").result().interval_percent.low, 0.0);
+}
+
 TEST(TimePattern, TakesNoPeriodFromTheProgramsOwnOrder) {
   // Every twentieth segment writes, and one write in two is slow.
   std::mt19937 engine(1);
