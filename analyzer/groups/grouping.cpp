@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/groups/explaining_work.hpp"
 #include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/durations.hpp"
 #include "analyzer/statistics/sorting.hpp"
@@ -135,15 +136,18 @@ const FeatureColumn& work_of(const Profile& profile, const Grouping& grouping) {
   return grouping.work.bins.empty() ? profile.features[index_of(Feature::compute)] : grouping.work;
 }
 
+Grouping group_by_signature(const Profile& profile) { return group_by(profile, nullptr); }
+
 Grouping group_segments(const Profile& profile) {
-  const FeatureColumn& work = profile.features[index_of(Feature::compute)];
+  const FeatureColumn& work = explaining_work(profile);
   Grouping grouping = group_by(profile, &work);
+  if (&work == &profile.largest_work) grouping.work = work;
   if (profile.counter != "cpu" || work.index.empty()) {
     grouping.speeds = find_speeds(comparable_by_work(profile, grouping), most_slower);
     return grouping;
   }
   // The same signature may be other work, or the same at another speed: the order of time tells.
-  const Grouping by_signature = group_by(profile, nullptr);
+  const Grouping by_signature = group_by_signature(profile);
   const Comparable run{
       .durations = profile.duration, .kind_of = by_signature.groups.of, .kinds = by_signature.groups.count};
   std::optional<Speeds> speeds = find_speeds(run, most_slower);

@@ -28,7 +28,9 @@ struct Grouping {
   std::optional<Speeds> speeds;           // of the machine, if it had more than one
   // s that a slower machine or other work may have cost: durations changed once, and CPU time follows both.
   double perhaps_slow_seconds = 0.0;
-  FeatureColumn work;  // the compute feature at the machine's full speed, if CPU time followed the speed; else empty
+  // The work of segments, if it is not the compute feature: that of the rank with the most of it (explaining_work.hpp),
+  // or at the machine's full speed, if CPU time followed the speed. Else empty.
+  FeatureColumn work;
 
   std::span<const std::uint32_t> members(std::uint32_t group) const {
     return std::span(by_group).subspan(begin[group], begin[group + 1] - begin[group]);
@@ -38,6 +40,9 @@ struct Grouping {
 /// CPU time follows the speed of the machine. If the speed switched between two levels, the work is converted to full
 /// speed.
 Grouping group_segments(const Profile& profile);
+
+/// By counts, volumes and site alone.
+Grouping group_by_signature(const Profile& profile);
 
 /// A run and its groups.
 struct GroupedRun {

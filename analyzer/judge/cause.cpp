@@ -164,7 +164,7 @@ std::string where(const Profile& profile, const Breakdown& breakdown) {
 
 // The share of the excess in which the program did more work, by a hardware counter.
 double share_of_more_work(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
-  const FeatureColumn& work = profile.features[index_of(Feature::compute)];
+  const FeatureColumn& work = work_of(profile, grouping);
   if (profile.counter.substr(0, 5) != "papi:" || work.bins.size() < 2) return 0.0;
   double explained = 0.0;
   for (const JudgedGroup& group : analysis.judged) {

@@ -236,6 +236,13 @@ auto measure_columns(P& profile) {
   return columns;
 }
 
+/// The columns over segments that have the compute feature of one rank. `visit(name, which rank, column)`.
+template <class P, class Visit>
+void for_each_work_of_rank(P& profile, Visit&& visit) {
+  visit("largest_compute", "largest of any rank", profile.largest_work);
+  visit("last_rank_compute", "of the rank that held the others up", profile.last_rank_work);
+}
+
 inline std::string bins_name(const FeatureInfo& info) { return std::string(info.name) + "_bins"; }
 inline std::string total_name(const FeatureInfo& info) { return "total_" + std::string(info.name); }
 inline std::string evidence_name(const EvidenceInfo& info) {
@@ -317,6 +324,15 @@ void for_each_table(P& profile, Visit&& visit) {
                  .values = Values::of_segment},
           profile.features[index_of(info.feature)].bins);
   }
+  for_each_work_of_rank(profile, [&](const std::string& name, std::string_view which, auto& work) {
+    visit(Column{.name = name + "_bins",
+                 .over = name + "_bin",
+                 .units = std::string(features[index_of(Feature::compute)].units),
+                 .description = "computation, " + std::string(which),
+                 .since = 5,
+                 .values = Values::of_segment},
+          work.bins);
+  });
   visit(Column{.name = "sites",
                .over = "site_bin",
                .description = "call sites: boundary@module+offset or, of Python, boundary@file:line; the first rank's "
@@ -379,6 +395,17 @@ void for_each_segment_column(P& profile, Visit&& visit) {
     index(std::string(info.name), std::string(info.description) + ": index into " + bins_name(info), feature.index,
           feature.bins.size(), feature.bins.size() > 1);
   }
+  for_each_work_of_rank(profile, [&](const std::string& name, std::string_view which, auto& work) {
+    visit(Column{.name = name,
+                 .over = std::string(over_segments),
+                 .units = "1",
+                 .description = "computation, " + std::string(which) + ": index into " + name + "_bins",
+                 .since = 5,
+                 .needed = work.bins.size() > 1,
+                 .values = Values::index,
+                 .below = work.bins.size()},
+          work.index);
+  });
   index("source", "run whose times the segment has: index into composed_of", profile.source, profile.composed_of.size(),
         !profile.composed_of.empty());
 }

@@ -129,6 +129,10 @@ struct Profile {
   std::uint64_t segments = 0;
   std::vector<float> duration;  // (segments) s, mean over ranks
   std::array<FeatureColumn, feature_count> features;
+  // Where ranks may differ, beside the median: the compute feature of the rank that has most of it, and of the one that
+  // held the others up. Without bins for one rank, and in older profiles.
+  FeatureColumn largest_work;
+  FeatureColumn last_rank_work;
   std::vector<std::string> sites;  // text of each bin of `site`
   std::vector<Module> modules;     // modules of the sites, on the first rank; empty in older profiles
   // by the text of a call site; not in the file, but looked up when a profile is read (report/source_places.hpp)

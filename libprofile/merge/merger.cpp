@@ -92,7 +92,7 @@ Merger::Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool
       open_(open),
       compute_(open, ranks_.size()) {
   for_each_recorded_measure(merged_, with_injection,
-                         [count](const MeasureColumn&, std::vector<float>& values) { values.reserve(count); });
+                            [count](const MeasureColumn&, std::vector<float>& values) { values.reserve(count); });
   merged_.last_rank.reserve(count);
   site_pattern_.reserve(count);
 }
@@ -114,6 +114,9 @@ void Merger::add(std::size_t segment, std::size_t rank, const std::byte* row, co
     const std::uint16_t bin = bins[1 + i];
     if (feature == index_of(Feature::compute)) {
       compute_.add(segment, rank, bin);
+      const double work = names_.bins[feature][bin];
+      open.largest_work = std::max(open.largest_work, work);
+      if (open.times.last == rank) open.last_rank_work = work;
     } else {
       open.sums[i] += names_.bins[feature][bin];
       open.patterns[i] = mix(open.patterns[i], bin);
@@ -137,6 +140,10 @@ void Merger::close(std::size_t segments) {
       MergedFeature& merged = features_[i];
       const bool is_compute = feature == index_of(Feature::compute);
       merged.value.push_back(is_compute ? median_over_ranks(segment) : open.sums[i]);
+      if (is_compute && ranks_.size() > 1) {
+        largest_work_.push_back(open.largest_work);
+        last_rank_work_.push_back(open.last_rank_work);
+      }
       if (features[feature].kind == FeatureKind::count) {
         merged.pattern.push_back(open.patterns[i]);
         merged.patterns.number_of(open.patterns[i], open.sums[i]);
@@ -154,7 +161,12 @@ Profile Merger::finish(const Exchange& exchange) {
 
 void Merger::finish_features(const Exchange& exchange) {
   std::vector<std::unique_ptr<ProgramQuantizer>> quantizers;
-  std::vector<std::size_t> quantized;
+  std::vector<std::pair<FeatureColumn*, const std::vector<double>*>> quantized;  // a column, and its values
+  const auto quantize = [&](FeatureColumn& column, const std::vector<double>& values) {
+    quantized.emplace_back(&column, &values);
+    quantizers.push_back(std::make_unique<ProgramQuantizer>());
+    for (const double value : values) quantizers.back()->insert(value);
+  };
   for (std::size_t feature = 0; feature < feature_count; ++feature) {
     if (names_.bins[feature].size() > 1) continue;
     const double ranks = features[feature].kind == FeatureKind::work ? 1.0 : static_cast<double>(ranks_.size());
@@ -173,19 +185,24 @@ void Merger::finish_features(const Exchange& exchange) {
       }
     }
     column.reduced = true;
-    quantized.push_back(i);
-    quantizers.push_back(std::make_unique<ProgramQuantizer>());
-    for (const double value : merged.value) quantizers.back()->insert(value);
+    quantize(column, merged.value);
+    if (feature == index_of(Feature::compute) && ranks_.size() > 1) {
+      quantize(merged_.largest_work, largest_work_);
+      quantize(merged_.last_rank_work, last_rank_work_);
+    }
   }
   std::vector<std::vector<double>> bins = merge_bins(exchange, quantizers);
   for (std::size_t q = 0; q < quantized.size(); ++q) {
-    FeatureColumn& column = merged_.features[names_.active[quantized[q]]];
-    column.bins = std::move(bins[q]);
-    for (const double value : features_[quantized[q]].value) column.index.push_back(nearest_bin(column.bins, value));
+    const auto& [column, values] = quantized[q];
+    column->bins = std::move(bins[q]);
+    for (const double value : *values) column->index.push_back(nearest_bin(column->bins, value));
   }
-  for (FeatureColumn& column : merged_.features) {
+  const auto leave_out_if_constant = [](FeatureColumn& column) {
     if (column.bins.size() <= 1) column.index.clear();
-  }
+  };
+  std::for_each(merged_.features.begin(), merged_.features.end(), leave_out_if_constant);
+  leave_out_if_constant(merged_.largest_work);
+  leave_out_if_constant(merged_.last_rank_work);
 }
 
 double Merger::median_over_ranks(std::size_t segment) {

@@ -45,8 +45,8 @@ struct MeasuresOverRanks {
   void add(std::size_t rank, const RowMeasures& times);
 };
 
-/// Makes one row per segment out of the rows of all ranks. for_each_measure_column() says how the ranks' measures become
-/// columns of times.
+/// Makes one row per segment out of the rows of all ranks. for_each_measure_column() says how the ranks' measures
+/// become columns of times.
 ///
 /// Several segments are open at a time. Their rows come in any order of segments, but for each segment in the order of
 /// ranks. The memory for an open segment does not grow with the number of ranks.
@@ -87,6 +87,8 @@ class Merger {
     MeasuresOverRanks times;
     std::array<double, feature_count> sums{};  // of the active features, except of compute
     std::array<std::uint64_t, feature_count> patterns{};
+    double largest_work = 0.0;
+    double last_rank_work = 0.0;
     std::uint64_t sites = 0;
     std::uint16_t first_site = 0;
   };
@@ -101,7 +103,9 @@ class Merger {
   Profile merged_;
   std::vector<MergedFeature> features_;  // the active features
   std::vector<SegmentInMerge> open_;
-  BinsOfRanks compute_;  // of the open segments
+  BinsOfRanks compute_;                 // of the open segments
+  std::vector<double> largest_work_;    // (segments) both empty if the work is the same everywhere
+  std::vector<double> last_rank_work_;  // (segments)
   std::vector<std::uint64_t> site_pattern_;
   std::vector<std::uint16_t> first_site_;
   Patterns<std::uint16_t> site_patterns_;
