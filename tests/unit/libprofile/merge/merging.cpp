@@ -23,10 +23,16 @@ constexpr double segment_ticks = 1e6;
 // In each segment another rank comes last: it alone does not wait.
 int last_rank(std::size_t segment, int ranks) { return static_cast<int>(segment * 7 + 3) % ranks; }
 
+// One rank has most work.
+double work_of(int rank, int ranks, std::size_t segment) {
+  return rank == static_cast<int>(segment) % ranks ? 3000.0 : 1000.0;
+}
+
 SegmentRow row_of(int rank, int ranks, std::size_t segment) {
   SegmentRow row;
   row[Measure::duration] = segment_ticks * static_cast<double>(1 + segment);
   row[Measure::boundary] = rank == last_rank(segment, ranks) ? 0.0 : 0.25 * row[Measure::duration];
+  row.features[index_of(Feature::compute)] = work_of(rank, ranks, segment);
   row.features[index_of(Feature::sends_blocking)] = 2.0;
   row.features[index_of(Feature::bytes_sent)] = 64.0 * static_cast<double>(1 + segment % 3);
   row.features[index_of(Feature::reads)] = static_cast<double>((static_cast<std::size_t>(rank) + segment) % 2);
@@ -46,7 +52,7 @@ struct SimulatedRank {
                  .sites = {"barrier@app+0x10"},
                  .modules = {},
                  .boundary_kinds = 7,
-                 .facts = {.command = "./app", .counter = "none", .compute_units = "1"},
+                 .facts = {.command = "./app", .counter = "papi:PAPI_TOT_INS", .compute_units = "1"},
                  .figures = {}};
     recording.figures.nanoseconds_per_tick = 1e9 / ticks_per_second;
     recording.figures.run_time = 1.0;
@@ -82,6 +88,10 @@ void expect_profile_of(const Profile& profile, int ranks, std::size_t segments) 
     const double waiting = 0.25 * seconds * static_cast<double>(ranks - 1) / static_cast<double>(ranks);
     ASSERT_NEAR(profile.boundary_wait[segment], waiting, 2e-3 * seconds);
     ASSERT_EQ(bytes.bins[bytes.bin_of(segment)], 64.0 * static_cast<double>(1 + segment % 3) * ranks);
+    if (ranks == 1) continue;
+    ASSERT_EQ(profile.largest_work.bins, std::vector<double>{3000.0});
+    ASSERT_EQ(profile.last_rank_work.bins[profile.last_rank_work.bin_of(segment)],
+              work_of(last_rank(segment, ranks), ranks, segment));
   }
   EXPECT_EQ(profile.features[index_of(Feature::sends_blocking)].bins, std::vector<double>{2.0 * ranks});
   const std::vector<std::uint64_t>& sends = profile.totals[index_of(Feature::sends_blocking)];
