@@ -39,6 +39,7 @@ class WorkOfThreads(halcyon_test.Behaviour):
                      if line] for rank in range(RANKS)]
         recorded = profile.values("compute")
         self.assertEqual(profile.boundaries, STEPS)
+        self.of_ranks = [[step[1] for step in rank] for rank in of_ranks]
         return profile, [(of_ranks[0][step][0], recorded[step], statistics.mean(rank[step][1] for rank in of_ranks))
                          for step in range(STEPS)]
 
@@ -66,6 +67,16 @@ class WorkOfThreads(halcyon_test.Behaviour):
     def test_threads_that_end_segments_in_turn(self):
         _, steps = self.run_program("turns")
         self.check_work(steps)
+
+    def test_the_rank_that_has_most_work_and_the_one_that_came_last(self):
+        profile, _ = self.run_program("ranks")
+        largest, of_last = (profile.values(f"{which}_compute") for which in ("largest", "last_rank"))
+        own = [max(rank[step] for rank in self.of_ranks) for step in range(STEPS)]
+        self.assertAlmostEqual(statistics.median(map(lambda said, true: said / true, largest, own)), 1.0, delta=0.1)
+        # On a busy machine, another rank may come last now and then.
+        self.assertAlmostEqual(statistics.median(map(lambda said, true: said / true, of_last, own)), 1.0, delta=0.1)
+        self.assertGreater(statistics.median(map(lambda said, median: said / median, largest, profile.values("compute"))),
+                           1.2)
 
     def test_a_thread_that_acts_by_the_clock_counts_in_totals_alone(self):
         profile, steps = self.run_program("helper")

@@ -7,6 +7,7 @@
 //   turns     two threads work and end segments in turn, one sleeps meanwhile; both are delayed
 //   both      two threads work and end segments at the same time, on communicators of their own; the first is delayed
 //   helper    one thread works and calls MPI, another writes a line to a file each 3 ms; the first is delayed
+//   ranks     one thread works and calls MPI; in each step, every second rank works twice as long; no step is delayed
 // Each rank works MICROSECONDS in each thread and step. Every EVERYth step is delayed by DELAY_MS ms. ACCOUNT.RANK gets
 // a line for each step: whether it was delayed, and its work: the least and the largest CPU time of the
 // threads that worked, ns.
@@ -175,6 +176,17 @@ static void with_helper(void) {
   pthread_join(writer, NULL);
 }
 
+// -- ranks
+
+static void unequal_ranks(void) {
+  const double usual = microseconds;
+  for (int step = 0; step < steps; ++step) {
+    microseconds = usual * (1 + (step + rank) % 2);
+    work(0, step, 0);
+    end_step(MPI_COMM_WORLD, step);
+  }
+}
+
 static void write_account(const char *name) {
   char file[4096];
   snprintf(file, sizeof file, "%s.%d", name, rank);
@@ -218,6 +230,8 @@ int main(int argc, char **argv) {
     both_run(work_alone);
   } else if (strcmp(mode, "helper") == 0) {
     with_helper();
+  } else if (strcmp(mode, "ranks") == 0) {
+    unequal_ranks();
   }
   write_account(argv[6]);
   MPI_Finalize();
