@@ -42,11 +42,6 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
     estimate.excess_seconds.high +=
         perhaps_lost_share(probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
   }
-  // The durations do not tell whether a thread spun for a delayed one or had more to do. What the kernel saw does.
-  if (const double undecided = most_work_beyond_least(profile); undecided > 0.0) {
-    double& low = estimate.excess_seconds.low;
-    low = std::min(low, std::max(low - undecided, least_wait_of_busy_threads(profile)));
-  }
   // Others had the CPU. Where they had it all the time, durations do not show it.
   if (!has_more_ranks_than_cores(profile) && !has_more_threads_than_cores(profile)) {
     estimate.excess_seconds.high =
@@ -85,6 +80,21 @@ void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std
   }
   analysis.excess = by_segment(grouping, judged, estimate.excess);
   analysis.slow_percent = percent_of_run(estimate.slow_seconds, analysis.run_time_seconds);
+}
+
+// What the program may have done by itself: durations do not tell whether a thread spun for a delayed one or had more
+// to do, and nobody from outside is known to have put a rank to sleep. What the kernel saw of others is lost at least.
+Undecided undecided_of(const Profile& profile, const Breakdown& breakdown) {
+  return {.slept_seconds = own_waiting_seconds(profile, breakdown),
+          .spun_seconds = most_work_beyond_least(profile),
+          .lost_at_least_seconds = least_wait_of_busy_threads(profile)};
+}
+void leave_open(MethodResult& result, const Undecided& undecided, double run_time) {
+  const double seconds = undecided.slept_seconds + undecided.spun_seconds;
+  if (seconds <= 0.0) return;
+  double& low = result.interval_percent.low;
+  low = std::min(low, std::max(low - percent_of_run(seconds, run_time),
+                               percent_of_run(undecided.lost_at_least_seconds, run_time)));
 }
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
@@ -181,10 +191,15 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   }
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.breakdown = attribute(profile, grouping, analysis.excess);
+  const Undecided undecided = undecided_of(profile, analysis.breakdown);
+  if (MethodResult& result = analysis.methods[analysis.chosen]; run_time > 0.0 && result.name == methods.front().name) {
+    leave_open(result, undecided, run_time);
+    set_verdict(result, analysis);
+  }
   analysis.spent = spent.get();
   analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
   if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {
-    analysis.no_verdict = no_verdict_within(analysis.result().interval_percent);
+    analysis.no_verdict = no_verdict_within(analysis.result().interval_percent, undecided);
   }
   add_warnings(profile, analysis);
   analysis.cause = likely_cause(profile, grouping, analysis);

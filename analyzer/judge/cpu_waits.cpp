@@ -1,6 +1,7 @@
 #include "analyzer/judge/cpu_waits.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,6 +50,17 @@ double longest_wait_for_cpu(const Profile& profile) {
 
 double most_work_beyond_least(const Profile& profile) {
   return largest_known(profile.evidence[index_of(Evidence::work_beyond_least)]);
+}
+
+double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
+  const std::vector<double>& waits = profile.evidence[index_of(Evidence::cpu_wait)];
+  double seconds = 0.0;
+  for (const RankShare& rank : breakdown.ranks) {
+    if (rank.rank >= waits.size() || std::isnan(waits[rank.rank])) continue;
+    const double slept = std::max(0.0, rank.off_cpu_seconds - waits[rank.rank]);
+    seconds += std::clamp(rank.kinds[static_cast<std::size_t>(ExcessKind::computation)], 0.0, slept);
+  }
+  return seconds;
 }
 
 double least_wait_of_busy_threads(const Profile& profile) {

@@ -1,20 +1,31 @@
-// What the operating system says about ranks that waited for a CPU.
+// What the operating system says about waits: for a CPU, and those that the program may have made itself.
 #pragma once
 
+#include "analyzer/judge/breakdown.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
 
+/// Lost time that may be the program's own doing.
+struct Undecided {
+  double slept_seconds = 0.0;          // own_waiting_seconds()
+  double spun_seconds = 0.0;           // most_work_beyond_least()
+  double lost_at_least_seconds = 0.0;  // least_wait_of_busy_threads(): this was from outside
+};
+
 /// On any host. Uses the cores to which ranks were bound.
 bool has_more_ranks_than_cores(const Profile& profile);
-/// Whether the threads of some rank that were busy at a time are more than the CPUs to which it is bound, or those of all
-/// ranks of a host more than its CPUs. False if a recorder before schema version 5 did not count them.
+/// Whether the threads of some rank that were busy at a time are more than the CPUs to which it is bound, or those of
+/// all ranks of a host more than its CPUs. False if a recorder before schema version 5 did not count them.
 bool has_more_threads_than_cores(const Profile& profile);
 /// The longest time that any rank was ready to run while others had the CPU, in s. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
 /// most, in s: they spun for a delayed thread, or their own work was more.
 double most_work_beyond_least(const Profile& profile);
+/// How long the ranks that held the others up slept or waited in their computation, beyond the usual and not for a CPU,
+/// in s. 0 if the kernel does not say for what they waited.
+double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown);
 /// For how long a busy thread of some rank waited for a CPU because of others, at least, in s. 0 if the kernel does not
 /// say, or if the program has more ranks or busy threads than CPUs, which then take them from each other.
 double least_wait_of_busy_threads(const Profile& profile);

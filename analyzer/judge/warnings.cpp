@@ -162,11 +162,20 @@ std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& anal
   return std::nullopt;
 }
 
-NoVerdict no_verdict_within(const Interval& percent) {
-  return {.reason = {"wide-interval",
-                     fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
-                                 percent.low, percent.high)},
-          .has_estimate = true};
+NoVerdict no_verdict_within(const Interval& percent, const Undecided& undecided) {
+  std::string message = fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
+                                    percent.low, percent.high);
+  if (undecided.slept_seconds > undecided.spun_seconds) {
+    message += fmt::format(": the ranks slept or waited outside MPI and file calls for {:.2g} s, perhaps by themselves",
+                           undecided.slept_seconds);
+  } else if (undecided.spun_seconds > 0.0) {
+    message += fmt::format(
+        ": the threads that call MPI used the CPU for {:.2g} s longer than other busy threads; perhaps they had more "
+        "to "
+        "do, perhaps they spun for delayed ones",
+        undecided.spun_seconds);
+  }
+  return {.reason = {"wide-interval", std::move(message)}, .has_estimate = true};
 }
 
 void add_warnings(const Profile& profile, Analysis& analysis) {

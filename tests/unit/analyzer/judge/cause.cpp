@@ -335,21 +335,36 @@ TEST(TimePattern, SaysNothingOfAPeriodWhereChanceRules) {
 }
 
 // A thread that ends segments does more in some than the others: it spins for one that is delayed, or has more to do.
+MethodResult by_default(const Profile& profile) { return analyze(profile, methods.front().name).result(); }
+
 TEST(WaitsOfBusyThreads, DecideWhetherLongSegmentsWereDisturbed) {
   Profile profile = delayed();
-  ASSERT_EQ(analyze(profile, "paper").result().verdict, Verdict::red);
+  ASSERT_EQ(by_default(profile).verdict, Verdict::red);
   set(profile, Evidence::busy_threads, 2.0);
   set(profile, Evidence::own_cpus, 2.0);
   set(profile, Evidence::work_beyond_least, 1.1 * lost(profile));
-  MethodResult result = analyze(profile, "paper").result();
+  MethodResult result = by_default(profile);
   EXPECT_EQ(result.interval_percent.low, 0.0);
   EXPECT_EQ(result.verdict, Verdict::unknown);
   set(profile, Evidence::cpu_wait_of_others, lost(profile));
-  result = analyze(profile, "paper").result();
+  result = by_default(profile);
   EXPECT_NEAR(result.interval_percent.low, 100.0 * lost(profile) / profile.run_time_seconds, 1.0);
   EXPECT_EQ(result.verdict, Verdict::red);
   set(profile, Evidence::own_cpus, 1.0);  // the threads of the program waited for each other
-  EXPECT_EQ(analyze(profile, "paper").result().interval_percent.low, 0.0);
+  EXPECT_EQ(by_default(profile).interval_percent.low, 0.0);
+}
+
+TEST(OwnWaiting, IsNoProofOfDisturbance) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  const MethodResult slept = by_default(profile);
+  EXPECT_NEAR(slept.interval_percent.low, 0.0, 1.0);
+  EXPECT_EQ(slept.verdict, Verdict::unknown);
+  profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};
+  EXPECT_EQ(by_default(profile).verdict, Verdict::red);
+  set(profile, Evidence::cpu_wait, 0.0);
+  in_calls(profile, TimeKind::point_to_point);  // it waited for a message
+  EXPECT_EQ(by_default(profile).verdict, Verdict::red);
 }
 
 TEST(TimePattern, TakesNoPeriodFromTheProgramsOwnOrder) {
