@@ -183,7 +183,7 @@ TEST(Merging, GivesTheSameWhereOneProcessHasTheRecordsOfAllRanks) {
   std::vector<std::uint32_t> numbers;
   for (int rank = 0; rank < ranks; ++rank) {
     all.push_back(std::make_unique<SimulatedRank>(rank, ranks, segments));
-    records.push_back({.store = &all.back()->store, .sites = all.back()->recording.sites, .compute_scale = 0.0});
+    records.push_back({.store = &all.back()->store, .sites = all.back()->recording.sites, .compute_scale = 1.0});
     numbers.push_back(static_cast<std::uint32_t>(rank));
   }
   const Alone alone;
@@ -209,6 +209,8 @@ TEST(Merging, GivesTheSameWhereOneProcessHasTheRecordsOfAllRanks) {
     EXPECT_EQ(by_one.features[feature].bins, by_many->features[feature].bins);
     EXPECT_EQ(by_one.features[feature].index, by_many->features[feature].index);
   }
+  EXPECT_EQ(by_one.last_rank_work.bins, by_many->last_rank_work.bins);
+  EXPECT_EQ(by_one.last_rank_work.index, by_many->last_rank_work.index);
 }
 
 }  // namespace
