@@ -6,7 +6,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, 20> infos{{
+constexpr std::array<WarningInfo, 21> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
      "ranks that only the whole program's synchronisation reaches."},
@@ -36,6 +36,9 @@ constexpr std::array<WarningInfo, 20> infos{{
     {"slow-changes", Severity::limits,
      "Measure the machine's background (--background), or compare with another run: a changing clock rate looks like "
      "this."},
+    {"perhaps-own", Severity::limits,
+     "Where there is a hardware counter, it tells work from a slower machine (halcyon doctor). Else run again: what "
+     "follows the program in every run is its own."},
     {"slower-than-known", Severity::limits,
      "Other work on the same hosts or a lower clock rate slows a run down evenly: measure again, on other hosts if "
      "necessary. If the program or its input changed, remove the old record with halcyon baselines forget."},

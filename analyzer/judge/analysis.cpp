@@ -82,19 +82,23 @@ void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std
   analysis.slow_percent = percent_of_run(estimate.slow_seconds, analysis.run_time_seconds);
 }
 
-// What the program may have done by itself: durations do not tell whether a thread spun for a delayed one or had more
-// to do, and nobody from outside is known to have put a rank to sleep. What the kernel saw of others is lost at least.
-Undecided undecided_of(const Profile& profile, const Breakdown& breakdown) {
-  return {.slept_seconds = own_waiting_seconds(profile, breakdown),
-          .spun_seconds = most_work_beyond_least(profile),
-          .lost_at_least_seconds = least_wait_of_busy_threads(profile)};
+// What the program may have done by itself: nobody from outside is known to have put a rank to sleep, and durations do
+// not tell whether a thread spun for a delayed one or had more to do, nor, by CPU time, whether the machine was slower
+// for a while or the program did more work.
+Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, double speed_percent) {
+  Undecided undecided{.slept_seconds = own_waiting_seconds(profile, breakdown),
+                      .spun_seconds = most_work_beyond_least(profile)};
+  if (profile.counter == "cpu") undecided.slower_seconds = 0.01 * speed_percent * profile.run_time_seconds;
+  return undecided;
 }
-void leave_open(MethodResult& result, const Undecided& undecided, double run_time) {
-  const double seconds = undecided.slept_seconds + undecided.spun_seconds;
-  if (seconds <= 0.0) return;
+
+// The lower end falls by it, but not below what the kernel saw others take. If nothing else is left then, no verdict is
+// red.
+void leave_open(MethodResult& result, const Undecided& undecided, double lost_at_least_seconds, double run_time) {
   double& low = result.interval_percent.low;
-  low = std::min(low, std::max(low - percent_of_run(seconds, run_time),
-                               percent_of_run(undecided.lost_at_least_seconds, run_time)));
+  low = std::min(low, std::max(low - percent_of_run(undecided.seconds(), run_time),
+                               percent_of_run(lost_at_least_seconds, run_time)));
+  if (result.verdict == Verdict::red && verdict_of(low) == Verdict::green) result.verdict = Verdict::yellow;
 }
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
@@ -129,6 +133,11 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
   const auto found = std::lower_bound(judged.begin(), judged.end(), group,
                                       [](const JudgedGroup& one, std::uint32_t number) { return one.group < number; });
   return found != judged.end() && found->group == group ? &*found : nullptr;
+}
+
+bool Analysis::may_be_own() const {
+  return undecided.seconds() > 0.0 && verdict_of(result().interval_percent.low) == Verdict::green &&
+         verdict_of(result().interference_percent) != Verdict::green;
 }
 
 Interval Analysis::undisturbed_interval_seconds() const {
@@ -191,15 +200,14 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   }
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.breakdown = attribute(profile, grouping, analysis.excess);
-  const Undecided undecided = undecided_of(profile, analysis.breakdown);
   if (MethodResult& result = analysis.methods[analysis.chosen]; run_time > 0.0 && result.name == methods.front().name) {
-    leave_open(result, undecided, run_time);
-    set_verdict(result, analysis);
+    analysis.undecided = undecided_of(profile, analysis.breakdown, result.speed_percent);
+    leave_open(result, analysis.undecided, least_wait_of_busy_threads(profile), run_time);
   }
   analysis.spent = spent.get();
   analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
   if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {
-    analysis.no_verdict = no_verdict_within(analysis.result().interval_percent, undecided);
+    analysis.no_verdict = no_verdict_within(analysis.result().interval_percent);
   }
   add_warnings(profile, analysis);
   analysis.cause = likely_cause(profile, grouping, analysis);

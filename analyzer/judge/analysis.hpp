@@ -11,6 +11,7 @@
 #include "analyzer/groups/grouping.hpp"
 #include "analyzer/judge/breakdown.hpp"
 #include "analyzer/judge/cause.hpp"
+#include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/judge/verdict.hpp"
 #include "analyzer/judge/warnings.hpp"
 #include "analyzer/machine/probes.hpp"
@@ -54,6 +55,7 @@ struct Analysis {
   std::size_t chosen = 0;               // the method used for the verdict
   std::vector<float> excess;            // (segments) s by that method, may be negative; 0 if it is not judged
   Breakdown breakdown;                  // of that excess
+  Undecided undecided;                  // of the default method
   SecondsByKind spent{};                // by the ranks that held the others up, in all segments
   double slow_percent = 0.0;            // of the run time, by slow changes; not in the excess
   std::optional<NoVerdict> no_verdict;  // and why
@@ -73,6 +75,8 @@ struct Analysis {
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
+  /// What was lost may be the program's own doing, for what is known.
+  bool may_be_own() const;
   /// From the 90 % interval of the excess.
   Interval undisturbed_interval_seconds() const;
 };

@@ -8,9 +8,11 @@ namespace halcyon {
 
 /// Lost time that may be the program's own doing.
 struct Undecided {
-  double slept_seconds = 0.0;          // own_waiting_seconds()
-  double spun_seconds = 0.0;           // most_work_beyond_least()
-  double lost_at_least_seconds = 0.0;  // least_wait_of_busy_threads(): this was from outside
+  double slept_seconds = 0.0;   // own_waiting_seconds()
+  double spun_seconds = 0.0;    // most_work_beyond_least()
+  double slower_seconds = 0.0;  // computation was slower for a while, by CPU time
+
+  double seconds() const { return slept_seconds + spun_seconds + slower_seconds; }
 };
 
 /// On any host. Uses the cores to which ranks were bound.

@@ -105,6 +105,22 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
   }
 }
 
+// Each part that matters, with its seconds.
+void warn_of_own_doing(Analysis& analysis) {
+  if (analysis.no_verdict || !analysis.may_be_own()) return;
+  std::vector<std::string> parts;
+  const auto add = [&](double seconds, const char* what) {
+    constexpr double least_share = 0.1;
+    if (seconds > least_share * analysis.undecided.seconds())
+      parts.push_back(fmt::format("{:.2g} s {}", seconds, what));
+  };
+  add(analysis.undecided.slept_seconds, "the ranks slept or waited outside MPI and file calls");
+  add(analysis.undecided.spun_seconds, "the threads that call MPI used the CPU longer than other busy threads");
+  add(analysis.undecided.slower_seconds, "computation was slower, or there was more of it");
+  warn(analysis, "perhaps-own",
+       fmt::format("what was lost may be the program's own doing: for {}", fmt::join(parts, ", and for ")));
+}
+
 void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
   if (const std::optional<KnownRuns>& known = analysis.known_runs; known && profile.run_time_seconds > 0.0) {
     const bool is_of_parts = known->of_parts && !knows_groups(*known, profile);
@@ -162,20 +178,11 @@ std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& anal
   return std::nullopt;
 }
 
-NoVerdict no_verdict_within(const Interval& percent, const Undecided& undecided) {
-  std::string message = fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
-                                    percent.low, percent.high);
-  if (undecided.slept_seconds > undecided.spun_seconds) {
-    message += fmt::format(": the ranks slept or waited outside MPI and file calls for {:.2g} s, perhaps by themselves",
-                           undecided.slept_seconds);
-  } else if (undecided.spun_seconds > 0.0) {
-    message += fmt::format(
-        ": the threads that call MPI used the CPU for {:.2g} s longer than other busy threads; perhaps they had more "
-        "to "
-        "do, perhaps they spun for delayed ones",
-        undecided.spun_seconds);
-  }
-  return {.reason = {"wide-interval", std::move(message)}, .has_estimate = true};
+NoVerdict no_verdict_within(const Interval& percent) {
+  return {.reason = {"wide-interval",
+                     fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
+                                 percent.low, percent.high)},
+          .has_estimate = true};
 }
 
 void add_warnings(const Profile& profile, Analysis& analysis) {
@@ -194,6 +201,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
              "percentage",
              analysis.slow_percent));
   }
+  warn_of_own_doing(analysis);
   warn_of_slower_than_known(profile, analysis);
   if (const auto words = slow_words(analysis, {Probe::registers})) warn(analysis, "slow-registers", *words);
   if (const auto words = slow_words(analysis, {Probe::l2})) warn(analysis, "slow-l2", *words);

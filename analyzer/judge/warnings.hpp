@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/statistics/interval.hpp"
 #include "libprofile/format/profile.hpp"
 
@@ -29,7 +28,7 @@ struct NoVerdict {
 std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis);
 
 /// The reason if the interval reaches from green into red.
-NoVerdict no_verdict_within(const Interval& percent, const Undecided& undecided);
+NoVerdict no_verdict_within(const Interval& percent);
 
 /// Adds all warnings, the reason for no verdict first. Needs the rest of the analysis.
 void add_warnings(const Profile& profile, Analysis& analysis);

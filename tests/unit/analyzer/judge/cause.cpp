@@ -345,7 +345,7 @@ TEST(WaitsOfBusyThreads, DecideWhetherLongSegmentsWereDisturbed) {
   set(profile, Evidence::work_beyond_least, 1.1 * lost(profile));
   MethodResult result = by_default(profile);
   EXPECT_EQ(result.interval_percent.low, 0.0);
-  EXPECT_EQ(result.verdict, Verdict::unknown);
+  EXPECT_EQ(result.verdict, Verdict::yellow);
   set(profile, Evidence::cpu_wait_of_others, lost(profile));
   result = by_default(profile);
   EXPECT_NEAR(result.interval_percent.low, 100.0 * lost(profile) / profile.run_time_seconds, 2.0);
@@ -359,7 +359,7 @@ TEST(OwnWaiting, IsNoProofOfDisturbance) {
   off_the_cpu(profile);
   const MethodResult slept = by_default(profile);
   EXPECT_NEAR(slept.interval_percent.low, 0.0, 1.0);
-  EXPECT_EQ(slept.verdict, Verdict::unknown);
+  EXPECT_EQ(slept.verdict, Verdict::yellow);
   profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};
   EXPECT_EQ(by_default(profile).verdict, Verdict::red);
   set(profile, Evidence::cpu_wait, 0.0);
