@@ -14,8 +14,8 @@ STEPS = 240
 MICROSECONDS = 2000  # of work, in each thread and step
 EVERY, DELAY_MS = 6, 24  # of delayed steps
 KNOWN_AFTER = 60  # steps: threads are looked for now and then, and are known to be busy after some looks
-MOST = 1.5  # of the account; a segment whose spinning counted would have 4 and more where it is delayed
-LEAST = 0.6
+MOST = 2.5  # of the account; a segment whose spinning counted would have 4 and more where it is delayed
+LEAST = 0.4
 
 
 def medians(steps, is_delayed):
@@ -73,8 +73,8 @@ class WorkOfThreads(halcyon_test.Behaviour):
         largest, of_last = (profile.values(f"{which}_compute") for which in ("largest", "last_rank"))
         own = [max(rank[step] for rank in self.of_ranks) for step in range(STEPS)]
         self.assertAlmostEqual(statistics.median(map(lambda said, true: said / true, largest, own)), 1.0, delta=0.1)
-        # On a busy machine, another rank may come last now and then.
-        self.assertAlmostEqual(statistics.median(map(lambda said, true: said / true, of_last, own)), 1.0, delta=0.1)
+        of_whom = [self.of_ranks[rank][step] for step, rank in enumerate(profile.columns["last_rank"][:STEPS])]
+        self.assertAlmostEqual(statistics.median(map(lambda said, true: said / true, of_last, of_whom)), 1.0, delta=0.1)
         self.assertGreater(statistics.median(map(lambda said, median: said / median, largest, profile.values("compute"))),
                            1.2)
 
