@@ -25,8 +25,8 @@ double longest_wait_for_cpu(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
 /// most, in s: they spun for a delayed thread, or their own work was more.
 double most_work_beyond_least(const Profile& profile);
-/// How long the ranks that held the others up slept or waited in their computation, beyond the usual and not for a CPU,
-/// in s. 0 if the kernel does not say for what they waited.
+/// How long the ranks that held the others up slept or waited in their computation at least, beyond the usual and not
+/// for a CPU, in s. 0 if the kernel does not say for what they waited.
 double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown);
 /// For how long a busy thread of some rank waited for a CPU because of others, at least, in s. 0 if the kernel does not
 /// say, or if the program has more ranks or busy threads than CPUs, which then take them from each other.

@@ -367,6 +367,20 @@ TEST(OwnWaiting, IsNoProofOfDisturbance) {
   EXPECT_EQ(by_default(profile).verdict, Verdict::red);
 }
 
+TEST(OwnWaiting, IsNotThatInCallsBesideSlowerComputation) {
+  Profile profile = delayed();
+  for (std::size_t i = 0; i < segments; ++i) {
+    if (!is_delayed(profile, i)) continue;
+    // One delay in two is in computation, on the CPU.
+    const bool is_in_call = i % 2 == 0;
+    profile.last_rank_off_cpu[i] = is_in_call ? static_cast<float>(delay_seconds) : 0.0F;
+    profile.last_rank_times[static_cast<std::size_t>(TimeKind::point_to_point)][i] = profile.last_rank_off_cpu[i];
+  }
+  const Analysis analysis = analyze(profile, methods.front().name);
+  EXPECT_LT(analysis.undecided.slept_seconds, 0.05 * lost(profile));
+  EXPECT_EQ(analysis.result().verdict, Verdict::red);
+}
+
 TEST(TimePattern, TakesNoPeriodFromTheProgramsOwnOrder) {
   // Every twentieth segment writes, and one write in two is slow.
   std::mt19937 engine(1);
