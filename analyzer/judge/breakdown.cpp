@@ -84,6 +84,7 @@ void add_to(RankShare& sums, const RankShare& terms) {
   sums.seconds += terms.seconds;
   add_to(sums.kinds, terms.kinds);
   sums.off_cpu_seconds += terms.off_cpu_seconds;
+  sums.slept_seconds += terms.slept_seconds;
 }
 template <class Sum>
 void add_to(std::vector<Sum>& sums, const std::vector<Sum>& terms) {
@@ -200,7 +201,11 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
       add_parts(rank, parts, std::copysign(1.0, seconds));
       rank.seconds += seconds;
       if (seconds > 0.0) {
-        rank.off_cpu_seconds += std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
+        const double off = std::clamp(off_cpu(profile, segment) - group.usual_off_cpu, 0.0, seconds);
+        rank.off_cpu_seconds += off;
+        // What it lost in calls, it may have lost off the CPU.
+        const double in_calls = sum(parts) - parts[computation_part];
+        rank.slept_seconds += std::clamp(off - in_calls, 0.0, parts[computation_part]);
       }
       unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
     }

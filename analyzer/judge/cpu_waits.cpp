@@ -57,10 +57,7 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
   double seconds = 0.0;
   for (const RankShare& rank : breakdown.ranks) {
     if (rank.rank >= waits.size() || std::isnan(waits[rank.rank])) continue;
-    const double computation = rank.kinds[static_cast<std::size_t>(ExcessKind::computation)];
-    // What it lost in calls, it may have lost off the CPU.
-    const double in_calls = std::max(0.0, rank.seconds - computation);
-    seconds += std::clamp(rank.off_cpu_seconds - in_calls - waits[rank.rank], 0.0, std::max(0.0, computation));
+    seconds += std::max(0.0, rank.slept_seconds - waits[rank.rank]);
   }
   return seconds;
 }
