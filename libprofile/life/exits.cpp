@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -84,6 +85,14 @@ int become(const char* path, Execute execute) {
   return result;
 }
 
+// To be called by each thread that exits. False in the first, also when that one calls exit() again.
+bool another_thread_exits() {
+  static std::atomic<pid_t> first{0};
+  const pid_t own = direct::thread_id();
+  pid_t seen = 0;
+  return !first.compare_exchange_strong(seen, own) && seen != own;
+}
+
 // The arguments of execl and its like, as an array on the stack of `function`.
 #define ARGUMENTS_AFTER(function_argument, name)                                                         \
   va_list rest;                                                                                          \
@@ -98,9 +107,12 @@ int become(const char* path, Execute execute) {
 
 }  // namespace
 
-void save_at_quick_exit() {
+void watch_exits() {
   at_quick_exit([] {
     if (has_to_keep()) leave_by_exit();
+  });
+  std::atexit([] {  // `main` returns, which no wrapper sees
+    if (another_thread_exits() && has_to_keep()) leave_by_exit();
   });
 }
 
@@ -152,12 +164,10 @@ HALCYON_INTERPOSE(execl);
 HALCYON_INTERPOSE(execle);
 HALCYON_INTERPOSE(execlp);
 
-// Several threads may be in it at once, and the one that is through first ends the process, whatever the others still
-// do: so the records are saved before. There may be more to do in functions for atexit, such as MPI_Finalize, and what
-// these leave is saved at their end.
+// There may be more to do in functions for atexit, such as MPI_Finalize: what these leave is saved at their end. But
+// where several threads are in it, the one that is through first ends the process, whatever the others still do.
 void halcyon_exit(int status) {
-  const bool is_first_thread = direct::thread_id() == getpid();
-  if (!is_first_thread && has_to_keep()) save(part_has_exited);
+  if (another_thread_exits() && has_to_keep()) leave_by_exit();
   halcyon_at_exit.next()(status);
   for (;;) syscall(SYS_exit_group, status);
 }

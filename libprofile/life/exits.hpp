@@ -3,7 +3,7 @@
 
 namespace halcyon {
 
-/// quick_exit will save the records. To be called once.
-void save_at_quick_exit();
+/// Has quick_exit, and exits of several threads at once, save the records. To be called once.
+void watch_exits();
 
 }  // namespace halcyon

@@ -76,7 +76,7 @@ void begin(bool is_spawned) {
   if (!complaint.empty() && run.rank == 0) warn(complaint);
   recorder->begin();
   catch_signals();
-  save_at_quick_exit();
+  watch_exits();
 }
 
 // A program of sessions may go on after the last one: with MPI_Init, or with a new session.
@@ -88,9 +88,7 @@ void say_that_the_record_has_ended() {
   warn("the record ended with the last MPI session, and the profile is written: what follows is not recorded");
 }
 
-void tell_nothing_is_recorded(const std::exception& error) {
-  tell_outcome("nothing is recorded", error.what());
-}
+void tell_nothing_is_recorded(const std::exception& error) { tell_outcome("nothing is recorded", error.what()); }
 
 }  // namespace
 
