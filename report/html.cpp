@@ -70,15 +70,15 @@ std::string verdict_section(const RunOnPage& run) {
                            svg::escaped(info_of_warning(run.analysis.no_verdict->reason.code).remedy));
   } else {
     content += fmt::format(
-        "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time {} from outside"
+        "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time {}"
         "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; probability that the run is highly disturbed: "
         "{:.0f} "
         "%</span></p>\n"
         "<p><b class=\"number\">{}</b> is the estimated undisturbed run time<br><span class=\"soft\">90 % interval {} "
         "to "
         "{}; the run took {}</span></p></div>\n",
-        result.interference_percent, run.analysis.may_be_own() ? "may have come" : "came", result.interval_percent.low,
-        result.interval_percent.high, 100.0 * result.probability_high, seconds(run.analysis.undisturbed_time_seconds()),
+        result.interference_percent, origin_words(result), result.interval_percent.low, result.interval_percent.high,
+        100.0 * result.probability_high, seconds(run.analysis.undisturbed_time_seconds()),
         seconds(run.analysis.undisturbed_interval_seconds().low),
         seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
     if (run.analysis.cause) {

@@ -54,10 +54,10 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
                   fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
                               plural(profile.ranks, "rank"), analysis.no_verdict->reason.message));
   } else {
-    text = filled(beginning, beginning.size(),
-                  fmt::format("{}: {:.1f} % of {} {} from outside, undisturbed {}", name_of(result.verdict),
-                              result.interference_percent, seconds(analysis.run_time_seconds),
-                              analysis.may_be_own() ? "may have come" : "came", undisturbed_words(analysis)));
+    text = filled(
+        beginning, beginning.size(),
+        fmt::format("{}: {:.1f} % of {} {}, undisturbed {}", name_of(result.verdict), result.interference_percent,
+                    seconds(analysis.run_time_seconds), origin_words(result), undisturbed_words(analysis)));
   }
   text.insert(beginning.size() + name_of(result.verdict).size(), style.off).insert(beginning.size(), style.on);
   if (analysis.cause) text += filled(beginning, beginning.size(), cause_words(*analysis.cause));

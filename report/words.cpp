@@ -107,6 +107,10 @@ std::string boundary_words(const Profile& profile) {
   return profile.boundary.empty() ? text : fmt::format("{} (--boundary {})", text, profile.boundary);
 }
 
+std::string_view origin_words(const MethodResult& result) {
+  return result.may_be_own ? "may have come from outside" : "came from outside";
+}
+
 std::string with_interval(const MethodResult& result) {
   return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
                      result.interval_percent.low, result.interval_percent.high);

@@ -29,6 +29,9 @@ std::string counter_words(const std::string& counter);
 /// The operations that ended segments, and how many each.
 std::string boundary_words(const Profile& profile);
 
+/// "came from outside", as far as that is known.
+std::string_view origin_words(const MethodResult& result);
+
 /// The interference and its interval.
 std::string with_interval(const MethodResult& result);
 

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "analyzer/groups/explaining_work.hpp"
 #include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/durations.hpp"
 #include "analyzer/statistics/sorting.hpp"
@@ -126,6 +125,12 @@ std::vector<float> ascending_durations(const Profile& profile, std::span<const s
   return durations;
 }
 
+std::vector<std::span<const std::uint32_t>> Grouping::all_members() const {
+  std::vector<std::span<const std::uint32_t>> members_of;
+  for (std::uint32_t group = 0; group < groups.count; ++group) members_of.push_back(members(group));
+  return members_of;
+}
+
 double GroupedRun::seconds_of(std::uint32_t group) const {
   double seconds = 0.0;
   for (const std::uint32_t segment : grouping.members(group)) seconds += static_cast<double>(profile.duration[segment]);
@@ -139,7 +144,8 @@ const FeatureColumn& work_of(const Profile& profile, const Grouping& grouping) {
 Grouping group_by_signature(const Profile& profile) { return group_by(profile, nullptr); }
 
 Grouping group_segments(const Profile& profile) {
-  const FeatureColumn& work = explaining_work(profile);
+  const Grouping by_signature = group_by_signature(profile);
+  const FeatureColumn& work = explaining_work(profile, by_signature.all_members());
   Grouping grouping = group_by(profile, &work);
   if (&work == &profile.largest_work) grouping.work = work;
   if (profile.counter != "cpu" || work.index.empty()) {
@@ -147,7 +153,6 @@ Grouping group_segments(const Profile& profile) {
     return grouping;
   }
   // The same signature may be other work, or the same at another speed: the order of time tells.
-  const Grouping by_signature = group_by_signature(profile);
   const Comparable run{
       .durations = profile.duration, .kind_of = by_signature.groups.of, .kinds = by_signature.groups.count};
   std::optional<Speeds> speeds = find_speeds(run, most_slower);

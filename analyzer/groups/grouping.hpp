@@ -28,13 +28,15 @@ struct Grouping {
   std::optional<Speeds> speeds;           // of the machine, if it had more than one
   // s that a slower machine or other work may have cost: durations changed once, and CPU time follows both.
   double perhaps_slow_seconds = 0.0;
-  // The work of segments, if it is not the compute feature: that of the rank with the most of it (explaining_work.hpp),
+  // The work of segments, if it is not the compute feature: that of the rank with the most of it (work_model.hpp),
   // or at the machine's full speed, if CPU time followed the speed. Else empty.
   FeatureColumn work;
 
   std::span<const std::uint32_t> members(std::uint32_t group) const {
     return std::span(by_group).subspan(begin[group], begin[group + 1] - begin[group]);
   }
+  /// (groups)
+  std::vector<std::span<const std::uint32_t>> all_members() const;
 };
 
 /// CPU time follows the speed of the machine. If the speed switched between two levels, the work is converted to full

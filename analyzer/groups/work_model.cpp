@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "analyzer/statistics/parabola.hpp"
@@ -10,14 +11,16 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t fewest_in_bin = 12;  // for a lower quartile worth its name
+constexpr std::ptrdiff_t fewest_in_bin = 12;  // for a lower quartile worth its name
 constexpr std::size_t fewest_bins = 5;
-constexpr std::size_t most_bins = 32;
+constexpr std::ptrdiff_t most_bins = 32;
 constexpr double least_explained_by_work = 0.5;  // of the variance between bins
 constexpr double significance_of_work = 1e-3;
-constexpr double least_spread = 0.002;      // of the work between the first and the last bin
-constexpr double steepest_end = 1.5;        // of the logarithms, beyond the first and the last bin
-constexpr std::size_t most_sorted = 30000;  // segments: a baseline needs no more of them
+constexpr double least_spread = 0.002;       // of the work between the first and the last bin
+constexpr double steepest_end = 1.5;         // of the logarithms, beyond the first and the last bin
+constexpr Eigen::Index most_sorted = 30000;  // segments: a baseline needs no more of them
+// With ranks that do the same work, both explain alike, but for chance.
+constexpr double much_less = 0.5;
 
 // A parabola between the first and the last bin; beyond, it goes on straight.
 class WorkModel {
@@ -39,6 +42,58 @@ class WorkModel {
   double centre_, first_, last_;
 };
 
+// Indices in ascending order of work, in bins of about equal size. Equal amounts of work stay in one bin.
+std::vector<std::vector<Eigen::Index>> bins_by_work(const Durations& work) {
+  std::vector<Eigen::Index> by_work;
+  const Eigen::Index stride = 1 + work.size() / most_sorted;
+  for (Eigen::Index i = 0; i < work.size(); i += stride) by_work.push_back(i);
+  std::stable_sort(by_work.begin(), by_work.end(), [&](Eigen::Index a, Eigen::Index b) { return work[a] < work[b]; });
+  std::vector<std::vector<Eigen::Index>> bins;
+  const auto size = static_cast<std::ptrdiff_t>(by_work.size());
+  const std::ptrdiff_t size_of_bin = size / std::clamp<std::ptrdiff_t>(size / fewest_in_bin, 1, most_bins);
+  for (auto from = by_work.begin(), to = from; from != by_work.end(); from = to) {
+    to = by_work.end() - from > size_of_bin ? from + size_of_bin : by_work.end();
+    to = std::find_if(to, by_work.end(), [&](Eigen::Index i) { return work[i] != work[*(to - 1)]; });
+    if (to - from >= fewest_in_bin) bins.emplace_back(from, to);
+  }
+  return bins;
+}
+
+struct DurationsAtWork {
+  Durations durations;
+  Durations work;
+};
+
+DurationsAtWork of_members(const Profile& profile, const FeatureColumn& work, std::span<const std::uint32_t> members) {
+  const auto size = static_cast<Eigen::Index>(members.size());
+  DurationsAtWork result{Durations(size), Durations(size)};
+  for (Eigen::Index i = 0; i < size; ++i) {
+    const std::uint32_t segment = members[static_cast<std::size_t>(i)];
+    result.durations[i] = static_cast<double>(profile.duration[segment]);
+    result.work[i] = work.bins[work.bin_of(segment)];
+  }
+  return result;
+}
+
+// Mean distance from the lower quartile to the median of the durations at about the same work, relative to these: what
+// the work does not explain, without the delays.
+double spread_at_equal_work(const Profile& profile, std::span<const std::span<const std::uint32_t>> kinds,
+                            const FeatureColumn& work) {
+  double spread = 0.0;
+  double weight = 0.0;
+  for (const std::span<const std::uint32_t> members : kinds) {
+    if (members.size() < 2 * fewest_in_bin) continue;
+    const DurationsAtWork at = of_members(profile, work, members);
+    for (const std::vector<Eigen::Index>& bin : bins_by_work(at.work)) {
+      const Durations durations = at.durations(bin);
+      const double middle = median(durations);
+      spread += static_cast<double>(bin.size()) * (middle - lower_quartile(durations));
+      weight += static_cast<double>(bin.size()) * middle;
+    }
+  }
+  return weight > 0.0 ? spread / weight : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 std::optional<Durations> work_factors(const Durations& durations, const Durations& work) {
@@ -46,27 +101,12 @@ std::optional<Durations> work_factors(const Durations& durations, const Duration
   if (static_cast<std::size_t>(size) < fewest_in_bin * fewest_bins || durations.minCoeff() <= 0.0) return std::nullopt;
   const double least = work.minCoeff();
   if (least <= 0.0 || work.maxCoeff() <= least * (1.0 + least_spread)) return std::nullopt;
-  std::vector<Eigen::Index> by_work;
-  const std::size_t stride = 1 + static_cast<std::size_t>(size) / most_sorted;
-  for (Eigen::Index i = 0; i < size; i += static_cast<Eigen::Index>(stride)) by_work.push_back(i);
-  std::stable_sort(by_work.begin(), by_work.end(), [&](Eigen::Index a, Eigen::Index b) { return work[a] < work[b]; });
-  const std::size_t bins = std::min(most_bins, by_work.size() / fewest_in_bin);
 
-  // Equal amounts of work stay in one bin.
   std::vector<double> middles;
   std::vector<double> levels;
-  for (std::size_t from = 0, to = 0; from < by_work.size(); from = to) {
-    to = std::min(by_work.size(), from + by_work.size() / bins);
-    while (to < by_work.size() && work[by_work[to]] == work[by_work[to - 1]]) ++to;
-    if (to - from < fewest_in_bin) continue;
-    Durations members(static_cast<Eigen::Index>(to - from));
-    double sum = 0.0;
-    for (std::size_t i = from; i < to; ++i) {
-      members[static_cast<Eigen::Index>(i - from)] = durations[by_work[i]];
-      sum += work[by_work[i]];
-    }
-    middles.push_back(std::log(sum / static_cast<double>(to - from)));
-    levels.push_back(std::log(lower_quartile(members)));
+  for (const std::vector<Eigen::Index>& bin : bins_by_work(work)) {
+    middles.push_back(std::log(work(bin).mean()));
+    levels.push_back(std::log(lower_quartile(durations(bin))));
   }
   if (levels.size() < fewest_bins) return std::nullopt;
   if (middles.back() - middles.front() < least_spread) return std::nullopt;
@@ -84,13 +124,16 @@ std::optional<Durations> work_factors(const Durations& durations, const Duration
 
 std::optional<Durations> work_factors(const Profile& profile, const FeatureColumn& work,
                                       std::span<const std::uint32_t> members) {
-  Durations durations(static_cast<Eigen::Index>(members.size()));
-  Durations amounts(durations.size());
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    durations[static_cast<Eigen::Index>(i)] = static_cast<double>(profile.duration[members[i]]);
-    amounts[static_cast<Eigen::Index>(i)] = work.bins[work.bin_of(members[i])];
-  }
-  return work_factors(durations, amounts);
+  const DurationsAtWork at = of_members(profile, work, members);
+  return work_factors(at.durations, at.work);
+}
+
+const FeatureColumn& explaining_work(const Profile& profile, std::span<const std::span<const std::uint32_t>> kinds) {
+  const FeatureColumn& median_work = profile.features[index_of(Feature::compute)];
+  if (profile.largest_work.index.empty()) return median_work;
+  const double with_median = spread_at_equal_work(profile, kinds, median_work);
+  const double with_largest = spread_at_equal_work(profile, kinds, profile.largest_work);
+  return with_largest < much_less * with_median ? profile.largest_work : median_work;
 }
 
 }  // namespace halcyon

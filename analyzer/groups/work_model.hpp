@@ -1,4 +1,4 @@
-// The baseline within a group: how the undisturbed duration depends on the counted work.
+// How durations depend on the counted work: whose work it is, and the baseline within a group.
 #pragma once
 
 #include <cstdint>
@@ -21,5 +21,11 @@ std::optional<Durations> work_factors(const Durations& durations, const Duration
 /// The same for members of a group of the profile. `work`: as used for grouping.
 std::optional<Durations> work_factors(const Profile& profile, const FeatureColumn& work,
                                       std::span<const std::uint32_t> members);
+
+/// The compute feature that explains the durations of segments: the median over ranks, or the largest of any rank where
+/// durations at equal work spread much less with it. The median does not mind what disturbs the CPU time of one rank;
+/// but where ranks have unequal work of their own, all wait for the one that has most. `kinds`: the segments of each
+/// signature.
+const FeatureColumn& explaining_work(const Profile& profile, std::span<const std::span<const std::uint32_t>> kinds);
 
 }  // namespace halcyon

@@ -92,19 +92,20 @@ Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, doubl
   return undecided;
 }
 
-// The lower end falls by it, but not below what the kernel saw others take. If nothing else is left then, no verdict is
-// red.
+// The lower end falls by it, but not below what the kernel saw others take.
 void leave_open(MethodResult& result, const Undecided& undecided, double lost_at_least_seconds, double run_time) {
   double& low = result.interval_percent.low;
+  const bool was_green = verdict_of(low) == Verdict::green;
   low = std::min(low, std::max(low - percent_of_run(undecided.seconds(), run_time),
                                percent_of_run(lost_at_least_seconds, run_time)));
-  if (result.verdict == Verdict::red && verdict_of(low) == Verdict::green) result.verdict = Verdict::yellow;
+  result.may_be_own = !was_green && verdict_of(low) == Verdict::green;
 }
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
   result.probability_high = probability_high(result.interference_percent);
-  const bool says_nothing = analysis.no_verdict || spans_all_classes(result.interval_percent);
+  const bool says_nothing = analysis.no_verdict || (!result.may_be_own && spans_all_classes(result.interval_percent));
   result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
+  if (result.may_be_own && result.verdict == Verdict::red) result.verdict = Verdict::yellow;
 }
 
 // What can be counted before anything is estimated.
@@ -133,11 +134,6 @@ const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
   const auto found = std::lower_bound(judged.begin(), judged.end(), group,
                                       [](const JudgedGroup& one, std::uint32_t number) { return one.group < number; });
   return found != judged.end() && found->group == group ? &*found : nullptr;
-}
-
-bool Analysis::may_be_own() const {
-  return undecided.seconds() > 0.0 && verdict_of(result().interval_percent.low) == Verdict::green &&
-         verdict_of(result().interference_percent) != Verdict::green;
 }
 
 Interval Analysis::undisturbed_interval_seconds() const {
@@ -195,7 +191,6 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       result = result_of(candidate.name, estimate, run_time);
       if (is_chosen) take_over(analysis, grouping, groups, estimate);
     }
-    set_verdict(result, analysis);
     analysis.methods.push_back(result);
   }
   analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
@@ -204,6 +199,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     analysis.undecided = undecided_of(profile, analysis.breakdown, result.speed_percent);
     leave_open(result, analysis.undecided, least_wait_of_busy_threads(profile), run_time);
   }
+  for (MethodResult& result : analysis.methods) set_verdict(result, analysis);
   analysis.spent = spent.get();
   analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
   if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {

@@ -33,6 +33,8 @@ struct MethodResult {
   double instantaneous_percent() const { return interference_percent - continuous_percent - speed_percent; }
   Interval interval_percent;  // 90 %
   double probability_high = 0.0;
+  // The interval begins in green only since what was lost may be the program's own doing: then no verdict is red.
+  bool may_be_own = false;
   Verdict verdict = Verdict::unknown;
 };
 
@@ -75,8 +77,6 @@ struct Analysis {
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }
-  /// What was lost may be the program's own doing, for what is known.
-  bool may_be_own() const;
   /// From the 90 % interval of the excess.
   Interval undisturbed_interval_seconds() const;
 };

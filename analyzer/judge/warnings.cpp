@@ -107,7 +107,7 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
 
 // Each part that matters, with its seconds.
 void warn_of_own_doing(Analysis& analysis) {
-  if (analysis.no_verdict || !analysis.may_be_own()) return;
+  if (analysis.no_verdict || !analysis.result().may_be_own) return;
   std::vector<std::string> parts;
   const auto add = [&](double seconds, const char* what) {
     constexpr double least_share = 0.1;

@@ -229,18 +229,20 @@ bool may_be_the_last(int number, struct sigaction& now) {
   return kind == Kind::ending;
 }
 
-// What a signal does was set before MPI_Init, or by the program since. Where that is left to the system, at once or
-// after the handler has been called once (SA_RESETHAND), there is nothing that could save the records, and ours comes
-// before it, unseen: a program that calls the handler there was must not find one. All other handlers take the place of
-// ours.
-void look_at_what_was_set(int number) {
-  struct sigaction now {};
-  if (!may_be_the_last(number, now) || is_ours(now)) return;
-  if (!is_default(now) && (now.sa_flags & SA_RESETHAND) == 0) return;
+// A program that calls the handler there was must not find ours.
+void catch_unseen(const struct sigaction& now, int number) {
   CaughtSignal& signal = caught(hidden_layer, number);
   signal.next = now;
   signal.is_reset.store(false);
   signal.is_caught = catch_in_place_of(now, hidden_layer, number, is_default(now) ? flags_of_stack(number) : 0);
+}
+
+// Where the program leaves a signal to the system, at once or after the handler has been called once (SA_RESETHAND),
+// there is nothing that could save the records, and ours comes before it. All other handlers take the place of ours.
+void look_at_what_was_set(int number) {
+  struct sigaction now {};
+  if (!may_be_the_last(number, now) || is_ours(now)) return;
+  if (is_default(now) || (now.sa_flags & SA_RESETHAND) != 0) catch_unseen(now, number);
 }
 
 // A call of the program that sets what a signal does. `set` gets what the program has set before, if ours hides that.
@@ -280,7 +282,7 @@ void catch_signals() {
     struct sigaction now {};
     if (!may_be_the_last(number, now) || is_ours(now)) continue;
     if (is_default(now)) {
-      look_at_what_was_set(number);
+      catch_unseen(now, number);
       continue;
     }
     const std::size_t layer = caught(0, number).is_caught ? 1 : 0;

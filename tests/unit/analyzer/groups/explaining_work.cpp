@@ -1,10 +1,10 @@
-#include "analyzer/groups/explaining_work.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
+#include "analyzer/groups/grouping.hpp"
+#include "analyzer/groups/work_model.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {
@@ -40,7 +40,9 @@ Profile two_ranks(MakeStep step) {
   return profile;
 }
 
-bool is_largest(const Profile& profile) { return &explaining_work(profile) == &profile.largest_work; }
+bool is_largest(const Profile& profile) {
+  return &explaining_work(profile, group_by_signature(profile).all_members()) == &profile.largest_work;
+}
 
 TEST(ExplainingWork, IsTheLargestWhereRanksHaveUnequalWork) {
   std::uniform_real_distribution<double> share(0.5, 1.5);
