@@ -346,6 +346,11 @@ TEST(WaitsOfBusyThreads, DecideWhetherLongSegmentsWereDisturbed) {
   MethodResult result = by_default(profile);
   EXPECT_EQ(result.interval_percent.low, 0.0);
   EXPECT_EQ(result.verdict, Verdict::yellow);
+  EXPECT_TRUE(result.may_be_own);
+  set(profile, Evidence::work_beyond_least, 0.01 * lost(profile));  // which decides nothing
+  EXPECT_FALSE(by_default(profile).may_be_own);
+  EXPECT_EQ(by_default(profile).verdict, Verdict::red);
+  set(profile, Evidence::work_beyond_least, 1.1 * lost(profile));
   set(profile, Evidence::cpu_wait_of_others, lost(profile));
   result = by_default(profile);
   EXPECT_NEAR(result.interval_percent.low, 100.0 * lost(profile) / profile.run_time_seconds, 2.0);
