@@ -40,7 +40,8 @@ std::optional<StoppedBecause> why_stopped(const KnownSoFar& known, const Stoppin
                                           const SeriesProgress& progress) {
   const std::optional<StoppedBecause> limit = limit_reached(known.runs, rule, progress);
   const bool is_at_look = is_look(known.runs, rule.least_runs);
-  if ((limit || is_at_look) && is_below(known.half_width_percent, rule.within_percent)) return StoppedBecause::width;
+  const bool is_by_width = !rule.is_exact && (limit || is_at_look);
+  if (is_by_width && is_below(known.half_width_percent, rule.within_percent)) return StoppedBecause::width;
   if (progress.is_interrupted) return StoppedBecause::interrupted;
   if (limit) return limit;
   const bool is_floor_known = is_at_look && known.runs >= 2 * rule.least_runs;
@@ -70,7 +71,9 @@ Outlook outlook_of(const KnownSoFar& known, const StoppingRule& rule, const Seri
   if (further) outlook.possible_runs = known.runs + difference_or_zero(*further, progress.warm_up_left);
   outlook.most_further = further_runs(known.runs, rule, progress, progress.most_warm_up_left);
   if (!known.half_width_percent) return outlook;
-  const bool is_reached = outlook.stopped_because == StoppedBecause::width;
+  const bool is_reached =
+      outlook.stopped_because == StoppedBecause::width ||
+      (rule.is_exact && outlook.stopped_because && is_below(known.half_width_percent, rule.within_percent));
   if (is_reached) {
     outlook.expected_runs = known.runs;
   } else if (known.runs_needed) {  // at the next look at the earliest

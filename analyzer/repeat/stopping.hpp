@@ -32,6 +32,7 @@ struct StoppingRule {
   std::size_t least_runs = default_least_runs;  // that count; at least 2
   std::optional<std::size_t> most_runs;         // that finished and are no warm-up, with an estimate or without
   std::optional<double> most_seconds;           // since the series began
+  bool is_exact = false;                        // `most_runs` are made, however narrow the interval is before
 };
 
 /// Runs are looked at after `least_runs`, and then each time that there are at least 1.4 times as many as at the last
@@ -76,7 +77,8 @@ struct KnownSoFar {
 };
 KnownSoFar known_so_far(const MeanTime& mean);
 
-/// Width and floor are checked on the schedule; the width also when a limit ends the series. The series stops because
+/// Width and floor are checked on the schedule; the width also when a limit ends the series, unless the number of runs
+/// was asked for. The series stops because
 /// of its floor if that is above the width at a look with at least twice the minimum number of runs.
 /// `rule.within_percent` is also that of the mean.
 Outlook outlook_of(const KnownSoFar& known, const StoppingRule& rule, const SeriesProgress& progress);

@@ -22,17 +22,22 @@ Progress::~Progress() {
   if (on_terminal_) show_step("");
 }
 
-void Progress::begin(std::size_t run, const std::string& what) const {
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
-  if (expected_.empty()) {
-    const std::string so_far = "after " + duration_text(elapsed);
-    if (on_terminal_) {
-      show_step(fmt::format("run {}, {}: {}", run + 1, so_far, what));
-    } else {
-      tell(fmt::format("run {} ({}), {}", run + 1, what, so_far));
-    }
-    return;
+double Progress::elapsed_seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
+}
+
+void Progress::begin(const std::string& which, const std::string& what) const {
+  const std::string so_far = "after " + duration_text(elapsed_seconds());
+  if (on_terminal_) {
+    show_step(fmt::format("{}, {}: {}", which, so_far, what));
+  } else {
+    tell(fmt::format("{} ({}), {}", which, what, so_far));
   }
+}
+
+void Progress::begin(std::size_t run, const std::string& what) const {
+  if (expected_.empty()) return begin(fmt::format("run {}", run + 1), what);
+  const double elapsed = elapsed_seconds();
   const auto now = expected_.begin() + static_cast<std::ptrdiff_t>(run);
   const double done = std::accumulate(expected_.begin(), now, 0.0);
   const double left = std::accumulate(now, expected_.end(), 0.0);

@@ -19,8 +19,12 @@ class Progress {
 
   /// Runs count from 0.
   void begin(std::size_t run, const std::string& what) const;
+  /// A run of a series whose number is not known here: `which` is like "run 5".
+  void begin(const std::string& which, const std::string& what) const;
 
  private:
+  double elapsed_seconds() const;
+
   std::vector<double> expected_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
   bool on_terminal_;

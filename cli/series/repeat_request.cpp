@@ -29,6 +29,7 @@ Outcome<StoppingRule> rule_of(const RepeatOptions& options, const RepeatRequest&
   }
   const double within = request.precision.within_percent;
   StoppingRule rule{.within_percent = request.b ? versus_half_width_percent(within) : within};
+  rule.is_exact = options.exact_runs > 0;
   if (most > 0) {
     rule.most_runs = static_cast<std::size_t>(most);
     rule.least_runs = options.exact_runs > 0 ? *rule.most_runs : std::min(rule.least_runs, *rule.most_runs);

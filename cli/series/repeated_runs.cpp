@@ -311,7 +311,8 @@ Status make_runs_until_known(const RepeatRequest& request, RepeatedRuns& runs) {
     if (const std::optional<std::string> reason = reason_to_give_up(request, repetition, known))
       return Failure{*reason};
     const std::string name = name_of_run(request, number);
-    progress.begin(number, name + ", " + outlook_words(repetition));
+    const std::string outlook = outlook_words(repetition);
+    progress.begin(next_run_words(repetition), outlook.empty() ? name : name + ", " + outlook);
     const Outcome<std::optional<RunEnd>> end = make_run(request, name, number, runs);
     if (!end) return end.failure();
     if (!*end) continue;

@@ -31,6 +31,9 @@ std::string ratio_words(const TimeRatio& ratio) {
 // The mean that the series is to know.
 const MeanTime& answer_of(const Repetition& series) { return series.summary.undisturbed; }
 
+// What limits count.
+std::string_view unit_of(const Repetition& series) { return series.other ? "pair" : "run"; }
+
 // The half width at which a series stops.
 double enough_percent(const Repetition& series) {
   const double within = series.precision.within_percent;
@@ -245,7 +248,9 @@ std::string stopped_words(const Repetition& series) {
       return series.other ? "the interval is narrow enough (" + width + ") for a clear answer"
                           : "the interval is as narrow as asked for (" + width + ")";
     case StoppedBecause::time: return "the time is up (--for)";
-    case StoppedBecause::max_runs: return "the maximum number of runs is reached (--max-runs or --runs)";
+    case StoppedBecause::max_runs:
+      return series.rule.is_exact ? plural(*series.rule.most_runs, unit_of(series)) + " were asked for (--runs)"
+                                  : fmt::format("the maximum number of {}s is reached (--max-runs)", unit_of(series));
     case StoppedBecause::floor:
       return fmt::format("{} cannot be reached: the floor is {}, since the estimates of all runs {}may share an error",
                          width, percent_words(floor_percent(series)), series.other ? "of a program " : "");
@@ -403,12 +408,19 @@ std::string repetition_text(const Repetition& series) {
   return text + runs_table(series);
 }
 
+std::string next_run_words(const Repetition& series) {
+  const std::size_t made = series.runs.size() / (series.other ? 2 : 1);
+  if (!series.rule.is_exact) return fmt::format("run {}", series.runs.size() + 1);
+  return fmt::format("{} {} of {}", unit_of(series), made + 1, made + series.outlook.most_further.value_or(1));
+}
+
 std::string outlook_words(const Repetition& series) {
   const Outlook& outlook = series.outlook;
-  const auto more = [&series](std::size_t runs) { return plural(runs, series.other ? "pair" : "run") + " more"; };
+  const auto more = [&series](std::size_t runs) { return plural(runs, unit_of(series)) + " more"; };
   std::optional<double> width = answer_of(series).half_width_percent();
   if (series.other) width = series.other->versus.answer().half_width_percent();
   if (series.work) width = series.work->rate ? series.work->rate->half_width_percent() : std::nullopt;
+  if (series.rule.is_exact) return width ? fmt::format("±{} so far", percent_words(*width)) : "";
   const std::string so_far = width ? fmt::format("±{} so far, ", percent_words(*width)) : "";
   const std::string at_most = outlook.most_further ? ", at most " + more(*outlook.most_further) : "";
   if (!outlook.is_reachable && outlook.reachable_percent) {

@@ -71,7 +71,10 @@ VersusVerdict versus_verdict(const Repetition& series);
 /// The answer first, then the means and every run, in 80 columns.
 std::string repetition_text(const Repetition& series);
 
-/// "about 4 runs more, at most 7", or why the precision cannot be reached, for a waiting user.
+/// "run 5", or "pair 2 of 4" where so many were asked for: more where some do not count.
+std::string next_run_words(const Repetition& series);
+/// "about 4 runs more, at most 7", or why the precision cannot be reached, for a waiting user. Empty if the number of
+/// runs was asked for and nothing is known yet.
 std::string outlook_words(const Repetition& series);
 
 }  // namespace halcyon

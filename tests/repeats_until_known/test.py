@@ -184,8 +184,9 @@ class RepeatsUntilKnown(Repeating):
         self.assertNotIn("warm-up", reasons[2:])
         self.assertEqual(len(reasons), 2 + 2 * 2)
         self.assertGreaterEqual(result["versus"]["pairs_left_out"], 1)
-        self.assertIn("run 1 (a-001, the first runs show how many are needed, at most 3 pairs more)", finished.errors)
-        self.assertIn("at most 2 pairs more", finished.errors)
+        self.assertIn("halcyon: pair 1 of 3 (a-001), after", finished.errors)
+        self.assertIn("halcyon: pair 2 of 3 (", finished.errors)
+        self.assertIn("2 pairs were asked for (--runs)", finished.output)
 
     def test_work_that_makes_no_difference_is_told(self):
         program = self.script(f"[ -n \"$1\" ] && exec $program {STEPS} {MILLISECONDS}")

@@ -363,6 +363,16 @@ TEST(Stopping, IsByTheLimitsThatWereSet) {
   EXPECT_EQ(outlook_of(known(6, 2.0, 30), rule, {10.0, 1.0, true}).stopped_because, StoppedBecause::interrupted);
 }
 
+TEST(Stopping, IsByTheNumberThatWasAskedForHoweverNarrowTheIntervalIs) {
+  const StoppingRule rule{
+      .within_percent = 1.0, .least_runs = 4, .most_runs = 4, .most_seconds = 1000.0, .is_exact = true};
+  EXPECT_EQ(outlook_of(known(3, 0.1, 2), rule, {}).stopped_because, std::nullopt);
+  EXPECT_EQ(outlook_of(known(4, 0.1, 2), rule, {}).stopped_because, StoppedBecause::max_runs);
+  EXPECT_EQ(outlook_of(known(4, 0.1, 2), rule, {}).expected_runs, 4U);
+  EXPECT_EQ(outlook_of(known(4, 2.0, 30), rule, {}).stopped_because, StoppedBecause::max_runs);
+  EXPECT_EQ(outlook_of(known(3, 0.1, 2), rule, {950.0, 100.0, false}).stopped_because, StoppedBecause::time);
+}
+
 TEST(Stopping, CountsRunsWithoutAnEstimate) {
   const StoppingRule rule{.within_percent = 1.0, .most_runs = 8};
   EXPECT_EQ(outlook_of(known(6, 2.0, 30), rule, {.without_estimate = 2}).stopped_because, StoppedBecause::max_runs);

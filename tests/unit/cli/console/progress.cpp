@@ -23,6 +23,9 @@ TEST(Progress, OfKnownLengthSaysHowManyRunsThereAreAndHowLongTheyTake) {
 TEST(Progress, OfUnknownLengthSaysHowManyRunsThereWere) {
   const Progress progress;
   EXPECT_EQ(said_at(progress, 6), "halcyon: run 7 (quiet), after 0 s\n");
+  ::testing::internal::CaptureStderr();
+  progress.begin("pair 2 of 4", "a-002");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "halcyon: pair 2 of 4 (a-002), after 0 s\n");
 }
 
 }  // namespace

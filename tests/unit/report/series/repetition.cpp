@@ -128,6 +128,37 @@ TEST(RepetitionText, TellsTheFloorOnceIfItEndedTheSeries) {
   EXPECT_FALSE(says(series, " floor ±"));
 }
 
+// Half of the runs that were asked for are made.
+Repetition half_of(Repetition series) {
+  const std::size_t made = series.runs.size() / (series.other ? 2 : 1);
+  series.rule = {.least_runs = 2 * made, .most_runs = 2 * made, .is_exact = true};
+  series.outlook.most_further = made;
+  return series;
+}
+
+TEST(RepetitionText, TellsThatSoManyRunsWereAskedFor) {
+  Repetition of_one = half_of(of_one_program());
+  of_one.outlook.stopped_because = StoppedBecause::max_runs;
+  EXPECT_TRUE(says(of_one, "stopped because 16 runs were asked for (--runs)"));
+  Repetition of_two = half_of(of_two_programs());
+  of_two.outlook.stopped_because = StoppedBecause::max_runs;
+  EXPECT_TRUE(says(of_two, "stopped because 16 pairs were asked for (--runs)"));
+  of_two.rule.is_exact = false;
+  EXPECT_TRUE(says(of_two, "stopped because the maximum number of pairs is reached (--max-runs)"));
+}
+
+TEST(Outlook, TellsHowManyOfTheRunsThatWereAskedForAreMade) {
+  Repetition series = half_of(of_one_program());
+  EXPECT_EQ(next_run_words(series), "run 9 of 16");
+  EXPECT_EQ(outlook_words(series).rfind("±", 0), 0U);
+  EXPECT_TRUE(outlook_words(series).ends_with(" % so far")) << outlook_words(series);
+  series.runs.resize(1);
+  evaluate(series);
+  EXPECT_EQ(outlook_words(series), "");
+  EXPECT_EQ(next_run_words(half_of(of_two_programs())), "pair 9 of 16");
+  EXPECT_EQ(next_run_words(of_two_programs()), "run 17");
+}
+
 TEST(RepetitionText, ExplainsWhyAMeanOrTheRunsItNeedsAreUnknown) {
   EXPECT_FALSE(says(of_one_program(), "–:"));
   EXPECT_TRUE(says(with_reach(0.03), "–: no number of runs is enough: the floor"));
