@@ -269,6 +269,16 @@ std::size_t ranks_not_measured(const Profile& profile) {
   return count;
 }
 
+std::string words_of(const CrowdedCores& crowded, const Profile& profile) {
+  const std::string cores = plural(static_cast<std::uint64_t>(crowded.cores), "core");
+  if (crowded.bound_rank) {
+    return fmt::format("rank {} with {:.1f} busy threads was bound to {}", *crowded.bound_rank, crowded.threads, cores);
+  }
+  const double each = crowded.threads / static_cast<double>(crowded.ranks);
+  return fmt::format("{} with {:.1f} busy threads{} ran on {}{}", plural(crowded.ranks, "rank"), each,
+                     crowded.ranks == 1 ? "" : " each", cores, profile.hosts().size() > 1 ? " of " + crowded.host : "");
+}
+
 }  // namespace
 
 std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
@@ -289,12 +299,7 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   };
   wait(Evidence::cpu_wait, "the ranks");
   wait(Evidence::cpu_wait_of_others, "their other threads");
-  if (has_more_threads_than_cores(profile)) {
-    double most = 0.0;  // NaN is not above
-    for (const double threads : profile.evidence[index_of(Evidence::busy_threads)])
-      most = threads > most ? threads : most;
-    clauses.add(fmt::format("up to {:.1f} threads of a rank were busy at a time, which is more than the cores", most));
-  }
+  if (const std::optional<CrowdedCores> crowded = crowded_cores(profile)) clauses.add(words_of(*crowded, profile));
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");
   if (const std::size_t ranks = ranks_not_measured(profile); ranks > 0) {

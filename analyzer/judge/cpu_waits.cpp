@@ -18,21 +18,30 @@ bool has_more_ranks_than_cores(const Profile& profile) {
   return false;
 }
 
-bool has_more_threads_than_cores(const Profile& profile) {
+std::optional<CrowdedCores> crowded_cores(const Profile& profile) {
   const std::vector<double>& cpus = profile.evidence[index_of(Evidence::cpus)];
   const std::vector<double>& own_cpus = profile.evidence[index_of(Evidence::own_cpus)];
   const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
   constexpr double more = 0.5;  // a mean over the run, in which a thread may have slept now and then
-  std::map<std::string, double> of_host;
+  std::map<std::string, CrowdedCores> of_host;
   for (std::size_t rank = 0; rank < threads.size(); ++rank) {  // NaN is not above
-    if (threads[rank] > 1.0 && rank < own_cpus.size() && threads[rank] > own_cpus[rank] + more) return true;
-    of_host[profile.rank_host[rank]] += threads[rank] > 1.0 ? threads[rank] : 1.0;
+    const std::string& host = profile.rank_host[rank];
+    if (threads[rank] > 1.0 && rank < own_cpus.size() && threads[rank] > own_cpus[rank] + more) {
+      return CrowdedCores{.host = host, .bound_rank = rank, .threads = threads[rank], .cores = own_cpus[rank]};
+    }
+    CrowdedCores& all = of_host.try_emplace(host, CrowdedCores{.host = host, .ranks = 0}).first->second;
+    ++all.ranks;
+    all.threads += threads[rank] > 1.0 ? threads[rank] : 1.0;
   }
   for (std::size_t rank = 0; rank < std::min(cpus.size(), threads.size()); ++rank) {
-    if (threads[rank] > 1.0 && cpus[rank] >= 1.0 && of_host[profile.rank_host[rank]] > cpus[rank] + more) return true;
+    CrowdedCores& all = of_host.at(profile.rank_host[rank]);
+    all.cores = cpus[rank];
+    if (threads[rank] > 1.0 && cpus[rank] >= 1.0 && all.threads > cpus[rank] + more) return all;
   }
-  return false;
+  return std::nullopt;
 }
+
+bool has_more_threads_than_cores(const Profile& profile) { return crowded_cores(profile).has_value(); }
 
 namespace {
 

@@ -1,6 +1,10 @@
 // What the operating system says about waits: for a CPU, and those that the program may have made itself.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <string>
+
 #include "analyzer/judge/breakdown.hpp"
 #include "libprofile/format/profile.hpp"
 
@@ -17,8 +21,17 @@ struct Undecided {
 
 /// On any host. Uses the cores to which ranks were bound.
 bool has_more_ranks_than_cores(const Profile& profile);
-/// Whether the threads of some rank that were busy at a time are more than the CPUs to which it is bound, or those of
-/// all ranks of a host more than its CPUs. False if a recorder before schema version 5 did not count them.
+/// More busy threads than cores: those of one rank that is bound, or of all ranks of a host.
+struct CrowdedCores {
+  std::string host;
+  std::optional<std::size_t> bound_rank;
+  std::size_t ranks = 1;
+  double threads = 0.0;  // of these ranks together that were busy at a time
+  double cores = 0.0;
+};
+/// Where the threads of a rank that were busy at a time are more than the CPUs to which it is bound, or else those of
+/// all ranks of a host more than its CPUs. Nothing if a recorder before schema version 5 did not count them.
+std::optional<CrowdedCores> crowded_cores(const Profile& profile);
 bool has_more_threads_than_cores(const Profile& profile);
 /// The longest time that any rank was ready to run while others had the CPU, in s. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);

@@ -36,6 +36,21 @@ TEST(HostEvidence, NamesTheHostOfRetransmissionsOnlyWhereOneStandsOut) {
   EXPECT_EQ(host_evidence_words(profile), "100 TCP retransmissions (55 % on c)");
 }
 
+TEST(Evidence, SaysWhichThreadsAreMoreThanWhichCores) {
+  Profile profile = uniform_profile(100, 1.0);
+  const auto words = [&profile](std::vector<double> threads, double own_cpus, double cpus) {
+    profile.evidence[index_of(Evidence::busy_threads)] = std::move(threads);
+    profile.evidence[index_of(Evidence::own_cpus)] = {own_cpus, own_cpus};
+    profile.evidence[index_of(Evidence::cpus)] = {cpus, cpus};
+    return evidence_words(profile, Breakdown{});
+  };
+  EXPECT_EQ(words({2.0, 2.0}, 2.0, 2.0), "2 ranks with 2.0 busy threads each ran on 2 cores");
+  EXPECT_EQ(words({1.0, 1.9}, 1.0, 64.0), "rank 1 with 1.9 busy threads was bound to 1 core");
+  EXPECT_EQ(words({2.0, 2.0}, 2.0, 4.0), "");
+  profile.rank_host = {"left", "right"};
+  EXPECT_EQ(words({1.0, 3.0}, 4.0, 2.0), "1 rank with 3.0 busy threads ran on 2 cores of right");
+}
+
 TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
   const Profile profile = uniform_profile(100, 1.0);
   const auto json = report_json("run.h5", profile, analyze(profile, "paper"));
