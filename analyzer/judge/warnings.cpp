@@ -60,8 +60,9 @@ std::optional<std::string> slow_words(const Analysis& analysis, std::initializer
     const std::optional<ProbeDisplacement>& displacement = analysis.probes[index_of(probe)];
     if (!displacement || displacement->speed_percent() >= slowest) continue;
     slowest = displacement->speed_percent();
-    words = fmt::format("{} on {} had only {:.0f} % of its best known speed before and after the run",
-                        probe_infos[index_of(probe)].words, displacement->host, slowest);
+    words = fmt::format("{} on {} had only {:.0f} % of {} best known speed before and after the run",
+                        probe_infos[index_of(probe)].words, displacement->host, slowest,
+                        probe == Probe::registers ? "their" : "its");
   }
   return words;
 }

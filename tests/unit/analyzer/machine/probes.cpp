@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "analyzer/judge/analysis.hpp"
 #include "tests/unit/synthetic_profile.hpp"
@@ -89,6 +90,13 @@ TEST(ProbeDisplacement, IsAWarningWhereItIsLarge) {
   EXPECT_EQ(codes(profile), std::vector<std::string>{"slow-memory"});
   profile.probes[index_of(Probe::memory_latency)].known = {100e-9, 180e-9, 100e-9};
   EXPECT_TRUE(codes(profile).empty());
+}
+
+TEST(ProbeDisplacement, OfRegistersIsOfSeveralThings) {
+  Profile profile = probed_profile();
+  std::swap(profile.probes[index_of(Probe::memory_latency)], profile.probes[index_of(Probe::registers)]);
+  EXPECT_EQ(analyze(profile, "paper").warnings.front().message,
+            "registers on right had only 50 % of their best known speed before and after the run");
 }
 
 TEST(KnownHost, KeepsTheBestOfAllRuns) {
