@@ -16,7 +16,6 @@
 #include "libprofile/shared/output_file.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"
-#include "report/words.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -57,7 +56,6 @@ bool tell_verdict(const std::string& file, const RunOptions& options) {
     return false;
   }
   std::fputs(closing_lines(judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
-  if (judged->analysis.known_runs) tell(known_runs_words(judged->profile));
   if (known) complaint = keep(*known, *judged, file);
   if (!complaint.empty()) tell(complaint);
   std::string details = "details: halcyon report " + as_typed({shown_path(file)});

@@ -188,9 +188,9 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
   rows.push_back({"matched", fmt::format("{:.1f} % of the run time", run_a.matched_percent),
                   fmt::format("{:.1f} %", run_b.matched_percent)});
   text += "\n" + table(rows) +
-          wrapped("displacement", fmt::format("{}, {:.1f} % of A's run time: A's typical segments minus B's ({})",
+          wrapped("displacement", fmt::format("{}, {} % of A's run time: A's typical segments minus B's ({})",
                                               seconds(comparison.displacement_seconds),
-                                              percent_of_run_time(comparison.displacement_seconds, run_a),
+                                              decimal(percent_of_run_time(comparison.displacement_seconds, run_a), 1),
                                               in_words(comparison.displacement_interval_seconds)));
   return text + groups_text(a.profile, comparison);
 }

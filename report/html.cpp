@@ -70,16 +70,16 @@ std::string verdict_section(const RunOnPage& run) {
                            svg::escaped(info_of_warning(run.analysis.no_verdict->reason.code).remedy));
   } else {
     content += fmt::format(
-        "<div class=\"figures\"><p><b class=\"number\">{:.1f} %</b> of the run time {}"
-        "<br><span class=\"soft\">90 % interval {:.1f} to {:.1f} %; probability that the run is highly disturbed: "
+        "<div class=\"figures\"><p><b class=\"number\">{} %</b> of the run time {}"
+        "<br><span class=\"soft\">90 % interval {} to {} %; probability that the run is highly disturbed: "
         "{:.0f} "
         "%</span></p>\n"
         "<p><b class=\"number\">{}</b> is the estimated undisturbed run time<br><span class=\"soft\">90 % interval {} "
         "to "
         "{}; the run took {}</span></p></div>\n",
-        result.interference_percent, origin_words(result), result.interval_percent.low, result.interval_percent.high,
-        100.0 * result.probability_high, seconds(run.analysis.undisturbed_time_seconds()),
-        seconds(run.analysis.undisturbed_interval_seconds().low),
+        decimal(result.interference_percent, 1), origin_words(result), decimal(result.interval_percent.low, 1),
+        decimal(result.interval_percent.high, 1), 100.0 * result.probability_high,
+        seconds(run.analysis.undisturbed_time_seconds()), seconds(run.analysis.undisturbed_interval_seconds().low),
         seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
     if (run.analysis.cause) {
       content += fmt::format(
@@ -346,10 +346,10 @@ std::string reproduce_section(const RunOnPage& run) {
   std::string methods;
   for (const MethodResult& method : run.analysis.methods) {
     methods += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td class=\"number\">{:.1f} %</td><td class=\"number\">{:.1f} to {:.1f} %</td>"
+        "<tr><th scope=\"row\">{}</th><td class=\"number\">{} %</td><td class=\"number\">{} to {} %</td>"
         "<td>{}</td><td>{}</td></tr>\n",
-        method.name, method.interference_percent, method.interval_percent.low, method.interval_percent.high,
-        name_of(method.verdict),
+        method.name, decimal(method.interference_percent, 1), decimal(method.interval_percent.low, 1),
+        decimal(method.interval_percent.high, 1), name_of(method.verdict),
         method.name != run.analysis.result().name ? ""
         : method.verdict == Verdict::unknown      ? "no verdict"
                                                   : "used for the verdict");

@@ -98,8 +98,9 @@ std::string rate_words(const JobView& job) {
 
 std::string interference_words(const JobView& job) {
   if (!job.interference) return "-";
-  return fmt::format("{:.1f} % ({:.1f} to {:.1f})", job.interference->percent, job.interference->interval_percent.low,
-                     job.interference->interval_percent.high);
+  const Interval& interval = job.interference->interval_percent;
+  return fmt::format("{} % ({} to {})", decimal(job.interference->percent, 1), decimal(interval.low, 1),
+                     decimal(interval.high, 1));
 }
 
 std::string sparkline(const std::vector<RateAt>& history, double now_seconds, std::size_t columns) {
@@ -138,10 +139,11 @@ std::string job_text(const JobView& job) {
                                             job.history.size() > 1 ? "  " + line : ""));
   }
   if (job.interference) {
-    text += wrapped("interference",
-                    fmt::format("{:.1f} % so far (90 % interval {:.1f} to {:.1f}), from {:.0f} % of the time",
-                                job.interference->percent, job.interference->interval_percent.low,
-                                job.interference->interval_percent.high, job.interference->coverage_percent));
+    text +=
+        wrapped("interference",
+                fmt::format("{} % so far (90 % interval {} to {}), from {:.0f} % of the time",
+                            decimal(job.interference->percent, 1), decimal(job.interference->interval_percent.low, 1),
+                            decimal(job.interference->interval_percent.high, 1), job.interference->coverage_percent));
   } else {
     text += wrapped("interference", "not known yet: too few segments repeat");
   }

@@ -61,6 +61,7 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   }
   text.insert(beginning.size() + name_of(result.verdict).size(), style.off).insert(beginning.size(), style.on);
   if (analysis.cause) text += filled(beginning, beginning.size(), cause_words(*analysis.cause));
+  if (analysis.known_runs) text += filled(beginning, beginning.size(), known_runs_words(profile));
   return text;
 }
 

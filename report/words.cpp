@@ -63,10 +63,16 @@ Unit unit_of(double value) {
 
 }  // namespace
 
+std::string decimal(double value, int digits) {
+  std::string text = fmt::format("{:.{}f}", value, digits);
+  if (text.find_first_not_of("-0.") == std::string::npos && text.front() == '-') text.erase(0, 1);
+  return text;
+}
+
 std::string seconds(double value) {
   if (value == 0.0) return "0 s";
   const Unit unit = unit_of(value);
-  return fmt::format("{:.{}f} {}", value / unit.seconds, unit.digits, unit.name);
+  return fmt::format("{} {}", decimal(value / unit.seconds, unit.digits), unit.name);
 }
 
 std::string duration_text(double seconds) {
@@ -112,8 +118,8 @@ std::string_view origin_words(const MethodResult& result) {
 }
 
 std::string with_interval(const MethodResult& result) {
-  return fmt::format("{:.1f} % (90 % interval {:.1f} to {:.1f})", result.interference_percent,
-                     result.interval_percent.low, result.interval_percent.high);
+  return fmt::format("{} % (90 % interval {} to {})", decimal(result.interference_percent, 1),
+                     decimal(result.interval_percent.low, 1), decimal(result.interval_percent.high, 1));
 }
 
 std::string parts_words(const MethodResult& result) {
@@ -175,12 +181,14 @@ std::string known_runs_words(const Profile& profile) {
   const std::string of = fmt::format("the best of {} of this work",
                                      plural(known.of_parts ? known.of_parts->runs : known.runs, "known run"));
   const auto between = [](double low, double high) {
-    return fmt::format("(90 % interval {:.1f} to {:.1f} %)", low, high);
+    return fmt::format("(90 % interval {} to {} %)", decimal(low, 1), decimal(high, 1));
   };
   constexpr double least_told_percent = 0.1;
-  if (!excludes_zero(interval) || std::abs(slower) < least_told_percent) {
-    return fmt::format("as fast as {}, {:+.1f} % {}", of, slower,
-                       between(percent(interval.low), percent(interval.high)));
+  const bool is_unknown = !excludes_zero(interval);
+  if (is_unknown || std::abs(slower) < least_told_percent) {
+    const std::string by = decimal(slower, 1);
+    return fmt::format("{} {}: {}{} % {}", is_unknown ? "not known to be slower than" : "as fast as", of,
+                       by.starts_with('-') ? "" : "+", by, between(percent(interval.low), percent(interval.high)));
   }
   if (slower > 0.0) {
     return fmt::format("slower than {} by {:.1f} % of its time {}", of, slower,

@@ -12,6 +12,9 @@
 
 namespace halcyon {
 
+/// With so many digits after the point. What rounds to zero has no sign.
+std::string decimal(double value, int digits);
+
 /// A time in the unit that suits its size.
 std::string seconds(double value);
 /// 45 s, 3 min 20 s, 2 h 5 min

@@ -16,7 +16,7 @@ constexpr const char* nothing = "–";
 
 std::string percent_words(double value) {
   const double size = std::abs(value);
-  return fmt::format("{:.{}f} %", value, size >= 9.95 ? 0 : size >= 0.095 || size == 0.0 ? 1 : 3);
+  return decimal(value, size >= 9.95 ? 0 : size >= 0.095 || size == 0.0 ? 1 : 3) + " %";
 }
 
 std::string interval_words(const Interval& interval) {

@@ -128,10 +128,20 @@ TEST(ReportText, SaysHowTheRunComparesWithKnownOnes) {
             "faster than the best of 2 known runs of this work by 4.8 % of their time (90 % interval 3.8 to 5.7 %)");
   EXPECT_EQ(words(-137.9, -219.0, -57.0),
             "faster than the best of 2 known runs of this work by 58.0 % of their time (90 % interval 36.3 to 68.7 %)");
-  EXPECT_EQ(words(0.5, -1.0, 1.0),
-            "as fast as the best of 2 known runs of this work, +0.5 % (90 % interval -1.0 to 1.0 %)");
-  EXPECT_NE(report_text("run.h5", profile, analyze(profile, "paper"), Colour::never).find("as fast as the best of 2"),
+  EXPECT_EQ(words(0.05, 0.02, 0.08),
+            "as fast as the best of 2 known runs of this work: +0.1 % (90 % interval 0.0 to 0.1 %)");
+  EXPECT_EQ(words(33.9, -8.2, 38.7),
+            "not known to be slower than the best of 2 known runs of this work: +33.9 % (90 % interval -7.6 to 38.7 "
+            "%)");
+  EXPECT_EQ(words(-0.01, -0.02, 0.03),
+            "not known to be slower than the best of 2 known runs of this work: +0.0 % (90 % interval 0.0 to 0.0 %)");
+  const Analysis analysis = analyze(profile, "paper");
+  EXPECT_NE(report_text("run.h5", profile, analysis, Colour::never).find("not known to be slower than the best of 2"),
             std::string::npos);
+  EXPECT_NE(closing_lines(profile, analysis, Colour::never)
+                .find("\nhalcyon: not known to be slower than the best of 2 known runs of this work:\n         +0.0 %"),
+            std::string::npos)
+      << closing_lines(profile, analysis, Colour::never);
 }
 
 // Ten delays of a second on rank 1, in point-to-point calls, half of it off the CPU.
@@ -241,6 +251,18 @@ TEST(ReportText, TellsACallSiteByFunctionAndLineWhereTheyAreKnown) {
 TEST(ReportText, ListsNoMethodsWhereThereWasNothingToJudge) {
   const Profile profile = uniform_profile(1, 5.0);
   EXPECT_EQ(report_text("run.h5", profile, analyze(profile, "paper"), Colour::never).find("methods"),
+            std::string::npos);
+}
+
+TEST(Words, HaveNoNegativeZero) {
+  EXPECT_EQ(decimal(-0.04, 1), "0.0");
+  EXPECT_EQ(decimal(-0.06, 1), "-0.1");
+  EXPECT_EQ(decimal(-0.4, 0), "0");
+  EXPECT_EQ(decimal(0.04, 1), "0.0");
+  EXPECT_EQ(seconds(-1e-9), "0.00 µs");
+  Profile a = uniform_profile(100, 1.0);
+  const Profile b = uniform_profile(100, 1.0001);
+  EXPECT_NE(comparison_text({"a.h5", a}, {"b.h5", b}, compare(a, b)).find(", 0.0 % of A's run time"),
             std::string::npos);
 }
 
