@@ -10,11 +10,36 @@
 
 #include "cli/command_line.hpp"
 #include "cli/commands.hpp"
+#include "cli/describe/description.hpp"
 #include "cli/explanation.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/suggestion.hpp"
 
 namespace halcyon::cli {
+namespace {
+
+// The command whose words were wrong: the last one that was named.
+const CLI::App& innermost(const CLI::App& app) {
+  const std::vector<CLI::App*> named = app.get_subcommands();
+  return named.empty() ? app : innermost(*named.front());
+}
+
+// What is wrong with a command line. Where CLI11 speaks of the inside of a program, our words for what to type.
+std::string words_of(const CLI::ParseError& error, const CLI::App& command, const Commands& commands) {
+  const std::string words = error.what();
+  const bool lacks_value = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  const std::string name = words.substr(0, words.find(':'));
+  const CLI::Option* const option = lacks_value ? command.get_option_no_throw(name) : nullptr;
+  if (option == nullptr) return words;
+  if (option->count() > 1) return name + " may be given only once";
+  for (const DescribedArgument& described : describe(command, commands).options) {
+    const bool is_it = std::find(described.names.begin(), described.names.end(), name) != described.names.end();
+    if (is_it) return name + " has no value: type " + name + " " + described.value.placeholder;
+  }
+  return words;
+}
+
+}  // namespace
 
 int run_command_line(int argc, char** argv) try {
   // `halcyon help COMMAND` is `halcyon COMMAND --help`.
@@ -43,7 +68,8 @@ int run_command_line(int argc, char** argv) try {
   if (dashes != end) program.assign(dashes + 1, end);
   const bool is_known =
       !app->get_subcommands([&](const CLI::App* command) { return command->get_name() == subcommand; }).empty();
-  const std::string see = " (see halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help)";
+  const std::string help_of_command = "halcyon " + (is_known ? std::string(subcommand) + " " : "") + "--help";
+  const std::string see = " (see " + help_of_command + ")";
   const bool is_other_word = !is_known && !subcommand.empty() && subcommand.front() != '-';
   // What was meant if a launcher is not behind the "--" of a command.
   const auto launch_meant = [&](const std::string& command, char** from) {
@@ -80,13 +106,24 @@ int run_command_line(int argc, char** argv) try {
         return fail("put the launcher and its program behind '--'" + meant);
       }
     }
-    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) return fail(error.what() + see);
+    const CLI::App& command = innermost(*app);
+    if (command.get_require_subcommand_min() > 0 && dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+      const std::vector<std::string> others = app->remaining(true);
+      if (others.empty() || others.front().starts_with("-")) {
+        return fail("a command is required: " + help_of_command + " lists them");
+      }
+      const std::string& word = others.front();
+      return fail("there is no command '" + std::string(subcommand) + " " + word + "'" +
+                  did_you_mean(word, command_names(command)) + see);
+    }
+    if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr) {
+      return fail(words_of(error, command, commands) + see);
+    }
     const std::string unexpected = app->remaining(true).empty() ? "" : app->remaining(true).front();
     if (launches && dashes == end && !unexpected.starts_with("-")) {
       return fail("put the program that it starts behind '--'" + see);
     }
-    const CLI::App* const command = is_known ? app->get_subcommand(std::string(subcommand)) : app.get();
-    return fail(error.what() + did_you_mean(unexpected, option_names(*command)) + see);
+    return fail(error.what() + did_you_mean(unexpected, option_names(command)) + see);
   }
   return commands.chosen(program);
 } catch (const std::exception& error) {

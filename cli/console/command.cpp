@@ -1,10 +1,23 @@
 #include "cli/console/command.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "cli/console/output.hpp"
 
 namespace halcyon::cli {
+namespace {
+
+// As CLI11 reads it for an option.
+template <class Number>
+bool is_whole_number(const std::string& text, Number& value) {
+  return CLI::detail::lexical_cast(text, value);
+}
+
+}  // namespace
 
 Option Option::required() const {
   option_->required();
@@ -32,12 +45,24 @@ Option Option::output_file_or_stdout() const {
 }
 
 Option Option::one_of(const std::vector<std::string>& values) const {
-  option_->check(CLI::IsMember(values));
+  // CLI11's check, from whose description help is made, with words of ours.
+  CLI::Validator is_one_of = CLI::IsMember(values);
+  is_one_of.operation([values](const std::string& text) {
+    if (std::find(values.begin(), values.end(), text) != values.end()) return std::string();
+    return fmt::format("'{}' is not {} or {}", text, fmt::join(values.begin(), values.end() - 1, ", "), values.back());
+  });
+  option_->check(is_one_of);
   return *this;
 }
 
 Option Option::from_to(int least, int most) const {
-  option_->check(CLI::Range(least, most));
+  CLI::Validator is_within = CLI::Range(least, most);
+  is_within.operation([least, most](const std::string& text) {
+    int value = 0;
+    if (is_whole_number(text, value) && value >= least && value <= most) return std::string();
+    return fmt::format("'{}' is not a whole number from {} to {}", text, least, most);
+  });
+  option_->check(is_within);
   return *this;
 }
 
@@ -81,7 +106,11 @@ Option Command::option(const std::string& names, int& value, const std::string& 
 }
 
 Option Command::option(const std::string& names, std::uint64_t& value, const std::string& description) const {
-  return Option(*app_->add_option(names, value, description));
+  return Option(*app_->add_option(names, value, description)).check([](const std::string& text) {
+    std::uint64_t number = 0;
+    return is_whole_number(text, number) && !text.starts_with('-') ? std::string()
+                                                                   : "'" + text + "' is not a whole number from 0";
+  });
 }
 
 void Command::flag(const std::string& names, bool& value, const std::string& description) const {

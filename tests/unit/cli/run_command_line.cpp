@@ -1,0 +1,62 @@
+// What is said of a command line that is wrong: what to type, in the words of the help.
+#include "cli/run_command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+using namespace halcyon::cli;
+
+// The error of `halcyon WORDS`.
+std::string said_to(std::vector<std::string> words) {
+  words.insert(words.begin(), "halcyon");
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(run_command_line(static_cast<int>(arguments.size()), arguments.data()), 2);
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST(CommandLine, WithoutACommandIsToldWhereTheyAreListed) {
+  EXPECT_EQ(said_to({}), "halcyon: a command is required: halcyon --help lists them\n");
+  EXPECT_EQ(said_to({"baselines"}), "halcyon: a command is required: halcyon baselines --help lists them\n");
+  EXPECT_EQ(said_to({"baselines", "--all"}), "halcyon: a command is required: halcyon baselines --help lists them\n");
+  EXPECT_EQ(said_to({"baselines", "forgt"}),
+            "halcyon: there is no command 'baselines forgt'. Did you mean: forget? (see halcyon baselines --help)\n");
+}
+
+TEST(CommandLine, OfAnOptionWithoutItsValueIsToldWhatToType) {
+  EXPECT_EQ(said_to({"report", "run.h5", "--html"}),
+            "halcyon: --html has no value: type --html FILE (see halcyon report --help)\n");
+  EXPECT_EQ(said_to({"report", "run.h5", "--fail-on"}),
+            "halcyon: --fail-on has no value: type --fail-on yellow|red (see halcyon report --help)\n");
+  EXPECT_EQ(said_to({"repeat", "-r"}), "halcyon: --runs has no value: type --runs N (see halcyon repeat --help)\n");
+  EXPECT_EQ(said_to({"baselines", "export", "-o"}),
+            "halcyon: --output has no value: type --output FILE (see halcyon baselines --help)\n");
+}
+
+TEST(CommandLine, OfAnOptionThatIsGivenTwiceIsToldSo) {
+  EXPECT_EQ(said_to({"repeat", "-r", "5", "--runs", "6"}),
+            "halcyon: --runs may be given only once (see halcyon repeat --help)\n");
+}
+
+TEST(CommandLine, OfAWrongValueIsToldWhichAreRight) {
+  EXPECT_EQ(said_to({"report", "run.h5", "--fail-on", "purple"}),
+            "halcyon: --fail-on: 'purple' is not yellow or red (see halcyon report --help)\n");
+  EXPECT_EQ(said_to({"report", "run.h5", "--method", "magic"}),
+            "halcyon: --method: 'magic' is not compound, paper or mode (see halcyon report --help)\n");
+  for (const std::string wrong : {"abc", "1", "2.5", "100001", "99999999999999999999"}) {
+    EXPECT_EQ(said_to({"repeat", "--runs", wrong}), "halcyon: --runs: '" + wrong +
+                                                        "' is not a whole number from 2 to 100000 "
+                                                        "(see halcyon repeat --help)\n");
+  }
+  for (const std::string wrong : {"abc", "-1"}) {
+    EXPECT_EQ(said_to({"disturb", "cpu", "--seed=" + wrong}),
+              "halcyon: --seed: '" + wrong + "' is not a whole number from 0 (see halcyon disturb --help)\n");
+  }
+}
+
+}  // namespace
