@@ -290,12 +290,13 @@ int publish(const WatchOptions& options) {
 }
 
 int watch(const WatchOptions& options) {
-  if (const std::optional<std::string> objection = objection_to(options)) return fail(*objection);
-  if (!options.publish.empty()) return publish(options);
+  // What is wrong within an option comes before what is missing beside it.
   const Outcome<std::vector<Condition>> warn_if = conditions_of("--warn-if", options.warn_if);
   if (!warn_if) return fail(warn_if.failure().message);
   const Outcome<std::vector<Condition>> stop_if = conditions_of("--stop-if", options.stop_if);
   if (!stop_if) return fail(stop_if.failure().message);
+  if (const std::optional<std::string> objection = objection_to(options)) return fail(*objection);
+  if (!options.publish.empty()) return publish(options);
 
   give_way();
   const WhichJobs which{.job = options.job, .process = options.process};

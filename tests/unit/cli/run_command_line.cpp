@@ -59,4 +59,11 @@ TEST(CommandLine, OfAWrongValueIsToldWhichAreRight) {
   }
 }
 
+TEST(CommandLine, IsToldOfAWrongConditionBeforeAMissingJob) {
+  EXPECT_EQ(said_to({"watch", "--stop-if", "foo > 3"}),
+            "halcyon: --stop-if: 'foo > 3', column 1: 'foo' is none of interference, rate, standstill\n");
+  EXPECT_EQ(said_to({"watch", "--publish", "live", "--warn-if", "rate"}),
+            "halcyon: --warn-if: 'rate', column 5: expected < or >\n");
+}
+
 }  // namespace
