@@ -11,6 +11,7 @@
 #include "cli/commands.hpp"
 #include "cli/console/output.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/named_profile.hpp"
 #include "libprofile/recover/recover.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/nanoseconds.hpp"
@@ -55,9 +56,16 @@ RecoverProgress progress_of(std::size_t ranks) {
   };
 }
 
+// If profiles were named in place of parts.
+std::optional<std::string> objection_to_profiles(const std::vector<std::string>& paths) {
+  if (!std::all_of(paths.begin(), paths.end(), is_hdf5)) return std::nullopt;
+  const Outcome<Profile> profile = named_profile(paths.front(), Columns::analyzed);
+  return profile ? paths.front() + " is a finished profile: nothing to recover" : profile.failure().message;
+}
+
 int recover_parts(const RecoverOptions& options) {
   const Outcome<std::vector<RunParts>> runs = find_parts(options.paths);
-  if (!runs) return fail(runs.failure().message);
+  if (!runs) return fail(objection_to_profiles(options.paths).value_or(runs.failure().message));
   int status = passed;
   for (const RunParts& run : *runs) {
     const Outcome<std::string> output =

@@ -49,17 +49,17 @@ std::string objection_to_directory(const fs::path& directory) {
   return {};
 }
 
-namespace {
-
-std::string cannot_write(const std::string& path, const std::string& why) {
-  return "cannot write " + path + ": " + why;
-}
-
 bool is_hdf5(const std::string& file) {
   constexpr std::string_view signature = "\x89HDF\r\n\x1a\n";
   std::array<char, signature.size()> begin{};
   std::ifstream in(file, std::ios::binary);
   return in.read(begin.data(), begin.size()) && std::string_view(begin.data(), begin.size()) == signature;
+}
+
+namespace {
+
+std::string cannot_write(const std::string& path, const std::string& why) {
+  return "cannot write " + path + ": " + why;
 }
 
 }  // namespace

@@ -39,6 +39,8 @@ inline Colour colour_for(int file) {
   return isatty(file) != 0 && (forbidden == nullptr || *forbidden == '\0') ? Colour::always : Colour::never;
 }
 
+/// Whether it begins as profiles do.
+bool is_hdf5(const std::string& file);
 /// Why the directory cannot take new files; empty if it can.
 std::string objection_to_directory(const std::filesystem::path& directory);
 /// Why no file of this name can be written; empty if it can. For a profile, a name that is taken is none of the

@@ -3,8 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include "libprofile/format/profile_writer.hpp"
+#include "tests/unit/synthetic_profile.hpp"
 
 namespace {
 
@@ -64,6 +69,25 @@ TEST(CommandLine, IsToldOfAWrongConditionBeforeAMissingJob) {
             "halcyon: --stop-if: 'foo > 3', column 1: 'foo' is none of interference, rate, standstill\n");
   EXPECT_EQ(said_to({"watch", "--publish", "live", "--warn-if", "rate"}),
             "halcyon: --warn-if: 'rate', column 5: expected < or >\n");
+}
+
+TEST(CommandLine, OfADamagedProfileIsToldHowToGetAWholeOne) {
+  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "cut.h5";
+  std::ofstream(file) << "\x89HDF\r\n\x1a\n and no more";
+  const std::string told = "halcyon: " + file.string() +
+                           " is damaged: HDF5 cannot open it (truncated?). Copy it again, or make it anew from its "
+                           "parts (halcyon recover " +
+                           file.string() + ".parts)\n";
+  for (const std::string command : {"report", "info", "recover"}) EXPECT_EQ(said_to({command, file.string()}), told);
+  std::filesystem::remove(file);
+}
+
+TEST(CommandLine, OfAWholeProfileInPlaceOfPartsIsToldThatThereIsNothingToRecover) {
+  const std::string file = (std::filesystem::path(::testing::TempDir()) / "whole.h5").string();
+  std::filesystem::remove(file);
+  ASSERT_TRUE(halcyon::write_profile(halcyon::testing::uniform_profile(100, 1.0), file));
+  EXPECT_EQ(said_to({"recover", file}), "halcyon: " + file + " is a finished profile: nothing to recover\n");
+  std::filesystem::remove(file);
 }
 
 }  // namespace
