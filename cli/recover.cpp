@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <memory>
+#include <set>
 
 #include "cli/commands.hpp"
 #include "cli/console/output.hpp"
@@ -39,6 +41,21 @@ Outcome<std::string> output_beside(const std::string& part) {
     return Failure{"cannot derive the name of the profile from " + part + ": give it with -o"};
   }
   return text.substr(0, text.size() - suffix.size());
+}
+
+std::vector<fs::path> parts_in(const std::string& directory) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error)) {
+    if (entry.path().extension() == ".part") files.push_back(entry.path());
+  }
+  return files;
+}
+
+// RUN.HOST-FIRST.part
+std::string run_of(const fs::path& part) {
+  const std::string name = part.filename().string();
+  return name.substr(0, name.find('.'));
 }
 
 // On a terminal a line that changes, elsewhere one line: only where it takes longer than two seconds.
@@ -92,17 +109,18 @@ std::string recovered_line(const Recovered& recovered) {
 }
 
 std::optional<Recovered> recover_run(const std::string& directory, const std::string& output, bool has_other_hosts) {
-  // Where a rank's disk is full, its part is in a second place, and an empty one may be in the first.
+  // Where a rank's disk is full, its part is in a second place, and an empty one may be in the first. In another place
+  // than that of the run, there may be parts of others.
   const std::string first = fs::path(output).parent_path() / fs::path(directory).filename();
+  std::set<std::string> runs_there;
+  for (const fs::path& file : parts_in(directory)) runs_there.insert(run_of(file));
   std::vector<std::string> places;
   std::vector<fs::path> files;
   for (const std::string& place : {first, second_place(first), directory}) {
     if (std::find(places.begin(), places.end(), place) != places.end()) continue;
     places.push_back(place);
-    std::error_code error;
-    for (const fs::directory_entry& entry : fs::directory_iterator(place, error)) {
-      if (entry.path().extension() == ".part") files.push_back(entry.path());
-    }
+    std::ranges::copy_if(parts_in(place), std::back_inserter(files),
+                         [&](const fs::path& file) { return runs_there.contains(run_of(file)); });
   }
   const Outcome<std::vector<RunParts>> found = find_parts({files.begin(), files.end()});
   std::vector<RunParts> runs = found ? *found : std::vector<RunParts>();
@@ -123,11 +141,11 @@ std::optional<Recovered> recover_run(const std::string& directory, const std::st
   if (!recovered) return std::nullopt;
   const bool has_more_elsewhere = has_other_hosts && recovered->ranks_found < recovered->ranks;
   if (has_more_elsewhere || recovered->has_damage) return recovered;
-  // All of the run's, a file that was cut short at its beginning, too: RUN.HOST-FIRST.part.
-  const std::string run = fs::path(parts_of_run.files.front()).stem().stem().string() + ".";
+  // All of the run's, a file that was cut short at its beginning, too.
+  const std::string run = run_of(parts_of_run.files.front());
   std::error_code error;
   for (const fs::path& file : files) {
-    if (file.filename().string().starts_with(run)) fs::remove(file, error);
+    if (run_of(file) == run) fs::remove(file, error);
   }
   for (const std::string& place : places) rmdir(place.c_str());
   return recovered;

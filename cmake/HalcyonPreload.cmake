@@ -53,7 +53,8 @@ endfunction()
 function(halcyon_preload_libraries tool base)
   cmake_parse_arguments(PARSE_ARGV 2 library "" "" "SOURCES;WITHOUT_MPI;INCLUDES")
   add_library(${tool}_without_mpi OBJECT ${HALCYON_INTERPOSE}/loaded_mpi.cpp ${HALCYON_INTERPOSE}/next.cpp
-    ${HALCYON_INTERPOSE}/outermost_call.cpp ${HALCYON_INTERPOSE}/open_files.cpp ${library_WITHOUT_MPI})
+    ${HALCYON_INTERPOSE}/outermost_call.cpp ${HALCYON_INTERPOSE}/open_files.cpp
+    ${PROJECT_SOURCE_DIR}/libprofile/system/process_memory.cpp ${library_WITHOUT_MPI})
   halcyon_compile_preloaded(${tool}_without_mpi "${library_INCLUDES}")
   foreach(interface IN LISTS HALCYON_INTERFACES)
     string(TOLOWER ${tool}_of_${interface} of_interface)

@@ -12,6 +12,7 @@
 #include "libprofile/record/messages.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/plural.hpp"
+#include "libprofile/system/process_memory.hpp"
 
 namespace halcyon {
 
@@ -40,6 +41,8 @@ void Recorder::begin() {
   surroundings.measure_before(meters, run.settings);
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
+  run.shares_memory = may_share_memory();
+  grow_stack();
   open_files.begin();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
   if (!run.settings.live_record.empty()) {

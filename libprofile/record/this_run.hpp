@@ -16,7 +16,8 @@ namespace halcyon {
 
 struct ThisRun {
   Settings settings;
-  pid_t process = 0;  // the one that began to record
+  pid_t process = 0;           // the one that began to record
+  bool shares_memory = false;  // may_share_memory() then
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE

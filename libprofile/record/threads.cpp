@@ -36,6 +36,13 @@ bool has_ended(int thread) {
 
 ThreadState& Threads::state(std::uint32_t index) { return states[index]; }
 
+bool Threads::has_given_up_calls() const {
+  for (std::uint32_t i = 0; i < used_.load(std::memory_order_acquire); ++i) {
+    if (state(i).outermost.was_given_up()) return true;
+  }
+  return false;
+}
+
 ThreadState& Threads::enter(Ticks now) {
   if (getpid() != process_) return left_out();
   const auto id = static_cast<int>(syscall(SYS_gettid));
@@ -46,7 +53,7 @@ ThreadState& Threads::enter(Ticks now) {
     return *this_thread;
   }
   // A signal handler may have entered meanwhile, in the same thread. Its state stays unused until the thread ends.
-  claimed->outermost = {};
+  claimed->outermost.end();
   claimed->fortran_site = nullptr;
   claimed->gathering.forget();
   claimed->polling = {};

@@ -65,6 +65,11 @@ struct alignas(64) ThreadState {
   void* signal_stack = nullptr;  // stays when the thread ends, for the next one
   std::atomic<int> owner{0};     // the kernel's number of the thread; 0 before the first one
 
+  /// The program leaves the calls that the thread is in without returning from them.
+  void leave_calls() {
+    outermost.leave();
+    fortran_site = nullptr;
+  }
   void add(Feature feature, std::uint64_t amount) {
     auto& sum = counts[index_of(feature)];
     sum.store(sum.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
@@ -93,6 +98,8 @@ class Threads {
   /// Async-signal-safe: the first call of a thread may be a write() in a signal handler.
   ThreadState& enter(Ticks now);
 
+  /// Whether some thread has left a call in a way that was noticed late.
+  bool has_given_up_calls() const;
   /// Whether calls of some thread were not recorded.
   bool has_left_out_threads() const { return has_left_out_.load(std::memory_order_relaxed); }
 

@@ -20,6 +20,7 @@
 #include "libprofile/reduce/writer_process.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/process_memory.hpp"
 
 namespace halcyon {
 namespace {
@@ -43,12 +44,16 @@ bool has_room_to_merge(Recorder& run) {
   return room != MAP_FAILED && munmap(room, bytes) == 0;
 }
 
-// Says at the root that calls are missing, if so.
+// Says that calls are missing, if so. That some bypassed the recorder, all ranks see alike.
 std::string missing_calls(const Recorder& run) {
   const std::string module = run.run.rank == 0 ? module_past_wrappers() : "";
-  if (module.empty()) return "";
-  std::string missing = "calls of MPI by " + module + " are missing: they bypassed the recorder";
-  warn(missing);
+  std::string missing;
+  if (!module.empty()) {
+    missing = "calls of MPI by " + module + " are missing: they bypassed the recorder";
+  } else if (run.threads.has_given_up_calls()) {
+    missing = "some calls are missing: before them, the program left a call of MPI without returning from it";
+  }
+  if (!missing.empty()) warn(missing);
   return missing;
 }
 
@@ -164,13 +169,22 @@ void reduce_and_write(Recorder& run, bool has_records) {
   const ThisRun& who = run.run;
   const MpiExchange exchange(who.rank, who.ranks, who.recorders_comm);
   const bool has_room = has_room_to_merge(run);
-  if (!has_room) keep_part(run);  // first of all, since MPI may need memory, too
-  const std::vector<std::uint64_t> least = exchange.least({has_records ? 1u : 0u, has_room ? 1u : 0u});
+  if (!has_room) {  // first of all, since MPI may need memory, too
+    keep_part(run);
+    run.live.have_others_save();
+  }
+  const bool can_merge = may_share_memory() || !who.shares_memory || who.ranks == 1;
+  const std::vector<std::uint64_t> least =
+      exchange.least({has_records ? 1u : 0u, has_room ? 1u : 0u, can_merge ? 1u : 0u});
   if (least[0] == 0) {
     return keep_parts(run, exchange, "no profile is written: a rank was about to end before it called MPI_Finalize");
   }
   if (least[1] == 0) {
     return keep_parts(run, exchange, "no profile is written: a rank has too little memory left for it");
+  }
+  // For long messages, MPI would end the program.
+  if (least[2] == 0) {
+    return keep_parts(run, exchange, "no profile is written: the ranks may no longer read each other's memory");
   }
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
   Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile

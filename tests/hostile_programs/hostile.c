@@ -15,6 +15,9 @@
 //   jumps       an error handler that leaves the failed call by longjmp
 //   logs        an error handler that writes a line to a file and jumps; then others write lines by the same function
 //   fibers      an error handler that leaves the failed call, and its fiber, for a fiber whose stack lies lower
+//   contexts    an error handler that leaves the failed call by setcontext; later calls leave the stack as it was
+//   unseen      the same by __builtin_longjmp, which nobody else sees
+//   unmapped    an error handler leaves a fiber, whose stack is then unmapped; the one below it goes on
 //   seen        receives whose completion MPI_Request_get_status finds, and whose requests are then freed
 //   within      receives that a callback of a generalized request completes, and what comes after under their handles
 //   leftover    a gather fails at its root alone, so that the other ranks' messages stay on MPI_COMM_WORLD
@@ -30,6 +33,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -365,6 +369,86 @@ static void fibers(void) {
   MPI_Errhandler_free(&own);
 }
 
+// A frame that covers those of earlier calls, and leaves all of them as they were.
+static __attribute__((noinline)) void barrier_in_large_frame(void) {
+  char room[6000];
+  __asm__ volatile("" : : "r"(room) : "memory");
+  MPI_Barrier(MPI_COMM_WORLD);
+  __asm__ volatile("" : : "r"(room) : "memory");
+}
+static __attribute__((noinline)) void fail_in_small_frame(void) {
+  MPI_Send(&rank, 1, MPI_INT, ranks + 7, 0, MPI_COMM_WORLD);
+  __asm__ volatile("");
+}
+
+static void go_to_beginning(MPI_Comm* comm, int* error, ...) {
+  (void)comm, (void)error;
+  setcontext(&beginning);
+}
+
+static void contexts(void) {
+  MPI_Errhandler own;
+  volatile int is_back = 0;
+  MPI_Comm_create_errhandler(go_to_beginning, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  getcontext(&beginning);
+  if (!is_back++) fail_in_small_frame();
+  for (volatile int i = 0; i < 30; ++i) barrier_in_large_frame();
+  MPI_Errhandler_free(&own);
+}
+
+static void* unseen_back[5];
+static void jump_unseen(MPI_Comm* comm, int* error, ...) {
+  (void)comm, (void)error;
+  __builtin_longjmp(unseen_back, 1);
+}
+static __attribute__((noinline)) void fail_and_come_back(void) {
+  if (__builtin_setjmp(unseen_back) == 0) fail_in_small_frame();
+}
+
+static void unseen(void) {
+  MPI_Errhandler own;
+  MPI_Comm_create_errhandler(jump_unseen, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  fail_and_come_back();
+  for (int i = 0; i < 1000; ++i) barrier_in_large_frame();
+  MPI_Errhandler_free(&own);
+}
+
+static void fail_deep(void) {
+  char room[9000];
+  __asm__ volatile("" : : "r"(room) : "memory");
+  fail_in_small_frame();
+  __asm__ volatile("" : : "r"(room) : "memory");
+}
+static void barriers_in_fiber(void) {
+  for (int i = 0; i < 30; ++i) barrier_in_large_frame();
+}
+
+static void unmapped(void) {
+  enum { bytes = 1 << 16 };
+  MPI_Errhandler own;
+  volatile int is_back = 0;
+  char* const stacks = mmap(NULL, 2 * bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  MPI_Comm_create_errhandler(go_to_beginning, &own);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, own);
+  getcontext(&failing_fiber);
+  failing_fiber.uc_stack = (stack_t){.ss_sp = stacks + bytes, .ss_size = bytes};
+  makecontext(&failing_fiber, fail_deep, 0);
+  getcontext(&other_fiber);
+  other_fiber.uc_stack = (stack_t){.ss_sp = stacks, .ss_size = bytes};
+  other_fiber.uc_link = &beginning;
+  makecontext(&other_fiber, barriers_in_fiber, 0);
+  getcontext(&beginning);
+  ++is_back;
+  if (is_back == 1) setcontext(&failing_fiber);
+  if (is_back == 2) {
+    munmap(stacks + bytes, bytes);
+    setcontext(&other_fiber);
+  }
+  MPI_Errhandler_free(&own);
+}
+
 static void receive_later(char* room, int bytes, MPI_Request* request) {
   static char message[100];
   MPI_Irecv(room, bytes, MPI_CHAR, rank, 0, MPI_COMM_WORLD, request);
@@ -458,6 +542,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "jumps") == 0) jumps();
   if (strcmp(what, "logs") == 0) logs();
   if (strcmp(what, "fibers") == 0) fibers();
+  if (strcmp(what, "contexts") == 0) contexts();
+  if (strcmp(what, "unseen") == 0) unseen();
+  if (strcmp(what, "unmapped") == 0) unmapped();
   if (strcmp(what, "seen") == 0) seen();
   if (strcmp(what, "within") == 0) within();
   if (strcmp(what, "leftover") == 0) leftover();

@@ -28,6 +28,7 @@ JUMPS = 30
 EXCHANGES_AFTER_JUMPS = JUMPS // 2 * (1 + 2)
 LINES, BYTES_OF_A_LINE = 30, 7  # of case `logs`
 FIBER_ROUNDS = 30  # of case `fibers`, each with an exchange of a byte and a barrier
+UNSEEN_ROUNDS, CALLS_LOST_UNSEEN = 1000, 130  # of case `unseen`: at most so many are taken for calls of MPI
 LATE_RECEIVES, BYTES_OF_A_LATE_RECEIVE = 30, 100  # of cases `seen` and `within`
 # Case `threads`
 BYTES_OF_AN_ISEND = 8
@@ -165,6 +166,24 @@ class HostilePrograms(halcyon_test.Behaviour):
                          {"collectives_all_to_all": BARRIERS + FIBER_ROUNDS,
                           **dict.fromkeys(("sends_blocking", "receives_blocking", "bytes_sent", "bytes_received"),
                                           FIBER_ROUNDS)})
+
+    @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
+    def test_a_call_that_is_left_for_another_context_is_over(self):
+        self.assertEqual(self.check("contexts").boundaries, BARRIERS + FIBER_ROUNDS)
+
+    @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
+    def test_the_stack_of_a_call_that_is_left_may_be_gone(self):
+        self.assertEqual(self.check("unmapped").boundaries, BARRIERS + FIBER_ROUNDS)
+
+    @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
+    def test_a_call_that_is_left_unseen_costs_few_calls_and_is_said(self):
+        output = self.directory / "run.h5"
+        finished = self.mpirun(1, [PROGRAM, "unseen"], HALCYON_OUTPUT=output)
+        self.assertEqual(finished.status, 0, finished)
+        profile = Profile(output)
+        self.assertGreater(profile.boundaries, BARRIERS + UNSEEN_ROUNDS - CALLS_LOST_UNSEEN)
+        self.assertIn("some calls are missing", profile.attributes["incomplete"])
+        self.assertIn("some calls are missing", finished.errors)
 
     def late_receives(self, bytes_received):
         return {"collectives_all_to_all": BARRIERS, "sends_blocking": LATE_RECEIVES,

@@ -1,0 +1,105 @@
+#include "libprofile/system/process_memory.hpp"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+
+#include "libprofile/system/direct_calls.hpp"
+#include "libprofile/system/own_descriptor.hpp"
+
+namespace halcyon {
+namespace {
+
+// A line of /proc/PID/maps: "FIRST-END PERMISSIONS OFFSET MAJOR:MINOR INODE NAME" (man 5 proc).
+class MapsLine {
+ public:
+  // False at the end of the line.
+  bool take(char c) {
+    if (field_ < field_count && c == behind_field[field_]) {
+      ++field_;
+    } else if (field_ < field_count && field_ != permissions) {
+      const auto digit = static_cast<unsigned>(c >= 'a' ? c - 'a' + 10 : c - '0');
+      values_[field_] = values_[field_] * (field_ == inode ? 10 : 16) + digit;
+    }
+    return c != '\n';
+  }
+  bool contains(std::uintptr_t address) const { return address >= values_[begin] && address < values_[end]; }
+  bool is_of_file() const { return values_[inode] != 0; }
+  bool is_of_file_of(const MapsLine& other) const {
+    return values_[inode] == other.values_[inode] && values_[major_device] == other.values_[major_device] &&
+           values_[minor_device] == other.values_[minor_device];
+  }
+
+ private:
+  enum : std::size_t { begin, end, permissions, offset, major_device, minor_device, inode, field_count };
+  static constexpr char behind_field[] = "-   :  ";
+
+  std::array<std::uint64_t, field_count> values_{};
+  std::size_t field_ = 0;
+};
+
+constexpr std::size_t stack_needed = std::size_t{256} << 10;  // to merge the ranks, by the MPI library's functions
+
+[[gnu::noinline]] void use_stack() {
+  auto* const room = static_cast<volatile char*>(__builtin_alloca(stack_needed));
+  *room = 0;
+}
+
+}  // namespace
+
+// A call with a mistake of its own, before which the kernel reads what it is given: it fails by EINVAL then, else by
+// EFAULT.
+bool is_readable(const std::uintptr_t* address) {
+  constexpr int no_such_change = -1;
+  return syscall(SYS_rt_sigprocmask, no_such_change, address, nullptr, sizeof(std::uint64_t)) == 0 || errno == EINVAL;
+}
+
+bool are_of_one_file(std::uintptr_t first, std::uintptr_t second) {
+  const OwnDescriptor maps(direct::open("/proc/thread-self/maps", O_RDONLY));
+  if (!maps) return false;
+  std::array<char, 512> text;
+  MapsLine line;
+  MapsLine of_first;
+  MapsLine of_second;
+  for (ssize_t bytes; (bytes = direct::read(maps.number(), text.data(), text.size())) > 0;) {
+    for (ssize_t i = 0; i < bytes; ++i) {
+      if (line.take(text[static_cast<std::size_t>(i)])) continue;
+      if (line.contains(first)) of_first = line;
+      if (line.contains(second)) of_second = line;
+      line = {};
+    }
+  }
+  return of_first.is_of_file() && of_first.is_of_file_of(of_second);
+}
+
+bool may_share_memory() {
+  std::uint64_t word = 0;
+  std::uint64_t copy = 0;
+  const iovec to{&copy, sizeof copy};
+  const iovec from{&word, sizeof word};
+  constexpr long by_its_user = 1;
+  return syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0) == static_cast<long>(sizeof word) &&
+         syscall(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0) == by_its_user;
+}
+
+// The stacks of other threads are there as a whole.
+void grow_stack() {
+  pthread_attr_t attributes;
+  if (direct::thread_id() != getpid() || pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  const bool is_known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  pthread_attr_destroy(&attributes);
+  const auto room =
+      static_cast<std::size_t>(static_cast<char*>(__builtin_frame_address(0)) - static_cast<char*>(lowest));
+  if (is_known && room > 2 * stack_needed) use_stack();
+}
+
+}  // namespace halcyon
