@@ -98,7 +98,8 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
 std::string verdict_words(const Analysis& analysis) {
   const MethodResult& result = analysis.result();
   if (result.verdict == Verdict::unknown) return fmt::format("unknown [{}]", analysis.no_verdict->reason.code);
-  return fmt::format("{}, {:.1f} %", name_of(result.verdict), result.interference_percent);
+  return fmt::format("{}, {:.1f} %{}", name_of(result.verdict), result.interference_percent,
+                     result.may_be_own ? " [perhaps-own]" : "");
 }
 
 std::string baseline_rise_words(const ComparedRun& run) {

@@ -63,7 +63,7 @@ std::string verdict_section(const RunOnPage& run) {
   std::string content = fmt::format(
       "<div class=\"verdict {0}\"><span class=\"sign\" aria-hidden=\"true\">{1}</span>\n<div>"
       "<h3 class=\"light\">{0}</h3><p class=\"advice\">{2}</p></div></div>\n",
-      name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result.verdict));
+      name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result));
   if (result.verdict == Verdict::unknown) {
     content += fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n",
                            svg::escaped(run.analysis.no_verdict->reason.message),
@@ -71,14 +71,15 @@ std::string verdict_section(const RunOnPage& run) {
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{} %</b> of the run time {}"
-        "<br><span class=\"soft\">90 % interval {} to {} %; probability that the run is highly disturbed: "
-        "{:.0f} "
-        "%</span></p>\n"
+        "<br><span class=\"soft\">90 % interval {} to {} %; {}</span></p>\n"
         "<p><b class=\"number\">{}</b> is the estimated undisturbed run time<br><span class=\"soft\">90 % interval {} "
         "to "
         "{}; the run took {}</span></p></div>\n",
         decimal(result.interference_percent, 1), origin_words(result), decimal(result.interval_percent.low, 1),
-        decimal(result.interval_percent.high, 1), 100.0 * result.probability_high,
+        decimal(result.interval_percent.high, 1),
+        result.may_be_own
+            ? "what was lost may be the program's own doing"
+            : fmt::format("probability that the run is highly disturbed: {:.0f} %", 100.0 * result.probability_high),
         seconds(run.analysis.undisturbed_time_seconds()), seconds(run.analysis.undisturbed_interval_seconds().low),
         seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
     if (run.analysis.cause) {

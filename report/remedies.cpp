@@ -37,8 +37,10 @@ constexpr std::array<WarningInfo, 21> infos{{
      "Measure the machine's background (--background), or compare with another run: a changing clock rate looks like "
      "this."},
     {"perhaps-own", Severity::limits,
-     "Where there is a hardware counter, it tells work from a slower machine (halcyon doctor). Else run again: what "
-     "follows the program in every run is its own."},
+     "If the program sleeps or waits by itself, or its work varies, quote its run time. If not, measure again: what is "
+     "lost at the same steps in each run is the program's own. A hardware counter tells more work from a slower "
+     "machine "
+     "(halcyon doctor)."},
     {"slower-than-known", Severity::limits,
      "Other work on the same hosts or a lower clock rate slows a run down evenly: measure again, on other hosts if "
      "necessary. If the program or its input changed, remove the old record with halcyon baselines forget."},

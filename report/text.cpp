@@ -81,7 +81,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   const MethodResult& result = analysis.result();
   const Style style = style_of(result.verdict, colour);
   std::string text =
-      fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result.verdict));
+      fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result));
   if (result.verdict == Verdict::unknown) {
     text += wrapped("why", analysis.no_verdict->reason.message + " [" + analysis.no_verdict->reason.code + "]");
     text += wrapped("what to do", std::string(info_of_warning(analysis.no_verdict->reason.code).remedy));
@@ -93,14 +93,17 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     text += wrapped_if_any("evidence", evidence_words(profile, Breakdown{}));
     text += wrapped_if_any("whole host", host_evidence_words(profile));
   } else {
-    text += fmt::format("  {:<{}}{}\n", "interference", label_width, with_interval(result));
+    text += wrapped("interference",
+                    with_interval(result) + (result.may_be_own ? ", which may be the program's own doing" : ""));
     if (result.interference_percent >= least_split_percent) {
       text += wrapped("", parts_words(result));
     }
     text += wrapped("run time", fmt::format("{}, undisturbed it would have been {}", seconds(analysis.run_time_seconds),
                                             undisturbed_words(analysis)));
-    text += fmt::format("  {:<{}}probability that the run is highly disturbed: {:.0f} %\n", "", label_width,
-                        100.0 * result.probability_high);
+    if (!result.may_be_own) {
+      text += fmt::format("  {:<{}}probability that the run is highly disturbed: {:.0f} %\n", "", label_width,
+                          100.0 * result.probability_high);
+    }
     if (analysis.cause) {
       text += wrapped("likely cause", fmt::format("{} [{}]", analysis.cause->text, analysis.cause->code));
       text += wrapped("what to do", std::string(analysis.cause->action));
@@ -161,6 +164,7 @@ SummaryRow summary_row(const std::string& file, const Analysis& analysis) {
   return {.file = briefly(file),
           .verdict = analysis.result().verdict,
           .interference_percent = analysis.result().interference_percent,
+          .may_be_own = analysis.result().may_be_own,
           .run_time_seconds = analysis.run_time_seconds,
           .undisturbed_time_seconds = analysis.undisturbed_time_seconds(),
           .undisturbed = undisturbed_words(analysis)};
@@ -181,10 +185,12 @@ std::string summary_text(const std::vector<SummaryRow>& runs) {
       text += fmt::format("{:>7}  {:>9}\n", "–", seconds(run.run_time_seconds));
       continue;
     }
-    text += fmt::format("{:>5.1f} %  {:>9}  {}\n", run.interference_percent, seconds(run.run_time_seconds),
-                        run.undisturbed);
+    text += fmt::format("{:>5.1f} %{} {:>9}  {}\n", run.interference_percent, run.may_be_own ? "?" : " ",
+                        seconds(run.run_time_seconds), run.undisturbed);
     undisturbed.push_back(run.undisturbed_time_seconds);
   }
+  const bool is_any_own = std::ranges::any_of(runs, [](const SummaryRow& run) { return run.may_be_own; });
+  if (is_any_own) text += "?: what was lost may be the program's own doing\n";
   text += fmt::format("{} of {} judged", undisturbed.size(), plural(runs.size(), "run"));
   if (undisturbed.empty()) return text + "\n";
   const auto [least, most] = std::minmax_element(undisturbed.begin(), undisturbed.end());

@@ -23,6 +23,7 @@ struct SummaryRow {
   std::string file;
   Verdict verdict = Verdict::unknown;
   double interference_percent = 0.0;
+  bool may_be_own = false;
   double run_time_seconds = 0.0;
   double undisturbed_time_seconds = 0.0;
   std::string undisturbed;  // in words

@@ -87,11 +87,13 @@ std::string confidence_words(double confidence) {
   return fmt::format("{:.{}g} %", 100.0 * confidence, digits);
 }
 
-std::string_view advice(const Profile& profile, Verdict verdict) {
+std::string_view advice(const Profile& profile, const MethodResult& result) {
   if (!profile.composed_of.empty()) return "Composed of several runs: compare with its time, do not quote it.";
-  switch (verdict) {
+  switch (result.verdict) {
     case Verdict::green: return "Quote the number.";
-    case Verdict::yellow: return "Measure again if you can.";
+    case Verdict::yellow:
+      return result.may_be_own ? "Does the program sleep, wait or vary by itself? If not, measure again."
+                               : "Measure again if you can.";
     case Verdict::red: return "Throw the number away and measure again.";
     case Verdict::unknown: break;
   }

@@ -23,8 +23,8 @@ std::string duration_text(double seconds);
 /// As it was asked for, in full: "99.85 %". `confidence` is between 0 and 1.
 std::string confidence_words(double confidence);
 
-/// What to do with a run of this verdict, in one sentence.
-std::string_view advice(const Profile& profile, Verdict verdict);
+/// What to do with a run of this result, in one sentence.
+std::string_view advice(const Profile& profile, const MethodResult& result);
 
 /// What measured the work.
 std::string counter_words(const std::string& counter);

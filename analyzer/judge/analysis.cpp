@@ -92,20 +92,22 @@ Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, doubl
   return undecided;
 }
 
-// The lower end falls by it, but not below what the kernel saw others take.
+// The lower end falls by it, but not below what the kernel saw others take: that much came from outside for sure.
 void leave_open(MethodResult& result, const Undecided& undecided, double lost_at_least_seconds, double run_time) {
   double& low = result.interval_percent.low;
-  const bool was_green = verdict_of(low) == Verdict::green;
+  const double lost_for_sure = low;
   low = std::min(low, std::max(low - percent_of_run(undecided.seconds(), run_time),
                                percent_of_run(lost_at_least_seconds, run_time)));
-  result.may_be_own = !was_green && verdict_of(low) == Verdict::green;
+  constexpr double most = 0.5;
+  result.may_be_own = low < (1.0 - most) * lost_for_sure && verdict_of(result.interference_percent) != Verdict::green;
 }
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
   result.probability_high = probability_high(result.interference_percent);
   const bool says_nothing = analysis.no_verdict || (!result.may_be_own && spans_all_classes(result.interval_percent));
   result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
-  if (result.may_be_own && result.verdict == Verdict::red) result.verdict = Verdict::yellow;
+  const bool is_surely_red = verdict_of(result.interval_percent.low) == Verdict::red;
+  if (result.may_be_own && result.verdict == Verdict::red && !is_surely_red) result.verdict = Verdict::yellow;
 }
 
 // What can be counted before anything is estimated.

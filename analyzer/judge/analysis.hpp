@@ -33,7 +33,7 @@ struct MethodResult {
   double instantaneous_percent() const { return interference_percent - continuous_percent - speed_percent; }
   Interval interval_percent;  // 90 %
   double probability_high = 0.0;
-  // The interval begins in green only since what was lost may be the program's own doing: then no verdict is red.
+  // Most of what was lost may be the program's own doing: the verdict is red only if the rest alone makes it so.
   bool may_be_own = false;
   Verdict verdict = Verdict::unknown;
 };

@@ -137,15 +137,14 @@ bool keep_part(Recorder& run) {
   const Change change(run.gate, current_thread());
   if (!run.gate.has_unsaved()) return true;  // a signal has
   const bool was_spilled = run.records.is_spilled();
-  const bool is_kept = run.spill(part_has_finalized) || was_spilled;
-  run.gate.note_saved();
-  return is_kept;
+  return run.spill(part_has_finalized) || was_spilled;
 }
 
 // No profile could be written, and rank 0 knows why. `halcyon run` makes one of the parts, and the user can do it on
 // another host, or where there is more room.
 void keep_parts(Recorder& run, const Exchange& exchange, const std::string& why_no_profile) {
   const bool is_kept = keep_part(run);
+  run.gate.note_saved();
   const bool is_any_kept = exchange.least({is_kept ? 0u : 1u}).front() == 0;
   const std::string& unseen = run.records.last_line();
   if (exchange.is_root()) {
@@ -169,10 +168,7 @@ void reduce_and_write(Recorder& run, bool has_records) {
   const ThisRun& who = run.run;
   const MpiExchange exchange(who.rank, who.ranks, who.recorders_comm);
   const bool has_room = has_room_to_merge(run);
-  if (!has_room) {  // first of all, since MPI may need memory, too
-    keep_part(run);
-    run.live.have_others_save();
-  }
+  if (!has_room) keep_part(run);  // first of all, since MPI may need memory, too, and end the program for want of it
   const bool can_merge = may_share_memory() || !who.shares_memory || who.ranks == 1;
   const std::vector<std::uint64_t> least =
       exchange.least({has_records ? 1u : 0u, has_room ? 1u : 0u, can_merge ? 1u : 0u});
