@@ -4,7 +4,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
-#include "cli/named_profile.hpp"
+#include "libprofile/format/profile_reader.hpp"
 #include "report/comparison.hpp"
 #include "report/source_places.hpp"
 
@@ -19,8 +19,8 @@ struct CompareOptions {
 
 int compare_files(const CompareOptions& options) {
   show_step("reading " + options.a + " and " + options.b);
-  Outcome<Profile> a = named_profile(options.a, Columns::analyzed);
-  const Outcome<Profile> b = named_profile(options.b, Columns::analyzed);
+  Outcome<Profile> a = read_profile(options.a, Columns::analyzed);
+  const Outcome<Profile> b = read_profile(options.b, Columns::analyzed);
   show_step("");
   if (!a) return fail(a.failure().message);
   if (!b) return fail(b.failure().message);

@@ -5,7 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
-#include "cli/named_profile.hpp"
+#include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "report/composition.hpp"
 
@@ -24,7 +24,7 @@ int compose_files(const ComposeOptions& options) {
   std::vector<Profile> runs;
   for (const std::string& file : options.files) {
     show_step("reading " + file);
-    Outcome<Profile> profile = named_profile(file);
+    Outcome<Profile> profile = read_profile(file);
     show_step("");
     if (!profile) return fail(profile.failure().message);
     runs.push_back(std::move(*profile));

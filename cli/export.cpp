@@ -8,7 +8,7 @@
 #include "analyzer/estimate/estimators.hpp"
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
-#include "cli/named_profile.hpp"
+#include "libprofile/format/profile_reader.hpp"
 #include "libprofile/system/plural.hpp"
 #include "report/csv.hpp"
 #include "report/openmetrics.hpp"
@@ -63,7 +63,7 @@ void write(std::ostream& out, const ExportOptions& options, const Profile& profi
 
 int export_file(const ExportOptions& options) {
   show_step("reading " + options.file);
-  Outcome<Profile> profile = named_profile(options.file);
+  Outcome<Profile> profile = read_profile(options.file);
   show_step("");
   if (!profile) return fail(profile.failure().message);
   if (options.perfetto) find_source_places(*profile);

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "cli/named_profile.hpp"
+#include "libprofile/format/profile_reader.hpp"
 #include "report/json.hpp"
 
 namespace halcyon::cli {
@@ -22,7 +22,7 @@ void add_info(const Command& program) {
       "Exit status: 0 shown, 2 bad usage or file.\n"
       "Example: halcyon info --json run.h5 | jq .totals.bytes_sent");
   command.does([options] {
-    const Outcome<Profile> profile = named_profile(options->file);
+    const Outcome<Profile> profile = read_profile(options->file);
     if (!profile) return fail(profile.failure().message);
     const Status printed =
         print_text(options->json ? to_text(info_json(options->file, *profile)) : info_text(options->file, *profile));

@@ -13,7 +13,7 @@
 #include "cli/commands.hpp"
 #include "cli/console/output.hpp"
 #include "cli/console/progress.hpp"
-#include "cli/named_profile.hpp"
+#include "libprofile/format/profile_reader.hpp"
 #include "libprofile/recover/recover.hpp"
 #include "libprofile/shared/setting_values.hpp"
 #include "libprofile/system/nanoseconds.hpp"
@@ -76,7 +76,7 @@ RecoverProgress progress_of(std::size_t ranks) {
 // If profiles were named in place of parts.
 std::optional<std::string> objection_to_profiles(const std::vector<std::string>& paths) {
   if (!std::all_of(paths.begin(), paths.end(), is_hdf5)) return std::nullopt;
-  const Outcome<Profile> profile = named_profile(paths.front(), Columns::analyzed);
+  const Outcome<Profile> profile = read_profile(paths.front(), Columns::analyzed);
   return profile ? paths.front() + " is a finished profile: nothing to recover" : profile.failure().message;
 }
 

@@ -8,7 +8,7 @@
 #include "analyzer/phases/phases.hpp"
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
-#include "cli/named_profile.hpp"
+#include "libprofile/format/profile_reader.hpp"
 #include "report/csv.hpp"
 #include "report/html.hpp"
 #include "report/json.hpp"
@@ -62,7 +62,7 @@ int report(const ReportOptions& options) {
   };
   for (const std::string& file : options.files) {
     show_step("reading " + file);
-    Outcome<Profile> profile = named_profile(file, Columns::analyzed);
+    Outcome<Profile> profile = read_profile(file, Columns::analyzed);
     show_step("");
     if (!profile) return fail(profile.failure().message);
     if (options.no_baseline) forget_earlier_runs(*profile);

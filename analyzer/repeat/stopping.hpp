@@ -78,9 +78,8 @@ struct KnownSoFar {
 KnownSoFar known_so_far(const MeanTime& mean);
 
 /// Width and floor are checked on the schedule; the width also when a limit ends the series, unless the number of runs
-/// was asked for. The series stops because
-/// of its floor if that is above the width at a look with at least twice the minimum number of runs.
-/// `rule.within_percent` is also that of the mean.
+/// was asked for. The series stops because of its floor if that is above the width at a look with at least twice the
+/// minimum number of runs. `rule.within_percent` is also that of the mean.
 Outlook outlook_of(const KnownSoFar& known, const StoppingRule& rule, const SeriesProgress& progress);
 
 }  // namespace halcyon

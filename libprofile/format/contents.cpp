@@ -191,7 +191,11 @@ void send_contents(const std::string& path, std::uint64_t most_bytes, int to,
   H5PLset_loading_state(0);  // a file must not choose code to be loaded
   if (H5Fis_hdf5(path.c_str()) <= 0) return out.failure(path + " is not a profile: it is not an HDF5 file");
   const hdf5::File file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT));
-  if (!file) return out.failure(path + " is damaged: HDF5 cannot open it (truncated?)");
+  if (!file) {
+    return out.failure(path +
+                       " is damaged: HDF5 cannot open it (truncated?); copy it again, or make it anew from its parts "
+                       "(halcyon recover)");
+  }
   Sender(file.get(), path, most_bytes, left_out, out).send_all();
 }
 

@@ -75,9 +75,8 @@ TEST(CommandLine, OfADamagedProfileIsToldHowToGetAWholeOne) {
   const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "cut.h5";
   std::ofstream(file) << "\x89HDF\r\n\x1a\n and no more";
   const std::string told = "halcyon: " + file.string() +
-                           " is damaged: HDF5 cannot open it (truncated?). Copy it again, or make it anew from its "
-                           "parts (halcyon recover " +
-                           file.string() + ".parts)\n";
+                           " is damaged: HDF5 cannot open it (truncated?); copy it again, or make it anew from its "
+                           "parts (halcyon recover)\n";
   for (const std::string command : {"report", "info", "recover"}) EXPECT_EQ(said_to({command, file.string()}), told);
   std::filesystem::remove(file);
 }
