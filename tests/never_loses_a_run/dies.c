@@ -14,9 +14,10 @@
 //   forked child, then finalize) | vfork (a child that calls _exit, then finalize) | quota:N (its files may have N
 //   bytes, then finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes
 //   (all files above those of the MPI library, then finalize) | opens (saves its records, as another rank may ask it
-//   to, and opens files up to its limit, then finalize) | no_memory (it gets hardly any more, then finalize) |
-//   cuts (its live record to nothing, then one more barrier, and
-//   abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never come) |
+//   to, and opens files up to its limit, then finalize) | no_memory:N (it gets N bytes more at most, then finalize) |
+//   filtered (no memory of another rank may be read, then finalize) | cuts (its live record to nothing, then one more
+//   barrier, and abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never
+//   come) |
 //   starved (it gets no more memory, and aborts) | thread_late (another thread calls exit, and a function for atexit
 //   MPI_Finalize) |
 //   deadlock (the rank waits for a message that nobody sends, after three boundaries to which it came last) | waits
@@ -25,15 +26,20 @@
 // those who look at the run get a processor.
 #define _GNU_SOURCE
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -210,6 +216,19 @@ static void limit_memory(long more) {
   limit_to(RLIMIT_AS, pages * sysconf(_SC_PAGESIZE) + more);
 }
 
+// The kernel no longer lets the process read the memory of another one, as MPI libraries do for long messages.
+static void refuse_to_read_others(void) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const struct sock_fprog filter = {.len = sizeof steps / sizeof *steps, .filter = steps};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) abort();
+}
+
 // It comes when there is no room for a second one.
 static void signal_without_room(int number) {
   sigset_t one;
@@ -303,7 +322,8 @@ int main(int argc, char** argv) {
     }
     if (strcmp(how, "exits") == 0) exit_everywhere();
     if (strcmp(how, "late") == 0) quick_exit(0);
-    if (strcmp(how, "no_memory") == 0) limit_memory(1 << 20);
+    if (strncmp(how, "no_memory:", 10) == 0) limit_memory(atol(how + 10));
+    if (strcmp(how, "filtered") == 0) refuse_to_read_others();
     if (strcmp(how, "starved") == 0) {
       limit_memory(0);
       abort();

@@ -143,13 +143,19 @@ class WaysToEnd(Runs):
         self.check(SEGMENTS + 1, "finalized")
 
     def test_a_rank_without_memory_keeps_no_other_waiting(self):
-        for rank in range(2):
-            with self.subTest(rank=rank):
-                finished = self.run_that_ends(SEGMENTS, "no_memory", rank)
+        for rank, more in (0, 1 << 20), (1, 1 << 20), (1, 0):
+            with self.subTest(rank=rank, more=more):
+                finished = self.run_that_ends(SEGMENTS, f"no_memory:{more}", rank)
                 self.assertEqual(finished.status, 0, finished)
                 self.assertIn("no profile is written: a rank has too little memory left", finished.errors)
                 self.check(SEGMENTS + 1, "finalized")
                 self.profile.unlink()
+
+    def test_ranks_that_may_no_longer_read_each_others_memory(self):
+        finished = self.run_that_ends(SEGMENTS, "filtered", 1)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertIn("the ranks may no longer read each other's memory", finished.errors)
+        self.check(SEGMENTS + 1, "finalized")
 
     def test_a_rank_that_answers_a_signal_while_no_file_can_be_written(self):
         words = [PROGRAM, SEGMENTS, f"answered:{signal.SIGXCPU.value}"]
