@@ -97,7 +97,7 @@ static int goes_on(const char* how) {
   return strcmp(how, "finalize") == 0 || strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 ||
          strcmp(how, "closes") == 0 || strcmp(how, "opens") == 0 || strcmp(how, "vfork") == 0 ||
          strcmp(how, "cuts") == 0 || strcmp(how, "late") == 0 || strcmp(how, "no_exec") == 0 ||
-         strcmp(how, "no_memory") == 0 || strncmp(how, "survives:", 9) == 0;
+         strncmp(how, "no_memory:", 10) == 0 || strcmp(how, "filtered") == 0 || strncmp(how, "survives:", 9) == 0;
 }
 
 static int overflow(int depth);
