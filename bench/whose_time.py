@@ -91,7 +91,7 @@ def run(kind, disturbance, ranks, seed, directory):
                                   env=environment_of(family))
     said = json.loads(subprocess.run([BUILD / "bin/halcyon", "report", "--json", "-", profile], capture_output=True,
                                      text=True, check=True).stdout)
-    low, high = said["interval_percent"]
+    low, high = said["interference_interval_percent"]
     return Run(float(finished.stdout.split()[-2]), said["interference_percent"], low, high, said["verdict"])
 
 
