@@ -29,45 +29,17 @@
 #include <string.h>
 #include <time.h>
 
+#include "../tests/work_of_threads/steady_work.h"
+
 enum { most_steps = 20000, threads = 2 };
 
 static const char* kind;
 static int steps, delayed_of_100, rank, ranks;
-static double microseconds, milliseconds, rounds_per_microsecond;
+static double microseconds, milliseconds;
 static double own[threads][most_steps];   // s of each thread: its work, and its own sleeps
 static double took[threads][most_steps];  // s, from the first thread's begin of the step to its end
-static volatile double sink;
 
-static double now(clockid_t clock) {
-  struct timespec time;
-  clock_gettime(clock, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-static void compute(double rounds) {
-  double x = 1.0;
-  for (long i = 0; i < (long)rounds; ++i) x = x * 0.999 + 0.1;
-  sink = x;
-}
-
-// The least time of several, as other processes only add to it. All ranks do the same work.
-static void calibrate(void) {
-  const double rounds = 200000.0;
-  double least = 1.0;
-  for (int i = 0; i < 50; ++i) {
-    const double began = now(CLOCK_THREAD_CPUTIME_ID);
-    compute(rounds);
-    const double seconds = now(CLOCK_THREAD_CPUTIME_ID) - began;
-    if (seconds < least) least = seconds;
-  }
-  rounds_per_microsecond = 1e-6 * rounds / least;
-  MPI_Bcast(&rounds_per_microsecond, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-}
-
-static void rest(double seconds) {
-  const struct timespec time = {(time_t)seconds, (long)(1e9 * (seconds - (double)(time_t)seconds))};
-  nanosleep(&time, NULL);
-}
+static double now(clockid_t clock) { return 1e-9 * (double)ns_of(clock); }
 
 // A number between 0 and 1 that follows from these alone (splitmix64), so that all ranks know those of the others.
 static uint64_t seed;
@@ -103,22 +75,12 @@ static void work(int thread, int step, int of) {
   compute(share_of_work(step) * microseconds * rounds_per_microsecond);
   const int is_delayed = chance((uint64_t)step, 2000) < 0.01 * delayed_of_100;
   const int who = (int)(chance((uint64_t)step, 2001) * ranks * of);
-  if (is_delayed && who == rank * of + thread % of) rest(1e-3 * milliseconds);
+  if (is_delayed && who == rank * of + thread % of) rest(milliseconds);
   own[thread][step] = now(CLOCK_THREAD_CPUTIME_ID) - began;
   if (is("sleeps") && rank == 0 && step % 40 == 39) {
     const double slept = 0.015;
-    rest(slept);
+    rest(1e3 * slept);
     own[thread][step] += slept;
-  }
-}
-
-static void end_step(MPI_Comm comm, int step) {
-  int sum = step;
-  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
-}
-
-static void wait_for(sem_t* semaphore) {
-  while (sem_wait(semaphore) != 0) {
   }
 }
 
@@ -131,18 +93,6 @@ static void* work_beside(void* unused) {
     atomic_store(&steps_done, step + 1);
     sem_post(&done);
   }
-  return unused;
-}
-
-static atomic_int has_ended;
-static void* write_log(void* unused) {
-  FILE* log = tmpfile();
-  while (!atomic_load(&has_ended)) {
-    fprintf(log, "it still runs\n");
-    fflush(log);
-    rest(0.005);
-  }
-  fclose(log);
   return unused;
 }
 
@@ -195,17 +145,10 @@ static void* work_alone(void* which) {
   return NULL;
 }
 
-static void in_two_threads(void* (*body)(void*)) {
-  int first = 0, second = 1;
-  pthread_t other;
-  pthread_create(&other, NULL, body, &second);
-  body(&first);
-  pthread_join(other, NULL);
-}
-
 static void beside(void* (*body)(void*)) {
   pthread_t other;
-  pthread_create(&other, NULL, body, NULL);
+  double milliseconds_of_log = 5.0;
+  pthread_create(&other, NULL, body, &milliseconds_of_log);
   all_steps();
   atomic_store(&has_ended, 1);
   pthread_join(other, NULL);

@@ -136,6 +136,8 @@ class FindsTheOutcome(halcyon_test.Behaviour):
                 # It cannot write into the second one.
                 found = (place if place == self.directory else self.temporary) / "run.h5"
                 self.check_judged(finished, "run.h5" if place == self.directory else found)
+                # Its ranks may not read each other's memory, so that `halcyon run` makes the profile of their parts.
+                self.assertEqual(found.stat().st_uid, os.geteuid())
                 found.unlink()
 
     def test_a_program_with_a_decimal_comma(self):

@@ -21,44 +21,15 @@
 #include <string.h>
 #include <time.h>
 
+#include "steady_work.h"
+
 enum { most_steps = 100000 };
 
 static int steps, every, delay_ms, rank;
-static double microseconds, rounds_per_microsecond;
+static double microseconds;
 static long long work_of[2][most_steps];
-static volatile double sink;
-
-static long long ns_of(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
-static void compute(double rounds) {
-  double x = 1.0;
-  for (long i = 0; i < (long)rounds; ++i) x = x * 0.999 + 0.1;
-  sink = x;
-}
-
-// The least time of several, as other processes only add to it.
-static void calibrate(void) {
-  const double rounds = 200000.0;
-  long long least = 0;
-  for (int i = 0; i < 50; ++i) {
-    const long long began = ns_of(CLOCK_THREAD_CPUTIME_ID);
-    compute(rounds);
-    const long long took = ns_of(CLOCK_THREAD_CPUTIME_ID) - began;
-    if (least == 0 || took < least) least = took;
-  }
-  rounds_per_microsecond = 1000.0 * rounds / (double)least;
-}
 
 static int is_delayed(int step) { return every > 0 && step % every == every - 1; }
-
-static void rest(int milliseconds) {
-  const struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
-  nanosleep(&time, NULL);
-}
 
 // A thread's part of a step.
 static void work(int thread, int step, int delays) {
@@ -68,20 +39,10 @@ static void work(int thread, int step, int delays) {
   work_of[thread][step] = ns_of(CLOCK_THREAD_CPUTIME_ID) - began;
 }
 
-static void end_step(MPI_Comm comm, int step) {
-  int sum = step;
-  MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
-}
-
 // -- pool
 
 static sem_t begun;
 static atomic_int done;
-
-static void wait_for(sem_t *semaphore) {
-  while (sem_wait(semaphore) != 0) {
-  }
-}
 
 static void *work_in_pool(void *unused) {
   for (int step = 0; step < steps; ++step) {
@@ -142,32 +103,12 @@ static void *work_alone(void *which) {
   return NULL;
 }
 
-static void both_run(void *(*body)(void *)) {
-  static int first = 0, second = 1;
-  pthread_t other;
-  pthread_create(&other, NULL, body, &second);
-  body(&first);
-  pthread_join(other, NULL);
-}
-
 // -- helper
-
-static atomic_int has_ended;
-
-static void *write_log(void *unused) {
-  FILE *log = tmpfile();
-  while (!atomic_load(&has_ended)) {
-    fprintf(log, "it still runs\n");
-    fflush(log);
-    rest(3);
-  }
-  fclose(log);
-  return unused;
-}
 
 static void with_helper(void) {
   pthread_t writer;
-  pthread_create(&writer, NULL, write_log, NULL);
+  double milliseconds = 3.0;
+  pthread_create(&writer, NULL, write_log, &milliseconds);
   for (int step = 0; step < steps; ++step) {
     work(0, step, 1);
     end_step(MPI_COMM_WORLD, step);
@@ -213,9 +154,6 @@ int main(int argc, char **argv) {
   if (provided < MPI_THREAD_MULTIPLE) MPI_Abort(MPI_COMM_WORLD, 77);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   calibrate();
-  double rounds = rounds_per_microsecond;
-  MPI_Bcast(&rounds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);  // all do the same work
-  rounds_per_microsecond = rounds;
   if (strcmp(mode, "pool") == 0) {
     pool();
   } else if (strcmp(mode, "openmp") == 0) {
@@ -223,11 +161,11 @@ int main(int argc, char **argv) {
   } else if (strcmp(mode, "turns") == 0) {
     sem_init(&turn_of[0], 0, 1);
     sem_init(&turn_of[1], 0, 0);
-    both_run(work_in_turn);
+    in_two_threads(work_in_turn);
   } else if (strcmp(mode, "both") == 0) {
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[0]);
     MPI_Comm_dup(MPI_COMM_WORLD, &comm_of[1]);
-    both_run(work_alone);
+    in_two_threads(work_alone);
   } else if (strcmp(mode, "helper") == 0) {
     with_helper();
   } else if (strcmp(mode, "ranks") == 0) {
