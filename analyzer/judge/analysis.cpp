@@ -98,8 +98,8 @@ void leave_open(MethodResult& result, const Undecided& undecided, double lost_at
   const double lost_for_sure = low;
   low = std::min(low, std::max(low - percent_of_run(undecided.seconds(), run_time),
                                percent_of_run(lost_at_least_seconds, run_time)));
-  constexpr double most = 0.5;
-  result.may_be_own = low < (1.0 - most) * lost_for_sure && verdict_of(result.interference_percent) != Verdict::green;
+  const bool is_most_open = low < 0.5 * lost_for_sure;
+  result.may_be_own = is_most_open && verdict_of(result.interference_percent) != Verdict::green;
 }
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
