@@ -183,7 +183,8 @@ NoVerdict no_verdict_within(const Interval& percent) {
   return {.reason = {"wide-interval",
                      fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
                                  percent.low, percent.high)},
-          .has_estimate = true};
+          .has_estimate = true,
+          .is_comparable = true};
 }
 
 void add_warnings(const Profile& profile, Analysis& analysis) {

@@ -94,21 +94,23 @@ class TimesOfRuns(SeveralRuns):
         self.check_left_alone(self.check_against_a_quiet_run)
 
     def check_against_a_quiet_run(self, attempt):
-        quiet, slow = f"quiet{attempt}.h5", f"slow{attempt}.h5"
+        quiet, slow, again = f"quiet{attempt}.h5", f"slow{attempt}.h5", f"again{attempt}.h5"
         self.run_of(quiet)
         self.run_of(slow, "--inject", EVERY_SEGMENT)
+        self.run_of(again)
         injected = self.injected_seconds(slow)
         alone = self.report(slow)
         self.assertGreater(alone["injected_percent"], 30.0, "the test needs delays that are a large part of the run")
         self.assertLess(alone["methods"]["paper"]["interference_percent"], alone["injected_percent"] / 3, alone)
+        # Neighbours of a virtual machine slow it down, too: by as much as two quiet runs differ.
+        tolerance = 0.25 * injected + abs(self.compare(again, quiet)["displacement_seconds"])
         compared = self.compare(slow, quiet)
         self.assertTrue(compared["same_work"], compared)
         self.assertEqual(compared["more_disturbed"], "a", compared)
-        self.assertGreater(compared["displacement_seconds"], 0.75 * injected, compared)
-        self.assertLess(compared["displacement_seconds"], 1.25 * injected, compared)
+        self.assertAlmostEqual(compared["displacement_seconds"], injected, delta=tolerance, msg=compared)
         turned = self.compare(quiet, slow)
         self.assertEqual(turned["more_disturbed"], "b", turned)
-        self.assertLess(turned["displacement_seconds"], -0.75 * injected, turned)
+        self.assertLess(turned["displacement_seconds"], tolerance - injected, turned)
 
     def test_disturbed_runs_are_composed_into_an_undisturbed_one(self):
         self.check_left_alone(self.check_composed_of_disturbed_runs)

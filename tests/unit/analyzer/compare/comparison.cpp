@@ -185,6 +185,18 @@ TEST(Comparison, SeesADelayOfEverySegmentThatOneRunCannotSee) {
   EXPECT_EQ(turned.more_disturbed(), &turned.b);
 }
 
+TEST(Comparison, NamesTheMoreDisturbedRunIfTheOthersIntervalIsTooWideForAVerdictOnly) {
+  const Profile slow = run_taking(1.2);
+  const Profile quick = run_taking(1.0);
+  JudgedRun wide = judge(quick);
+  MethodResult& result = wide.analysis.methods[wide.analysis.chosen];
+  result.verdict = Verdict::unknown;
+  wide.analysis.no_verdict = no_verdict_within(result.interval_percent = {0.0, 15.0});
+  const Comparison comparison = compare(judge(slow), wide);
+  EXPECT_EQ(comparison.more_disturbed(), &comparison.a);
+  EXPECT_LT(comparison.more_disturbed_interval_seconds.low, 6.0);  // 15 s of b, and 20 s between them
+}
+
 TEST(Comparison, AddsARunsOwnExcessToTheRiseOfItsBaselines) {
   Profile slow = run_taking(1.2);
   slow.duration[50] += 30.0F;
