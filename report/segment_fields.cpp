@@ -69,6 +69,7 @@ std::vector<SegmentField> segment_fields(const Profile& profile) {
         of_column("last_rank_" + std::string(time_kind_names[kind]) + "_seconds", profile.last_rank_times[kind]));
   }
   fields.push_back(of_column("last_rank_off_cpu_seconds", profile.last_rank_off_cpu));
+  fields.push_back(of_column("lost_to_cpu_wait_seconds", profile.lost_to_cpu_wait));
   fields.push_back(of_column("boundary_wait_seconds", profile.boundary_wait));
   fields.push_back(of_column("calls_beyond_usual_seconds", profile.calls_beyond_usual));
   fields.push_back(of_column("injected_requested_seconds", profile.injected.requested));

@@ -23,6 +23,7 @@ void add_group(JudgedDurations& run, const RecordedGroup& group) {
   append(run.ascending, group.durations);
   sort_ascending(std::span(run.ascending).last(group.durations.size()));
   append(run.beyond_usual, group.beyond_usual);
+  append(run.surely_lost, group.surely_lost);
   append(run.work, group.work);
   run.begin.push_back(run.durations.size());
   run.calls.push_back(group.calls);

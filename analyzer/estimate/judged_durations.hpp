@@ -16,6 +16,7 @@ struct JudgedDurations {
   std::vector<float> durations;       // (segments) s, each group in the order of time
   std::vector<float> ascending;       // (segments) s, the same, each group sorted by itself
   std::vector<float> beyond_usual;    // (segments) s of calls beyond the usual; empty if not recorded
+  std::vector<float> surely_lost;     // (segments) s that others took for sure; empty if nothing is known of them
   std::vector<float> work;            // (segments) the compute feature; empty if none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
   std::vector<double> calls;          // (groups) MPI and file operations of a segment, over all ranks; 0: not known
@@ -36,10 +37,11 @@ struct JudgedDurations {
   std::vector<double> seconds_of_groups() const;
 };
 
-/// The records of a group. `beyond_usual` and `work` are empty for all groups, or for none.
+/// The records of a group. `beyond_usual`, `surely_lost` and `work` are empty for all groups, or for none.
 struct RecordedGroup {
   Recorded durations;
   Recorded beyond_usual;
+  Recorded surely_lost;
   Recorded work;
   double calls = 0.0;
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/estimate/earlier_runs.hpp"
+#include "analyzer/estimate/surely_lost.hpp"
 #include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/judge/recorded_groups.hpp"
 
@@ -43,7 +44,8 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
         perhaps_lost_share(probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
   }
   // Others had the CPU. Where they had it all the time, durations do not show it.
-  if (!has_more_ranks_than_cores(profile) && !has_more_threads_than_cores(profile)) {
+  raise_to_surely_lost(estimate, judged);
+  if (cpu_waits_are_of_others(profile)) {
     estimate.excess_seconds.high =
         std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
   }
@@ -199,7 +201,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.breakdown = attribute(profile, grouping, analysis.excess);
   if (MethodResult& result = analysis.methods[analysis.chosen]; run_time > 0.0 && result.name == methods.front().name) {
     analysis.undecided = undecided_of(profile, analysis.breakdown, result.speed_percent);
-    leave_open(result, analysis.undecided, least_wait_of_busy_threads(profile), run_time);
+    leave_open(result, analysis.undecided, lost_to_cpu_waits(profile), run_time);
   }
   for (MethodResult& result : analysis.methods) set_verdict(result, analysis);
   analysis.spent = spent.get();

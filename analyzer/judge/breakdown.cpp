@@ -48,6 +48,10 @@ double off_cpu(const Profile& profile, std::size_t segment) {
   return profile.last_rank_off_cpu.empty() ? 0.0 : static_cast<double>(profile.last_rank_off_cpu[segment]);
 }
 
+double lost_to_cpu_wait(const Profile& profile, std::size_t segment) {
+  return profile.lost_to_cpu_wait.empty() ? 0.0 : static_cast<double>(profile.lost_to_cpu_wait[segment]);
+}
+
 double sum(const Parts& parts) { return std::accumulate(parts.begin(), parts.end(), 0.0); }
 
 /// What is known of a group before its excess can be divided.
@@ -59,7 +63,8 @@ struct GroupTimes {
   double usual_segments = 0.0;
   Parts usual{};  // s of a segment
   double usual_off_cpu = 0.0;
-  Parts typical{};  // shares of the parts in the explained excess
+  double usual_wait = 0.0;  // for a CPU
+  Parts typical{};          // shares of the parts in the explained excess
 };
 
 /// The excess that segments explain by themselves.
@@ -79,6 +84,7 @@ void add_to(GroupTimes& sums, const GroupTimes& terms) {  // all that is summed 
   sums.usual_segments += terms.usual_segments;
   add_to(sums.usual, terms.usual);
   sums.usual_off_cpu += terms.usual_off_cpu;
+  sums.usual_wait += terms.usual_wait;
 }
 void add_to(RankShare& sums, const RankShare& terms) {
   sums.seconds += terms.seconds;
@@ -160,6 +166,7 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
       GroupTimes& group = sums[group_of[segment]];
       add_to(group.usual, parts_of(profile, segment));
       group.usual_off_cpu += off_cpu(profile, segment);
+      group.usual_wait += lost_to_cpu_wait(profile, segment);
       group.usual_segments += 1.0;
     }
   };
@@ -168,6 +175,7 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
     if (!group.has_excess) continue;
     for (double& part : group.usual) part /= group.usual_segments;
     group.usual_off_cpu /= group.usual_segments;
+    group.usual_wait /= group.usual_segments;
   }
   return groups;
 }
@@ -205,7 +213,8 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
         rank.off_cpu_seconds += off;
         // What it lost in calls, it may have lost off the CPU.
         const double in_calls = sum(parts) - parts[computation_part];
-        rank.slept_seconds += std::clamp(off - in_calls, 0.0, parts[computation_part]);
+        const double waited = std::max(0.0, lost_to_cpu_wait(profile, segment) - group.usual_wait);
+        rank.slept_seconds += std::clamp(off - in_calls - waited, 0.0, parts[computation_part]);
       }
       unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
     }

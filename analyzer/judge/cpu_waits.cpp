@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/groups/timeline.hpp"
+
 namespace halcyon {
 
 bool has_more_ranks_than_cores(const Profile& profile) {
@@ -43,6 +45,10 @@ std::optional<CrowdedCores> crowded_cores(const Profile& profile) {
 
 bool has_more_threads_than_cores(const Profile& profile) { return crowded_cores(profile).has_value(); }
 
+bool cpu_waits_are_of_others(const Profile& profile) {
+  return !has_more_ranks_than_cores(profile) && !has_more_threads_than_cores(profile);
+}
+
 namespace {
 
 double largest_known(const std::vector<double>& of_ranks) {
@@ -66,16 +72,19 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
   double seconds = 0.0;
   for (const RankShare& rank : breakdown.ranks) {
     if (rank.rank >= waits.size() || std::isnan(waits[rank.rank])) continue;
-    seconds += std::max(0.0, rank.slept_seconds - waits[rank.rank]);
+    // What it waited in other segments says nothing of those that took longer.
+    const double waited = profile.lost_to_cpu_wait.empty() ? waits[rank.rank] : 0.0;
+    seconds += std::max(0.0, rank.slept_seconds - waited);
   }
   return seconds;
 }
 
-double least_wait_of_busy_threads(const Profile& profile) {
-  if (has_more_ranks_than_cores(profile) || has_more_threads_than_cores(profile)) return 0.0;
+double lost_to_cpu_waits(const Profile& profile) {
+  if (!cpu_waits_are_of_others(profile)) return 0.0;
   const std::vector<double>& of_others = profile.evidence[index_of(Evidence::cpu_wait_of_others)];
   const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
-  double longest = longest_wait_for_cpu(profile);
+  double longest =
+      profile.lost_to_cpu_wait.empty() ? longest_wait_for_cpu(profile) : length_of(profile.lost_to_cpu_wait);
   for (std::size_t rank = 0; rank < std::min(of_others.size(), threads.size()); ++rank) {
     // They may all have waited at the same time.
     const double of_one = of_others[rank] / std::max(1.0, threads[rank] - 1.0);

@@ -33,6 +33,9 @@ struct CrowdedCores {
 /// all ranks of a host more than its CPUs. Nothing if a recorder before schema version 5 did not count them.
 std::optional<CrowdedCores> crowded_cores(const Profile& profile);
 bool has_more_threads_than_cores(const Profile& profile);
+/// Whether what waited for a CPU did so because of others: the program has neither more ranks nor more busy threads
+/// than CPUs, which would take them from each other.
+bool cpu_waits_are_of_others(const Profile& profile);
 /// The longest time that any rank was ready to run while others had the CPU, in s. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
@@ -41,8 +44,8 @@ double most_work_beyond_least(const Profile& profile);
 /// How long the ranks that held the others up slept or waited in their computation at least, beyond the usual and not
 /// for a CPU, in s. 0 if the kernel does not say for what they waited.
 double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown);
-/// For how long a busy thread of some rank waited for a CPU because of others, at least, in s. 0 if the kernel does not
-/// say, or if the program has more ranks or busy threads than CPUs, which then take them from each other.
-double least_wait_of_busy_threads(const Profile& profile);
+/// How much the run lost, at least, because busy threads waited for a CPU that others had, in s. 0 if the kernel does
+/// not say.
+double lost_to_cpu_waits(const Profile& profile);
 
 }  // namespace halcyon

@@ -1,5 +1,7 @@
 #include "analyzer/judge/recorded_groups.hpp"
 
+#include "analyzer/judge/cpu_waits.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -36,11 +38,15 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
   run.durations.reserve(segments);
   run.ascending.reserve(segments);
   if (!profile.calls_beyond_usual.empty()) run.beyond_usual.reserve(segments);
+  const bool knows_losses = !profile.lost_to_cpu_wait.empty() && cpu_waits_are_of_others(profile);
+  if (knows_losses) run.surely_lost.reserve(segments);
   if (counts_work) run.work.reserve(segments);
   for (const std::uint32_t group : judged) {
     const std::span<const std::uint32_t> members = grouping.members(group);
     std::vector<float> beyond_usual;
     if (!profile.calls_beyond_usual.empty()) beyond_usual = seconds_of(profile.calls_beyond_usual, members);
+    std::vector<float> surely_lost;
+    if (knows_losses) surely_lost = seconds_of(profile.lost_to_cpu_wait, members);
     std::vector<float> work;
     if (counts_work) {
       for (const std::uint32_t segment : members)
@@ -50,7 +56,7 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
       for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
     }
     const std::vector<float> durations = durations_of(profile, members);
-    add_group(run, {durations, beyond_usual, work, calls_of(profile, members.front())});
+    add_group(run, {durations, beyond_usual, surely_lost, work, calls_of(profile, members.front())});
   }
   return run;
 }

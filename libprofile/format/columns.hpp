@@ -179,7 +179,7 @@ struct Column {
 };
 
 /// How the ranks' measures of a segment become one value.
-enum class OverRanks : std::uint8_t { mean, sum, least, largest, of_last_rank };
+enum class OverRanks : std::uint8_t { mean, sum, least, largest, of_last_rank, on_critical_path };
 
 struct MeasureColumn {
   std::string_view name;
@@ -217,6 +217,10 @@ void for_each_measure_column(P& profile, Visit&& visit) {
                     "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches "
                     "above 200 us"},
       profile.last_rank_off_cpu);
+  visit(MeasureColumn{"lost_to_cpu_wait", Measure::cpu_wait, on_critical_path, 6,
+                      "time by which the segment was longer, at least, because ranks were ready to run while other "
+                      "threads had the CPU"},
+        profile.lost_to_cpu_wait);
   visit(MeasureColumn{"injected_critical", Measure::injected_actual, largest, 1,
                       "delay that intM caused, largest of any rank"},
         profile.injected.critical);

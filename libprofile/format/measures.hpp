@@ -14,6 +14,7 @@ namespace halcyon {
 enum class Measure : std::uint8_t {
   duration,
   off_cpu,
+  cpu_wait,
   beyond_usual,
   point_to_point,
   collective,
@@ -41,14 +42,15 @@ struct MeasureInfo {
 };
 
 /// Rows in messages and blocks in parts follow this order. The shares of a segment fill words of 64 bits.
-inline constexpr std::array<MeasureInfo, 9> measures{{
+inline constexpr std::array<MeasureInfo, 10> measures{{
     {Measure::duration, Kept::whole},
-    {Measure::off_cpu, Kept::share, 12},       // overlaps with the kinds of time below
-    {Measure::beyond_usual, Kept::share, 12},  // overlaps, too: time of calls beyond the usual
-    {Measure::point_to_point, Kept::share, 10},
-    {Measure::collective, Kept::share, 10},
-    {Measure::boundary, Kept::share, 10},
-    {Measure::file_io, Kept::share, 10},
+    {Measure::off_cpu, Kept::share, 10},      // overlaps with the kinds of time below
+    {Measure::cpu_wait, Kept::share, 9},      // the part of that in which the thread was ready to run
+    {Measure::beyond_usual, Kept::share, 9},  // overlaps, too: time of calls beyond the usual
+    {Measure::point_to_point, Kept::share, 9},
+    {Measure::collective, Kept::share, 9},
+    {Measure::boundary, Kept::share, 9},
+    {Measure::file_io, Kept::share, 9},
     {Measure::injected_requested, Kept::with_intm, 0, MeasuredIn::nanoseconds},
     {Measure::injected_actual, Kept::with_intm, 0, MeasuredIn::nanoseconds},
 }};

@@ -16,7 +16,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 5;
+inline constexpr int newest_schema_version = 6;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -141,7 +141,9 @@ struct Profile {
   std::vector<std::uint32_t> last_rank;  // (segments) rank that held the others up (merge/last_rank.hpp)
   std::array<std::vector<float>, time_kind_count> last_rank_times;  // (segments) s, of that rank
   std::vector<float> last_rank_off_cpu;  // (segments) s, of that rank; empty in older profiles
-  std::vector<float> boundary_wait;      // (segments) s in the boundary operation, mean over ranks
+  // (segments) s by which each was longer, at least, because ranks waited for a CPU; empty in older profiles
+  std::vector<float> lost_to_cpu_wait;
+  std::vector<float> boundary_wait;  // (segments) s in the boundary operation, mean over ranks
   // (segments) s that calls took beyond the usual at their place, least of any rank; empty in older profiles. The
   // least, since ranks that wait for others do so in calls, but the rank that they wait for does not.
   std::vector<float> calls_beyond_usual;

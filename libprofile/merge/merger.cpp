@@ -18,6 +18,7 @@ float value_of(const MeasuresOverRanks& times, const MeasureColumn& column, std:
     case OverRanks::least: return times.least[i];
     case OverRanks::largest: return times.largest[i];
     case OverRanks::of_last_rank: return times.of_last[i];
+    case OverRanks::on_critical_path: return times.least_slack_without_wait - times.least_slack;
   }
   return 0.0F;
 }
@@ -78,6 +79,9 @@ void MeasuresOverRanks::add(std::size_t rank, const RowMeasures& times) {
     least[i] = std::min(least[i], times[i]);
     largest[i] = std::max(largest[i], times[i]);
   }
+  const float slack = slack_of(times);
+  least_slack = std::min(least_slack, slack);
+  least_slack_without_wait = std::min(least_slack_without_wait, slack + times[index_of(Measure::cpu_wait)]);
   if (rank > 0 && !(lateness_of(times) > lateness_of(of_last))) return;
   last = rank;
   of_last = times;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,9 @@ struct MeasuresOverRanks {
   Measured<float> least;
   Measured<float> largest{};
   RowMeasures of_last{};
-  std::size_t last = 0;  // its index among the ranks
+  std::size_t last = 0;                                                // its index among the ranks
+  float least_slack = std::numeric_limits<float>::max();               // slack_of()
+  float least_slack_without_wait = std::numeric_limits<float>::max();  // had nobody waited for a CPU
 
   MeasuresOverRanks();
   void add(std::size_t rank, const RowMeasures& times);

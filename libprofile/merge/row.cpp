@@ -27,6 +27,11 @@ double lateness_of(const RowMeasures& times) {
   return lateness(of(Measure::boundary), calls, of(Measure::off_cpu));
 }
 
+float slack_of(const RowMeasures& times) {
+  return times[index_of(Measure::boundary)] + times[index_of(Measure::point_to_point)] +
+         times[index_of(Measure::collective)];
+}
+
 RowLayout::RowLayout(bool with_injection, std::size_t active_features)
     : measures_(with_injection ? measure_count : measures_without_intm), bins_(1 + active_features) {}
 
@@ -41,9 +46,7 @@ void RowLayout::read(const std::byte* row, RowMeasures& measured, std::uint16_t*
 }
 
 RowWriter::RowWriter(const ProgramNames& names, const RankRecords& records, const RowLayout& layout)
-    : names_(names),
-      store_(*records.store),
-      layout_(layout) {
+    : names_(names), store_(*records.store), layout_(layout) {
   for (const MeasureInfo& info : measures) {
     scale_[index_of(info.measure)] = info.unit == MeasuredIn::ticks
                                          ? static_cast<float>(records.nanoseconds_per_tick * 1e-9)

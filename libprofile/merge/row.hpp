@@ -20,6 +20,10 @@ using RowMeasures = Measured<float>;
 /// How much the rank held the others up (last_rank.hpp).
 double lateness_of(const RowMeasures& times);
 
+/// How much later the rank could have come without making the segment longer: what it waited for others in calls of
+/// MPI, at most, in seconds. Of a wait for a CPU, only what is beyond the slack makes the segment longer.
+float slack_of(const RowMeasures& times);
+
 /// The bytes of a row: its measures in the order of their table, its call site, and its bins of the active features.
 class RowLayout {
  public:

@@ -12,7 +12,8 @@ std::array<std::uint64_t, feature_count> OpenSegment::counted() const {
 }
 
 void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
-  compare_calls_of(thread);
+  cpu_wait_.begin(meters.cpu_clock_use.ticks_per_nanosecond);
+  begin_to_end_segments(thread);
   meters.begin_counting(thread);
   restart(thread, meters);
   thread.at_boundary = thread.sums(start_);
@@ -21,15 +22,16 @@ void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
 }
 
 // If memory runs out, calls are not compared: the profile says less, but the program goes on.
-void OpenSegment::compare_calls_of(ThreadState& thread) {
+void OpenSegment::begin_to_end_segments(ThreadState& thread) {
   if (thread.usual_times == nullptr) thread.usual_times = new (std::nothrow) UsualTimes;
+  cpu_wait_.restart(thread.cpu_wait, thread.cpu.off());
 }
 
 SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait) {
   if (start_ > end) end = start_;  // another thread's boundary ended later, but was noted first
   if (__builtin_expect(!thread.ends_segments.load(std::memory_order_relaxed), 0)) {
     thread.ends_segments.store(true, std::memory_order_relaxed);
-    compare_calls_of(thread);
+    begin_to_end_segments(thread);
   }
   SegmentRow row;
   row[Measure::duration] = static_cast<double>((end - start_).count);
@@ -51,6 +53,8 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
   row[Measure::off_cpu] = static_cast<double>((thread.cpu.off() - last.off_cpu).count);
   row[Measure::beyond_usual] = static_cast<double>((thread.beyond_usual - last.beyond_usual).count);
   if (start_ > last.time) began_before(last.time, row);
+  const Ticks waited = cpu_wait_.take(thread.cpu_wait, thread.cpu.off());
+  row[Measure::cpu_wait] = std::min(row[Measure::off_cpu], static_cast<double>(waited.count));
   thread.at_boundary = thread.sums(end);
   if (thread.usual_times != nullptr) thread.usual_times->segment_begins();
   if (injected_totals_ != nullptr) add_injected(row);

@@ -7,6 +7,7 @@
 
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/time_kinds.hpp"
+#include "libprofile/record/cpu_wait.hpp"
 #include "libprofile/record/intm_interface.hpp"
 #include "libprofile/record/meters.hpp"
 #include "libprofile/record/store/segment_store.hpp"
@@ -36,12 +37,13 @@ class OpenSegment {
   bool with_injection() const { return injected_totals_ != nullptr; }
 
  private:
-  static void compare_calls_of(ThreadState& thread);
+  void begin_to_end_segments(ThreadState& thread);
   void began_before(Ticks then, SegmentRow& row) const;
   void add_injected(SegmentRow& row);
 
   Ticks first_start_;
   Ticks start_;
+  CpuWait cpu_wait_;
   std::array<std::uint64_t, feature_count> counted_{};  // by threads that have ended a segment
   std::array<std::uint64_t, feature_count> counted_by_others_{};
   InjectedTotals injected_totals_ = totals_of_intm();

@@ -10,24 +10,12 @@
 
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/nanoseconds.hpp"
+#include "libprofile/system/number_at.hpp"
 
 namespace halcyon {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
-
-// The number that a text begins with, after blanks; `at` then points behind it. strtod would ask for the locale.
-double number_at(const char*& at) {
-  while (*at == ' ') ++at;
-  const double sign = *at == '-' ? -1.0 : 1.0;
-  if (*at == '-') ++at;
-  if (!is_digit(*at)) return unknown;
-  double number = 0.0;
-  for (; is_digit(*at); ++at) number = 10.0 * number + (*at - '0');
-  return sign * number;
-}
 
 // CLOCK_THREAD_CPUTIME_ID, but of any thread of this process: the kernel's clock number for it (as in glibc's
 // pthread_getcpuclockid).

@@ -15,6 +15,7 @@
 #include "libprofile/format/time_kinds.hpp"
 #include "libprofile/interpose/outermost_call.hpp"
 #include "libprofile/record/cpu_account.hpp"
+#include "libprofile/record/cpu_wait.hpp"
 #include "libprofile/record/gathering.hpp"
 #include "libprofile/record/polling.hpp"
 #include "libprofile/record/usual_times.hpp"
@@ -40,6 +41,7 @@ struct alignas(64) ThreadState {
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
   CpuAccount cpu;
+  CpuWaitOfThread cpu_wait;  // only of a thread that ends segments
   Ticks last_exit;
   EventsOfThread events;
   std::uint64_t events_at_exit = 0;

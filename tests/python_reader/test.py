@@ -19,8 +19,8 @@ LEAST_BLOCKS = 5  # of Python in the documentation
 FEATURES = ("compute", *TOTALS)
 # Columns of the table of segments. The profile has them, too, under names without the unit.
 RECORDED = ("duration", "boundary_wait", "calls_beyond_usual", "last_rank_point_to_point", "last_rank_collective",
-            "last_rank_boundary", "last_rank_file_io", "last_rank_off_cpu", "injected_requested", "injected_actual",
-            "injected_critical")
+            "last_rank_boundary", "last_rank_file_io", "last_rank_off_cpu", "lost_to_cpu_wait", "injected_requested",
+            "injected_actual", "injected_critical")
 
 
 class PythonReader(halcyon_test.Behaviour):

@@ -1,0 +1,33 @@
+#include "analyzer/estimate/surely_lost.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace halcyon {
+
+void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
+  if (run.surely_lost.empty()) return;
+  double all_lost = 0.0;
+  double all_excess = 0.0;
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    const Recorded lost = run.of(run.surely_lost, group);
+    const double seconds = std::accumulate(lost.begin(), lost.end(), 0.0);
+    GroupEstimate& of_group = estimate.groups[group];
+    all_lost += seconds;
+    if (const double more = seconds - of_group.excess_seconds; more > 0.0) {
+      const double of_segment = more / static_cast<double>(run.size(group));
+      of_group.excess_seconds += more;
+      of_group.continuous_seconds += more;
+      of_group.baseline -= of_segment;
+      of_group.threshold -= of_segment;
+      for (std::size_t i = 0; !estimate.excess.empty() && i < lost.size(); ++i) {
+        estimate.excess[run.begin[group] + i] += static_cast<float>(more * static_cast<double>(lost[i]) / seconds);
+      }
+    }
+    all_excess += of_group.excess_seconds;
+  }
+  estimate.excess_seconds.low = std::max(estimate.excess_seconds.low, all_lost);
+  estimate.excess_seconds.high = std::max(estimate.excess_seconds.high, all_excess);
+}
+
+}  // namespace halcyon

@@ -1,0 +1,14 @@
+// What the operating system saw a run lose enters its estimate.
+#pragma once
+
+#include "analyzer/estimate/estimate.hpp"
+#include "analyzer/estimate/judged_durations.hpp"
+
+namespace halcyon {
+
+/// A group's excess is at least what its segments lost to waits for a CPU, even where these struck all of them alike.
+/// If it was less, each segment gets its part of the rest. So is the low end of the interval, and the high one contains
+/// the estimate.
+void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run);
+
+}  // namespace halcyon

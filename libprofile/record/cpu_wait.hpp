@@ -1,0 +1,46 @@
+// How long the threads that end segments were ready to run while others had the CPU: the kernel's account of them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "libprofile/record/cpu_account.hpp"
+#include "libprofile/shared/clock.hpp"
+#include "libprofile/system/own_descriptor.hpp"
+
+namespace halcyon {
+
+/// What one thread had waited when the kernel was last asked.
+struct CpuWaitOfThread {
+  std::uint64_t waited = 0;  // ns
+  Ticks off_cpu;
+};
+
+/// Asks only after so much time off the CPU that it takes at most 0.5 % of this, for any rate of segments. Keeps the
+/// file of the thread that asked last. Called by one thread at a time. Allocates nothing.
+class CpuWait {
+ public:
+  void begin(double ticks_per_nanosecond);
+
+  /// The waits of the calling thread until now are in no segment. `off_cpu`: its time off the CPU since it began.
+  void restart(CpuWaitOfThread& thread, Ticks off_cpu);
+
+  /// The wait of the calling thread since the kernel was last asked. 0 if it is not worth it, or the kernel does not
+  /// say.
+  Ticks take(CpuWaitOfThread& thread, Ticks off_cpu) {
+    if (__builtin_expect(off_cpu - thread.off_cpu < least_off_cpu_, 1)) return {};
+    return ask(thread, off_cpu);
+  }
+
+ private:
+  [[gnu::noinline]] Ticks ask(CpuWaitOfThread& thread, Ticks off_cpu);
+  std::optional<std::uint64_t> waited();
+
+  double ticks_per_nanosecond_ = 1.0;
+  Ticks least_off_cpu_;
+  Ticks least_off_cpu_to_open_;
+  OwnDescriptor file_;  // schedstat of thread_
+  int thread_ = 0;
+};
+
+}  // namespace halcyon
