@@ -25,7 +25,7 @@ void CpuWait::restart(CpuWaitOfThread& thread, Ticks off_cpu) {
 }
 
 Ticks CpuWait::ask(CpuWaitOfThread& thread, Ticks off_cpu) {
-  if (direct::thread_id() != thread_ && off_cpu - thread.off_cpu < least_off_cpu_to_open_) return {};
+  if (direct::thread_id() != thread_ && least_off_cpu_to_open_ > off_cpu - thread.off_cpu) return {};
   const std::uint64_t before = thread.waited;
   restart(thread, off_cpu);
   return {static_cast<std::uint64_t>(static_cast<double>(thread.waited - before) * ticks_per_nanosecond_)};

@@ -28,7 +28,7 @@ class CpuWait {
   /// The wait of the calling thread since the kernel was last asked. 0 if it is not worth it, or the kernel does not
   /// say.
   Ticks take(CpuWaitOfThread& thread, Ticks off_cpu) {
-    if (__builtin_expect(off_cpu - thread.off_cpu < least_off_cpu_, 1)) return {};
+    if (__builtin_expect(least_off_cpu_ > off_cpu - thread.off_cpu, 1)) return {};
     return ask(thread, off_cpu);
   }
 
