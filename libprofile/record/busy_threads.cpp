@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <ctime>
 #include <utility>
 
+#include "libprofile/record/cpu_wait.hpp"
 #include "libprofile/record/messages.hpp"
+#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/direct_calls.hpp"
 
 namespace halcyon {
@@ -65,7 +68,7 @@ void BusyThreads::begin(std::span<const int> mpi_threads, const CpuClockUse& use
   mpi_threads_ = mpi_threads;
   use_ = use;
   look_interval_ = {static_cast<std::uint64_t>(nanoseconds_between_looks * use.ticks_per_nanosecond)};
-  next_look_ = now;
+  next_look_ = last_end_ = window_began_ = now;
   constexpr double first_guess = 1000.0;  // ns for each thread
   reading_cost_ = look_cost_ = first_guess * use.ticks_per_nanosecond;
 }
@@ -88,7 +91,9 @@ double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock
     }
     last_ender_ = ender;
   }
-  follow_usual(own);
+  follow(usual_own_, own);
+  const Ticks elapsed = end - std::exchange(last_end_, end);
+  if (active_ > 0) follow(usual_elapsed_, static_cast<double>(elapsed.count));
   double work = own;
   ++in_window_;
   window_own_ += own;
@@ -106,7 +111,7 @@ double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock
     return Ticks{now.count + static_cast<std::uint64_t>(rest * of_one * count)};
   };
   if (const std::size_t threads = active_; threads > 0) {
-    work = least_of_window(ender, own);
+    work = least_of_window(ender, own, static_cast<double>((end - window_began_).count));
     next_reading_ = rest_after(reading_cost_, threads);
   }
   if (end > next_look_) {
@@ -116,6 +121,7 @@ double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock
   }
   in_window_ = 0;
   window_own_ = window_given_ = 0.0;
+  window_began_ = end;
   is_interrupted_ = false;
   return work;
 }
@@ -128,14 +134,14 @@ void BusyThreads::follow_cost(double& of_one, double measured) {
 }
 
 // A running quartile: one value in four is below it, as a step down is three times a step up. Delays raise the others.
-void BusyThreads::follow_usual(double own) {
+void BusyThreads::follow(double& usual, double value) const {
   constexpr double up = 1.02;
   constexpr double down = 1.0 / (up * up * up);
   constexpr std::uint64_t first_segments = 16;  // for which the least counts
-  if (usual_own_ <= 0.0 || (segment_ < first_segments && own < usual_own_)) {
-    usual_own_ = own;
+  if (usual <= 0.0 || (segment_ < first_segments && value < usual)) {
+    usual = value;
   } else {
-    usual_own_ *= std::clamp(own / usual_own_, down, up);
+    usual *= std::clamp(value / usual, down, up);
   }
 }
 
@@ -143,10 +149,25 @@ bool BusyThreads::ends_segments(const Other& other, int ender) const {
   return other.id == ender || (other.ended_segment > 0 && segment_ - other.ended_segment < segments_in_turn);
 }
 
+// How long the thread waited for a CPU since this was last asked, of so much time off the CPU.
+double BusyThreads::wait_of(Other& other, double off_cpu) {
+  if (rest * opening_schedstat_ns * use_.ticks_per_nanosecond > off_cpu && other.is_wait_known) return 0.0;
+  std::array<char, 32> path{};
+  char* const at = std::to_chars(path.data(), path.data() + 16, other.id).ptr;
+  std::memcpy(at, "/schedstat", sizeof "/schedstat");
+  const Descriptor file(direct::open_at(directory_.number(), path.data(), O_RDONLY));
+  const std::optional<std::uint64_t> now = cpu_wait_in(file.number());
+  if (!now) return 0.0;
+  const std::uint64_t before = std::exchange(other.waited, *now);
+  if (!std::exchange(other.is_wait_known, true)) return 0.0;
+  return std::min(off_cpu, static_cast<double>(*now - before) * use_.ticks_per_nanosecond);
+}
+
 // Reads the clocks of the active threads.
-double BusyThreads::least_of_window(int ender, double own) {
+double BusyThreads::least_of_window(int ender, double own, double elapsed) {
   const double usual = std::min(window_own_, static_cast<double>(in_window_) * usual_own_);
   double least = window_own_;
+  double longest_wait = 0.0;
   for (std::size_t i = 0; i < count_; ++i) {
     Other& other = (*others_)[i];
     if (!other.is_active) continue;
@@ -160,7 +181,11 @@ double BusyThreads::least_of_window(int ender, double own) {
     other.at_reading = cpu;
     if (used < busy_share * usual || ends_segments(other, ender)) continue;
     least = std::min(least, used);
+    longest_wait = std::max(longest_wait, wait_of(other, elapsed - used));
   }
+  // It may have waited where it would have been early.
+  const double beyond_usual = elapsed - static_cast<double>(in_window_) * usual_elapsed_;
+  if (!is_interrupted_) lost_to_wait_ = std::clamp(longest_wait, 0.0, std::max(beyond_usual, 0.0));
   if (is_interrupted_ || window_own_ <= 0.0) return without_reading(own);
   follow_window(least);
   if (in_window_ == 1) return least;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "libprofile/record/cpu_account.hpp"
 #include "libprofile/shared/clock.hpp"
@@ -34,6 +35,10 @@ class BusyThreads {
     return work;
   }
 
+  /// How much longer the segment was, at least, because another busy thread waited for a CPU: ticks. 0 if that is not
+  /// known, or asked a second time.
+  double take_wait() { return std::exchange(lost_to_wait_, 0.0); }
+
   /// The time since the last boundary is in no segment.
   void restart() { is_interrupted_ = true; }
 
@@ -53,6 +58,8 @@ class BusyThreads {
     std::uint32_t looks = 0;    // that the mean is over
     std::uint64_t at_look = 0;  // its CPU time, ns
     std::uint64_t at_reading = 0;
+    std::uint64_t waited = 0;  // for a CPU, ns, when this was last asked
+    bool is_wait_known = false;
     std::uint64_t ended_segment = 0;  // the last one that it ended itself; 0: none
   };
   using Table = std::array<Other, most>;
@@ -61,9 +68,10 @@ class BusyThreads {
   static constexpr std::size_t windows = 9;
 
   [[gnu::noinline]] double measure(int ender, double own, Ticks end, const Clock& clock);
-  void follow_usual(double own);
+  void follow(double& usual, double value) const;
+  double wait_of(Other& other, double off_cpu);
   static void follow_cost(double& of_one, double measured);
-  double least_of_window(int ender, double own);
+  double least_of_window(int ender, double own, double elapsed);
   void look(int ender, Ticks now);
   bool list();
   bool ends_segments(const Other& other, int ender) const;
@@ -94,6 +102,10 @@ class BusyThreads {
   double window_own_ = 0.0;
   double window_given_ = 0.0;  // work that segments of the window have been given
   double usual_own_ = 0.0;     // of a segment
+  double usual_elapsed_ = 0.0;
+  Ticks window_began_;
+  Ticks last_end_;
+  double lost_to_wait_ = 0.0;
   // In the last windows, the least work: its ratio to the own one, and how much there was for each segment.
   std::array<float, windows> ratios_{};
   std::array<float, windows> leasts_{};

@@ -9,14 +9,12 @@ namespace halcyon {
 
 void CpuWait::begin(double ticks_per_nanosecond) {
   ticks_per_nanosecond_ = ticks_per_nanosecond;
-  constexpr double reading_ns = 2'500.0;
-  constexpr double opening_ns = 17'500.0;
   constexpr double most_share = 0.005;
   const auto ticks = [=](double nanoseconds) {
     return Ticks{static_cast<std::uint64_t>(nanoseconds * ticks_per_nanosecond)};
   };
-  least_off_cpu_ = ticks(reading_ns / most_share);
-  least_off_cpu_to_open_ = ticks(opening_ns / most_share);
+  least_off_cpu_ = ticks(reading_schedstat_ns / most_share);
+  least_off_cpu_to_open_ = ticks(opening_schedstat_ns / most_share);
 }
 
 void CpuWait::restart(CpuWaitOfThread& thread, Ticks off_cpu) {
@@ -31,19 +29,23 @@ Ticks CpuWait::ask(CpuWaitOfThread& thread, Ticks off_cpu) {
   return {static_cast<std::uint64_t>(static_cast<double>(thread.waited - before) * ticks_per_nanosecond_)};
 }
 
-// The second number of schedstat, in ns (Documentation/scheduler/sched-stats).
-std::optional<std::uint64_t> CpuWait::waited() {
-  if (const int thread = direct::thread_id(); thread != thread_ || !file_.is_still_ours()) {
-    file_ = OwnDescriptor(direct::open("/proc/thread-self/schedstat", O_RDONLY));
-    thread_ = thread;
-  }
+// The second number, in ns (Documentation/scheduler/sched-stats).
+std::optional<std::uint64_t> cpu_wait_in(int schedstat) {
   std::array<char, 128> text{};
-  if (direct::read_at(file_.number(), text.data(), text.size() - 1, 0) <= 0) return std::nullopt;
+  if (direct::read_at(schedstat, text.data(), text.size() - 1, 0) <= 0) return std::nullopt;
   const char* at = text.data();
   number_at(at);
   const double waited = number_at(at);
   if (!(waited >= 0.0)) return std::nullopt;
   return static_cast<std::uint64_t>(waited);
+}
+
+std::optional<std::uint64_t> CpuWait::waited() {
+  if (const int thread = direct::thread_id(); thread != thread_ || !file_.is_still_ours()) {
+    file_ = OwnDescriptor(direct::open("/proc/thread-self/schedstat", O_RDONLY));
+    thread_ = thread;
+  }
+  return cpu_wait_in(file_.number());
 }
 
 }  // namespace halcyon

@@ -10,6 +10,12 @@
 
 namespace halcyon {
 
+/// How long a thread has waited for a CPU since it began, from its schedstat, in ns.
+std::optional<std::uint64_t> cpu_wait_in(int schedstat);
+/// How much opening and reading this file takes at most, and reading it alone: ns.
+inline constexpr double opening_schedstat_ns = 17'500.0;
+inline constexpr double reading_schedstat_ns = 2'500.0;
+
 /// What one thread had waited when the kernel was last asked.
 struct CpuWaitOfThread {
   std::uint64_t waited = 0;  // ns

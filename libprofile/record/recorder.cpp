@@ -131,6 +131,8 @@ void Recorder::measure_others(const ThreadState& thread, SegmentRow& row) {
   const double of_all =
       busy_.work_of_segment(thread.owner.load(std::memory_order_relaxed), work, open_.start(), meters.clock);
   if (meters.counter.kind() == Counter::Kind::cpu) work = of_all;
+  double& wait = row[Measure::cpu_wait];
+  wait = std::clamp(busy_.take_wait(), wait, std::max(wait, row[Measure::duration]));
 }
 
 void Recorder::publish(const SegmentRow& row, Ticks end) {

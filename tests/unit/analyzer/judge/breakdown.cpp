@@ -170,6 +170,23 @@ TEST(Breakdown, SaysHowMuchOfItTheRankWasOffTheCpu) {
   EXPECT_FALSE(attribute(profile, excess_of(profile)).off_cpu_seconds);
 }
 
+TEST(Breakdown, TellsSleepFromWaitsForACpuInEachSegment) {
+  Profile profile = plain_profile();
+  delay(profile, 10, 0.020F, 1, std::nullopt);
+  delay(profile, 20, 0.020F, 1, std::nullopt);
+  profile.last_rank_off_cpu[10] = profile.last_rank_off_cpu[20] = 0.020F;
+  const auto slept = [&profile] {
+    double seconds = 0.0;
+    for (const RankShare& rank : attribute(profile, excess_of(profile)).ranks) seconds += rank.slept_seconds;
+    return seconds;
+  };
+  EXPECT_NEAR(slept(), 0.040, 1e-6);
+  profile.lost_to_cpu_wait.assign(100, 0.0F);
+  profile.lost_to_cpu_wait[20] = 0.020F;
+  profile.lost_to_cpu_wait[30] = 0.008F;  // which says nothing of other segments
+  EXPECT_NEAR(slept(), 0.020, 1e-6);
+}
+
 TEST(Breakdown, NamesTheGroupsWithTheMostOfIt) {
   Profile profile = plain_profile();
   profile.sites = {"allreduce@app+0x10", "barrier@app+0x20"};

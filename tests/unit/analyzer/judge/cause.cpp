@@ -372,6 +372,35 @@ TEST(OwnWaiting, IsNoProofOfDisturbance) {
   EXPECT_EQ(by_default(profile).verdict, Verdict::red);
 }
 
+TEST(OwnWaiting, IsToldFromWaitsForACpuInEachSegment) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  profile.lost_to_cpu_wait.assign(segments, 0.0F);
+  for (std::size_t i = 0; i < segments; ++i) profile.lost_to_cpu_wait[i] = is_delayed(profile, i) ? 0.0F : 0.001F;
+  profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};  // as long as it slept, but elsewhere
+  const Analysis analysis = analyze(profile, methods.front().name);
+  EXPECT_NEAR(analysis.undecided.slept_seconds, lost(profile), 0.05 * lost(profile));
+  EXPECT_EQ(analysis.result().verdict, Verdict::yellow);
+}
+
+// Every segment, by the same time: the durations alone do not show it.
+TEST(WaitsForACpu, AreLostThoughTheyStrikeAllSegmentsAlike) {
+  Profile profile = uniform_profile(segments, 0.010);
+  EXPECT_EQ(by_default(profile).verdict, Verdict::green);
+  profile.lost_to_cpu_wait.assign(segments, 0.003F);
+  profile.evidence[index_of(Evidence::cpus)].assign(1, 2.0);
+  const Analysis analysis = analyze(profile, methods.front().name);
+  EXPECT_NEAR(analysis.result().interference_percent, 30.0, 0.1);
+  EXPECT_NEAR(analysis.result().continuous_percent, 30.0, 0.1);
+  EXPECT_NEAR(analysis.result().interval_percent.low, 30.0, 0.1);
+  EXPECT_EQ(analysis.result().verdict, Verdict::red);
+  EXPECT_NEAR(analysis.breakdown.seconds, analysis.result().excess_seconds, 1e-3);
+  profile.evidence[index_of(Evidence::cpus)].assign(1, 0.0);
+  set(profile, Evidence::busy_threads, 3.0);  // they took it from each other
+  set(profile, Evidence::own_cpus, 1.0);
+  EXPECT_EQ(by_default(profile).verdict, Verdict::green);
+}
+
 TEST(OwnWaiting, IsNotThatInCallsBesideSlowerComputation) {
   Profile profile = delayed();
   for (std::size_t i = 0; i < segments; ++i) {

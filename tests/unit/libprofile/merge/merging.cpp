@@ -108,6 +108,40 @@ TEST(Merging, GivesOneProfileOfAnyNumberOfRanks) {
   }
 }
 
+// Of three ranks, in shares of the duration: the time that each waited in calls of MPI, and for a CPU.
+TEST(Merging, CountsOfTheWaitsForACpuWhatIsBeyondTheSlack) {
+  struct Waits {
+    std::array<double, 3> in_mpi;
+    std::array<double, 3> for_cpu;
+    double lost;
+  };
+  const std::vector<Waits> cases{{{0.0, 0.4, 0.4}, {0.4, 0.0, 0.0}, 0.4},   // the others waited for it
+                                 {{0.0, 0.4, 0.4}, {0.4, 0.4, 0.0}, 0.4},   // another's wait cost nothing more
+                                 {{0.0, 0.4, 0.4}, {0.0, 0.4, 0.4}, 0.0},   // they would have come early
+                                 {{0.0, 0.1, 0.4}, {0.4, 0.0, 0.0}, 0.1},   // the next one came late by itself
+                                 {{0.0, 0.1, 0.4}, {0.4, 0.3, 0.0}, 0.4}};  // or was delayed, too
+  const std::size_t segments = cases.size();
+  std::vector<std::unique_ptr<SegmentStore>> stores(3);
+  const Outcome<Profile> profile = merge_ranks(3, segments, [&](int rank, RankRecording& recording) {
+    const auto index = static_cast<std::size_t>(rank);
+    stores[index] = std::make_unique<SegmentStore>(segments, false);
+    for (const Waits& waits : cases) {
+      SegmentRow row;
+      row[Measure::duration] = segment_ticks;
+      row[index % 2 == 0 ? Measure::boundary : Measure::point_to_point] = waits.in_mpi[index] * segment_ticks;
+      row[Measure::off_cpu] = row[Measure::cpu_wait] = waits.for_cpu[index] * segment_ticks;
+      stores[index]->push(row);
+    }
+    stores[index]->settle();
+    recording.store = stores[index].get();
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  for (std::size_t i = 0; i < segments; ++i) {
+    const double seconds = segment_ticks / ticks_per_second;
+    EXPECT_NEAR(profile->lost_to_cpu_wait[i], cases[i].lost * seconds, 0.004 * seconds) << i;
+  }
+}
+
 TEST(Merging, GivesOneProfileOf4096Ranks) {
   constexpr int ranks = 4096;
   constexpr std::size_t segments = 40;
