@@ -1,10 +1,16 @@
 #include "libprofile/record/busy_threads.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
+#include <fstream>
+#include <optional>
 #include <semaphore>
 #include <thread>
 #include <vector>
@@ -59,6 +65,7 @@ class Worker {
 struct Segment {
   double own;   // ns
   double work;  // as it is given
+  double wait;  // for a CPU
 };
 
 // The calling thread and the worker work side by side, and the caller spins until the worker is there. `enders`: who
@@ -78,8 +85,9 @@ std::vector<Segment> beside(Worker& worker, const std::vector<int>& mpi_threads,
     const auto own = static_cast<double>(now - last);
     last = now;
     const int ender = enders[static_cast<std::size_t>(segment) % enders.size()];
-    all.push_back(
-        {own, busy.work_of_segment(ender > 0 ? ender : halcyon::direct::thread_id(), own, clock.now(), clock)});
+    const double given =
+        busy.work_of_segment(ender > 0 ? ender : halcyon::direct::thread_id(), own, clock.now(), clock);
+    all.push_back({own, given, busy.take_wait()});
   }
   return all;
 }
@@ -98,6 +106,55 @@ TEST(BusyThreads, WorkIsThatOfTheThreadThatWasDelayed) {
   const double median = delayed[delayed.size() / 2];
   EXPECT_GT(median, 0.9 * static_cast<double>(work));
   EXPECT_LT(median, 1.5 * static_cast<double>(work));
+}
+
+// A process that only spins, on the first of the CPUs that this one may use. So does `thread`.
+class SpinsBeside {
+ public:
+  explicit SpinsBeside(int thread) {
+    cpu_set_t all;
+    if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+    int first = 0;
+    while (CPU_ISSET(first, &all) == 0) ++first;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(first, &one);
+    child_ = fork();
+    if (child_ == 0) {
+      sched_setaffinity(0, sizeof one, &one);
+      for (;;) {
+      }
+    }
+    is_there_ = child_ > 0 && sched_setaffinity(thread, sizeof one, &one) == 0;
+  }
+  ~SpinsBeside() {
+    if (child_ <= 0) return;
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  SpinsBeside(const SpinsBeside&) = delete;
+  SpinsBeside& operator=(const SpinsBeside&) = delete;
+  bool is_there() const { return is_there_; }
+
+ private:
+  pid_t child_ = 0;
+  bool is_there_ = false;
+};
+
+TEST(BusyThreads, TheWaitOfAnotherThreadForACpuIsKnown) {
+  std::optional<SpinsBeside> hog;
+  Worker worker([&hog](int segment) {
+    // Every third segment; the others tell how long one usually takes.
+    if (segment >= known_after && segment % 3 == 0) hog.emplace(halcyon::direct::thread_id());
+    work_for(work);
+    hog.reset();
+  });
+  double lost = 0.0;
+  double not_lost = 0.0;
+  const std::vector<Segment> all = beside(worker, {}, {0});
+  for (std::size_t i = 0; i < all.size(); ++i) (i >= known_after && i % 3 == 0 ? lost : not_lost) += all[i].wait;
+  if (std::ifstream("/proc/thread-self/schedstat").fail()) GTEST_SKIP() << "the kernel does not tell waits for a CPU";
+  EXPECT_GT(lost, not_lost);
 }
 
 TEST(BusyThreads, AHelperThatDoesLittleDoesNotCount) {
