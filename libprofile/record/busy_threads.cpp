@@ -151,7 +151,10 @@ bool BusyThreads::ends_segments(const Other& other, int ender) const {
 
 // How long the thread waited for a CPU since this was last asked, of so much time off the CPU.
 double BusyThreads::wait_of(Other& other, double off_cpu) {
-  if (rest * opening_schedstat_ns * use_.ticks_per_nanosecond > off_cpu && other.is_wait_known) return 0.0;
+  other.off_since_asked += off_cpu;
+  const double worth_it = off_cpu_for_asking * opening_schedstat_ns * use_.ticks_per_nanosecond;
+  if (worth_it > other.off_since_asked && other.is_wait_known) return 0.0;
+  const double off = std::exchange(other.off_since_asked, 0.0);
   std::array<char, 32> path{};
   char* const at = std::to_chars(path.data(), path.data() + 16, other.id).ptr;
   std::memcpy(at, "/schedstat", sizeof "/schedstat");
@@ -160,7 +163,7 @@ double BusyThreads::wait_of(Other& other, double off_cpu) {
   if (!now) return 0.0;
   const std::uint64_t before = std::exchange(other.waited, *now);
   if (!std::exchange(other.is_wait_known, true)) return 0.0;
-  return std::min(off_cpu, static_cast<double>(*now - before) * use_.ticks_per_nanosecond);
+  return std::min(off, static_cast<double>(*now - before) * use_.ticks_per_nanosecond);
 }
 
 // Reads the clocks of the active threads.

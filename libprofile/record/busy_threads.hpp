@@ -60,6 +60,7 @@ class BusyThreads {
     std::uint64_t at_reading = 0;
     std::uint64_t waited = 0;  // for a CPU, ns, when this was last asked
     bool is_wait_known = false;
+    double off_since_asked = 0.0;     // the CPU, ticks
     std::uint64_t ended_segment = 0;  // the last one that it ended itself; 0: none
   };
   using Table = std::array<Other, most>;

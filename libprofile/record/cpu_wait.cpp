@@ -9,12 +9,11 @@ namespace halcyon {
 
 void CpuWait::begin(double ticks_per_nanosecond) {
   ticks_per_nanosecond_ = ticks_per_nanosecond;
-  constexpr double most_share = 0.005;
   const auto ticks = [=](double nanoseconds) {
     return Ticks{static_cast<std::uint64_t>(nanoseconds * ticks_per_nanosecond)};
   };
-  least_off_cpu_ = ticks(reading_schedstat_ns / most_share);
-  least_off_cpu_to_open_ = ticks(opening_schedstat_ns / most_share);
+  least_off_cpu_ = ticks(off_cpu_for_asking * reading_schedstat_ns);
+  least_off_cpu_to_open_ = ticks(off_cpu_for_asking * opening_schedstat_ns);
 }
 
 void CpuWait::restart(CpuWaitOfThread& thread, Ticks off_cpu) {

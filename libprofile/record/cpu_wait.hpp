@@ -15,6 +15,8 @@ std::optional<std::uint64_t> cpu_wait_in(int schedstat);
 /// How much opening and reading this file takes at most, and reading it alone: ns.
 inline constexpr double opening_schedstat_ns = 17'500.0;
 inline constexpr double reading_schedstat_ns = 2'500.0;
+/// It is worth it after so many times as long off the CPU, which makes 0.5 %.
+inline constexpr double off_cpu_for_asking = 200.0;
 
 /// What one thread had waited when the kernel was last asked.
 struct CpuWaitOfThread {
