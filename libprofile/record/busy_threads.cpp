@@ -111,7 +111,7 @@ double BusyThreads::measure(int ender, double own, Ticks end, const Clock& clock
     return Ticks{now.count + static_cast<std::uint64_t>(rest * of_one * count)};
   };
   if (const std::size_t threads = active_; threads > 0) {
-    work = least_of_window(ender, own, static_cast<double>((end - window_began_).count));
+    work = least_of_window(ender, own, end);
     next_reading_ = rest_after(reading_cost_, threads);
   }
   if (end > next_look_) {
@@ -150,10 +150,11 @@ bool BusyThreads::ends_segments(const Other& other, int ender) const {
 }
 
 // How long the thread waited for a CPU since this was last asked, of so much time off the CPU.
-double BusyThreads::wait_of(Other& other, double off_cpu) {
-  other.off_since_asked += off_cpu;
+double BusyThreads::wait_of(Other& other, double off_cpu, Ticks end) {
+  other.off_since_asked += std::max(off_cpu, 0.0);
   const double worth_it = off_cpu_for_asking * opening_schedstat_ns * use_.ticks_per_nanosecond;
-  if (worth_it > other.off_since_asked && other.is_wait_known) return 0.0;
+  if (next_asking_ > end || (worth_it > other.off_since_asked && other.is_wait_known)) return 0.0;
+  next_asking_ = {end.count + static_cast<std::uint64_t>(worth_it)};
   const double off = std::exchange(other.off_since_asked, 0.0);
   std::array<char, 32> path{};
   char* const at = std::to_chars(path.data(), path.data() + 16, other.id).ptr;
@@ -167,7 +168,8 @@ double BusyThreads::wait_of(Other& other, double off_cpu) {
 }
 
 // Reads the clocks of the active threads.
-double BusyThreads::least_of_window(int ender, double own, double elapsed) {
+double BusyThreads::least_of_window(int ender, double own, Ticks end) {
+  const auto elapsed = static_cast<double>((end - window_began_).count);
   const double usual = std::min(window_own_, static_cast<double>(in_window_) * usual_own_);
   double least = window_own_;
   double longest_wait = 0.0;
@@ -184,7 +186,7 @@ double BusyThreads::least_of_window(int ender, double own, double elapsed) {
     other.at_reading = cpu;
     if (used < busy_share * usual || ends_segments(other, ender)) continue;
     least = std::min(least, used);
-    longest_wait = std::max(longest_wait, wait_of(other, elapsed - used));
+    longest_wait = std::max(longest_wait, wait_of(other, elapsed - used, end));
   }
   // It may have waited where it would have been early.
   const double beyond_usual = elapsed - static_cast<double>(in_window_) * usual_elapsed_;

@@ -70,9 +70,9 @@ class BusyThreads {
 
   [[gnu::noinline]] double measure(int ender, double own, Ticks end, const Clock& clock);
   void follow(double& usual, double value) const;
-  double wait_of(Other& other, double off_cpu);
+  double wait_of(Other& other, double off_cpu, Ticks end);
   static void follow_cost(double& of_one, double measured);
-  double least_of_window(int ender, double own, double elapsed);
+  double least_of_window(int ender, double own, Ticks end);
   void look(int ender, Ticks now);
   bool list();
   bool ends_segments(const Other& other, int ender) const;
@@ -91,6 +91,7 @@ class BusyThreads {
   std::size_t active_ = 0;
   Ticks next_look_;
   Ticks next_reading_;
+  Ticks next_asking_;
   Ticks last_look_;
   Ticks look_interval_;
   double reading_cost_ = 0.0;  // for each thread, ticks
