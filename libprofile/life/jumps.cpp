@@ -4,7 +4,7 @@
 #include <ucontext.h>
 
 #include "libprofile/interpose/interposed.hpp"
-#include "libprofile/record/threads.hpp"
+#include "libprofile/record/recorder.hpp"
 
 namespace halcyon {
 namespace {
@@ -17,6 +17,7 @@ void leave_calls() {
 template <class Function>
 [[noreturn]] void jump(Interposed<Function>& function, jmp_buf to, int value) {
   leave_calls();
+  if (this_thread != nullptr && recorder != nullptr) recorder->gate.leave_change(*this_thread);
   function.next()(to, value);
   __builtin_unreachable();
 }

@@ -38,11 +38,11 @@ bool ChangeGate::waits_for_turn(const void* who) {
   return true;
 }
 
-void Change::answer_postponed() {
-  while (const std::uint64_t signals = gate_.postponed_.load()) {
+void ChangeGate::answer_postponed() {
+  while (const std::uint64_t signals = postponed_.load()) {
     const std::uint64_t first = signals & (~signals + 1);
     // A handler may jump out of the answer. The others are then answered after the next change.
-    if ((gate_.postponed_.fetch_and(~first) & first) != 0) gate_.answer_(std::countr_zero(first) + 1);
+    if ((postponed_.fetch_and(~first) & first) != 0) answer_(std::countr_zero(first) + 1);
   }
 }
 

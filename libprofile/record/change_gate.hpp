@@ -28,6 +28,10 @@ class ChangeGate {
   bool has_unsaved() const { return unsaved_.load(); }
   /// leave() was called, though the process may go on: a debugger or the program may take the signal away.
   bool has_left() const { return has_left_.load(); }
+  /// The thread jumps out of what it is doing. If that is a change, the next one may begin.
+  void leave_change(const ThreadState& thread) {
+    if (is_changing(&thread)) end_change();
+  }
   void note_saved() { unsaved_.store(false); }
 
   /// A signal to the thread that is changing the records is postponed until the change is complete.
@@ -81,6 +85,11 @@ class ChangeGate {
   // False if another thread still has it after a second.
   bool waits_for_turn(const void* who);
   void end_turn() { turn_.store(nullptr, std::memory_order_release); }
+  void end_change() {
+    end_turn();
+    if (__builtin_expect(postponed_.load(std::memory_order_relaxed) != 0, 0)) answer_postponed();
+  }
+  void answer_postponed();
 
   template <class Keep>
   bool save_in_turn(Keep keep) {
@@ -110,16 +119,11 @@ class Change {
   Change(ChangeGate& gate, const ThreadState& thread) noexcept : gate_(gate) {
     while (__builtin_expect(!gate.take_turn(&thread), 0)) continue;
   }
-  ~Change() {
-    gate_.end_turn();
-    if (__builtin_expect(gate_.postponed_.load(std::memory_order_relaxed) != 0, 0)) answer_postponed();
-  }
+  ~Change() { gate_.end_change(); }
   Change(const Change&) = delete;
   Change& operator=(const Change&) = delete;
 
  private:
-  void answer_postponed();
-
   ChangeGate& gate_;
 };
 

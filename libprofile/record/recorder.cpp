@@ -41,7 +41,8 @@ void Recorder::begin() {
   surroundings.measure_before(meters, run.settings);
   clock_gettime(CLOCK_REALTIME, &run.start_time);
   run.process = getpid();
-  run.shares_memory = may_share_memory();
+  run.reads_memory = may_read_memory_of(run.process);
+  run.system_call_filters = system_call_filters();
   grow_stack();
   open_files.begin();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
@@ -163,10 +164,19 @@ void Recorder::stand_still(ThreadState& thread) noexcept {
   suspended_.end = end;
 }
 
+// MPI libraries and libc take some KiB to tell their version and to resolve a path.
+constexpr std::size_t least_stack_to_spill = std::size_t{64} << 10;
+constexpr double seconds_until_next_try = 0.1;
+
 // The first boundary is the earliest moment at which all facts for the part are known: an intM in front of the recorder
 // reads its SPECs after the recorder has started.
 void Recorder::spill_by_the_clock() {
-  if (next_spill_.count == 0) {
+  if (room_on_stack() < least_stack_to_spill) {  // a small thread or a fiber: perhaps the next boundary has more
+    next_spill_ = meters.clock.now();
+    next_spill_ += meters.ticks_of(seconds_until_next_try);
+    return;
+  }
+  if (!std::exchange(is_part_placed_, true)) {
     surroundings.find_names();
     records.place_part(run, run.facts(meters.counter), surroundings.host());
   } else {

@@ -82,7 +82,8 @@ class Recorder {
   OpenSegment open_;
   BusyThreads busy_;
   Ticks boundary_cost_;  // smallest time seen for recording a boundary
-  Ticks next_spill_;     // 0 until the part has its place
+  Ticks next_spill_;
+  bool is_part_placed_ = false;
   Ticks next_live_;
   Ticks live_interval_;
   Suspended suspended_;

@@ -16,8 +16,9 @@ namespace halcyon {
 
 struct ThisRun {
   Settings settings;
-  pid_t process = 0;           // the one that began to record
-  bool shares_memory = false;  // may_share_memory() then
+  pid_t process = 0;            // the one that began to record
+  bool reads_memory = false;    // the kernel then let it read memory as it would that of others
+  int system_call_filters = 0;  // then
   int rank = 0;
   int ranks = 1;
   bool several_threads = false;  // MPI_THREAD_MULTIPLE

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "libprofile/format/packer.hpp"
 #include "libprofile/format/stream.hpp"
 #include "libprofile/interpose/past_wrappers.hpp"
 #include "libprofile/interpose/signal_blocked.hpp"
@@ -19,6 +20,7 @@
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
 #include "libprofile/shared/setting_values.hpp"
+#include "libprofile/system/fnv1a.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/process_memory.hpp"
 
@@ -51,7 +53,9 @@ std::string missing_calls(const Recorder& run) {
   if (!module.empty()) {
     missing = "calls of MPI by " + module + " are missing: they bypassed the recorder";
   } else if (run.threads.has_given_up_calls()) {
-    missing = "some calls are missing: before them, the program left a call of MPI without returning from it";
+    missing =
+        "some calls are missing: the program left a call of MPI without returning from it, or its signal handlers made "
+        "many calls inside one";
   }
   if (!missing.empty()) warn(missing);
   return missing;
@@ -67,6 +71,32 @@ RankRecording recording_of(Recorder& run) {
           .facts = run.run.facts(run.meters.counter),
           .figures = run.figures(),
           .incomplete = missing_calls(run)};
+}
+
+// Whether the ranks still may do with each other what their MPI library found at MPI_Init that they may. Each asks
+// about the ranks with which it merges. Collective, by short messages.
+bool may_still_read_memory(const Recorder& run, const MpiExchange& exchange) {
+  const ThisRun& who = run.run;
+  // A filter may end the process for the question alone.
+  bool may_read =
+      system_call_filters() == who.system_call_filters && (!who.reads_memory || may_read_memory_of(getpid()));
+  const std::uint64_t host = fnv1a(run.surroundings.host());
+  for (int step = 1; step < who.ranks; step *= 2) {
+    const int other = who.rank ^ step;
+    if (other >= who.ranks) continue;
+    Packer packer;
+    packer.put(host);
+    packer.put(static_cast<std::uint64_t>(getpid()));
+    const bool is_first = who.rank < other;
+    if (is_first) exchange.send(other, packer.take());
+    const std::vector<std::byte> received = exchange.receive(other);
+    if (!is_first) exchange.send(other, packer.take());
+    Unpacker unpacker(received);
+    const bool is_here = unpacker.get<std::uint64_t>() == host;
+    const auto process = static_cast<pid_t>(unpacker.get<std::uint64_t>());
+    if (may_read && who.reads_memory && is_here) may_read = may_read_memory_of(process) || !is_there(process);
+  }
+  return may_read;
 }
 
 // Prints one line if merging takes long: users soon kill a program that does not end.
@@ -169,7 +199,7 @@ void reduce_and_write(Recorder& run, bool has_records) {
   const MpiExchange exchange(who.rank, who.ranks, who.recorders_comm);
   const bool has_room = has_room_to_merge(run);
   if (!has_room) keep_part(run);  // first of all, since MPI may need memory, too, and end the program for want of it
-  const bool can_merge = may_share_memory() || !who.shares_memory || who.ranks == 1;
+  const bool can_merge = may_still_read_memory(run, exchange);
   const std::vector<std::uint64_t> least =
       exchange.least({has_records ? 1u : 0u, has_room ? 1u : 0u, can_merge ? 1u : 0u});
   if (least[0] == 0) {

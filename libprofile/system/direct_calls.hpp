@@ -62,6 +62,11 @@ inline ssize_t write_at(int file, const iovec* pieces, std::size_t count, std::u
 inline int make_directory(const char* path, mode_t mode) {
   return static_cast<int>(syscall(SYS_mkdirat, AT_FDCWD, path, mode));
 }
+/// Gives its owner these rights, which the umask may have taken.
+inline void allow(const char* path, mode_t rights) {
+  struct stat made {};
+  if (status_of_name(path, made) == 0) syscall(SYS_fchmodat, AT_FDCWD, path, made.st_mode | rights);
+}
 inline int remove_file(const char* path) { return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0)); }
 inline int remove_directory(const char* path) {
   return static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR));

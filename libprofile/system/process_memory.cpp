@@ -2,16 +2,19 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 
+#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/direct_calls.hpp"
+#include "libprofile/system/number_at.hpp"
 #include "libprofile/system/own_descriptor.hpp"
 
 namespace halcyon {
@@ -79,27 +82,46 @@ bool are_of_one_file(std::uintptr_t first, std::uintptr_t second) {
   return of_first.is_of_file() && of_first.is_of_file_of(of_second);
 }
 
-bool may_share_memory() {
-  std::uint64_t word = 0;
+// Address 0 is nobody's: the kernel first asks whether this process may read there at all.
+bool may_read_memory_of(pid_t process) {
   std::uint64_t copy = 0;
   const iovec to{&copy, sizeof copy};
-  const iovec from{&word, sizeof word};
-  constexpr long by_its_user = 1;
-  return syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0) == static_cast<long>(sizeof word) &&
-         syscall(SYS_prctl, PR_GET_DUMPABLE, 0, 0, 0, 0) == by_its_user;
+  const iovec from{nullptr, sizeof copy};
+  return syscall(SYS_process_vm_readv, process, &to, 1, &from, 1, 0) >= 0 || errno == EFAULT;
 }
 
-// The stacks of other threads are there as a whole.
-void grow_stack() {
+bool is_there(pid_t process) { return syscall(SYS_kill, process, 0) == 0 || errno != ESRCH; }
+
+// "Seccomp: MODE" and "Seccomp_filters: NUMBER", the latter since Linux 5.9.
+int system_call_filters() {
+  const Descriptor status(direct::open("/proc/thread-self/status", O_RDONLY));
+  std::array<char, 4096> text{};
+  if (direct::read(status.number(), text.data(), text.size() - 1) <= 0) return 0;
+  int number = 0;
+  for (const char* const key : {"\nSeccomp:\t", "\nSeccomp_filters:\t"}) {
+    const char* const found = std::strstr(text.data(), key);
+    if (found == nullptr) continue;
+    const char* at = found + std::strlen(key);
+    number = std::max(number, static_cast<int>(number_at(at)));
+  }
+  return number;
+}
+
+std::size_t room_on_stack() {
   pthread_attr_t attributes;
-  if (direct::thread_id() != getpid() || pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
   void* lowest = nullptr;
   std::size_t size = 0;
   const bool is_known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
   pthread_attr_destroy(&attributes);
-  const auto room =
-      static_cast<std::size_t>(static_cast<char*>(__builtin_frame_address(0)) - static_cast<char*>(lowest));
-  if (is_known && room > 2 * stack_needed) use_stack();
+  const std::uintptr_t room =
+      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - reinterpret_cast<std::uintptr_t>(lowest);
+  return is_known && room < size ? room : 0;  // huge if it is below
+}
+
+// The stacks of other threads are there as a whole.
+void grow_stack() {
+  if (direct::thread_id() == getpid() && room_on_stack() > 2 * stack_needed) use_stack();
 }
 
 }  // namespace halcyon

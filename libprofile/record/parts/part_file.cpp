@@ -114,7 +114,11 @@ std::uint64_t PartFile::seed(std::uint64_t number) const {
 
 bool PartFile::create() {
   if (place_->path.empty()) return false;
-  if (direct::make_directory(place_->directory.c_str(), 0755) != 0 && errno != EEXIST) return false;
+  if (direct::make_directory(place_->directory.c_str(), 0755) == 0) {
+    direct::allow(place_->directory.c_str(), S_IRWXU);
+  } else if (errno != EEXIST) {
+    return false;
+  }
   spare_ = OwnDescriptor();  // its number is free for the file
   bool is_new = true;
   int file = direct::open(place_->path.c_str(), O_CREAT | O_EXCL | O_RDWR, 0644);
@@ -126,6 +130,7 @@ bool PartFile::create() {
   file_ = OwnDescriptor(file);
   struct stat made {};
   direct::status(file_.number(), made);
+  if (is_new) syscall(SYS_fchmod, file_.number(), made.st_mode | S_IRUSR | S_IWUSR);  // whatever the umask
   // Who owns the directory may read, rename and replace what is in it.
   struct stat around {};
   const bool is_among_ours = direct::status_of_name(place_->directory.c_str(), around) == 0 &&
