@@ -27,6 +27,7 @@ bool end_last_segment(Recorder& run, ThreadState& thread) {
   const Change change(run.gate, thread);
   if (!run.gate.has_unsaved()) return false;
   recording.store(false);
+  run.place_part();
   run.spares.release();
   run.surroundings.look();
   if (run.records.is_spilled()) run.spill(part_is_running);

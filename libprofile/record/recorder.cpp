@@ -43,7 +43,10 @@ void Recorder::begin() {
   run.process = getpid();
   run.reads_memory = may_read_memory_of(run.process);
   run.system_call_filters = system_call_filters();
-  grow_stack();
+  if (direct::thread_id() == run.process) {
+    stack_of_first_thread_ = StackOfThread::of_this_thread();
+    stack_of_first_thread_->grow();
+  }
   open_files.begin();
   pthread_atfork(nullptr, nullptr, stop_in_forked_child);
   if (!run.settings.live_record.empty()) {
@@ -164,21 +167,27 @@ void Recorder::stand_still(ThreadState& thread) noexcept {
   suspended_.end = end;
 }
 
-// MPI libraries and libc take some KiB to tell their version and to resolve a path.
-constexpr std::size_t least_stack_to_spill = std::size_t{64} << 10;
-constexpr double seconds_until_next_try = 0.1;
-
 // The first boundary is the earliest moment at which all facts for the part are known: an intM in front of the recorder
 // reads its SPECs after the recorder has started.
+void Recorder::place_part() {
+  if (std::exchange(is_part_placed_, true)) return;
+  surroundings.find_names();
+  records.place_part(run, run.facts(meters.counter), surroundings.host());
+}
+
 void Recorder::spill_by_the_clock() {
-  if (room_on_stack() < least_stack_to_spill) {  // a small thread or a fiber: perhaps the next boundary has more
+  // MPI libraries and libc take some KiB to tell their version and to resolve a path.
+  constexpr std::size_t least_stack = std::size_t{64} << 10;
+  constexpr double seconds_until_next_try = 0.1;
+  const bool is_known = stack_of_first_thread_ && direct::thread_id() == run.process;
+  const StackOfThread stack = is_known ? *stack_of_first_thread_ : StackOfThread::of_this_thread();
+  if (stack.room() < least_stack) {  // a small thread or a fiber: perhaps the next boundary has more
     next_spill_ = meters.clock.now();
     next_spill_ += meters.ticks_of(seconds_until_next_try);
     return;
   }
-  if (!std::exchange(is_part_placed_, true)) {
-    surroundings.find_names();
-    records.place_part(run, run.facts(meters.counter), surroundings.host());
+  if (!is_part_placed_) {
+    place_part();
   } else {
     surroundings.look();
     if (!spill(part_is_running)) warn(records.spill_failure() + "; if the run dies, what it recorded is lost");

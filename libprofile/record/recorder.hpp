@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cerrno>
+#include <optional>
 #include <string>
 
 #include "libprofile/format/boundary.hpp"
@@ -22,6 +23,7 @@
 #include "libprofile/record/threads.hpp"
 #include "libprofile/system/own_descriptor.hpp"
 #include "libprofile/system/own_floating_point.hpp"
+#include "libprofile/system/process_memory.hpp"
 
 namespace halcyon {
 
@@ -60,6 +62,9 @@ class Recorder {
   /// segment. Called without locks, and not within a Change: signals are answered at once.
   void stand_still(ThreadState& thread) noexcept;
 
+  /// Where the part will be, and what is the same in all of it. Does nothing the second time.
+  void place_part();
+
   /// This rank's figures at the last boundary. Async-signal-safe.
   RankFigures figures() const;
 
@@ -84,6 +89,7 @@ class Recorder {
   Ticks boundary_cost_;  // smallest time seen for recording a boundary
   Ticks next_spill_;
   bool is_part_placed_ = false;
+  std::optional<StackOfThread> stack_of_first_thread_;  // if that has called MPI_Init
   Ticks next_live_;
   Ticks live_interval_;
   Suspended suspended_;

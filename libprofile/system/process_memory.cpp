@@ -107,21 +107,24 @@ int system_call_filters() {
   return number;
 }
 
-std::size_t room_on_stack() {
+StackOfThread StackOfThread::of_this_thread() {
+  StackOfThread stack;
   pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return 0;
-  void* lowest = nullptr;
-  std::size_t size = 0;
-  const bool is_known = pthread_attr_getstack(&attributes, &lowest, &size) == 0;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
+  if (void* lowest = nullptr; pthread_attr_getstack(&attributes, &lowest, &stack.size_) == 0) {
+    stack.lowest_ = reinterpret_cast<std::uintptr_t>(lowest);
+  }
   pthread_attr_destroy(&attributes);
-  const std::uintptr_t room =
-      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - reinterpret_cast<std::uintptr_t>(lowest);
-  return is_known && room < size ? room : 0;  // huge if it is below
+  return stack;
 }
 
-// The stacks of other threads are there as a whole.
-void grow_stack() {
-  if (direct::thread_id() == getpid() && room_on_stack() > 2 * stack_needed) use_stack();
+std::size_t StackOfThread::room() const {
+  const std::uintptr_t room = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - lowest_;
+  return room < size_ ? room : 0;  // huge if it is below
+}
+
+void StackOfThread::grow() const {
+  if (room() > 2 * stack_needed) use_stack();
 }
 
 }  // namespace halcyon

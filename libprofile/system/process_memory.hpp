@@ -1,4 +1,5 @@
-// The process' memory, as the kernel sees it. What says nothing else is async-signal-safe, and sets errno as it likes.
+// The process' memory, as the kernel sees it. What says nothing else is async-signal-safe, and may set errno as it
+// likes.
 #pragma once
 
 #include <sys/types.h>
@@ -25,12 +26,21 @@ bool is_there(pid_t process);
 /// for a call.
 int system_call_filters();
 
-/// Bytes on the calling thread's stack below this frame; 0 if it is on another one, as in a fiber or on a signal stack.
-/// Not async-signal-safe.
-std::size_t room_on_stack();
+class StackOfThread {
+ public:
+  /// Not async-signal-safe. For the first thread of a process, it takes some KiB of stack.
+  static StackOfThread of_this_thread();
 
-/// Has the stack of the first thread grow by what the recorder may need later, when the program has limited it, or all
-/// its memory. Not async-signal-safe.
-void grow_stack();
+  /// Bytes below the caller's frame; 0 if this is on another stack, as in a fiber or on a signal stack.
+  std::size_t room() const;
+
+  /// Has the calling thread's grow by what the recorder may need later, when the program has limited it, or all its
+  /// memory. Those of other threads than the first are there as a whole.
+  void grow() const;
+
+ private:
+  std::uintptr_t lowest_ = 0;
+  std::size_t size_ = 0;
+};
 
 }  // namespace halcyon
