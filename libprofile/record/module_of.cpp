@@ -5,17 +5,26 @@
 #include <link.h>
 
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/direct_calls.hpp"
 
 namespace halcyon {
 namespace {
 
+// realpath() takes more of the stack than a fiber may have.
 std::string resolved_path(const char* path) {
-  char resolved[PATH_MAX];
-  return realpath(path, resolved) != nullptr ? resolved : "";
+  const Descriptor file(direct::open(path, O_PATH));
+  struct stat state {};
+  if (!file || direct::status(file.number(), state) != 0 || state.st_nlink == 0) return "";
+  const std::string link = "/proc/self/fd/" + std::to_string(file.number());
+  std::string resolved(PATH_MAX, '\0');
+  const long length = syscall(SYS_readlinkat, AT_FDCWD, link.c_str(), resolved.data(), resolved.size());
+  if (length <= 0) return path;  // without /proc
+  resolved.resize(static_cast<std::size_t>(length));
+  return resolved;
 }
 
 std::string hexadecimal(const unsigned char* bytes, std::size_t count) {

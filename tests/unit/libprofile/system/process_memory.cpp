@@ -46,6 +46,8 @@ TEST(ProcessMemory, MayBeReadOfOneselfAndNotOfAProcessThatIsNotThere) {
   EXPECT_TRUE(may_read_memory_of(getpid()) || errno == ENOSYS || errno == EPERM);
   const pid_t ended = fork();
   if (ended == 0) _exit(0);
+  siginfo_t how{};
+  waitid(P_PID, static_cast<id_t>(ended), &how, WEXITED | WNOWAIT);
   EXPECT_TRUE(is_there(ended));  // a zombie, until it is waited for
   EXPECT_FALSE(may_read_memory_of(ended));
   waitpid(ended, nullptr, 0);
