@@ -15,6 +15,7 @@
 //   jumps       an error handler that leaves the failed call by longjmp
 //   logs        an error handler that writes a line to a file and jumps; then others write lines by the same function
 //   fibers      an error handler that leaves the failed call, and its fiber, for a fiber whose stack lies lower
+//   begun       MPI_Init in a fiber, whose stack lies behind data of the program
 //   contexts    an error handler that leaves the failed call by setcontext; later calls leave the stack as it was
 //   unseen      the same by __builtin_longjmp, which nobody else sees
 //   unmapped    an error handler leaves a fiber, whose stack is then unmapped; the one below it goes on
@@ -519,11 +520,33 @@ static void count_child(int signal) {
   ++children;
 }
 
+static void begin(void) {
+  int provided;
+  MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+}
+
+static void begin_in_fiber(void) {
+  enum { bytes_of_data = 1 << 20, bytes_of_stack = 200 << 10, filled = 0xaa };
+  static _Alignas(64) unsigned char memory[bytes_of_data + bytes_of_stack];
+  int changed = 0;
+  memset(memory, filled, bytes_of_data);
+  getcontext(&other_fiber);
+  other_fiber.uc_stack = (stack_t){.ss_sp = memory + bytes_of_data, .ss_size = bytes_of_stack};
+  other_fiber.uc_link = &beginning;
+  makecontext(&other_fiber, begin, 0);
+  swapcontext(&beginning, &other_fiber);
+  for (int i = 0; i < bytes_of_data; ++i) changed += memory[i] != filled;
+  printf("%d bytes changed\n", changed);
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
-  int provided;
   const pthread_t writer = strcmp(what, "early") == 0 ? start_early() : pthread_self();
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  if (strcmp(what, "begun") == 0) {
+    begin_in_fiber();
+  } else {
+    begin();
+  }
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int i = 0; i < 10; ++i) MPI_Barrier(MPI_COMM_WORLD);

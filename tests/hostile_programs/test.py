@@ -167,6 +167,9 @@ class HostilePrograms(halcyon_test.Behaviour):
                           **dict.fromkeys(("sends_blocking", "receives_blocking", "bytes_sent", "bytes_received"),
                                           FIBER_ROUNDS)})
 
+    def test_mpi_begins_in_a_fiber(self):
+        self.assertEqual(self.check("begun").boundaries, BARRIERS)
+
     @only_open_mpi("under MPI_THREAD_MULTIPLE, MPICH keeps its lock in a call that is left by a jump")
     def test_a_call_that_is_left_for_another_context_is_over(self):
         self.assertEqual(self.check("contexts").boundaries, BARRIERS + FIBER_ROUNDS)

@@ -15,7 +15,8 @@
 //   bytes, then finalize) | writing (finalize, after telling its children the rank's process in DIES_PROCESS) | closes
 //   (all files above those of the MPI library, then finalize) | opens (saves its records, as another rank may ask it
 //   to, and opens files up to its limit, then finalize) | no_memory:N (it gets N bytes more at most, then finalize) |
-//   filtered (no memory of another rank may be read, then finalize) | cuts (its live record to nothing, then one more
+//   filtered (no memory of another rank may be read, then finalize) | uncapable (it gives up the capabilities that its
+//   user has, then finalize) | cuts (its live record to nothing, then one more
 //   barrier, and abort) | merging:N (a signal comes in MPI_Finalize, where the rank waits for the others, which never
 //   come) |
 //   starved (it gets no more memory, and aborts) | thread_late (another thread calls exit, and a function for atexit
@@ -28,6 +29,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <mpi.h>
@@ -97,7 +99,8 @@ static int goes_on(const char* how) {
   return strcmp(how, "finalize") == 0 || strncmp(how, "quota:", 6) == 0 || strcmp(how, "writing") == 0 ||
          strcmp(how, "closes") == 0 || strcmp(how, "opens") == 0 || strcmp(how, "vfork") == 0 ||
          strcmp(how, "cuts") == 0 || strcmp(how, "late") == 0 || strcmp(how, "no_exec") == 0 ||
-         strncmp(how, "no_memory:", 10) == 0 || strcmp(how, "filtered") == 0 || strncmp(how, "survives:", 9) == 0;
+         strncmp(how, "no_memory:", 10) == 0 || strcmp(how, "filtered") == 0 || strcmp(how, "uncapable") == 0 ||
+         strncmp(how, "survives:", 9) == 0;
 }
 
 static int overflow(int depth);
@@ -229,6 +232,12 @@ static void refuse_to_read_others(void) {
   if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0) abort();
 }
 
+static void give_up_capabilities(void) {
+  struct __user_cap_header_struct version = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct none[2] = {{0}};
+  if (syscall(SYS_capset, &version, none) != 0) abort();
+}
+
 // It comes when there is no room for a second one.
 static void signal_without_room(int number) {
   sigset_t one;
@@ -324,6 +333,7 @@ int main(int argc, char** argv) {
     if (strcmp(how, "late") == 0) quick_exit(0);
     if (strncmp(how, "no_memory:", 10) == 0) limit_memory(atol(how + 10));
     if (strcmp(how, "filtered") == 0) refuse_to_read_others();
+    if (strcmp(how, "uncapable") == 0) give_up_capabilities();
     if (strcmp(how, "starved") == 0) {
       limit_memory(0);
       abort();
