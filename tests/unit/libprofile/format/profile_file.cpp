@@ -75,6 +75,7 @@ Profile rich_profile() {
   profile.known_runs = KnownRuns{3, 1.5, -0.5, 2.0, 30.0, KnownRuns::OfParts{2, 1.25, -0.25, 1.75}};
   profile.suspension = Suspension{12.5, 3};
   profile.last_rank_off_cpu[3] = 0.25F;
+  profile.lost_to_cpu_wait.assign(40000, 0.0625F);
   profile.calls_beyond_usual[2] = 0.125F;
   profile.evidence[index_of(Evidence::involuntary_switches)] = {7.0, 9.0};
   profile.evidence[index_of(Evidence::steal)].assign(2, std::numeric_limits<double>::quiet_NaN());
@@ -120,6 +121,7 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->suspension->seconds, 12.5);
   EXPECT_EQ(read->suspension->times, 3u);
   EXPECT_EQ(read->last_rank_off_cpu, written.last_rank_off_cpu);
+  EXPECT_EQ(read->lost_to_cpu_wait, written.lost_to_cpu_wait);
   EXPECT_EQ(read->calls_beyond_usual, written.calls_beyond_usual);
   EXPECT_EQ(read->evidence[index_of(Evidence::involuntary_switches)], (std::vector<double>{7.0, 9.0}));
   EXPECT_TRUE(std::isnan(read->evidence[index_of(Evidence::steal)].at(1)));
@@ -141,12 +143,14 @@ TEST_F(ProfileFile, IsReadWithoutWhatNoAnalysisLooksAt) {
 TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   Profile older = rich_profile();
   older.last_rank_off_cpu.clear();
+  older.lost_to_cpu_wait.clear();
   older.calls_beyond_usual.clear();
   older.evidence = {};
   ASSERT_TRUE(write_profile(older, path()));
   const Outcome<Profile> read = read_profile(path());
   ASSERT_TRUE(read) << read.failure().message;
   EXPECT_TRUE(read->last_rank_off_cpu.empty());
+  EXPECT_TRUE(read->lost_to_cpu_wait.empty());
   EXPECT_TRUE(read->calls_beyond_usual.empty());
   EXPECT_TRUE(read->by_host(Evidence::steal).empty());
   EXPECT_EQ(read->duration, older.duration);
