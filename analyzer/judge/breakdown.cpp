@@ -90,6 +90,7 @@ void add_to(RankShare& sums, const RankShare& terms) {
   sums.seconds += terms.seconds;
   add_to(sums.kinds, terms.kinds);
   sums.off_cpu_seconds += terms.off_cpu_seconds;
+  sums.waited_seconds += terms.waited_seconds;
   sums.slept_seconds += terms.slept_seconds;
 }
 template <class Sum>
@@ -213,7 +214,9 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
         rank.off_cpu_seconds += off;
         // What it lost in calls, it may have lost off the CPU.
         const double in_calls = sum(parts) - parts[computation_part];
-        const double waited = std::max(0.0, lost_to_cpu_wait(profile, segment) - group.usual_wait);
+        const double all_waits = lost_to_cpu_wait(profile, segment);
+        rank.waited_seconds += std::clamp(all_waits, 0.0, seconds);
+        const double waited = std::max(0.0, all_waits - group.usual_wait);
         rank.slept_seconds += std::clamp(off - in_calls - waited, 0.0, parts[computation_part]);
       }
       unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);

@@ -26,6 +26,7 @@ struct RankShare {
   double seconds = 0.0;
   SecondsByKind kinds{};         // s, add up to `seconds`
   double off_cpu_seconds = 0.0;  // part in which the rank was off the CPU, beyond its usual time; 0 in older profiles
+  double waited_seconds = 0.0;   // part that was lost to waits for a CPU; 0 in older profiles
   double slept_seconds = 0.0;    // part of that, at least, which was in computation, and no wait for a CPU if known
 };
 

@@ -103,16 +103,22 @@ double seconds_of_hosts(const Profile& profile, Evidence which) { return sum_of_
 // Adds what the kernel says of the waits of the ranks that held the others up. `shares.off_cpu` must be known.
 void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares& shares) {
   const double all = breakdown.seconds;
+  const bool is_known_of_segments = !profile.lost_to_cpu_wait.empty();
   double waited = 0.0;
   double blocked = 0.0;
   for (const RankShare& rank : breakdown.ranks) {
-    const double wait = evidence_of(profile, Evidence::cpu_wait)[rank.rank];
+    const double wait =
+        is_known_of_segments ? rank.waited_seconds : evidence_of(profile, Evidence::cpu_wait)[rank.rank];
     waited += std::clamp(rank.seconds, 0.0, wait);
     blocked += std::max(0.0, rank.off_cpu_seconds - wait);
   }
   // Where the other threads of a rank wait, the rank waits in its computation.
   const double others = sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
-  if (shares.off_cpu >= least_share_off_cpu) shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
+  if (is_known_of_segments) {
+    shares.waiting_for_cpu = waited / all;
+  } else if (shares.off_cpu >= least_share_off_cpu) {
+    shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
+  }
   const double computing = breakdown.kinds[static_cast<std::size_t>(ExcessKind::computation)];
   if (others > 0.0 && waited < computing) {
     shares.waiting_for_cpu = std::max(shares.waiting_for_cpu, std::min(others, computing) / all);

@@ -381,6 +381,7 @@ TEST(OwnWaiting, IsToldFromWaitsForACpuInEachSegment) {
   const Analysis analysis = analyze(profile, methods.front().name);
   EXPECT_NEAR(analysis.undecided.slept_seconds, lost(profile), 0.05 * lost(profile));
   EXPECT_EQ(analysis.result().verdict, Verdict::yellow);
+  EXPECT_EQ(analysis.cause->code, "own-waiting");
 }
 
 // Every segment, by the same time: the durations alone do not show it.
@@ -395,6 +396,7 @@ TEST(WaitsForACpu, AreLostThoughTheyStrikeAllSegmentsAlike) {
   EXPECT_NEAR(analysis.result().interval_percent.low, 30.0, 0.1);
   EXPECT_EQ(analysis.result().verdict, Verdict::red);
   EXPECT_NEAR(analysis.breakdown.seconds, analysis.result().excess_seconds, 1e-3);
+  EXPECT_EQ(analysis.cause->code, "other-processes");
   profile.evidence[index_of(Evidence::cpus)].assign(1, 0.0);
   set(profile, Evidence::busy_threads, 3.0);  // they took it from each other
   set(profile, Evidence::own_cpus, 1.0);
