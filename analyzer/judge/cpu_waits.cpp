@@ -57,10 +57,23 @@ double largest_known(const std::vector<double>& of_ranks) {
   return largest;
 }
 
+// Of a busy thread beside the one that calls MPI, on average over those of a rank: they may all have waited at the same
+// time.
+double longest_wait_of_others(const Profile& profile) {
+  const std::vector<double>& of_others = profile.evidence[index_of(Evidence::cpu_wait_of_others)];
+  const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
+  double longest = 0.0;
+  for (std::size_t rank = 0; rank < std::min(of_others.size(), threads.size()); ++rank) {
+    const double of_one = of_others[rank] / std::max(1.0, threads[rank] - 1.0);
+    longest = of_one > longest ? of_one : longest;  // NaN is not above
+  }
+  return longest;
+}
+
 }  // namespace
 
 double longest_wait_for_cpu(const Profile& profile) {
-  return largest_known(profile.evidence[index_of(Evidence::cpu_wait)]);
+  return std::max(largest_known(profile.evidence[index_of(Evidence::cpu_wait)]), longest_wait_of_others(profile));
 }
 
 double most_work_beyond_least(const Profile& profile) {
@@ -81,16 +94,8 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
 
 double lost_to_cpu_waits(const Profile& profile) {
   if (!cpu_waits_are_of_others(profile)) return 0.0;
-  const std::vector<double>& of_others = profile.evidence[index_of(Evidence::cpu_wait_of_others)];
-  const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
-  double longest =
-      profile.lost_to_cpu_wait.empty() ? longest_wait_for_cpu(profile) : length_of(profile.lost_to_cpu_wait);
-  for (std::size_t rank = 0; rank < std::min(of_others.size(), threads.size()); ++rank) {
-    // They may all have waited at the same time.
-    const double of_one = of_others[rank] / std::max(1.0, threads[rank] - 1.0);
-    longest = of_one > longest ? of_one : longest;
-  }
-  return longest;
+  if (profile.lost_to_cpu_wait.empty()) return longest_wait_for_cpu(profile);
+  return std::max(length_of(profile.lost_to_cpu_wait), longest_wait_of_others(profile));
 }
 
 }  // namespace halcyon
