@@ -378,7 +378,7 @@ TEST_F(Part, OfAnotherVersionIsRefusedByItsNumber) {
   ASSERT_FALSE(recovered);
   EXPECT_EQ(recovered.failure().message,
             file().string() +
-                " was written by another version of Halcyon (parts of version 4, not 6); recover it with "
+                " was written by another version of Halcyon (parts of version 4, not 7); recover it with "
                 "that version");
 }
 
