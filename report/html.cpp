@@ -104,6 +104,9 @@ std::string facts_section(const RunOnPage& run) {
                                         plural(analysis.judged.size(), "judged group")));
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
   facts += fact("boundaries", svg::escaped(run.boundaries));
+  if (const std::string efficiency = efficiency_words(profile); !efficiency.empty()) {
+    facts += fact("parallel efficiency", efficiency, "wide");
+  }
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
     facts += fact("time spent in, by the rank that held the others up", spent, "wide");
   }

@@ -243,6 +243,15 @@ const std::vector<RunField>& run_fields() {
          const double percent = run.analysis.result().speed_percent;
          return percent > 0.0 ? ordered_json(percent) : ordered_json();
        }},
+      {"efficiency", "", "parallel efficiency and its factors, as POP defines them",
+       [](Run run) {
+         const std::optional<Efficiency> efficiency = efficiency_of(run.profile);
+         if (!efficiency) return ordered_json();
+         return ordered_json{{"parallel", efficiency->parallel()},
+                             {"load_balance", efficiency->load_balance},
+                             {"communication", efficiency->communication}};
+       },
+       Shape::nested},
       {"time_spent_seconds", "", "time by kind of call, of the rank that held the others up in each segment",
        [](Run run) { return kinds_json(run.analysis.spent); }, Shape::nested},
       {"background_percent", "background_ratio", "time that a fixed loop lost just before and after the run",

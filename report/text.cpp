@@ -127,6 +127,9 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     for (const std::string& clause : phases_words(*analysis.phases)) text += wrapped(std::exchange(label, ""), clause);
   }
   text += wrapped("boundaries", boundary_words(profile));
+  if (const std::string efficiency = efficiency_words(profile); !efficiency.empty()) {
+    text += wrapped("efficiency", efficiency);
+  }
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
     text += wrapped("time spent in", spent + " (by the rank that held the others up)");
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/judge/efficiency.hpp"
 #include "analyzer/judge/retransmissions.hpp"
 
 namespace halcyon {
@@ -208,6 +209,17 @@ std::string probes_words(const Analysis& analysis) {
     }
   }
   return text.empty() ? text : text + " of the best speed known here";
+}
+
+std::string efficiency_words(const Profile& profile) {
+  const std::optional<Efficiency> efficiency = efficiency_of(profile);
+  if (!efficiency) return "";
+  constexpr double least_told = 0.95;  // a better balance has no rank to name
+  const std::string who =
+      efficiency->load_balance < least_told ? fmt::format(" (rank {} computes longest)", efficiency->busiest) : "";
+  return fmt::format("{:.0f} % of the run time was spent outside MPI: load balance {:.0f} %{}, communication {:.0f} %",
+                     100.0 * efficiency->parallel(), 100.0 * efficiency->load_balance, who,
+                     100.0 * efficiency->communication);
 }
 
 std::string spent_words(const SecondsByKind& spent) {

@@ -66,6 +66,8 @@ std::string known_runs_words(const Profile& profile);
 /// The machine's speeds in percent of the best known; empty if none is known.
 std::string probes_words(const Analysis& analysis);
 
+/// The parallel efficiency and its factors; empty if it is not known.
+std::string efficiency_words(const Profile& profile);
 /// How the ranks that held the others up spent their time: shares of computation and of each kind of call. Empty
 /// without segments.
 std::string spent_words(const SecondsByKind& spent);

@@ -28,6 +28,7 @@ enum class Evidence : std::uint8_t {
   busy_threads,
   own_cpus,
   work_beyond_least,
+  mpi_time,
 };
 
 struct EvidenceInfo {
@@ -40,7 +41,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 16> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 17> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -65,6 +66,7 @@ inline constexpr std::array<EvidenceInfo, 16> evidence_infos{{
     {Evidence::work_beyond_least, false, "work_beyond_least", "s",
      "CPU time of the threads that ended segments beyond the least of the busy threads: they spun, or did more", true,
      5},
+    {Evidence::mpi_time, false, "mpi_time", "s", "time in calls of MPI of the threads that ended segments", true, 6},
 }};
 static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 

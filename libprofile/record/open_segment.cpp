@@ -50,6 +50,7 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
     row[measure_of(static_cast<TimeKind>(kind))] = static_cast<double>((thread.times[kind] - last.times[kind]).count);
   }
   row[Measure::boundary] = static_cast<double>(wait.count);
+  in_mpi_ += row[Measure::point_to_point] + row[Measure::collective] + row[Measure::boundary];
   row[Measure::off_cpu] = static_cast<double>((thread.cpu.off() - last.off_cpu).count);
   row[Measure::beyond_usual] = static_cast<double>((thread.beyond_usual - last.beyond_usual).count);
   if (start_ > last.time) began_before(last.time, row);

@@ -31,6 +31,8 @@ class OpenSegment {
   Ticks start() const { return start_; }
   /// From the first segment's start to the last boundary.
   Ticks elapsed() const { return start_ - first_start_; }
+  /// Time in calls of MPI in all segments, of the threads that ended them: ticks.
+  double in_mpi() const { return in_mpi_; }
   /// Counts of the whole run up to the last boundary.
   std::array<std::uint64_t, feature_count> counted() const;
 
@@ -43,6 +45,7 @@ class OpenSegment {
 
   Ticks first_start_;
   Ticks start_;
+  double in_mpi_ = 0.0;
   CpuWait cpu_wait_;
   std::array<std::uint64_t, feature_count> counted_{};  // by threads that have ended a segment
   std::array<std::uint64_t, feature_count> counted_by_others_{};

@@ -85,6 +85,7 @@ RankFigures Recorder::figures() const {
       figures.evidence[index_of(Evidence::work_beyond_least)] = meters.seconds_of(busy_.beyond_least());
     }
   }
+  figures.evidence[index_of(Evidence::mpi_time)] = meters.seconds_of(open_.in_mpi());
   figures.totals = open_.counted();
   return figures;
 }
