@@ -1,5 +1,5 @@
-// How well the ranks used the run time: parallel efficiency and its factors, as the POP centre of excellence defines them
-// (Standard Metrics for Parallel Performance Analysis, https://pop-coe.eu/node/69).
+// How well the ranks used the run time: parallel efficiency and its factors, as the POP centre of excellence defines
+// them (Standard Metrics for Parallel Performance Analysis, https://pop-coe.eu/node/69).
 #pragma once
 
 #include <cstdint>
