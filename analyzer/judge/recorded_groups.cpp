@@ -1,5 +1,7 @@
 #include "analyzer/judge/recorded_groups.hpp"
 
+#include <algorithm>
+
 #include "analyzer/judge/cpu_waits.hpp"
 
 namespace halcyon {
@@ -56,6 +58,7 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
       for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
     }
     const std::vector<float> durations = durations_of(profile, members);
+    for (std::size_t i = 0; i < surely_lost.size(); ++i) surely_lost[i] = std::min(surely_lost[i], durations[i]);
     add_group(run, {durations, beyond_usual, surely_lost, work, calls_of(profile, members.front())});
   }
   return run;

@@ -77,6 +77,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "instantaneous_percent",
                                                      "continuous_percent",
                                                      "speed_percent",
+                                                     "efficiency",
                                                      "time_spent_seconds",
                                                      "background_percent",
                                                      "known_runs",
