@@ -187,6 +187,17 @@ TEST(ReportJson, HasNoBreakdownWithoutAVerdict) {
   EXPECT_TRUE(report_json("run.h5", profile, analyze(profile, "paper"))["breakdown"].is_null());
 }
 
+TEST(ReportText, SharesTheExcessAmongKindsAndRanks) {
+  Profile profile = disturbed_profile();
+  for (const std::size_t i : {0, 10, 20}) {  // three of the ten delays were in computation, of the other rank
+    profile.last_rank[i] = 0;
+    profile.last_rank_times[static_cast<std::size_t>(TimeKind::point_to_point)][i] = 0.0F;
+  }
+  const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
+  EXPECT_NE(text.find("by kind         point-to-point 70 %, computation 30 %\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("held up by      rank 1 on right 70 %, rank 0 on left 30 %\n"), std::string::npos) << text;
+}
+
 TEST(ReportText, SaysWhereTheExcessWent) {
   const Profile profile = disturbed_profile();
   const std::string text = report_text("run.h5", profile, analyze(profile, "paper"), Colour::never);
