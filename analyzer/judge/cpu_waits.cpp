@@ -64,6 +64,7 @@ double longest_wait_of_others(const Profile& profile) {
   const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
   double longest = 0.0;
   for (std::size_t rank = 0; rank < std::min(of_others.size(), threads.size()); ++rank) {
+    if (!(threads[rank] >= 1.5)) continue;  // no other thread was busy for long
     const double of_one = of_others[rank] / std::max(1.0, threads[rank] - 1.0);
     longest = of_one > longest ? of_one : longest;  // NaN is not above
   }
@@ -72,8 +73,9 @@ double longest_wait_of_others(const Profile& profile) {
 
 }  // namespace
 
+// The waits of a rank's own thread and of the one beside it may follow each other.
 double longest_wait_for_cpu(const Profile& profile) {
-  return std::max(largest_known(profile.evidence[index_of(Evidence::cpu_wait)]), longest_wait_of_others(profile));
+  return largest_known(profile.evidence[index_of(Evidence::cpu_wait)]) + longest_wait_of_others(profile);
 }
 
 double most_work_beyond_least(const Profile& profile) {
@@ -94,8 +96,9 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
 
 double lost_to_cpu_waits(const Profile& profile) {
   if (!cpu_waits_are_of_others(profile)) return 0.0;
-  if (profile.lost_to_cpu_wait.empty()) return longest_wait_for_cpu(profile);
-  return std::max(length_of(profile.lost_to_cpu_wait), longest_wait_of_others(profile));
+  const double own = profile.lost_to_cpu_wait.empty() ? largest_known(profile.evidence[index_of(Evidence::cpu_wait)])
+                                                      : length_of(profile.lost_to_cpu_wait);
+  return std::max(own, longest_wait_of_others(profile));
 }
 
 }  // namespace halcyon

@@ -36,8 +36,8 @@ bool has_more_threads_than_cores(const Profile& profile);
 /// Whether what waited for a CPU did so because of others: the program has neither more ranks nor more busy threads
 /// than CPUs, which would take them from each other.
 bool cpu_waits_are_of_others(const Profile& profile);
-/// The longest time that a busy thread of any rank was ready to run while others had the CPU, in s. 0 if the kernel does
-/// not say.
+/// How long a rank may have been ready to run while others had the CPU, in s: the longest such wait of a thread that
+/// calls MPI, and of a busy thread beside it. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
 /// most, in s: they spun for a delayed thread, or their own work was more.
