@@ -19,10 +19,7 @@ void add_evenly(RunEstimate& estimate, const JudgedDurations& run, double added_
     if (!(seconds[group] > 0.0)) continue;
     GroupEstimate& of_group = estimate.groups[group];
     const double more = std::min(share * seconds[group], seconds[group] - of_group.excess_seconds);
-    of_group.excess_seconds += more;
-    of_group.continuous_seconds += more;
-    of_group.baseline -= more / static_cast<double>(run.size(group));
-    of_group.threshold -= more / static_cast<double>(run.size(group));
+    add_continuous(of_group, run.size(group), more);
     if (estimate.excess.empty()) continue;
     for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
       estimate.excess[i] += static_cast<float>(more * static_cast<double>(run.durations[i]) / seconds[group]);

@@ -1,6 +1,7 @@
 // The results of an estimator for a run and for its groups.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "analyzer/statistics/interval.hpp"
@@ -23,6 +24,9 @@ struct GroupEstimate {
 /// If the median moves, interference strikes nearly every segment (the paper, section 2, "Separating Instantaneous
 /// Interference from Continuous Interference").
 double continuous_of(double segments, double median, double baseline, double excess_seconds);
+
+/// The group has lost so many seconds more, which strike all its segments alike.
+void add_continuous(GroupEstimate& group, std::size_t segments, double seconds);
 
 /// The result of an estimator for a run.
 struct RunEstimate {

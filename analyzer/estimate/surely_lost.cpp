@@ -15,11 +15,7 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
     GroupEstimate& of_group = estimate.groups[group];
     all_lost += seconds;
     if (const double more = seconds - of_group.excess_seconds; more > 0.0) {
-      const double of_segment = more / static_cast<double>(run.size(group));
-      of_group.excess_seconds += more;
-      of_group.continuous_seconds += more;
-      of_group.baseline -= of_segment;
-      of_group.threshold -= of_segment;
+      add_continuous(of_group, run.size(group), more);
       for (std::size_t i = 0; !estimate.excess.empty() && i < lost.size(); ++i) {
         estimate.excess[run.begin[group] + i] += static_cast<float>(more * static_cast<double>(lost[i]) / seconds);
       }
