@@ -5,15 +5,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
-#include <ctime>
+#include <optional>
 #include <utility>
 
 #include "libprofile/record/cpu_wait.hpp"
 #include "libprofile/record/messages.hpp"
-#include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/direct_calls.hpp"
+#include "libprofile/system/thread_times.hpp"
 
 namespace halcyon {
 namespace {
@@ -39,17 +38,6 @@ constexpr std::uint64_t segments_in_turn = 64;
 // A segment that is at least this share of all since the last reading gets what these have not got. In a shorter one,
 // the errors of the others would be too large.
 constexpr double share_of_long_segment = 0.5;
-
-// The kernel's number of a thread's CPU clock (as in glibc's pthread_getcpuclockid). By a system call: libc would give
-// the same, but asks a table of its own first.
-bool cpu_time_of(int thread, std::uint64_t& nanoseconds) {
-  constexpr unsigned of_a_thread_as_scheduled = 6;
-  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | of_a_thread_as_scheduled);
-  timespec now{};
-  if (syscall(SYS_clock_gettime, clock, &now) != 0) return false;
-  nanoseconds = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-  return true;
-}
 
 OwnDescriptor list_of_threads() { return OwnDescriptor(direct::open("/proc/self/task", O_RDONLY | O_DIRECTORY)); }
 
@@ -156,11 +144,7 @@ double BusyThreads::wait_of(Other& other, double off_cpu, Ticks end) {
   if (next_asking_ > end || (worth_it > other.off_since_asked && other.is_wait_known)) return 0.0;
   next_asking_ = {end.count + static_cast<std::uint64_t>(worth_it)};
   const double off = std::exchange(other.off_since_asked, 0.0);
-  std::array<char, 32> path{};
-  char* const at = std::to_chars(path.data(), path.data() + 16, other.id).ptr;
-  std::memcpy(at, "/schedstat", sizeof "/schedstat");
-  const Descriptor file(direct::open_at(directory_.number(), path.data(), O_RDONLY));
-  const std::optional<std::uint64_t> now = cpu_wait_in(file.number());
+  const std::optional<std::uint64_t> now = cpu_wait_of(directory_.number(), other.id);
   if (!now) return 0.0;
   const std::uint64_t before = std::exchange(other.waited, *now);
   if (!std::exchange(other.is_wait_known, true)) return 0.0;
@@ -176,14 +160,14 @@ double BusyThreads::least_of_window(int ender, double own, Ticks end) {
   for (std::size_t i = 0; i < count_; ++i) {
     Other& other = (*others_)[i];
     if (!other.is_active) continue;
-    std::uint64_t cpu = 0;
-    if (!cpu_time_of(other.id, cpu) || cpu < other.at_reading) {  // it has ended; another may have its number now
+    const std::optional<std::uint64_t> cpu = cpu_time_of(other.id);
+    if (!cpu || *cpu < other.at_reading) {  // it has ended; another may have its number now
       other.is_active = false;
       --active_;
       continue;
     }
-    const double used = static_cast<double>(cpu - other.at_reading) * use_.ticks_per_nanosecond;
-    other.at_reading = cpu;
+    const double used = static_cast<double>(*cpu - other.at_reading) * use_.ticks_per_nanosecond;
+    other.at_reading = *cpu;
     if (used < busy_share * usual || ends_segments(other, ender)) continue;
     least = std::min(least, used);
     longest_wait = std::max(longest_wait, wait_of(other, elapsed - used, end));
@@ -232,13 +216,12 @@ void BusyThreads::look(int ender, Ticks now) {
   bool is_any_read = false;
   for (std::size_t i = 0; i < count_; ++i) {
     Other& other = (*others_)[i];
-    std::uint64_t cpu = 0;
-    const bool is_read = cpu_time_of(other.id, cpu);
-    is_any_read = is_any_read || is_read;
-    if (!is_read || !other.is_read || cpu < other.at_reading) {  // a new thread, perhaps with the number of an old one
-      other = Other{.id = other.id, .at_look = cpu};
+    const std::optional<std::uint64_t> cpu = cpu_time_of(other.id);
+    is_any_read = is_any_read || cpu.has_value();
+    if (!cpu || !other.is_read || *cpu < other.at_reading) {  // a new thread, perhaps with the number of an old one
+      other = Other{.id = other.id, .at_look = cpu.value_or(0)};
     }
-    other.at_reading = cpu;
+    other.at_reading = cpu.value_or(0);
     busiest = std::max(busiest, used_since_look(other));
   }
   if (!is_any_read) {

@@ -1,9 +1,7 @@
 #include "libprofile/record/cpu_wait.hpp"
 
-#include <array>
-
 #include "libprofile/system/direct_calls.hpp"
-#include "libprofile/system/number_at.hpp"
+#include "libprofile/system/thread_times.hpp"
 
 namespace halcyon {
 
@@ -26,17 +24,6 @@ Ticks CpuWait::ask(CpuWaitOfThread& thread, Ticks off_cpu) {
   const std::uint64_t before = thread.waited;
   restart(thread, off_cpu);
   return {static_cast<std::uint64_t>(static_cast<double>(thread.waited - before) * ticks_per_nanosecond_)};
-}
-
-// The second number, in ns (Documentation/scheduler/sched-stats).
-std::optional<std::uint64_t> cpu_wait_in(int schedstat) {
-  std::array<char, 128> text{};
-  if (direct::read_at(schedstat, text.data(), text.size() - 1, 0) <= 0) return std::nullopt;
-  const char* at = text.data();
-  number_at(at);
-  const double waited = number_at(at);
-  if (!(waited >= 0.0)) return std::nullopt;
-  return static_cast<std::uint64_t>(waited);
 }
 
 std::optional<std::uint64_t> CpuWait::waited() {

@@ -10,9 +10,7 @@
 
 namespace halcyon {
 
-/// How long a thread has waited for a CPU since it began, from its schedstat, in ns.
-std::optional<std::uint64_t> cpu_wait_in(int schedstat);
-/// How much opening and reading this file takes at most, and reading it alone: ns.
+/// How much opening and reading the schedstat of a thread takes at most, and reading it alone: ns.
 inline constexpr double opening_schedstat_ns = 17'500.0;
 inline constexpr double reading_schedstat_ns = 2'500.0;
 /// It is worth it after so many times as long off the CPU, which makes 0.5 %.

@@ -7,33 +7,28 @@
 #include <bit>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/number_at.hpp"
+#include "libprofile/system/thread_times.hpp"
 
 namespace halcyon {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-// CLOCK_THREAD_CPUTIME_ID, but of any thread of this process: the kernel's clock number for it (as in glibc's
-// pthread_getcpuclockid).
-double cpu_seconds_of(pid_t thread) {
-  constexpr int of_a_thread = 4;
-  constexpr int as_scheduled = 2;
-  const auto clock = static_cast<clockid_t>((~static_cast<unsigned>(thread) << 3) | of_a_thread | as_scheduled);
-  timespec now{};
-  if (clock_gettime(clock, &now) != 0) return unknown;
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+double seconds_of(const std::optional<std::uint64_t>& nanoseconds) {
+  return nanoseconds ? 1e-9 * static_cast<double>(*nanoseconds) : unknown;
 }
 
 }  // namespace
 
 // The number after the first `key` in a file of /proc, after `skipped` other numbers. Reads only the beginning of the
 // file.
-double SystemTotals::number_in(int directory, const char* path, const char* key, int skipped) {
-  const Descriptor file(direct::open_at(directory, path, O_RDONLY));
+double SystemTotals::number_in(const char* path, const char* key, int skipped) {
+  const Descriptor file(direct::open(path, O_RDONLY));
   if (!file) return unknown;
   const ssize_t size = direct::read(file.number(), text_.data(), text_.size() - 1);
   text_[size > 0 ? static_cast<std::size_t>(size) : 0] = '\0';
@@ -42,9 +37,6 @@ double SystemTotals::number_in(int directory, const char* path, const char* key,
   at += std::strlen(key);
   for (; skipped > 0; --skipped) number_at(at);
   return number_at(at);
-}
-double SystemTotals::number_in(const char* path, const char* key, int skipped) {
-  return number_in(AT_FDCWD, path, key, skipped);
 }
 
 // The names in a directory: getdents64(2). readdir would allocate.
@@ -77,8 +69,7 @@ void SystemTotals::add_cpus_of(pid_t thread) {
   }
 }
 
-// The second number of schedstat is the time in ns that a thread was ready to run and waited
-// (Documentation/scheduler/sched-stats). Of the other threads, those that live now.
+// Of the other threads, those that live now.
 SystemTotals::CpuWaits SystemTotals::cpu_waits() {
   CpuWaits waits;
   const Descriptor threads(direct::open("/proc/self/task", O_RDONLY | O_DIRECTORY));
@@ -87,14 +78,12 @@ SystemTotals::CpuWaits SystemTotals::cpu_waits() {
   own_cpus_.fill(0);
   for_each_name(threads.number(), [&](const char* name) {
     const char* at = name;
-    const double thread = number_at(at);
-    if (!(thread > 0.0)) return;
-    add_cpus_of(static_cast<pid_t>(thread));
-    char path[64] = {};
-    std::memcpy(path, name, static_cast<std::size_t>(at - name));
-    std::memcpy(path + (at - name), "/schedstat", sizeof "/schedstat");
-    const double wait = 1e-9 * number_in(threads.number(), path, "", 1);
-    if (thread == static_cast<double>(thread_)) {
+    const double number = number_at(at);
+    if (!(number > 0.0)) return;
+    const auto thread = static_cast<pid_t>(number);
+    add_cpus_of(thread);
+    const double wait = seconds_of(cpu_wait_of(threads.number(), thread));
+    if (thread == thread_) {
       waits.own = wait;
     } else if (wait > 0.0) {  // unknown of a thread that has just ended
       others += wait;
@@ -114,7 +103,7 @@ EvidenceValues SystemTotals::read() {
   EvidenceValues totals;
   totals.fill(unknown);
   const auto set = [&totals](Evidence evidence, double value) { totals[index_of(evidence)] = value; };
-  set(Evidence::off_cpu, monotonic_seconds() - cpu_seconds_of(thread_));
+  set(Evidence::off_cpu, monotonic_seconds() - seconds_of(cpu_time_of(thread_)));
   if (rusage usage{}; getrusage(RUSAGE_SELF, &usage) == 0) {
     set(Evidence::involuntary_switches, static_cast<double>(usage.ru_nivcsw));
     set(Evidence::voluntary_switches, static_cast<double>(usage.ru_nvcsw));

@@ -24,7 +24,6 @@ class SystemTotals {
  private:
   struct CpuWaits;
 
-  double number_in(int directory, const char* path, const char* key, int skipped);
   double number_in(const char* path, const char* key, int skipped);
   CpuWaits cpu_waits();
   void add_cpus_of(pid_t thread);
