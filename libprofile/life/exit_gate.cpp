@@ -6,6 +6,7 @@
 #include <cstring>
 #include <exception>
 #include <string>
+#include <string_view>
 
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/past_wrappers.hpp"
@@ -35,7 +36,7 @@ void leave(PartEnd end) {
   const OwnFloatingPoint floating_point;
   const auto announce = [] {
     recorder->live.note_end();
-    if (const std::string& line = recorder->records.outcome_without_finalize(); !line.empty()) tell_outcome(line);
+    if (const std::string_view line = recorder->records.outcome_without_finalize(); !line.empty()) tell_outcome(line);
     recorder->live.have_others_save();
   };
   const bool had_turn = recorder->gate.leave([&] {

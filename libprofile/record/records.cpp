@@ -56,7 +56,7 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
         "the run did not reach MPI_Finalize, and what it recorded is lost: cannot write to " + part_.directory();
   }
   for (std::size_t i = 0; i < directories.size(); ++i) {
-    if (!is_launched_ && run.rank == 0) {
+    if (!is_launched_) {
       last_lines_[i] = "the run did not reach MPI_Finalize; to make a profile of what it recorded: halcyon recover " +
                        directories[i];
     } else if (is_launched_ && !receipt_ && launcher::is_spokesman_of_host()) {
@@ -94,9 +94,12 @@ bool Records::spill(PartEnd end, const RankFigures& figures) {
   return written;
 }
 
-const std::string& Records::outcome_without_finalize() const {
-  if (part_.is_open()) return last_line();
-  return part_.writes() > 0 ? unwritten_ : without_records_;
+std::string_view Records::outcome_without_finalize() const {
+  if (!part_.is_open()) return part_.writes() > 0 ? unwritten_ : without_records_;
+  // Where a launcher ends the ranks of other hosts by this signal, the ranks of one host are enough.
+  const bool is_for_another_host = part_.header().rank != 0 && has_other_hosts_ && end_ == SIGTERM;
+  if (!is_launched_ && (is_for_another_host || !part_.is_first_to_tell())) return {};
+  return last_line();
 }
 
 std::string Records::spill_failure() const {

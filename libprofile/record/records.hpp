@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "libprofile/format/rank_figures.hpp"
 #include "libprofile/record/call_sites.hpp"
@@ -48,11 +49,12 @@ class Records {
   /// Why the last write failed, for the user.
   std::string spill_failure() const;
 
-  /// The last message of a run that dies: the command that makes a profile of its parts. Empty if `halcyon run` or
-  /// another rank prints it.
+  /// The last message of a run that dies: the command that makes a profile of its parts. Empty if `halcyon run` prints
+  /// it.
   const std::string& last_line() const { return last_lines_[part_.is_in_second_place() ? 1 : 0]; }
-  /// That message, or at the first rank why there are no parts. Empty if there is nothing to say. Async-signal-safe.
-  const std::string& outcome_without_finalize() const;
+  /// That message at the rank that asks first, or at rank 0 why there are no parts. Empty if there is nothing to say.
+  /// Without the command, launchers may kill rank 0 before it says anything. Async-signal-safe.
+  std::string_view outcome_without_finalize() const;
 
   /// Called when the profile is written: removes this rank's part, or the parts of all ranks.
   void remove_part() { part_.remove(); }

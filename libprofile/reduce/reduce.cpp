@@ -177,15 +177,15 @@ void keep_parts(Recorder& run, const Exchange& exchange, const std::string& why_
   run.gate.note_saved();
   const bool is_any_kept = exchange.least({is_kept ? 0u : 1u}).front() == 0;
   const std::string& unseen = run.records.last_line();
+  const bool is_launched = !run.run.settings.receipts.empty();
   if (exchange.is_root()) {
-    const bool is_launched = !run.run.settings.receipts.empty();
     const std::string& parts = run.records.directory_of_parts();
     const std::string where = !is_kept       ? "what the ranks recorded is lost: " + run.records.spill_failure()
                               : !is_launched ? "to make a profile of what the ranks recorded: halcyon recover " + parts
                               : unseen.empty() ? "what the ranks recorded is in " + parts
                                                : unseen;
     tell_outcome(why_no_profile + "; " + where);
-  } else if (is_kept && !unseen.empty()) {
+  } else if (is_kept && is_launched && !unseen.empty()) {
     tell_outcome(unseen);
   }
   if (!is_any_kept) run.records.remove_part();

@@ -36,7 +36,7 @@ void recover_from_bytes(const std::byte* bytes, std::size_t size) {
 
 // The beginning of a part of this version, with its checksum; the other numbers stay as they are.
 void seal_beginning(std::vector<std::byte>& file) {
-  if (file.size() < part_beginning_size) return;
+  if (file.size() < facts_of_part_at) return;
   Cursor out(file.data());
   out.put(part_magic);
   out.put(part_version);
@@ -47,9 +47,9 @@ void seal_beginning(std::vector<std::byte>& file) {
   PartHeader header;
   for_each_number_of_header(header, [&in](auto& number) { in.get(number); });
   std::vector<std::byte> checked(file.begin(), file.begin() + checksum_at);
-  const std::size_t facts = std::min<std::uint64_t>(header.facts_bytes, file.size() - part_beginning_size);
-  checked.insert(checked.end(), file.begin() + part_beginning_size,
-                 file.begin() + static_cast<std::ptrdiff_t>(part_beginning_size + facts));
+  const std::size_t facts = std::min<std::uint64_t>(header.facts_bytes, file.size() - facts_of_part_at);
+  checked.insert(checked.end(), file.begin() + facts_of_part_at,
+                 file.begin() + static_cast<std::ptrdiff_t>(facts_of_part_at + facts));
   Cursor(file.data() + checksum_at).put(checksum_of(checked.data(), checked.size(), 0));
 }
 

@@ -295,11 +295,19 @@ class Parts(Runs):
         # One rank alone: if both abort, the launcher may kill one before it does.
         return self.mpirun(2, [PROGRAM, SEGMENTS, "abort", 1], HALCYON_OUTPUT=self.profile, HALCYON_LIVE="on")
 
-    def test_without_the_command_the_parts_say_how_to_go_on(self):
-        finished = self.abort()
+    def check_line(self, finished):
         self.assertEqual([line for line in finished.errors.splitlines() if line.startswith("halcyon")],
                          ["halcyon: the run did not reach MPI_Finalize; to make a profile of what it recorded: "
                           f"halcyon recover {self.parts}"])
+
+    def test_without_the_command_one_rank_says_how_to_go_on_whichever_ends_first(self):
+        for how in (("abort",), ("abort", 0), ("_exit",), ("_exit", 1), ("segv", 1)):
+            self.check_line(self.mpirun(2, [PROGRAM, SEGMENTS, *how], HALCYON_OUTPUT=self.profile, HALCYON_LIVE="on"))
+            for part in self.parts.iterdir():
+                part.unlink()
+
+    def test_without_the_command_the_parts_say_how_to_go_on(self):
+        self.check_line(self.abort())
         self.assertEqual(len(list(self.parts.iterdir())), 1)  # of all ranks
         recovered = self.halcyon("recover", self.parts)
         self.assertEqual((recovered.status, recovered.errors), (0, ""), recovered)

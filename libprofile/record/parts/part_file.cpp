@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -86,7 +87,7 @@ void PartFile::place(const std::string& directory, const std::string& run, PartH
   places_[0] = {.directory = directory, .path = directory + name};
   if (!second.empty()) places_[1] = {.directory = second, .path = second + name};
   header_.facts_bytes = facts.size();
-  header_.tails_at = up_to_page(part_beginning_size + facts.size());
+  header_.tails_at = up_to_page(facts_of_part_at + facts.size());
   header_.blocks_at = (header_.tails_at + 2 * up_to_page(most_in_tail) + part_piece - 1) / part_piece * part_piece;
   most_in_tail_ = (header_.blocks_at - header_.tails_at) / 2;
   Packer packer;
@@ -98,8 +99,8 @@ void PartFile::place(const std::string& directory, const std::string& run, PartH
   checked.insert(checked.end(), facts.begin(), facts.end());
   packer.put(beginning_.data(), beginning_.size());
   packer.put(checksum_of(checked.data(), checked.size(), 0));
-  packer.put(facts.data(), facts.size());
   beginning_ = packer.take();
+  facts_ = facts;
 }
 
 std::uint64_t PartFile::in_file(std::uint64_t offset) const {
@@ -142,7 +143,11 @@ bool PartFile::create() {
       (is_new || (S_ISREG(made.st_mode) && made.st_uid == direct::effective_user() &&
                   (!read_at(0, reinterpret_cast<std::byte*>(taken.data()), taken.size()) || is_free(taken))));
   if (!is_ours) error_ = EEXIST;
-  if (is_ours && write_at(0, beginning_.data(), beginning_.size())) return true;
+  // The byte between them may be set.
+  if (is_ours && write_at(facts_of_part_at, facts_.data(), facts_.size()) &&
+      write_at(0, beginning_.data(), beginning_.size())) {
+    return true;
+  }
   if (is_ours) blot_out();
   if (is_new && !is_among_ours) direct::remove_file(place_->path.c_str());
   place_->has_left_file = place_->has_left_file || (is_new && is_among_ours);  // other ranks may be writing into it
@@ -217,6 +222,21 @@ bool PartFile::write_vectors(std::uint64_t offset, Vectors& vectors, std::size_t
     vectors[first].iov_len -= left;
   }
   return true;
+}
+
+// The first rank's own beginning does not touch the byte, and may come later. Ranks that ask at the same time: one of
+// them holds the file; where the file system knows no locks, they may all be first.
+bool PartFile::is_first_to_tell() const {
+  if (!file_.is_still_ours()) return false;
+  if (syscall(SYS_flock, file_.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) return false;
+  std::byte is_told{};
+  halcyon::read_at(file_.number(), part_beginning_size, &is_told, sizeof is_told);
+  const bool is_first = is_told == std::byte{};
+  is_told = std::byte{1};
+  const iovec byte{&is_told, sizeof is_told};
+  if (is_first) direct::write_at(file_.number(), &byte, 1, part_beginning_size);
+  syscall(SYS_flock, file_.number(), LOCK_UN);
+  return is_first;
 }
 
 bool PartFile::write_block(std::size_t index, const SegmentBlock& block) {
@@ -325,7 +345,7 @@ void PartFile::read_beginning(std::uint32_t place) {
   constexpr std::uint32_t most_ranks = 1u << 24;
   if (header_.ranks == 0 || header_.ranks > most_ranks || header_.rank >= header_.ranks ||
       header_.place_in_file() != place || header_.facts_bytes > size ||
-      header_.tails_at < part_beginning_size + header_.facts_bytes || header_.tails_at > size ||
+      header_.tails_at < facts_of_part_at + header_.facts_bytes || header_.tails_at > size ||
       header_.blocks_at <= header_.tails_at || header_.blocks_at - header_.tails_at > (std::uint64_t{1} << 30) ||
       header_.blocks_at % part_piece != 0) {
     refuse(path(), "is corrupted: its header contradicts itself");
@@ -376,12 +396,12 @@ PartsInFile PartFile::parts_in(const std::string& path) {
 void PartFile::open_for_reading(const std::string& path, std::uint32_t rank, PartFile& part) {
   part.open_existing(path);
   part.read_beginning(rank % ranks_per_file);
-  std::vector<std::byte> beginning(part_beginning_size + part.header_.facts_bytes);
+  std::vector<std::byte> beginning(facts_of_part_at + part.header_.facts_bytes);
   constexpr std::size_t checksum_at = part_beginning_size - sizeof(std::uint64_t);
   std::uint64_t checksum = 0;
   const bool is_read = part.read_at(0, beginning.data(), beginning.size());
   std::memcpy(&checksum, beginning.data() + checksum_at, sizeof checksum);
-  beginning.erase(beginning.begin() + checksum_at, beginning.begin() + part_beginning_size);
+  beginning.erase(beginning.begin() + checksum_at, beginning.begin() + facts_of_part_at);
   if (!is_read || part.header_.rank != rank || checksum_of(beginning.data(), beginning.size(), 0) != checksum) {
     refuse(path, "is corrupted: its header does not have its checksum");
   }
@@ -418,7 +438,7 @@ bool PartFile::has_tail() const { return tail_header(0).sequence != 0 || tail_he
 
 std::vector<std::byte> PartFile::read_facts() const {
   std::vector<std::byte> facts(header_.facts_bytes);
-  if (!read_at(part_beginning_size, facts.data(), facts.size())) facts.clear();
+  if (!read_at(facts_of_part_at, facts.data(), facts.size())) facts.clear();
   return facts;
 }
 

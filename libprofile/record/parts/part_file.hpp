@@ -25,8 +25,9 @@ inline constexpr std::uint32_t ranks_per_file = 64;
 inline constexpr std::uint64_t part_piece = (sizeof(std::uint64_t) + most_block_bytes + 4095) / 4096 * 4096;
 
 /// Follows the magic and part_version at the beginning of a part, and is followed by a checksum of all this and of the
-/// facts of the run. Then come the facts, two places for tails, and from the next piece on the closed blocks, each in a
-/// piece of its own, with its checksum before it.
+/// facts of the run. Then come a byte that says in the first part of a file whether the user has been told of it, the
+/// facts, two places for tails, and from the next piece on the closed blocks, each in a piece of its own, with its
+/// checksum before it.
 struct PartHeader {
   std::uint64_t layout = layout_of_part();
   std::uint64_t run = 0;  // a number that all parts of a run share
@@ -72,6 +73,7 @@ inline constexpr std::size_t part_beginning_size =
     sizeof part_magic + sizeof part_version +
     packed_size<PartHeader>([](auto& header, auto visit) { for_each_number_of_header(header, visit); }) +
     sizeof(std::uint64_t);  // the checksum
+inline constexpr std::size_t facts_of_part_at = part_beginning_size + 1;
 inline constexpr std::size_t tail_header_size =
     packed_size<TailHeader>([](auto& header, auto visit) { for_each_number_of_tail_header(header, visit); });
 
@@ -110,6 +112,10 @@ class PartFile {
   static PartsInFile parts_in(const std::string& path);
   /// Opens one of them. Throws std::runtime_error, with a message for the user, if its beginning is not whole.
   static void open_for_reading(const std::string& path, std::uint32_t rank, PartFile& part);
+
+  /// True for one rank of those whose parts are in the file, that which asks first: it tells the user of them. False
+  /// before anything is written. Async-signal-safe.
+  bool is_first_to_tell() const;
 
   bool write_block(std::size_t index, const SegmentBlock& block);
   /// `tail` begins with tail_header_size bytes, which write_tail() fills in.
@@ -164,7 +170,8 @@ class PartFile {
   std::array<Place, 2> places_;
   Place* place_ = &places_[0];
   PartHeader header_;
-  std::vector<std::byte> beginning_;  // header and facts
+  std::vector<std::byte> beginning_;  // without the facts
+  std::vector<std::byte> facts_;
   std::size_t most_in_tail_ = 0;
   OwnDescriptor file_;
   OwnDescriptor spare_;

@@ -301,6 +301,24 @@ TEST_F(Part, SharesAFileWithThoseOfOtherRanks) {
   EXPECT_TRUE(without->incomplete.starts_with("rank 5 of 131 left nothing; ")) << without->incomplete;
 }
 
+TEST_F(Part, IsToldOfByTheRankOfItsFileThatAsksFirst) {
+  SegmentStore store(1000, false, nullptr);
+  record(store, 10);
+  PartFile other;
+  PartFile first;
+  place_rank(other, 1, 2);
+  place_rank(first, 0, 2);
+  EXPECT_FALSE(other.is_first_to_tell());  // nothing is written
+  write_tail_into(other, store, part_is_running);
+  EXPECT_TRUE(other.is_first_to_tell());
+  EXPECT_FALSE(other.is_first_to_tell());
+  write_tail_into(first, store, part_is_running);  // whose beginning is around the byte
+  EXPECT_FALSE(first.is_first_to_tell());
+  const Outcome<Recovered> recovered = recover_from(directory_ / "run.h5.parts");
+  ASSERT_TRUE(recovered) << recovered.failure().message;
+  EXPECT_EQ(recovered->ranks_found, 2);
+}
+
 TEST_F(Part, WithADamagedBlockIsLeftOutIfItWouldCostTheOthersMoreThanItHas) {
   constexpr std::size_t block = SegmentStore::block_size;
   struct Case {
@@ -376,10 +394,9 @@ TEST_F(Part, OfAnotherVersionIsRefusedByItsNumber) {
   overwrite(part_magic.size(), std::string("\4\0\0\0", 4));
   const Outcome<Recovered> recovered = recover_it();
   ASSERT_FALSE(recovered);
-  EXPECT_EQ(recovered.failure().message,
-            file().string() +
-                " was written by another version of Halcyon (parts of version 4, not 7); recover it with "
-                "that version");
+  EXPECT_EQ(recovered.failure().message, file().string() +
+                                             " was written by another version of Halcyon (parts of version 4, not " +
+                                             std::to_string(part_version) + "); recover it with that version");
 }
 
 TEST_F(Part, IsNotWrittenOverOneThatIsThere) {
