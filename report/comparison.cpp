@@ -62,8 +62,9 @@ std::string more_or_less(double more_seconds) {
   return fmt::format("{} {}", seconds(std::abs(more_seconds)), more_seconds < 0.0 ? "less" : "more");
 }
 
-// Which run is more disturbed and by how much, as far as that is known.
-std::string which_is_more_disturbed(const Comparison& comparison) {
+// Which run is more disturbed and by how much, as far as that is known. Programs of different commands may take
+// different times by themselves.
+std::string which_is_more_disturbed(const Comparison& comparison, bool is_same_command) {
   for (const ComparedRun* run : {&comparison.a, &comparison.b}) {
     if (run->analysis.is_comparable()) continue;
     const Interval& displacement = comparison.displacement_interval_seconds;
@@ -89,10 +90,14 @@ std::string which_is_more_disturbed(const Comparison& comparison) {
   const double longer =
       (is_a ? 1.0 : -1.0) * (comparison.a.analysis.run_time_seconds - comparison.b.analysis.run_time_seconds);
   const bool is_explained = longer > 0.0 && longer <= by.high;
-  return fmt::format("{0} lost {1} more than {2} to interference, {3:.1f} % of {0}'s run time ({4}).{5}",
-                     is_a ? "A" : "B", seconds(std::abs(more)), is_a ? "B" : "A",
-                     percent_of_run_time(std::abs(more), *which), in_words(by),
-                     is_explained ? " This may explain the whole difference in run time." : "");
+  const char* const remark =
+      !is_same_command
+          ? " The commands differ: `halcyon repeat --versus` tells interference from the program's own time."
+      : is_explained ? " This may explain the whole difference in run time."
+                     : "";
+  return fmt::format("{0} lost {1} more than {2}{3}, {4:.1f} % of {0}'s run time ({5}).{6}", is_a ? "A" : "B",
+                     seconds(std::abs(more)), is_a ? "B" : "A", is_same_command ? " to interference" : "",
+                     percent_of_run_time(std::abs(more), *which), in_words(by), remark);
 }
 
 std::string verdict_words(const Analysis& analysis) {
@@ -154,12 +159,14 @@ ordered_json side_json(const MatchedGroup::Side& side) {
 }  // namespace
 
 std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const Comparison& comparison) {
+  const bool is_same_command = a.profile.command == b.profile.command;
   std::string text =
       comparison.difference
           ? "OTHER WORK  The runs did not do the same work; their times are not compared.\n"
-          : filled("SAME WORK  ", 2, which_is_faster(comparison) + " " + which_is_more_disturbed(comparison));
+          : filled("SAME WORK  ", 2,
+                   which_is_faster(comparison) + " " + which_is_more_disturbed(comparison, is_same_command));
   text += wrapped("A", a.name) + wrapped("B", b.name);
-  if (a.profile.command == b.profile.command) {
+  if (is_same_command) {
     text += wrapped("program", command_words(a.profile.command));
   } else {
     text += wrapped("program of A", command_words(a.profile.command)) +
@@ -182,7 +189,7 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
     rows.push_back({"injected", injected_words(run_a.analysis), injected_words(run_b.analysis)});
   }
   if (comparison.difference) return text + "\n" + table(rows);
-  rows.push_back({"from outside", from_outside_words(run_a), from_outside_words(run_b)});
+  rows.push_back({is_same_command ? "from outside" : "lost", from_outside_words(run_a), from_outside_words(run_b)});
   rows.push_back({"seen in the run", seconds(run_a.analysis.result().excess_seconds),
                   seconds(run_b.analysis.result().excess_seconds)});
   rows.push_back({"seen by comparing", baseline_rise_words(run_a), baseline_rise_words(run_b)});

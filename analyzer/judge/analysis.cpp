@@ -105,7 +105,8 @@ void leave_open(MethodResult& result, const Undecided& undecided, double lost_at
 }
 
 void set_verdict(MethodResult& result, const Analysis& analysis) {
-  result.probability_high = probability_high(result.interference_percent);
+  result.probability_high =
+      probability_high(result.may_be_own ? result.interval_percent.low : result.interference_percent);
   const bool says_nothing = analysis.no_verdict || (!result.may_be_own && spans_all_classes(result.interval_percent));
   result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
   const bool is_surely_red = verdict_of(result.interval_percent.low) == Verdict::red;

@@ -30,6 +30,7 @@ struct RepeatedRun {
   RunEnd end = RunEnd::finished;
   double measured_seconds = 0.0;               // run time; undefined if the run failed
   std::optional<UndisturbedTime> undisturbed;  // none if the analysis gave no estimate
+  double lost_to_cpu_waits_seconds = 0.0;      // at least, as the kernel says: others had the CPUs
   Verdict verdict = Verdict::unknown;
   std::vector<std::string> hosts;  // distinct
 };

@@ -29,6 +29,7 @@ struct Logarithmic {
 struct PairedTimes {
   Logarithmic undisturbed;
   Logarithmic measured;
+  Logarithmic unexplained;  // as measured, without what the kernel saw others take
 };
 
 double half_width_percent_of(double log_below, double log_above) {
@@ -94,6 +95,12 @@ VersusVerdict verdict_of_ratio(const TimeRatio& ratio, double within_percent) {
   return VersusVerdict::unclear;
 }
 
+// What the run lost is less than the time that is taken to come from outside.
+UncertainTime unexplained_time(const RepeatedRun& run) {
+  return {std::max(run.measured_seconds - run.lost_to_cpu_waits_seconds,
+                   std::min(run.measured_seconds, run.undisturbed->seconds))};
+}
+
 PairedTimes paired_times(std::span<const RunPair> pairs) {
   PairedTimes times;
   for (const RunPair& pair : pairs) {
@@ -102,32 +109,38 @@ PairedTimes paired_times(std::span<const RunPair> pairs) {
     add_logarithm(times.undisturbed.b, pair.b.undisturbed->uncertain());
     add_logarithm(times.measured.a, {pair.a.measured_seconds});
     add_logarithm(times.measured.b, {pair.b.measured_seconds});
+    add_logarithm(times.unexplained.a, unexplained_time(pair.a));
+    add_logarithm(times.unexplained.b, unexplained_time(pair.b));
   }
   return times;
 }
 
 // The estimates err by less than what the machine adds from run to run, so that the scatter of the pairs is enough.
-Logarithmic interference_of(const PairedTimes& times) {
-  const auto of_program = [](const Estimates& measured, const Estimates& undisturbed) {
+Logarithmic beyond(const Logarithmic& undisturbed, const Logarithmic& times) {
+  const auto of_program = [](const Estimates& longer, const Estimates& shorter) {
     Estimates interference;
-    for (std::size_t pair = 0; pair < measured.values.size(); ++pair) {
-      interference.add(measured.values[pair] - undisturbed.values[pair], 0.0, 0.0);
+    for (std::size_t pair = 0; pair < longer.values.size(); ++pair) {
+      interference.add(longer.values[pair] - shorter.values[pair], 0.0, 0.0);
     }
     return interference;
   };
-  return {of_program(times.measured.a, times.undisturbed.a), of_program(times.measured.b, times.undisturbed.b)};
+  return {of_program(times.a, undisturbed.a), of_program(times.b, undisturbed.b)};
 }
 
 bool holds_one(const TimeRatio& ratio) {
   return !ratio.interval || (ratio.interval->low <= 1.0 && ratio.interval->high >= 1.0);
 }
 
-Attribution attribution_of(const Logarithmic& interference) {
+// What the kernel saw others take is no program's, whichever of both it met more often. But what certainly follows a
+// program is its own, even waits for a CPU: other processes of its own may have it.
+Attribution attribution_of(const PairedTimes& times) {
   constexpr double nearly_alike = 0.8;
   constexpr double certainly_not_alike = 0.999;
-  if (holds_one(paired_ratio(interference, {.confidence = nearly_alike}))) return Attribution::outside;
-  return holds_one(paired_ratio(interference, {.confidence = certainly_not_alike})) ? Attribution::open
-                                                                                    : Attribution::program;
+  const auto are_alike = [&times](const Logarithmic& longer, double confidence) {
+    return holds_one(paired_ratio(beyond(times.undisturbed, longer), {.confidence = confidence}));
+  };
+  if (!are_alike(times.measured, certainly_not_alike)) return Attribution::program;
+  return are_alike(times.unexplained, nearly_alike) ? Attribution::outside : Attribution::open;
 }
 
 VersusVerdict verdict_of(const Versus& versus, double within_percent) {
@@ -149,11 +162,10 @@ VersusVerdict verdict_of(const Versus& versus, double within_percent) {
 }
 
 Versus compared(const PairedTimes& times, const Precision& precision) {
-  const Logarithmic interference = interference_of(times);
   Versus versus{.undisturbed = ratio_of(times.undisturbed, precision),
                 .measured = ratio_of(times.measured, precision),
-                .interference = paired_ratio(interference, precision)};
-  if (versus.undisturbed.pairs > 1) versus.attribution = attribution_of(interference);
+                .interference = paired_ratio(beyond(times.undisturbed, times.measured), precision)};
+  if (versus.undisturbed.pairs > 1) versus.attribution = attribution_of(times);
   versus.verdict = verdict_of(versus, precision.within_percent);
   return versus;
 }
@@ -214,6 +226,7 @@ std::optional<double> false_alarm_share(std::span<const RunPair> pairs, const Pr
       if (random() % 2 == 0) continue;
       swap_programs(drawn.undisturbed, pair);
       swap_programs(drawn.measured, pair);
+      swap_programs(drawn.unexplained, pair);
     }
     const VersusVerdict verdict = compared(drawn, precision).verdict;
     if (verdict != VersusVerdict::same && verdict != VersusVerdict::unclear) ++alarms;

@@ -105,9 +105,9 @@ struct Versus {
 /// A ratio is `same` if its whole interval lies within 1 +- `within_percent`; `faster` or `slower` if it is not that,
 /// and the whole interval lies to one side of 1; else `unclear`. Which ratio gives the verdict depends on that of the
 /// interference, which is 1 if the latter comes from outside:
-/// - its 80 % interval holds 1: `outside`, and the undisturbed times give it;
-/// - its 99.9 % interval does not: `program`, and the measured times give it. If both give opposite answers,
+/// - its 99.9 % interval does not hold 1: `program`, and the measured times give it. If both give opposite answers,
 ///   the verdict is `contradiction`;
+/// - without what the kernel saw others take, its 80 % interval holds 1: `outside`, and the undisturbed times give it;
 /// - between these: `open`. The undisturbed times then tell a faster program from a slower one if the measured ratio
 ///   lies on the same side of 1, but never that two are the same.
 /// The levels are not symmetric, since an error is not: one of five comparisons of equal programs needs more pairs, and

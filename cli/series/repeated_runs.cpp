@@ -80,6 +80,7 @@ void take_over(ListedRun& listed, const JudgedFile& judged) {
   const Analysis& analysis = judged.analysis;
   RepeatedRun& run = listed.run;
   run.measured_seconds = analysis.run_time_seconds;
+  run.lost_to_cpu_waits_seconds = lost_to_cpu_waits(judged.profile);
   run.verdict = analysis.result().verdict;
   run.hosts = judged.profile.hosts();
   listed.interference_percent = analysis.result().interference_percent;

@@ -515,6 +515,17 @@ TEST(ComparisonText, AnswersInItsFirstLine) {
   EXPECT_EQ(comparison_text({"a.h5", fast}, {"b.h5", other}, compare(fast, other)).rfind("OTHER WORK", 0), 0u);
 }
 
+TEST(ComparisonText, DoesNotTakeTheTimeOfAnotherCommandForInterference) {
+  const Profile fast = uniform_profile(100, 1.0);
+  Profile slow = uniform_profile(100, 1.2);
+  const auto text = [&] { return comparison_text({"slow.h5", slow}, {"fast.h5", fast}, compare(slow, fast)); };
+  EXPECT_NE(text().find(" to interference, "), std::string::npos);
+  slow.command = "./other";
+  EXPECT_EQ(text().find(" to interference, "), std::string::npos);
+  EXPECT_EQ(text().find("from outside"), std::string::npos);
+  EXPECT_NE(text().find("`halcyon repeat --versus`"), std::string::npos);
+}
+
 TEST(ComparisonJson, HasNullForWhatIsNotCompared) {
   const Profile a = uniform_profile(100, 1.0);
   const Profile b = uniform_profile(100, 1.0, 3);

@@ -484,6 +484,32 @@ TEST(Versus, CountsWhatFollowsAProgramAsThePrograms) {
   }
 }
 
+TEST(Versus, KnowsFromTheKernelThatANeighbourMetOneOfBothMoreOften) {
+  std::size_t open = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::vector<RunPair> pairs = pairs_with_interference_of_b(1.03, 5, seed);
+    if (compare_pairs(pairs, {}).attribution == Attribution::open) ++open;
+    for (RunPair& pair : pairs) {
+      for (RepeatedRun* run : {&pair.a, &pair.b}) {
+        run->lost_to_cpu_waits_seconds = run->measured_seconds - run->undisturbed->seconds;
+      }
+    }
+    EXPECT_NE(compare_pairs(pairs, {}).attribution, Attribution::open) << seed;
+  }
+  EXPECT_GT(open, 5U);
+}
+
+TEST(Versus, DoesNotTakeAProgramsOwnTimeForANeighboursThatMetTheOther) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::vector<RunPair> pairs = pairs_with_interference_of_b(1.2, 10, seed);
+    for (RunPair& pair : pairs) {
+      pair.a.lost_to_cpu_waits_seconds = 0.2 * pair.a.measured_seconds;
+      pair.a.measured_seconds *= 1.2;
+    }
+    EXPECT_NE(compare_pairs(pairs, {}).attribution, Attribution::outside) << seed;
+  }
+}
+
 TEST(Versus, NeverCallsProgramsTheSameWhoseMeasuredTimesDiffer) {
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     for (const std::size_t pairs : {5U, 10U}) {
