@@ -41,6 +41,7 @@ class OutermostCall {
   void leave() {
     if (is_within_call()) end();
   }
+  bool is_begun() const { return frame_ != nullptr; }
   /// The thread is in a call, of which MPI may make others.
   bool is_within_call() const { return frame_ != nullptr && frame_ != &own_work; }
 

@@ -28,6 +28,7 @@ namespace halcyon {
 /// them. Sums are never reset. Boundaries use their differences, so that no thread writes another's sums.
 struct alignas(64) ThreadState {
   OutermostCall outermost;
+  Polling polling;  // in the same cache line: of the thread, a poll needs no more
   bool is_application = false;  // its file I/O counts
   const void* fortran_site = nullptr;
   Gathering gathering;
@@ -36,7 +37,6 @@ struct alignas(64) ThreadState {
   std::array<Ticks, time_kind_count> times{};
   UsualTimes* usual_times = nullptr;  // only in a thread that ends segments, or did so; kept for the next one
   Ticks beyond_usual;                 // sum over all its calls
-  Polling polling;
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;

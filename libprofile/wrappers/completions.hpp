@@ -14,6 +14,8 @@ namespace halcyon {
 template <class T>
 class Scratch {
  public:
+  static constexpr int most_near = 32;
+
   explicit Scratch(int size) noexcept {
     if (size > most_near) far_.reset(new (std::nothrow) T[static_cast<std::size_t>(size)]);
     data_ = size > most_near ? far_.get() : reinterpret_cast<T*>(near_);
@@ -26,8 +28,6 @@ class Scratch {
   T& operator[](int i) noexcept { return data_[i]; }
 
  private:
-  static constexpr int most_near = 32;
-
   alignas(T) std::byte near_[most_near * sizeof(T)];
   std::unique_ptr<T[]> far_;
   T* data_;
@@ -43,6 +43,11 @@ class Completion {
         count_(before_.data() != nullptr && requests != nullptr ? count : 0) {
     for (int i = 0; i < count_; ++i) before_[i] = requests[i];
     if (__builtin_expect(before_.data() == nullptr, 0)) tell_memory_has_run_out();
+  }
+  /// The same of a poll that kept the handles: at most Scratch's `most_near`.
+  Completion(int count, const MPI_Request* before, std::uint64_t made) noexcept
+      : made_(made), before_(count), count_(count) {
+    for (int i = 0; i < count; ++i) before_[i] = before[i];
   }
 
   /// Request `index` has completed. Boundaries are handled in finish(), so that the segments they end have all volumes.
@@ -94,6 +99,42 @@ class Statuses {
  private:
   Scratch<MPI_Status> own_;
   MPI_Status* filled_;
+};
+
+/// A call that completes requests if they are ready, and is not timed: most such calls find nothing, between any two
+/// steps of a program's work. It does only what these need, and is a RecordedCall once it has found something.
+class UntimedPoll {
+ public:
+  [[gnu::always_inline]] UntimedPoll(Caller caller, int count, const MPI_Request* requests) noexcept {
+    ThreadState* const thread = this_thread;
+    if (__builtin_expect(!recording.load(std::memory_order_acquire) || thread == nullptr || requests == nullptr, 0) ||
+        static_cast<unsigned>(count) > most || thread->polling.is_timed() || thread->outermost.is_begun()) {
+      return;
+    }
+    made_ = recorder->calls.requests.made();
+    for (int i = 0; i < count; ++i) before_[i] = requests[i];
+    thread->outermost.begin(caller);
+    thread_ = thread;
+  }
+  [[gnu::always_inline]] ~UntimedPoll() {
+    if (thread_ != nullptr) thread_->outermost.end();
+  }
+  UntimedPoll(const UntimedPoll&) = delete;
+  UntimedPoll& operator=(const UntimedPoll&) = delete;
+
+  /// False: it is none of these, and nothing has begun.
+  explicit operator bool() const noexcept { return thread_ != nullptr; }
+  void found_nothing() noexcept { thread_->polling.found_nothing(); }
+
+  RecordedCall recorded(Caller caller) const noexcept { return {*thread_, caller.site}; }
+  Completion completion(int count) const noexcept { return {count, before_, made_}; }
+
+ private:
+  static constexpr unsigned most = Scratch<MPI_Request>::most_near;
+
+  ThreadState* thread_ = nullptr;
+  std::uint64_t made_;
+  MPI_Request before_[most];
 };
 
 /// With nothing pending, a completion is only timed.
@@ -170,22 +211,55 @@ bool has_found_nothing(int result, const int* found) { return result == MPI_SUCC
   completion.finish(call, result, requests);
 }
 
+// `next()` makes the call, `found` is what it says of completed requests, and `note(call, completion, result)` follows
+// if there are any.
+template <class Next, class Note>
+[[gnu::noinline]] int poll_with_clock(const Caller& caller, int count, const MPI_Request* requests, const int* found,
+                                      const Next& next, const Note& note) {
+  RecordedCall call(CallClass::poll, caller);
+  if (!call.records()) return complete_unrecorded(count, requests, next);
+  Completion completion(count, requests);
+  const int result = next();
+  if (has_found_nothing(result, found)) {
+    call.found_nothing();
+  } else {
+    note(call, completion, result);
+  }
+  return result;
+}
+template <class Note>
+[[gnu::noinline]] void note_found(const UntimedPoll& poll, const Caller& caller, int count, int result,
+                                  const Note& note) {
+  RecordedCall call = poll.recorded(caller);
+  Completion completion = poll.completion(count);
+  note(call, completion, result);
+}
+template <class Next, class Note>
+[[gnu::always_inline]] inline int poll(Caller caller, int count, const MPI_Request* requests, const int* found,
+                                       Next next, Note note) {
+  UntimedPoll untimed(caller, count, requests);
+  // Copies, so that only they are in memory, and not what other polls have in registers.
+  if (!untimed) return poll_with_clock(Caller(caller), count, requests, found, Next(next), Note(note));
+  const int result = next();
+  if (__builtin_expect(has_found_nothing(result, found), 1)) {
+    untimed.found_nothing();
+  } else {
+    note_found(untimed, Caller(caller), count, result, Note(note));
+  }
+  return result;
+}
+
 template <class Test>
 [[gnu::always_inline]] inline int wrap_MPI_Test(Test next, Caller caller, MPI_Request* request, int* flag,
                                                 MPI_Status* status) {
-  RecordedCall call(CallClass::poll, caller);
-  if (!call.records()) return complete_unrecorded(1, request, [&] { return next(request, flag, status); });
-  Completion completion(1, request);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
-  const int result = next(request, flag, status);
-  if (has_found_nothing(result, flag)) {
-    call.found_nothing();
-  } else {
-    const int only = 0;
-    note_one(call, completion, result, request, &only, *status);
-  }
-  return result;
+  return poll(
+      caller, 1, request, flag, [=] { return next(request, flag, status); },
+      [=](RecordedCall& call, Completion& completion, int result) {
+        const int only = 0;
+        note_one(call, completion, result, request, &only, *status);
+      });
 }
 
 // The program may free the request next, or complete it, of which nothing is then left to note.
@@ -216,18 +290,13 @@ int wrap_MPI_Waitall(int (*next)(int, MPI_Request*, MPI_Status*), Caller caller,
 
 [[gnu::always_inline]] inline int wrap_MPI_Testall(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller,
                                                    int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
-  RecordedCall call(CallClass::poll, caller);
-  if (!call.records())
-    return complete_unrecorded(count, requests, [&] { return next(count, requests, flag, statuses); });
-  Completion completion(count, requests);
   Statuses filled(count, statuses);
-  const int result = next(count, requests, flag, filled.data());
-  if (has_found_nothing(result, flag)) {
-    call.found_nothing();
-  } else {
-    note_all(call, completion, result, requests, filled);
-  }
-  return result;
+  MPI_Status* const data = filled.data();
+  return poll(
+      caller, count, requests, flag, [=] { return next(count, requests, flag, data); },
+      [=, &filled](RecordedCall& call, Completion& completion, int result) {
+        note_all(call, completion, result, requests, filled);
+      });
 }
 
 int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller caller, int count, MPI_Request* requests,
@@ -246,19 +315,13 @@ int wrap_MPI_Waitany(int (*next)(int, MPI_Request*, int*, MPI_Status*), Caller c
 [[gnu::always_inline]] inline int wrap_MPI_Testany(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
                                                    Caller caller, int count, MPI_Request* requests, int* index,
                                                    int* flag, MPI_Status* status) {
-  RecordedCall call(CallClass::poll, caller);
-  if (!call.records())
-    return complete_unrecorded(count, requests, [&] { return next(count, requests, index, flag, status); });
-  Completion completion(count, requests);
   MPI_Status own;
   if (status == MPI_STATUS_IGNORE) status = &own;
-  const int result = next(count, requests, index, flag, status);
-  if (has_found_nothing(result, flag)) {
-    call.found_nothing();
-  } else {
-    note_one(call, completion, result, requests, index, *status);
-  }
-  return result;
+  return poll(
+      caller, count, requests, flag, [=] { return next(count, requests, index, flag, status); },
+      [=](RecordedCall& call, Completion& completion, int result) {
+        note_one(call, completion, result, requests, index, *status);
+      });
 }
 
 int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), Caller caller, int count,
@@ -276,18 +339,13 @@ int wrap_MPI_Waitsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*), C
 [[gnu::always_inline]] inline int wrap_MPI_Testsome(int (*next)(int, MPI_Request*, int*, int*, MPI_Status*),
                                                     Caller caller, int count, MPI_Request* requests, int* done,
                                                     int* indices, MPI_Status* statuses) {
-  RecordedCall call(CallClass::poll, caller);
-  if (!call.records())
-    return complete_unrecorded(count, requests, [&] { return next(count, requests, done, indices, statuses); });
-  Completion completion(count, requests);
   Statuses filled(count, statuses);
-  const int result = next(count, requests, done, indices, filled.data());
-  if (has_found_nothing(result, done)) {
-    call.found_nothing();
-  } else {
-    note_some(call, completion, result, requests, done, indices, filled);
-  }
-  return result;
+  MPI_Status* const data = filled.data();
+  return poll(
+      caller, count, requests, done, [=] { return next(count, requests, done, indices, data); },
+      [=, &filled](RecordedCall& call, Completion& completion, int result) {
+        note_some(call, completion, result, requests, done, indices, filled);
+      });
 }
 
 int wrap_MPI_Start(int (*next)(MPI_Request*), Caller caller, MPI_Request* request) {

@@ -58,6 +58,9 @@ class RecordedCall {
       events_ = meters.counter.papi().read(thread.events);
     }
   }
+  /// An UntimedPoll of this thread has found something.
+  RecordedCall(ThreadState& thread, const void* site) noexcept
+      : site_(site), class_(CallClass::poll), thread_(&thread) {}
   [[gnu::always_inline]] ~RecordedCall() {
     if (thread_ == nullptr) return;
     compare_with_usual();
