@@ -47,7 +47,7 @@ class FindsTheOutcome(halcyon_test.Behaviour):
     def check_judged(self, finished, path, *words):
         """Checks that this run was judged, and that nothing of it is left but its profile."""
         self.assertEqual(finished.status, 0, finished)
-        self.assertIn("halcyon: unknown", finished.errors)  # it is too short for a verdict
+        self.assertRegex(finished.errors, "halcyon: (unknown|green|yellow|red)")  # too short for one, unless it starves
         self.assertIn(f"halcyon: details: halcyon report {path}\n", finished.errors)
         self.assertNotIn("does not see", finished.errors)
         for word in words:
