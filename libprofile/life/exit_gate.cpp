@@ -24,6 +24,10 @@ bool spill(PartEnd end) {
   return recorder->spill(end);
 }
 
+void tell_outcome_without_finalize() {
+  if (const std::string_view line = recorder->records.outcome_without_finalize(); !line.empty()) tell_outcome(line);
+}
+
 bool is_within_a_call() { return this_thread != nullptr && this_thread->outermost.is_within_call(); }
 
 }  // namespace
@@ -36,7 +40,7 @@ void leave(PartEnd end) {
   const OwnFloatingPoint floating_point;
   const auto announce = [] {
     recorder->live.note_end();
-    if (const std::string_view line = recorder->records.outcome_without_finalize(); !line.empty()) tell_outcome(line);
+    tell_outcome_without_finalize();
     recorder->live.have_others_save();
   };
   const bool had_turn = recorder->gate.leave([&] {
@@ -59,6 +63,12 @@ void save(PartEnd end) {
 
 void save_with_others(PartEnd end) {
   save(end);
+  recorder->live.have_others_save();
+}
+
+void leave_to_another_program() {
+  save(part_has_exited);
+  tell_outcome_without_finalize();
   recorder->live.have_others_save();
 }
 

@@ -24,6 +24,8 @@ void save(PartEnd end);
 
 /// The process may be about to end: the same, and has the other ranks on this host save theirs, too.
 void save_with_others(PartEnd end);
+/// Another program is about to take the place of this one: the same, and says what becomes of the records.
+void leave_to_another_program();
 
 /// Something in the process, and not the program, writes these bytes: perhaps MPI asks its launcher to end the job.
 void note_inner_write(const void* data, std::size_t bytes);

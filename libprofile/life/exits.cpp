@@ -9,11 +9,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 
 #include "libprofile/interpose/interposed.hpp"
 #include "libprofile/interpose/next.hpp"
@@ -69,14 +73,35 @@ bool is_to_us(pid_t process) { return process == getpid() || process == 0 || (pr
 Receiver receiver_of(bool is_this_thread) { return is_this_thread ? Receiver::thread : Receiver::process; }
 Receiver receiver_of(pthread_t thread) { return receiver_of(pthread_equal(thread, pthread_self()) != 0); }
 
-// A call that puts another program into the place of this one; it returns only if that fails. `path`: of that program,
-// or null if it is searched for. What cannot be run disturbs nobody.
-template <class Execute>
-int become(const char* path, Execute execute) {
+bool can_be_run(const char* path) { return access(path, X_OK) == 0; }
+
+// In PATH, as execvp searches.
+bool can_be_found(const char* file) {
+  if (file == nullptr || std::strchr(file, '/') != nullptr) return can_be_run(file);
+  const char* directories = std::getenv("PATH");
+  std::array<char, PATH_MAX> path{};
+  for (const char* at = directories != nullptr ? directories : "/bin:/usr/bin";; ++at) {
+    const char* const end = strchrnul(at, ':');
+    const std::size_t length = static_cast<std::size_t>(end - at);
+    if (length + 1 + std::strlen(file) < path.size()) {
+      char* const name = std::copy(at, end, path.begin());
+      *name = '/';
+      std::strcpy(length > 0 ? name + 1 : name, file);
+      if (can_be_run(path.data())) return true;
+    }
+    at = end;
+    if (*at == '\0') return false;
+  }
+}
+
+// A call that puts another program into the place of this one; it returns only if that fails. `can_run()`: that
+// program. What cannot be run disturbs nobody.
+template <class CanRun, class Execute>
+int become(CanRun can_run, Execute execute) {
   const int saved_errno = errno;
-  const bool may_end_us = has_to_keep() && (path == nullptr || access(path, X_OK) == 0);
+  const bool may_end_us = has_to_keep() && can_run();
   if (may_end_us) {
-    save_with_others(part_has_exited);
+    leave_to_another_program();
     recorder->live.leave();  // the other ranks must not ask the other program to save
   }
   errno = saved_errno;
@@ -206,22 +231,25 @@ int halcyon_pthread_sigqueue(pthread_t thread, int number, union sigval value) {
 }
 
 int halcyon_execve(const char* path, char* const arguments[], char* const environment[]) {
-  return become(path, [=] { return halcyon_at_execve.next()(path, arguments, environment); });
+  return become([=] { return can_be_run(path); },
+                [=] { return halcyon_at_execve.next()(path, arguments, environment); });
 }
 int halcyon_execv(const char* path, char* const arguments[]) {
-  return become(path, [=] { return halcyon_at_execv.next()(path, arguments); });
+  return become([=] { return can_be_run(path); }, [=] { return halcyon_at_execv.next()(path, arguments); });
 }
 int halcyon_execvp(const char* file, char* const arguments[]) {
-  return become(nullptr, [=] { return halcyon_at_execvp.next()(file, arguments); });
+  return become([=] { return can_be_found(file); }, [=] { return halcyon_at_execvp.next()(file, arguments); });
 }
 int halcyon_execvpe(const char* file, char* const arguments[], char* const environment[]) {
-  return become(nullptr, [=] { return halcyon_at_execvpe.next()(file, arguments, environment); });
+  return become([=] { return can_be_found(file); },
+                [=] { return halcyon_at_execvpe.next()(file, arguments, environment); });
 }
 int halcyon_fexecve(int file, char* const arguments[], char* const environment[]) {
-  return become(nullptr, [=] { return halcyon_at_fexecve.next()(file, arguments, environment); });
+  return become([] { return true; }, [=] { return halcyon_at_fexecve.next()(file, arguments, environment); });
 }
 int halcyon_execveat(int directory, const char* path, char* const arguments[], char* const environment[], int flags) {
-  return become(nullptr, [=] { return halcyon_at_execveat.next()(directory, path, arguments, environment, flags); });
+  return become([] { return true; },
+                [=] { return halcyon_at_execveat.next()(directory, path, arguments, environment, flags); });
 }
 int halcyon_execl(const char* path, const char* argument, ...) {
   ARGUMENTS_AFTER(argument, arguments);

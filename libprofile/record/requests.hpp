@@ -23,7 +23,7 @@ namespace halcyon {
 struct PendingRequest {
   enum class Operation : std::uint8_t { receive, send, partitioned_send, collective, boundary_only };
 
-  std::uint64_t number = 0;  // of the insertion, from 1 on
+  std::uint64_t number = 0;  // RequestTable::made() when it was inserted
   std::uint64_t bytes = 0;
   const void* site = nullptr;
   Operation operation = Operation::receive;
@@ -47,7 +47,8 @@ class RequestTable {
   /// those that another thread has handed over to it.
   bool empty() const { return size() == 0; }
 
-  /// The number of requests that were ever inserted. May be called while another thread changes the table.
+  /// Grows with each request that is inserted, and each handle that is handed over. May be called while another thread
+  /// changes the table.
   std::uint64_t made() const { return made_.load(std::memory_order_relaxed); }
 
   PendingRequest* find(MPI_Request request) {
@@ -74,7 +75,10 @@ class RequestTable {
   void hand_over(MPI_Request request) {
     const PendingRequest* const old = find(request);
     if (old == nullptr) return;
-    replaced_[next_replaced_++ % replaced_.size()] = {key_of(request), *old};
+    // Who asks from now on means the new request, whether that is in the table or not.
+    const std::uint64_t until = made() + 1;
+    made_.store(until, std::memory_order_relaxed);
+    replaced_[next_replaced_++ % replaced_.size()] = {{key_of(request), *old}, until};
     erase(request);
   }
 
@@ -83,13 +87,13 @@ class RequestTable {
   PendingRequest* pending(MPI_Request request, std::uint64_t made) {
     PendingRequest* const found = find(request);
     if (found != nullptr && found->number <= made) return found->active || !found->persistent ? found : nullptr;
-    Entry* const replaced = newest_replaced(key_of(request), made);
+    Entry* const replaced = replaced_at(key_of(request), made);
     return replaced != nullptr ? &replaced->value : nullptr;
   }
 
   /// Ends what pending() has returned.
   void complete(MPI_Request request, PendingRequest* known) {
-    if (Entry* const replaced = newest_replaced(key_of(request), known->number);
+    if (Entry* const replaced = replaced_at(key_of(request), known->number);
         replaced != nullptr && &replaced->value == known) {
       replaced->key = 0;
     } else if (known->persistent) {
@@ -128,6 +132,11 @@ class RequestTable {
     PendingRequest value;
   };
 
+  /// A request whose handle another one has got.
+  struct Replaced : Entry {
+    std::uint64_t until = 0;  // made() when that happened
+  };
+
   static std::uint64_t key_of(MPI_Request request) {
     std::uint64_t key = 0;
     std::memcpy(&key, &request, sizeof request);
@@ -164,14 +173,13 @@ class RequestTable {
     return true;
   }
 
-  Entry* newest_replaced(std::uint64_t key, std::uint64_t made) {
-    Entry* newest = nullptr;
-    if (next_replaced_ == 0) return newest;
-    for (Entry& entry : replaced_) {
-      if (entry.key != key || entry.value.number > made) continue;
-      if (newest == nullptr || entry.value.number > newest->value.number) newest = &entry;
+  // The one that had the handle when `made` requests had been made.
+  Entry* replaced_at(std::uint64_t key, std::uint64_t made) {
+    if (next_replaced_ == 0) return nullptr;
+    for (Replaced& entry : replaced_) {
+      if (entry.key == key && entry.value.number <= made && made < entry.until) return &entry;
     }
-    return newest;
+    return nullptr;
   }
 
   std::size_t size() const { return size_.load(std::memory_order_relaxed); }
@@ -182,7 +190,7 @@ class RequestTable {
   std::size_t capacity_ = 0;  // 0 or a power of two
   std::unique_ptr<Entry[]> entries_;
   // As many as threads may be between MPI's completion of a request and their note of it.
-  std::array<Entry, 64> replaced_{};
+  std::array<Replaced, 64> replaced_{};
   std::size_t next_replaced_ = 0;
 };
 

@@ -301,7 +301,7 @@ class Parts(Runs):
                           f"halcyon recover {self.parts}"])
 
     def test_without_the_command_one_rank_says_how_to_go_on_whichever_ends_first(self):
-        for how in (("abort",), ("abort", 0), ("_exit",), ("_exit", 1), ("segv", 1)):
+        for how in (("abort",), ("abort", 0), ("_exit",), ("_exit", 1), ("segv", 1), ("exec",), ("exec", 1)):
             self.check_line(self.mpirun(2, [PROGRAM, SEGMENTS, *how], HALCYON_OUTPUT=self.profile, HALCYON_LIVE="on"))
             for part in self.parts.iterdir():
                 part.unlink()

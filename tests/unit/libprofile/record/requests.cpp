@@ -42,6 +42,18 @@ TEST(RequestTable, KeepsAReplacedRequestForTheThreadThatHasCompletedIt) {
   EXPECT_TRUE(table.empty());
 }
 
+// The new request need not be in the table, such as a send.
+TEST(RequestTable, GivesAReplacedRequestToNobodyWhoAsksForTheNewOne) {
+  RequestTable table;
+  table.insert(handle(1), {.bytes = 10});
+  const std::uint64_t before = table.made();
+  table.hand_over(handle(1));
+  EXPECT_EQ(table.pending(handle(1), table.made()), nullptr);
+  PendingRequest* const older = table.pending(handle(1), before);
+  ASSERT_NE(older, nullptr);
+  EXPECT_EQ(older->bytes, 10u);
+}
+
 TEST(RequestTable, KnowsNothingOfAnInactivePersistentRequest) {
   RequestTable table;
   table.insert(handle(1), {.bytes = 10, .persistent = true});
