@@ -26,4 +26,16 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
   estimate.excess_seconds.high = std::max(estimate.excess_seconds.high, all_excess);
 }
 
+double surely_needed_seconds(const JudgedDurations& run) {
+  if (!run.work_is_time || run.work.empty()) return 0.0;
+  constexpr double seconds_of_work = 1e-9;  // CPU time is in ns
+  double seconds = 0.0;
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    const Recorded work = run.of(run.work, group);
+    seconds +=
+        seconds_of_work * static_cast<double>(work.size()) * static_cast<double>(*std::ranges::min_element(work));
+  }
+  return seconds;
+}
+
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-// What the operating system saw a run lose enters its estimate.
+// What the operating system saw a run lose, and what it surely did not lose, enters its estimate.
 #pragma once
 
 #include "analyzer/estimate/estimate.hpp"
@@ -10,5 +10,9 @@ namespace halcyon {
 /// If it was less, each segment gets its part of the rest. So is the low end of the interval, and the high one contains
 /// the estimate.
 void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run);
+
+/// The least work that a segment of each group did, for all its segments, in s: so long they take without any
+/// disturbance. 0 if work is not CPU time.
+double surely_needed_seconds(const JudgedDurations& run);
 
 }  // namespace halcyon

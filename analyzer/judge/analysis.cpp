@@ -49,6 +49,9 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
     estimate.excess_seconds.high =
         std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
   }
+  // A slower machine takes more CPU time for the same work.
+  const double needed = (1.0 - perhaps_lost_share(probes)) * surely_needed_seconds(judged);
+  estimate.excess_seconds.high = std::min(estimate.excess_seconds.high, judged_seconds - needed);
 }
 
 double percent_of_run(double seconds, double run_time) { return 100.0 * std::clamp(seconds / run_time, 0.0, 1.0); }
@@ -76,12 +79,14 @@ MethodResult result_of(std::string_view method, const RunEstimate& estimate, dou
 // What the method that speaks for the run says of groups and segments.
 void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std::uint32_t> judged,
                const RunEstimate& estimate) {
+  double left = analysis.run_time_seconds;
   for (std::size_t g = 0; g < judged.size(); ++g) {
+    left -= estimate.groups[g].excess_seconds;
     analysis.judged[g].baseline_seconds = estimate.groups[g].baseline;
     analysis.judged[g].threshold_seconds = estimate.groups[g].threshold;
   }
   analysis.excess = by_segment(grouping, judged, estimate.excess);
-  analysis.slow_percent = percent_of_run(estimate.slow_seconds, analysis.run_time_seconds);
+  analysis.slow_percent = percent_of_run(std::min(estimate.slow_seconds, left), analysis.run_time_seconds);
 }
 
 // What the program may have done by itself: nobody from outside is known to have put a rank to sleep, and durations do

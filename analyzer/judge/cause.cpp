@@ -85,6 +85,7 @@ bool are_known_of(const std::vector<RankShare>& ranks, const std::vector<double>
 struct Shares {
   double off_cpu = 0.0;
   double waiting_for_cpu = 0.0;  // ready to run, on a CPU that others had
+  double most_waiting = 0.0;     // the same at most: a wait within MPI may have made another rank's next segment longer
   double blocked = 0.0;          // off the CPU and not ready: asleep, or waiting for something else
   double stolen = 0.0;
   double paging = 0.0;
@@ -105,11 +106,13 @@ void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares&
   const double all = breakdown.seconds;
   const bool is_known_of_segments = !profile.lost_to_cpu_wait.empty();
   double waited = 0.0;
+  double most_waited = 0.0;
   double blocked = 0.0;
   for (const RankShare& rank : breakdown.ranks) {
-    const double wait =
-        is_known_of_segments ? rank.waited_seconds : evidence_of(profile, Evidence::cpu_wait)[rank.rank];
+    const double in_all = evidence_of(profile, Evidence::cpu_wait)[rank.rank];
+    const double wait = is_known_of_segments ? rank.waited_seconds : in_all;
     waited += std::clamp(rank.seconds, 0.0, wait);
+    most_waited += std::clamp(rank.seconds, 0.0, in_all);
     blocked += std::max(0.0, rank.off_cpu_seconds - wait);
   }
   // Where the other threads of a rank wait, the rank waits in its computation.
@@ -123,6 +126,7 @@ void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares&
   if (others > 0.0 && waited < computing) {
     shares.waiting_for_cpu = std::max(shares.waiting_for_cpu, std::min(others, computing) / all);
   }
+  shares.most_waiting = most_waited / all;
   shares.blocked = blocked / all;
 }
 
@@ -212,20 +216,24 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * std::
 
 bool is_cause(double share) { return share >= least_share_of_cause; }
 
+// `how_long`: what share of the lost time.
+Cause cause_of_waits_for_cpu(const DisturbedRun& run, const std::string& how_long) {
+  const std::string waited = run.of_whom + " waited for a CPU for " + how_long + " of the lost time";
+  if (has_more_ranks_than_cores(run.profile)) {
+    return run.cause("more-ranks-than-cores", "more ranks than cores: " + waited);
+  }
+  if (has_more_threads_than_cores(run.profile)) {
+    return run.cause("more-threads-than-cores", "more busy threads than cores: " + waited);
+  }
+  return run.cause("other-processes", "other processes on the same cores: " + waited);
+}
+
 // What the operating system or the hypervisor says. `delays`: share of the excess that is not in slow stretches. Others
 // on the same cores slow them down as well, so slow stretches speak neither for that nor against it.
 std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays) {
   if (is_cause(run.shares.waiting_for_cpu) || (run.shares.waiting_for_cpu >= least_share_beside_slow_stretches &&
                                                run.shares.waiting_for_cpu >= least_share_of_cause * delays)) {
-    const std::string waited =
-        run.of_whom + " waited for a CPU for " + percent(run.shares.waiting_for_cpu) + " of the lost time";
-    if (has_more_ranks_than_cores(run.profile)) {
-      return run.cause("more-ranks-than-cores", "more ranks than cores: " + waited);
-    }
-    if (has_more_threads_than_cores(run.profile)) {
-      return run.cause("more-threads-than-cores", "more busy threads than cores: " + waited);
-    }
-    return run.cause("other-processes", "other processes on the same cores: " + waited);
+    return cause_of_waits_for_cpu(run, percent(run.shares.waiting_for_cpu));
   }
   if (is_cause(run.shares.stolen)) {
     return run.cause("hypervisor-steal", fmt::format("the hypervisor took CPU time from the hosts: {} of the lost time",
@@ -263,6 +271,9 @@ Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, co
   if (is_cause(run.shares.blocked)) {
     return run.cause("own-waiting", fmt::format("{} slept or waited outside MPI and file calls for {} of the lost time",
                                                 run.of_whom, percent(run.shares.blocked)));
+  }
+  if (is_cause(run.shares.most_waiting) && run.shares.off_cpu >= least_share_off_cpu) {
+    return cause_of_waits_for_cpu(run, "up to " + percent(run.shares.most_waiting));
   }
   if (is_cause(run.shares.off_cpu)) {  // nobody says for what it waited
     return run.cause("unclear", fmt::format("{} did not run for {} of the lost time, and the kernel does not say why",

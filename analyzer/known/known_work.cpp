@@ -1,6 +1,7 @@
 #include "analyzer/known/known_work.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 #include <utility>
 
@@ -15,8 +16,12 @@ KnownGroup known_group(const GroupedRun& run, std::uint32_t group, const GroupDe
   return {.description = description, .best_median = median.seconds, .best_error = median.error, .runs = 1};
 }
 
+// Where the clock stood still, a group teaches nothing.
+bool has_a_duration(const KnownGroup& group) { return group.best_median > 0.0; }
+
 // What is known of a group, with one run more.
 void learn(KnownGroup& group, KnownGroup now) {
+  if (!has_a_duration(now)) return;
   ++group.runs;
   if (now.best_median < group.best_median) {
     now.second_median = group.best_median;
@@ -28,6 +33,7 @@ void learn(KnownGroup& group, KnownGroup now) {
 }
 
 void keep_the_largest(std::vector<KnownGroup>& groups) {
+  std::erase_if(groups, std::not_fn(has_a_duration));
   std::stable_sort(groups.begin(), groups.end(), [](const KnownGroup& x, const KnownGroup& y) {
     return x.description.segments > y.description.segments;
   });

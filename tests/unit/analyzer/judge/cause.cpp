@@ -385,6 +385,21 @@ TEST(OwnWaiting, IsToldFromWaitsForACpuInEachSegment) {
 }
 
 // Every segment, by the same time: the durations alone do not show it.
+// As on crowded cores: most waits of a rank end in MPI, when the others have begun their next segment.
+TEST(WaitsForACpu, AreTheCauseWhereTheKernelDoesNotTellInWhichSegmentsTheyCounted) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  profile.lost_to_cpu_wait.assign(segments, 0.0F);
+  for (std::size_t i = 0; i < segments; ++i) {
+    if (is_delayed(profile, i)) profile.lost_to_cpu_wait[i] = 0.4F * static_cast<float>(delay_seconds);
+    profile.last_rank_off_cpu[i] *= 0.45F;
+  }
+  set(profile, Evidence::cpu_wait, lost(profile));
+  const Cause cause = cause_of(profile);
+  EXPECT_EQ(cause.code, "other-processes");
+  EXPECT_NE(cause.text.find(" for up to 100 % of the lost time"), std::string::npos) << cause.text;
+}
+
 TEST(WaitsForACpu, AreLostThoughTheyStrikeAllSegmentsAlike) {
   Profile profile = uniform_profile(segments, 0.010);
   EXPECT_EQ(by_default(profile).verdict, Verdict::green);

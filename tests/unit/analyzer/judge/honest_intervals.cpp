@@ -23,6 +23,17 @@ TEST(QuietRun, IsGreenWhereCpuTimeShowsItsWideJitter) {
   EXPECT_LT(analysis.result().interference_percent, 1.0);
 }
 
+TEST(WaitsForACpu, DoNotMakeTheRunShorterThanItsWork) {
+  Profile profile = truth::make_truth(quiet(truth::Counter::cpu_time, 0.01)).profile;
+  const Analysis before = analyze(profile, methods.front().name);
+  const auto ranks = static_cast<std::size_t>(profile.ranks);
+  profile.evidence[index_of(Evidence::cpu_wait)].assign(ranks, profile.run_time_seconds);
+  profile.evidence[index_of(Evidence::cpus)].assign(ranks, 64.0);
+  const Analysis analysis = analyze(profile, methods.front().name);
+  EXPECT_GT(analysis.result().interval_percent.high, before.result().interval_percent.high);
+  EXPECT_GT(analysis.undisturbed_interval_seconds().low, 0.5 * analysis.undisturbed_time_seconds());
+}
+
 TEST(QuietRun, IsNeverRedForWideJitterThatNothingShows) {
   for (const double jitter : {0.06, 0.1, 0.15, 0.2}) {
     const Analysis analysis = analyzed(quiet(truth::Counter::instructions, jitter));

@@ -169,6 +169,15 @@ TEST(KnownRuns, LearnOnlyFromWholeUndisturbedRuns) {
   EXPECT_FALSE(learnt([](Profile& profile) { profile.rank_cpu.clear(); }));
 }
 
+TEST(KnownRuns, LearnNothingFromSegmentsOfNoDuration) {
+  Profile stood = run_of(1.0);
+  for (std::size_t i = 0; i < stood.segments; i += 2) stood.duration[i] = 0.0F;
+  for (const KnownWork& known : {known_of(stood), with(known_of(run_of(1.0)), stood)}) {
+    EXPECT_FALSE(known.groups.empty());
+    for (const KnownGroup& group : known.groups) EXPECT_GT(group.best_median, 0.0);
+  }
+}
+
 TEST(KnownRuns, AreOfTheSameCircumstances) {
   const Circumstances one = circumstances_of(run_of(1.0));
   EXPECT_EQ(one, circumstances_of(run_of(1.3)));
