@@ -80,9 +80,23 @@ std::optional<std::string> objection_to_profiles(const std::vector<std::string>&
   return profile ? paths.front() + " is a finished profile: nothing to recover" : profile.failure().message;
 }
 
+// If `halcyon run` has recovered them.
+std::optional<std::string> objection_to_recovered(const std::vector<std::string>& paths) {
+  std::error_code error;
+  if (fs::exists(paths.front(), error)) return std::nullopt;
+  const std::string parts = fs::path(paths.front() + "/").lexically_normal().parent_path().string();
+  const std::string profile = parts.substr(0, parts.size() - std::min(parts.size(), parts_of("").size()));
+  if (parts != parts_of(profile) || !is_hdf5(profile)) return std::nullopt;
+  return paths.front() + " is not there any more: " + profile + " is the profile of these parts";
+}
+
 int recover_parts(const RecoverOptions& options) {
   const Outcome<std::vector<RunParts>> runs = find_parts(options.paths);
-  if (!runs) return fail(objection_to_profiles(options.paths).value_or(runs.failure().message));
+  if (!runs) {
+    std::optional<std::string> objection = objection_to_profiles(options.paths);
+    if (!objection) objection = objection_to_recovered(options.paths);
+    return fail(objection.value_or(runs.failure().message));
+  }
   int status = passed;
   for (const RunParts& run : *runs) {
     const Outcome<std::string> output =
@@ -162,7 +176,7 @@ void add_recover(const Command& program) {
   command.notes(
       "A run that is killed, aborts or exits before MPI_Finalize leaves its records in FILE.h5.parts: a part for each\n"
       "rank, 64 in a file. The profile has the segments that all parts have, and says what is missing or\n"
-      "damaged. The parts are kept.\n"
+      "damaged. The parts are kept. `halcyon run` does this by itself, and removes them.\n"
       "Exit status: 0 recovered, 2 bad usage or file.\n"
       "Example: halcyon recover app.64p.4711.20260102T030405.h5.parts");
   command.does([options] { return recover_parts(*options); });

@@ -172,6 +172,10 @@ std::string comparison_text(const ComparedFile& a, const ComparedFile& b, const 
     text += wrapped("program of A", command_words(a.profile.command)) +
             wrapped("program of B", command_words(b.profile.command));
   }
+  for (const ComparedFile* file : {&a, &b}) {
+    const std::string& state = file->profile.exit_state;
+    if (state != "finalized") text += wrapped(file == &a ? "A ended early" : "B ended early", state);
+  }
   if (comparison.difference) {
     const Difference& difference = *comparison.difference;
     text += wrapped("differ in", fmt::format("{} [{}]", difference.what, difference.code));

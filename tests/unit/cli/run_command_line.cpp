@@ -86,6 +86,8 @@ TEST(CommandLine, OfAWholeProfileInPlaceOfPartsIsToldThatThereIsNothingToRecover
   std::filesystem::remove(file);
   ASSERT_TRUE(halcyon::write_profile(halcyon::testing::uniform_profile(100, 1.0), file));
   EXPECT_EQ(said_to({"recover", file}), "halcyon: " + file + " is a finished profile: nothing to recover\n");
+  EXPECT_EQ(said_to({"recover", file + ".parts"}),
+            "halcyon: " + file + ".parts is not there any more: " + file + " is the profile of these parts\n");
   std::filesystem::remove(file);
 }
 

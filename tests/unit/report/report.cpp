@@ -519,11 +519,20 @@ TEST(ComparisonText, DoesNotTakeTheTimeOfAnotherCommandForInterference) {
   const Profile fast = uniform_profile(100, 1.0);
   Profile slow = uniform_profile(100, 1.2);
   const auto text = [&] { return comparison_text({"slow.h5", slow}, {"fast.h5", fast}, compare(slow, fast)); };
-  EXPECT_NE(text().find(" to interference, "), std::string::npos);
+  EXPECT_NE(text().find("interference, "), std::string::npos);
   slow.command = "./other";
-  EXPECT_EQ(text().find(" to interference, "), std::string::npos);
+  EXPECT_EQ(text().find("interference, "), std::string::npos);
   EXPECT_EQ(text().find("from outside"), std::string::npos);
   EXPECT_NE(text().find("`halcyon repeat --versus`"), std::string::npos);
+}
+
+TEST(ComparisonText, SaysWhichRunEndedEarly) {
+  const Profile a = uniform_profile(100, 1.0);
+  Profile b = uniform_profile(100, 1.0);
+  const auto text = [&] { return comparison_text({"a.h5", a}, {"b.h5", b}, compare(a, b)); };
+  EXPECT_EQ(text().find("ended early"), std::string::npos);
+  b.exit_state = "signal 15";
+  EXPECT_NE(text().find("  B ended early     signal 15\n"), std::string::npos) << text();
 }
 
 TEST(ComparisonJson, HasNullForWhatIsNotCompared) {
