@@ -41,6 +41,7 @@ class ExactProfile(halcyon_test.Behaviour):
             with self.subTest(rank=rank):
                 self.assertEqual(set(account), {*TOTALS, "boundaries"})
                 self.assertEqual({**profile.totals(rank), "boundaries": profile.boundaries}, account)
+        self.assertGreater(sum(profile.columns["boundary_wait"]), 0.0)  # how long ranks wait is not theirs to know
         for name in TOTALS:
             with self.subTest("of each segment", feature=name):
                 over_ranks = [sum(values) for values in zip(*(account[name] for account in by_segment))]
