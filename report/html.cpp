@@ -107,6 +107,15 @@ std::string facts_section(const RunOnPage& run) {
   if (const std::string efficiency = efficiency_words(profile); !efficiency.empty()) {
     facts += fact("parallel efficiency", efficiency, "wide");
   }
+  if (const std::string shares = time_shares_words(profile); !shares.empty()) {
+    facts += fact("time of all ranks", shares, "wide");
+  }
+  for (const std::string& rank : slower_ranks_words(profile, analysis.peers)) {
+    facts += fact("slow rank", svg::escaped(rank), "wide");
+  }
+  for (const std::string& rank : more_work_words(profile, analysis.peers)) {
+    facts += fact("imbalance", svg::escaped(rank), "wide");
+  }
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
     facts += fact("time spent in, by the rank that held the others up", spent, "wide");
   }

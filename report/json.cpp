@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "analyzer/judge/efficiency.hpp"
 #include "analyzer/machine/background.hpp"
 #include "libprofile/system/legible.hpp"
 
@@ -153,6 +154,22 @@ ordered_json probes_json(const Profile& profile) {
   return json;
 }
 
+ordered_json optional_json(const std::optional<double>& value) { return value ? ordered_json(*value) : ordered_json(); }
+
+ordered_json ranks_behind_json(const Profile& profile, const std::vector<RankBehind>& ranks) {
+  ordered_json json = ordered_json::array();
+  for (const RankBehind& rank : ranks) {
+    json.push_back({{"rank", rank.rank},
+                    {"host", text_or_null(profile.rank_host[rank.rank])},
+                    {"times", rank.times},
+                    {"times_interval", interval_json(rank.times_interval)},
+                    {"lost_seconds", rank.lost_seconds},
+                    {"lost_interval_seconds", interval_json(rank.lost_interval_seconds)},
+                    {"whose", whose_names[static_cast<std::size_t>(rank.whose)]}});
+  }
+  return json;
+}
+
 ordered_json methods_json(const Analysis& analysis) {
   ordered_json json = ordered_json::object();
   for (const MethodResult& method : analysis.methods) {
@@ -243,13 +260,37 @@ const std::vector<RunField>& run_fields() {
          const double percent = run.analysis.result().speed_percent;
          return percent > 0.0 ? ordered_json(percent) : ordered_json();
        }},
+      {"slow_ranks_percent", "slow_ranks_ratio",
+       "part of the interference from ranks that were slower than their peers all the time",
+       [](Run run) { return ordered_json(run.analysis.result().slow_ranks_percent); }},
+      {"peers", "", "ranks that took longer than their peers for the same work, and ranks that had more work",
+       [](Run run) {
+         return ordered_json{{"slower", ranks_behind_json(run.profile, run.analysis.peers.slower)},
+                             {"more_work", ranks_behind_json(run.profile, run.analysis.peers.more_work)}};
+       },
+       Shape::nested},
       {"efficiency", "", "parallel efficiency and its factors, as POP defines them",
        [](Run run) {
          const std::optional<Efficiency> efficiency = efficiency_of(run.profile);
          if (!efficiency) return ordered_json();
          return ordered_json{{"parallel", efficiency->parallel()},
                              {"load_balance", efficiency->load_balance},
-                             {"communication", efficiency->communication}};
+                             {"communication", efficiency->communication},
+                             {"serialisation", optional_json(efficiency->serialisation)},
+                             {"transfer", optional_json(efficiency->transfer)}};
+       },
+       Shape::nested},
+      {"time_shares", "", "what all ranks together did with their time",
+       [](Run run) {
+         const std::optional<TimeShares> shares = time_shares(run.profile);
+         if (!shares) return ordered_json();
+         const double seconds = shares->file_seconds;
+         const auto bytes = static_cast<double>(bytes_of_files(run.profile));
+         return ordered_json{{"computation", shares->computing},
+                             {"mpi", shares->in_mpi},
+                             {"file_io", shares->in_files},
+                             {"asleep", shares->asleep},
+                             {"file_bytes_per_second", seconds > 0.0 ? ordered_json(bytes / seconds) : ordered_json()}};
        },
        Shape::nested},
       {"time_spent_seconds", "", "time by kind of call, of the rank that held the others up in each segment",
@@ -308,6 +349,13 @@ ordered_json info_json(const std::string& file, const Profile& profile) {
   json["counter"] = profile.counter;
   json["clock"] = profile.clock;
   json["start_time"] = profile.start_time;
+  json["start_nanoseconds"] = profile.start_nanoseconds > 0 ? ordered_json(profile.start_nanoseconds) : ordered_json();
+  json["job"] = text_or_null(profile.job);
+  json["job_step"] = text_or_null(profile.job_step);
+  json["user"] = text_or_null(profile.user);
+  json["cluster"] = text_or_null(profile.cluster);
+  json["partition"] = text_or_null(profile.partition);
+  json["node_list"] = text_or_null(profile.node_list);
   json["exit_state"] = profile.exit_state;
   json["run_time_seconds"] = profile.run_time_seconds;
   json["suspended_seconds"] = profile.suspension ? profile.suspension->seconds : 0.0;

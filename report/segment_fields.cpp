@@ -70,7 +70,10 @@ std::vector<SegmentField> segment_fields(const Profile& profile) {
   }
   fields.push_back(of_column("last_rank_off_cpu_seconds", profile.last_rank_off_cpu));
   fields.push_back(of_column("lost_to_cpu_wait_seconds", profile.lost_to_cpu_wait));
+  fields.push_back(of_column("lost_to_slower_ranks_seconds", profile.lost_to_slower_ranks));
+  fields.push_back(of_column("lost_to_more_work_seconds", profile.lost_to_more_work));
   fields.push_back(of_column("boundary_wait_seconds", profile.boundary_wait));
+  fields.push_back(of_column("least_mpi_time_seconds", profile.least_mpi_time));
   fields.push_back(of_column("calls_beyond_usual_seconds", profile.calls_beyond_usual));
   fields.push_back(of_column("injected_requested_seconds", profile.injected.requested));
   fields.push_back(of_column("injected_actual_seconds", profile.injected.actual));

@@ -110,6 +110,13 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     }
     text += wrapped("based on", basis_words(profile, analysis));
   }
+  const auto lines = [](std::string_view label, const std::vector<std::string>& content) {
+    std::string all;
+    for (const std::string& line : content) all += wrapped(std::exchange(label, ""), line);
+    return all;
+  };
+  text += lines("slow rank", slower_ranks_words(profile, analysis.peers));
+  text += lines("imbalance", more_work_words(profile, analysis.peers));
   if (const std::string went = where_it_went_text(profile, analysis); !went.empty()) text += "\n" + went;
   text += "\n" + wrapped("program", command_words(profile.command));
   const std::vector<std::string> hosts = profile.hosts();
@@ -122,14 +129,12 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   text +=
       fmt::format("  {:<{}}{:.1f} % of the run time, {} in {}\n", "coverage", label_width, analysis.coverage_percent,
                   plural(analysis.judged_segments, "segment"), plural(analysis.judged.size(), "judged group"));
-  if (analysis.phases) {
-    std::string_view label = "phases";
-    for (const std::string& clause : phases_words(*analysis.phases)) text += wrapped(std::exchange(label, ""), clause);
-  }
+  if (analysis.phases) text += lines("phases", phases_words(*analysis.phases));
   text += wrapped("boundaries", boundary_words(profile));
   if (const std::string efficiency = efficiency_words(profile); !efficiency.empty()) {
     text += wrapped("efficiency", efficiency);
   }
+  if (const std::string shares = time_shares_words(profile); !shares.empty()) text += wrapped("time of ranks", shares);
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
     text += wrapped("time spent in", spent + " (by the rank that held the others up)");
   }
@@ -211,10 +216,13 @@ std::string info_text(const std::string& file, const Profile& profile) {
   line("ranks", ranks_and_hosts_words(profile));
   line("MPI", profile.mpi);
   line("started", profile.start_time);
+  if (const std::string job = job_words(profile); !job.empty()) line("job", job);
   line("ended", profile.exit_state + (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
   if (!profile.composed_of.empty()) line("composed of", fmt::format("{}", fmt::join(profile.composed_of, ", ")));
   line("run time", seconds(profile.run_time_seconds));
   if (profile.suspension) line("suspended", suspension_words(profile));
+  if (const std::string efficiency = efficiency_words(profile); !efficiency.empty()) line("efficiency", efficiency);
+  if (const std::string shares = time_shares_words(profile); !shares.empty()) line("time of ranks", shares);
   line("segments", std::to_string(profile.segments));
   line("boundaries", boundary_words(profile));
   line("counter", counter_words(profile.counter));

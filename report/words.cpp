@@ -128,7 +128,10 @@ std::string with_interval(const MethodResult& result) {
 std::string parts_words(const MethodResult& result) {
   const std::string words = fmt::format("{:.1f} % occasional delays, {:.1f} % steady slowdown",
                                         result.instantaneous_percent(), result.continuous_percent);
-  return result.speed_percent > 0.0 ? fmt::format("{}, {:.1f} % slow stretches", words, result.speed_percent) : words;
+  const auto part = [](double percent, std::string_view what) {
+    return percent > 0.0 ? fmt::format(", {:.1f} % {}", percent, what) : std::string();
+  };
+  return words + part(result.speed_percent, "slow stretches") + part(result.slow_ranks_percent, "slow ranks");
 }
 
 std::string undisturbed_words(const Analysis& analysis) {
@@ -211,15 +214,104 @@ std::string probes_words(const Analysis& analysis) {
   return text.empty() ? text : text + " of the best speed known here";
 }
 
+namespace {
+
+std::string times_words(const RankBehind& rank) {
+  return fmt::format("{:.2f} ({:.2f} to {:.2f}) times", rank.times, rank.times_interval.low, rank.times_interval.high);
+}
+
+// Whose doing it is that a rank takes longer for the same work, if that is known.
+std::string_view slowness_words(const Profile& profile, Whose whose) {
+  switch (whose) {
+    case Whose::machine:
+      return profile.counter == "cpu" ? ": others had its core" : ": its core or memory is slower, or others use it";
+    case Whose::program: return ": the run has more ranks or threads than cores";
+    case Whose::unknown: break;
+  }
+  return ": it slept or waited, perhaps by its own doing";
+}
+
+std::string_view more_work_words(Whose whose) {
+  switch (whose) {
+    case Whose::machine: return ": its core is slower, as the probes saw";
+    case Whose::program: return ": the program's own imbalance, not the machine";
+    case Whose::unknown: break;
+  }
+  return ": it has more work or a slower core, which CPU time cannot tell";
+}
+
+std::string followed_words(const Profile& profile, const RankBehind& rank) {
+  const auto percent = [&profile](double seconds) { return 100.0 * seconds / profile.run_time_seconds; };
+  return fmt::format("{:.1f} % ({:.1f} to {:.1f}) of the run time follow from it", percent(rank.lost_seconds),
+                     percent(rank.lost_interval_seconds.low), percent(rank.lost_interval_seconds.high));
+}
+
+std::vector<std::string> ranks_behind_words(const std::vector<RankBehind>& ranks, auto words_of_rank) {
+  std::vector<std::string> lines;
+  for (const RankBehind& rank : ranks) {
+    if (lines.size() == most_ranks_named) break;
+    lines.push_back(words_of_rank(rank));
+  }
+  if (ranks.size() > lines.size()) lines.push_back(plural(ranks.size() - lines.size(), "more rank"));
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> slower_ranks_words(const Profile& profile, const PeerComparison& peers) {
+  const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
+  return ranks_behind_words(peers.slower, [&](const RankBehind& rank) {
+    return fmt::format("{} takes {} as long as its peers for the same {}{}; {}", profile.where_it_ran(rank.rank),
+                       times_words(rank), work, slowness_words(profile, rank.whose), followed_words(profile, rank));
+  });
+}
+
+std::vector<std::string> more_work_words(const Profile& profile, const PeerComparison& peers) {
+  const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
+  return ranks_behind_words(peers.more_work, [&](const RankBehind& rank) {
+    return fmt::format("{} has {} the {} of its peers{}; {}", profile.where_it_ran(rank.rank), times_words(rank), work,
+                       more_work_words(rank.whose), followed_words(profile, rank));
+  });
+}
+
+std::string job_words(const Profile& profile) {
+  if (profile.job.empty()) return "";
+  const auto part = [](std::string_view before, const std::string& text) {
+    return text.empty() ? std::string() : std::string(before) + text;
+  };
+  return profile.job + part(".", profile.job_step) + part(" of ", profile.user) +
+         part(", partition ", profile.partition) + part(" of ", profile.cluster) + part(", nodes ", profile.node_list);
+}
+
+std::string time_shares_words(const Profile& profile) {
+  const std::optional<TimeShares> shares = time_shares(profile);
+  if (!shares) return "";
+  std::string words =
+      fmt::format("computation {:.1f} %, MPI {:.1f} %, files {:.1f} %, asleep {:.1f} %", 100.0 * shares->computing,
+                  100.0 * shares->in_mpi, 100.0 * shares->in_files, 100.0 * shares->asleep);
+  const std::uint64_t bytes = bytes_of_files(profile);
+  if (bytes > 0 && shares->file_seconds > 0.0) {
+    const double rate = static_cast<double>(bytes) / shares->file_seconds;
+    words +=
+        fmt::format("; {} of files at {}/s a rank", amount(bytes, "B"), amount(static_cast<std::uint64_t>(rate), "B"));
+  }
+  return words;
+}
+
 std::string efficiency_words(const Profile& profile) {
   const std::optional<Efficiency> efficiency = efficiency_of(profile);
   if (!efficiency) return "";
   constexpr double least_told = 0.95;  // a better balance has no rank to name
   const std::string who =
       efficiency->load_balance < least_told ? fmt::format(" (rank {} computes longest)", efficiency->busiest) : "";
-  return fmt::format("{:.0f} % of the run time was spent outside MPI: load balance {:.0f} %{}, communication {:.0f} %",
-                     100.0 * efficiency->parallel(), 100.0 * efficiency->load_balance, who,
-                     100.0 * efficiency->communication);
+  const std::string factors = efficiency->transfer
+                                  ? fmt::format(" (serialisation {:.0f} %, transfer {:.0f} %)",
+                                                100.0 * *efficiency->serialisation, 100.0 * *efficiency->transfer)
+                                  : "";
+  return fmt::format(
+      "{:.0f} % of the run time was spent outside MPI: load balance {:.0f} %{}, communication {:.0f} %{}",
+      100.0 * efficiency->parallel(), 100.0 * efficiency->load_balance, who, 100.0 * efficiency->communication,
+      factors);
 }
 
 std::string spent_words(const SecondsByKind& spent) {

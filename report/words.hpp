@@ -66,11 +66,20 @@ std::string known_runs_words(const Profile& profile);
 /// The machine's speeds in percent of the best known; empty if none is known.
 std::string probes_words(const Analysis& analysis);
 
+/// The ranks that took longer than their peers for the same work, and those that had more work: a line each.
+std::vector<std::string> slower_ranks_words(const Profile& profile, const PeerComparison& peers);
+std::vector<std::string> more_work_words(const Profile& profile, const PeerComparison& peers);
+
 /// The parallel efficiency and its factors; empty if it is not known.
 std::string efficiency_words(const Profile& profile);
+/// How all ranks spent their time, and how fast their files were; empty if it is not known.
+std::string time_shares_words(const Profile& profile);
 /// How the ranks that held the others up spent their time: shares of computation and of each kind of call. Empty
 /// without segments.
 std::string spent_words(const SecondsByKind& spent);
+
+/// The job of the batch system: "4711.0 of alice, partition short of jupiter, nodes n[1-4]"; empty if there was none.
+std::string job_words(const Profile& profile);
 
 /// The number of ranks, and their hosts: if there are only a few ranges of ranks, each range with its host.
 std::string ranks_and_hosts_words(const Profile& profile);

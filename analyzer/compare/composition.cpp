@@ -232,6 +232,7 @@ Outcome<Composition> compose(const std::vector<Profile>& runs, const std::vector
   leave_what_all_runs_have(profile, runs);
   profile.exit_state = "composed";
   profile.composed_of = files;
+  profile.sections = {};
   profile.known_runs.reset();  // they were compared with the times of one run
   profile.source.assign(profile.segments, static_cast<std::uint16_t>(*skeleton));
   unite_injection(profile, runs);

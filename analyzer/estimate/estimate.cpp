@@ -8,12 +8,25 @@ double continuous_of(double segments, double median, double baseline, double exc
   return std::clamp(segments * (median - baseline), 0.0, std::max(0.0, excess_seconds));
 }
 
-void add_continuous(GroupEstimate& group, std::size_t segments, double seconds) {
+namespace {
+
+void lower_baseline(GroupEstimate& group, std::size_t segments, double seconds) {
   const double of_segment = seconds / static_cast<double>(segments);
   group.excess_seconds += seconds;
-  group.continuous_seconds += seconds;
   group.baseline -= of_segment;
   group.threshold -= of_segment;
+}
+
+}  // namespace
+
+void add_slow_ranks(GroupEstimate& group, std::size_t segments, double seconds) {
+  lower_baseline(group, segments, seconds);
+  group.slow_ranks_seconds += seconds;
+}
+
+void add_continuous(GroupEstimate& group, std::size_t segments, double seconds) {
+  lower_baseline(group, segments, seconds);
+  group.continuous_seconds += seconds;
 }
 
 }  // namespace halcyon

@@ -19,13 +19,16 @@ struct GroupEstimate {
   double excess_seconds = 0.0;
   double continuous_seconds = 0.0;  // part of the excess: strikes nearly all segments
   double speed_seconds = 0.0;       // part of the excess: the machine computed more slowly
+  double slow_ranks_seconds = 0.0;  // part of the excess: ranks were slower than their peers all the time
 };
 
 /// If the median moves, interference strikes nearly every segment (the paper, section 2, "Separating Instantaneous
 /// Interference from Continuous Interference").
 double continuous_of(double segments, double median, double baseline, double excess_seconds);
 
-/// The group has lost so many seconds more, which strike all its segments alike.
+/// The group has lost so many seconds more, which strike all its segments alike: to ranks slower than their peers, or
+/// for another reason.
+void add_slow_ranks(GroupEstimate& group, std::size_t segments, double seconds);
 void add_continuous(GroupEstimate& group, std::size_t segments, double seconds);
 
 /// The result of an estimator for a run.

@@ -24,6 +24,7 @@ void add_group(JudgedDurations& run, const RecordedGroup& group) {
   sort_ascending(std::span(run.ascending).last(group.durations.size()));
   append(run.beyond_usual, group.beyond_usual);
   append(run.surely_lost, group.surely_lost);
+  append(run.slow_ranks, group.slow_ranks);
   append(run.work, group.work);
   run.begin.push_back(run.durations.size());
   run.calls.push_back(group.calls);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analyzer/groups/speeds.hpp"
+#include "analyzer/statistics/interval.hpp"
 
 namespace halcyon {
 
@@ -17,6 +18,8 @@ struct JudgedDurations {
   std::vector<float> ascending;       // (segments) s, the same, each group sorted by itself
   std::vector<float> beyond_usual;    // (segments) s of calls beyond the usual; empty if not recorded
   std::vector<float> surely_lost;     // (segments) s that others took for sure; empty if nothing is known of them
+  std::vector<float> slow_ranks;      // (segments) s that slower ranks cost; empty if there were none
+  Interval slow_ranks_interval;       // 90 %, of the sum of that, relative to it
   std::vector<float> work;            // (segments) the compute feature; empty if none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
   std::vector<double> calls;          // (groups) MPI and file operations of a segment, over all ranks; 0: not known
@@ -37,11 +40,12 @@ struct JudgedDurations {
   std::vector<double> seconds_of_groups() const;
 };
 
-/// The records of a group. `beyond_usual`, `surely_lost` and `work` are empty for all groups, or for none.
+/// The records of a group. `beyond_usual`, `surely_lost`, `slow_ranks` and `work` are empty for all groups, or for none.
 struct RecordedGroup {
   Recorded durations;
   Recorded beyond_usual;
   Recorded surely_lost;
+  Recorded slow_ranks;
   Recorded work;
   double calls = 0.0;
 };

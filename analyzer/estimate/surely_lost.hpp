@@ -6,9 +6,9 @@
 
 namespace halcyon {
 
-/// A group's excess is at least what its segments lost to waits for a CPU, even where these struck all of them alike.
-/// If it was less, each segment gets its part of the rest. So is the low end of the interval, and the high one contains
-/// the estimate.
+/// Durations do not show what strikes all segments of a group alike. So what it typically lost to slow ranks is added to
+/// its excess, which is also at least what its segments lost to waits for a CPU. Each segment gets its part. The low end
+/// of the interval rises with them, and the high one contains the estimate.
 void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run);
 
 /// The least work that a segment of each group did, for all its segments, in s: so long they take without any

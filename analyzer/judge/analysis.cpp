@@ -60,14 +60,17 @@ MethodResult result_of(std::string_view method, const RunEstimate& estimate, dou
   MethodResult result{.name = method};
   double continuous_seconds = 0.0;
   double speed_seconds = 0.0;
+  double slow_ranks_seconds = 0.0;
   for (const GroupEstimate& group : estimate.groups) {
     result.excess_seconds += group.excess_seconds;
     continuous_seconds += group.continuous_seconds;
     speed_seconds += group.speed_seconds;
+    slow_ranks_seconds += group.slow_ranks_seconds;
   }
   result.interference_percent = percent_of_run(result.excess_seconds, run_time);
   result.continuous_percent = percent_of_run(continuous_seconds, run_time);
   result.speed_percent = percent_of_run(speed_seconds, run_time);
+  result.slow_ranks_percent = percent_of_run(slow_ranks_seconds, run_time);
   // Time lost in segments that are not judged cannot be excess of the judged ones. The interval still holds the
   // estimate.
   result.interval_percent = {
@@ -130,6 +133,7 @@ Analysis counted(const Profile& profile, const Grouping& grouping) {
   }
   analysis.known_runs = profile.known_runs;
   analysis.probes = probe_displacement(profile);
+  analysis.peers = compare_with_peers(profile);
   if (!profile.injected.critical.empty() && profile.run_time_seconds > 0.0) {
     double critical = 0.0;
     for (const float seconds : profile.injected.critical) critical += static_cast<double>(seconds);
@@ -178,7 +182,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     if (grouping.members(group).size() >= smallest_judged_group) groups.push_back(group);
   }
   for (const std::uint32_t group : groups) analysis.judged.push_back({.group = group});
-  const JudgedDurations judged = recorded_groups(profile, grouping, groups);
+  const JudgedDurations judged = recorded_groups(profile, grouping, analysis.peers, groups);
   analysis.judged_segments = judged.durations.size();
   const double judged_seconds = std::accumulate(judged.durations.begin(), judged.durations.end(), 0.0);
   const double run_time = profile.run_time_seconds;

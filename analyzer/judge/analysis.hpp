@@ -12,6 +12,7 @@
 #include "analyzer/judge/breakdown.hpp"
 #include "analyzer/judge/cause.hpp"
 #include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/judge/peers.hpp"
 #include "analyzer/judge/verdict.hpp"
 #include "analyzer/judge/warnings.hpp"
 #include "analyzer/machine/probes.hpp"
@@ -25,12 +26,15 @@ struct MethodResult {
   std::string_view name;
   double excess_seconds = 0.0;
   double interference_percent = 0.0;  // of the whole, disturbed run time
-  // Parts of the interference: a slowdown of nearly all segments, and slow stretches of the machine. The rest is
-  // instantaneous.
+  // Parts of the interference: a slowdown of nearly all segments, slow stretches of the machine, and ranks slower than
+  // their peers. The rest is instantaneous.
   double continuous_percent = 0.0;
   double speed_percent = 0.0;
+  double slow_ranks_percent = 0.0;
 
-  double instantaneous_percent() const { return interference_percent - continuous_percent - speed_percent; }
+  double instantaneous_percent() const {
+    return interference_percent - continuous_percent - speed_percent - slow_ranks_percent;
+  }
   Interval interval_percent;  // 90 %
   double probability_high = 0.0;
   // Most of what was lost may be the program's own doing: the verdict is red only if the rest alone makes it so.
@@ -67,6 +71,7 @@ struct Analysis {
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method
   ProbeDisplacements probes;            // not in the excess
+  PeerComparison peers;
   std::vector<Warning> warnings;
 
   const MethodResult& result() const { return methods[chosen]; }

@@ -266,6 +266,21 @@ Cause cause_in_communication(const DisturbedRun& run) {
   return run.cause(is_one_host ? "communication" : "network", text);
 }
 
+// A rank was slower than its peers all the time.
+std::optional<Cause> cause_among_peers(const DisturbedRun& run, const Analysis& analysis) {
+  const MethodResult& result = analysis.result();
+  const auto slow = std::ranges::find(analysis.peers.slower, Whose::machine, &RankBehind::whose);
+  if (slow == analysis.peers.slower.end() ||
+      !is_cause(result.slow_ranks_percent / std::max(result.interference_percent, result.slow_ranks_percent))) {
+    return std::nullopt;
+  }
+  return run.cause("slow-rank",
+                   fmt::format("{} slow {}: {} took {:.2f} times as long as its peers for the same work",
+                               analysis.peers.slower.size() == 1 ? "one" : "some",
+                               analysis.peers.slower.size() == 1 ? "rank" : "ranks",
+                               run.profile.where_it_ran(slow->rank), slow->times));
+}
+
 // Computation took longer.
 Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, const Analysis& analysis) {
   if (is_cause(run.shares.blocked)) {
@@ -324,6 +339,7 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
   const double delays =
       result.interference_percent > 0.0 ? 1.0 - result.speed_percent / result.interference_percent : 1.0;
   if (std::optional<Cause> cause = cause_by_the_system(run, delays)) return cause;
+  if (std::optional<Cause> cause = cause_among_peers(run, analysis)) return cause;
   if (const double in_files = run.shares.of(ExcessKind::file_io); is_cause(in_files)) {
     return run.cause("file-io", fmt::format("slow file I/O of {}: {} of the lost time was in file calls", run.of_whom,
                                             percent(in_files)));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "analyzer/groups/timeline.hpp"
+
 namespace halcyon {
 
 std::optional<Efficiency> efficiency_of(const Profile& profile) {
@@ -25,7 +27,45 @@ std::optional<Efficiency> efficiency_of(const Profile& profile) {
   if (!(largest > 0.0)) return std::nullopt;
   efficiency.load_balance = sum / (static_cast<double>(in_mpi.size()) * largest);
   efficiency.communication = largest / longest_run;
+  if (!profile.least_mpi_time.empty()) {
+    // Where ranks come last in turn, the segments together may leave less than the busiest rank needs.
+    const double ideal = std::clamp(longest_run - length_of(profile.least_mpi_time), largest, longest_run);
+    efficiency.serialisation = largest / ideal;
+    efficiency.transfer = ideal / longest_run;
+  }
   return efficiency;
+}
+
+std::uint64_t bytes_of_files(const Profile& profile) {
+  std::uint64_t bytes = 0;
+  for (const Feature feature : {Feature::bytes_read, Feature::bytes_written}) {
+    for (const std::uint64_t of_rank : profile.totals[index_of(feature)]) bytes += of_rank;
+  }
+  return bytes;
+}
+
+std::optional<TimeShares> time_shares(const Profile& profile) {
+  const RankSections& sections = profile.sections;
+  if (sections.count() == 0) return std::nullopt;
+  const auto sum_of = [](const std::vector<float>& values) {
+    double sum = 0.0;
+    for (const float value : values) sum += value > 0.0F ? static_cast<double>(value) : 0.0;  // NaN is not
+    return sum;
+  };
+  double known_ranks = 0.0;
+  for (std::size_t rank = 0; rank < profile.rank_run_time.size(); ++rank) {
+    known_ranks += std::isfinite(sections.computing[rank * sections.count()]) ? 1.0 : 0.0;
+  }
+  TimeShares shares{.computing = sum_of(sections.computing),
+                    .in_mpi = sum_of(sections.waiting),
+                    .in_files = sum_of(sections.file_io)};
+  const double told = shares.computing + shares.in_mpi + shares.in_files;
+  const double all = std::max(told, known_ranks * length_of(profile.duration));
+  if (!(all > 0.0)) return std::nullopt;
+  shares.file_seconds = shares.in_files;
+  shares.asleep = (all - told) / all;
+  for (double* share : {&shares.computing, &shares.in_mpi, &shares.in_files}) *share /= all;
+  return shares;
 }
 
 }  // namespace halcyon

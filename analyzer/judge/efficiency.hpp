@@ -13,10 +13,28 @@ namespace halcyon {
 struct Efficiency {
   double load_balance = 1.0;   // mean of the useful times over ranks, by the largest
   double communication = 1.0;  // the largest of them, by the run time
-  std::uint32_t busiest = 0;   // the rank that has it
+  // The factors of that, not in older profiles: had calls of MPI taken no time but to wait for others, each segment
+  // would have been as long as the rank that spends least in them is outside. Serialisation is the largest useful time
+  // by the sum of these, transfer that sum by the run time.
+  std::optional<double> serialisation;
+  std::optional<double> transfer;
+  std::uint32_t busiest = 0;  // the rank that has it
 
   double parallel() const { return load_balance * communication; }
 };
+
+/// What all ranks together did with their time, as shares that add up to 1.
+struct TimeShares {
+  double computing = 0.0;  // or ready for a CPU
+  double in_mpi = 0.0;
+  double in_files = 0.0;
+  double asleep = 0.0;        // outside of both
+  double file_seconds = 0.0;  // of all ranks: in_files of their time
+};
+/// Read from files and written to them, by all ranks.
+std::uint64_t bytes_of_files(const Profile& profile);
+/// Nothing in older profiles.
+std::optional<TimeShares> time_shares(const Profile& profile);
 
 /// Nothing if the time in MPI of some rank is not known, as in older profiles.
 std::optional<Efficiency> efficiency_of(const Profile& profile);

@@ -26,7 +26,7 @@ std::vector<float> seconds_of(const std::vector<float>& column, std::span<const 
 
 }  // namespace
 
-JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping,
+JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping, const PeerComparison& peers,
                                 std::span<const std::uint32_t> judged) {
   JudgedDurations run{.run_time = profile.run_time_seconds,
                       .work_is_time = profile.counter == "cpu",
@@ -42,6 +42,9 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
   if (!profile.calls_beyond_usual.empty()) run.beyond_usual.reserve(segments);
   const bool knows_losses = !profile.lost_to_cpu_wait.empty() && cpu_waits_are_of_others(profile);
   if (knows_losses) run.surely_lost.reserve(segments);
+  const std::vector<float> lost_to_slow_ranks = lost_to_slower_machine(profile, peers);
+  run.slow_ranks.reserve(lost_to_slow_ranks.empty() ? 0 : segments);
+  run.slow_ranks_interval = relative_interval(peers.slower);
   if (counts_work) run.work.reserve(segments);
   for (const std::uint32_t group : judged) {
     const std::span<const std::uint32_t> members = grouping.members(group);
@@ -49,6 +52,8 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
     if (!profile.calls_beyond_usual.empty()) beyond_usual = seconds_of(profile.calls_beyond_usual, members);
     std::vector<float> surely_lost;
     if (knows_losses) surely_lost = seconds_of(profile.lost_to_cpu_wait, members);
+    std::vector<float> slow_ranks;
+    if (!lost_to_slow_ranks.empty()) slow_ranks = seconds_of(lost_to_slow_ranks, members);
     std::vector<float> work;
     if (counts_work) {
       for (const std::uint32_t segment : members)
@@ -59,7 +64,7 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
     }
     const std::vector<float> durations = durations_of(profile, members);
     for (std::size_t i = 0; i < surely_lost.size(); ++i) surely_lost[i] = std::min(surely_lost[i], durations[i]);
-    add_group(run, {durations, beyond_usual, surely_lost, work, calls_of(profile, members.front())});
+    add_group(run, {durations, beyond_usual, surely_lost, slow_ranks, work, calls_of(profile, members.front())});
   }
   return run;
 }

@@ -19,6 +19,7 @@ Environment rank_environment(const RankOptions& options) {
   add("HALCYON_SPILL", options.spill);
   add("HALCYON_BACKGROUND", options.background);
   add("HALCYON_PROBES", options.no_probes ? "off" : "");
+  add("HALCYON_NAMES", options.no_names ? "off" : "");
   // Who starts a run by the command may want to watch it.
   const char* const live = std::getenv("HALCYON_LIVE");
   add("HALCYON_LIVE", !options.live.empty() ? options.live : live != nullptr ? live : "on");

@@ -17,6 +17,7 @@ struct RankOptions {
   std::string background;
   std::string spill;
   bool no_probes = false;
+  bool no_names = false;
   std::string live;
   std::vector<std::string> inject;
 };

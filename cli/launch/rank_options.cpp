@@ -75,6 +75,8 @@ void add_recording_options(const Command& command, RankOptions& options) {
       });
   command.flag("--no-probes", options.no_probes,
                "Do not measure the machine's speed before and after the run (takes some milliseconds)");
+  command.flag("--no-names", options.no_names,
+               "Leave the names of the user, the hosts, the cluster and its nodes out of the profile");
 }
 
 void add_rank_options(const Command& command, RankOptions& options) {

@@ -38,7 +38,7 @@ struct Attribute {
   double most = std::numeric_limits<double>::max();
 };
 
-/// The facts of a run that any of its ranks knows, all of them texts. `Facts`: RunFacts or Profile.
+/// The facts of a run that any of its ranks knows. `visit(attribute, text or integer)`.
 template <class Facts, class Visit>
 void for_each_run_fact(Facts& facts, Visit&& visit) {
   visit(Attribute{"recorder_version", "version of Halcyon that recorded the run"}, facts.recorder_version);
@@ -47,6 +47,12 @@ void for_each_run_fact(Facts& facts, Visit&& visit) {
   visit(Attribute{"counter", "what counts computation: `papi:EVENT`, `cpu` or `none`"}, facts.counter);
   visit(Attribute{"compute_units", "unit of the compute feature: `ns` for CPU time, else `1`"}, facts.compute_units);
   visit(Attribute{"start_time", "when MPI_Init returned, UTC"}, facts.start_time);
+  visit(Attribute{.name = "start_nanoseconds",
+                  .description = "the same, ns since 1970-01-01 UTC",
+                  .since = 7,
+                  .optional = true,
+                  .most = static_cast<double>(std::numeric_limits<std::int64_t>::max())},
+        facts.start_nanoseconds);
   visit(Attribute{.name = "inject", .description = "what intM was asked to inject; empty without it", .since = 2},
         facts.inject);
   visit(Attribute{.name = "boundary",
@@ -55,6 +61,16 @@ void for_each_run_fact(Facts& facts, Visit&& visit) {
                   .since = 2,
                   .optional = true},
         facts.boundary);
+  const auto of_batch_system = [&](std::string_view name, std::string_view description, auto& text) {
+    visit(Attribute{.name = name, .description = description, .since = 7, .optional = true}, text);
+  };
+  of_batch_system("job", "the job of Slurm, Flux, PBS or LSF", facts.job);
+  of_batch_system("job_step", "the step of the job, or its index in an array", facts.job_step);
+  of_batch_system("user", "who ran it; absent with `--no-names`", facts.user);
+  of_batch_system("cluster", "the cluster; absent with `--no-names`", facts.cluster);
+  of_batch_system("partition", "the partition or queue; absent with `--no-names`", facts.partition);
+  of_batch_system("node_list", "the nodes of the job, as the batch system writes them; absent with `--no-names`",
+                  facts.node_list);
 }
 
 /// How long the program was suspended.
@@ -162,10 +178,20 @@ void for_each_attribute(P& profile, Visit&& visit) {
 // -- columns
 
 /// The allowed values of a number. NaN means unknown.
-enum class Values : std::uint8_t { any, seconds, seconds_or_unknown, evidence_or_unknown, of_segment, index };
+enum class Values : std::uint8_t {
+  any,
+  seconds,
+  seconds_or_unknown,
+  evidence_or_unknown,
+  of_segment,
+  of_segment_or_unknown,
+  index
+};
 
 inline constexpr std::string_view over_segments = "segment";
 inline constexpr std::string_view over_ranks = "rank";
+inline constexpr std::string_view over_sections = "section";
+inline constexpr std::string_view over_ranks_and_sections = "rank_and_section";
 
 struct Column {
   std::string name;
@@ -179,7 +205,18 @@ struct Column {
 };
 
 /// How the ranks' measures of a segment become one value.
-enum class OverRanks : std::uint8_t { mean, sum, least, largest, of_last_rank, on_critical_path };
+enum class OverRanks : std::uint8_t {
+  mean,
+  sum,
+  least,
+  largest,
+  of_last_rank,
+  least_in_mpi,  // the sum of the times in calls of MPI
+  // How much longer the segment was because of something that ranks could have saved (merge/peers.hpp).
+  by_cpu_waits,
+  by_slower_ranks,
+  by_more_work,
+};
 
 struct MeasureColumn {
   std::string_view name;
@@ -197,6 +234,10 @@ void for_each_measure_column(P& profile, Visit&& visit) {
         profile.duration);
   visit(MeasureColumn{"boundary_wait", Measure::boundary, mean, 1, "time in the boundary operation, mean over ranks"},
         profile.boundary_wait);
+  visit(
+      MeasureColumn{"least_mpi_time", Measure::boundary, least_in_mpi, 7,
+                    "time in calls of MPI, least of any rank: no rank computed then, as far as the ranks' times tell"},
+      profile.least_mpi_time);
   visit(MeasureColumn{"calls_beyond_usual", Measure::beyond_usual, least, 3,
                       "time that calls took beyond what is usual at their place in the program, least of any rank"},
         profile.calls_beyond_usual);
@@ -217,10 +258,17 @@ void for_each_measure_column(P& profile, Visit&& visit) {
                     "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches "
                     "above 200 us"},
       profile.last_rank_off_cpu);
-  visit(MeasureColumn{"lost_to_cpu_wait", Measure::cpu_wait, on_critical_path, 6,
+  visit(MeasureColumn{"lost_to_cpu_wait", Measure::cpu_wait, by_cpu_waits, 6,
                       "time by which the segment was longer, at least, because ranks were ready to run while other "
                       "threads had the CPU"},
         profile.lost_to_cpu_wait);
+  visit(MeasureColumn{"lost_to_slower_ranks", Measure::duration, by_slower_ranks, 7,
+                      "time by which the segment was longer because ranks took longer than their peers for the same "
+                      "work"},
+        profile.lost_to_slower_ranks);
+  visit(MeasureColumn{"lost_to_more_work", Measure::duration, by_more_work, 7,
+                      "time by which the segment was longer because ranks had more work than their peers"},
+        profile.lost_to_more_work);
   visit(MeasureColumn{"injected_critical", Measure::injected_actual, largest, 1,
                       "delay that intM caused, largest of any rank"},
         profile.injected.critical);
@@ -311,6 +359,31 @@ void for_each_rank_column(P& profile, Visit&& visit) {
     rank(total_name(info), info.units, std::string(info.description) + ", exact sum over the run",
          profile.totals[index_of(info.feature)], info.since, Values::any, info.since == 1);
   }
+}
+
+/// Columns with one value per section of the run, and per rank and section. `visit(column, values)`.
+template <class S, class Visit>
+void for_each_section_column(S& sections, Visit&& visit) {
+  visit(Column{.name = "section_place",
+               .over = std::string(over_sections),
+               .description = "a section is an eighth of the run, by number of segments, and of it the segments that "
+                              "one place ended: this call site, or none of the others",
+               .since = 7},
+        sections.place);
+  const auto of_rank = [&](std::string_view name, std::string_view units, std::string_view description, auto& values) {
+    visit(Column{.name = std::string(name),
+                 .over = std::string(over_ranks_and_sections),
+                 .units = std::string(units),
+                 .description = std::string(description) + ", in each section; those of rank 0 first",
+                 .since = 7,
+                 .values = Values::of_segment_or_unknown},
+          values);
+  };
+  of_rank("rank_computing", "s", "time of the rank outside MPI and file calls, on a CPU or ready for one",
+          sections.computing);
+  of_rank("rank_work", "1", "computation of the rank, in units of the counter", sections.work);
+  of_rank("rank_waiting", "s", "time of the rank in calls of MPI", sections.waiting);
+  of_rank("rank_file_io", "s", "time of the rank in calls of files", sections.file_io);
 }
 
 /// The tables that columns over segments point into; each has its own dimension. `visit(column, values)`.
@@ -417,6 +490,7 @@ void for_each_segment_column(P& profile, Visit&& visit) {
 template <class P, class Visit>
 void for_each_column(P& profile, Visit&& visit) {
   for_each_rank_column(profile, visit);
+  for_each_section_column(profile.sections, visit);
   for_each_table(profile, visit);
   for_each_segment_column(profile, visit);
 }

@@ -12,11 +12,12 @@
 #include "libprofile/format/features.hpp"
 #include "libprofile/format/module.hpp"
 #include "libprofile/format/probes.hpp"
+#include "libprofile/format/run_facts.hpp"
 #include "libprofile/format/time_kinds.hpp"
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 6;
+inline constexpr int newest_schema_version = 7;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -75,6 +76,21 @@ struct Suspension {
   std::uint64_t times = 0;
 };
 
+/// What each rank did in each section of the run: in the segments that one place of the program ended in one eighth of
+/// the run. All empty in older profiles. What is missing to the time of the run, a rank slept.
+struct RankSections {
+  static constexpr std::size_t eighths = 8;
+
+  std::vector<std::string> place;  // (sections) the call site; empty for all further ones. Its eighths are in order
+  // (ranks x sections), those of a rank one after the other; NaN for a rank without a part
+  std::vector<float> computing;  // s outside calls of MPI and of files, on a CPU or ready for one
+  std::vector<float> work;       // of the compute feature
+  std::vector<float> waiting;    // s in calls of MPI
+  std::vector<float> file_io;    // s in calls of files
+
+  std::size_t count() const { return place.size(); }
+};
+
 /// How many segments an operation ended.
 struct BoundaryCount {
   std::string operation;
@@ -87,24 +103,15 @@ struct SourcePlace {
   std::string source;  // "file:line", or empty
 };
 
-struct Profile {
-  // facts of the run
+struct Profile : RunFacts {
   int schema_version = newest_schema_version;
-  std::string recorder_version;
-  std::string command;
   int ranks = 0;
-  std::string boundary;  // the setting of HALCYON_BOUNDARY; empty in older profiles: all-to-all
-  std::string mpi;
-  std::string counter;        // "papi:EVENT", "cpu" or "none"
-  std::string compute_units;  // "ns" for CPU time, else "1"
   std::string clock;
-  std::string start_time;  // ISO 8601, UTC
   // "finalized"; "composed" of several runs; or how a recovered run ended: "aborted" by MPI_Abort, "exited" without
   // MPI_Finalize, "killed", "signal N"
   std::string exit_state;
   std::string incomplete;              // empty, or what is missing of a recovered run
   std::string disagreement;            // empty, or how the ranks' boundaries differ; there are no segments then
-  std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
   std::uint64_t dropped_segments = 0;  // beyond the memory setting, per rank
   double run_time_seconds = 0.0;       // MPI_Init to MPI_Finalize without suspended time, mean over ranks
   double boundary_cost_seconds = 0.0;  // of recording one boundary, as the recorder measured it
@@ -121,6 +128,8 @@ struct Profile {
   // (ranks) each, in the order of format/evidence.hpp; NaN if the kernel does not provide it, or the rank ended before
   // it was asked; empty in older profiles
   std::array<std::vector<double>, evidence_count> evidence;
+
+  RankSections sections;
 
   std::optional<Suspension> suspension;  // none if the program was not suspended
   std::optional<KnownRuns> known_runs;   // none if no run of the same work was known
@@ -143,7 +152,12 @@ struct Profile {
   std::vector<float> last_rank_off_cpu;  // (segments) s, of that rank; empty in older profiles
   // (segments) s by which each was longer, at least, because ranks waited for a CPU; empty in older profiles
   std::vector<float> lost_to_cpu_wait;
-  std::vector<float> boundary_wait;  // (segments) s in the boundary operation, mean over ranks
+  // (segments) s by which each was longer because ranks took longer than their peers for the same work, and because
+  // they had more work (merge/peers.hpp); empty for one rank, and in older profiles
+  std::vector<float> lost_to_slower_ranks;
+  std::vector<float> lost_to_more_work;
+  std::vector<float> boundary_wait;   // (segments) s in the boundary operation, mean over ranks
+  std::vector<float> least_mpi_time;  // (segments) s in calls of MPI, least of any rank; empty in older profiles
   // (segments) s that calls took beyond the usual at their place, least of any rank; empty in older profiles. The
   // least, since ranks that wait for others do so in calls, but the rank that they wait for does not.
   std::vector<float> calls_beyond_usual;

@@ -32,9 +32,10 @@ bool are_possible(const std::vector<T>& values, T most) {
   for (const T value : values) all &= (value >= T{0}) & (value <= most);
   return all;
 }
-bool are_unknown_or_possible(const std::vector<double>& values, double most) {
+template <class T>
+bool are_unknown_or_possible(const std::vector<T>& values, double most) {
   return std::all_of(values.begin(), values.end(),
-                     [most](double value) { return std::isnan(value) || is_possible(value, 0.0, most); });
+                     [most](T value) { return std::isnan(value) || is_possible(value, 0.0, most); });
 }
 
 template <class T>
@@ -46,6 +47,7 @@ bool are_allowed(const std::vector<T>& values, const Column& column) {
     switch (column.values) {
       case Values::seconds: return are_possible(values, static_cast<T>(most_seconds));
       case Values::of_segment: return are_possible(values, static_cast<T>(most_in_segment));
+      case Values::of_segment_or_unknown: return are_unknown_or_possible(values, most_in_segment);
       default: break;
     }
     if constexpr (std::is_same_v<T, double>) {
@@ -81,7 +83,7 @@ class Reader {
   template <class Number>
   requires std::is_arithmetic_v<Number>
   void operator()(const Attribute& attribute, Number& value) {
-    const Frame* frame = find(attribute, true);
+    const Frame* frame = find(attribute, !attribute.optional);
     if (frame == nullptr) return;
     if (std::is_floating_point_v<Number> && frame->kind == FrameKind::real) {
       take(attribute, frame->number<double>(), value);
@@ -190,6 +192,13 @@ void check_sets_of_columns(Reader& reader, const Profile& profile) {
   const InjectedTruth& injected = profile.injected;
   if (injected.critical.empty() && !(injected.requested.empty() && injected.actual.empty())) {
     reader.refuse("column injected_critical is missing");
+  }
+  const RankSections& sections = profile.sections;
+  const std::size_t of_ranks = static_cast<std::size_t>(profile.ranks) * sections.count();
+  for (const std::vector<float>* values : {&sections.computing, &sections.work, &sections.waiting, &sections.file_io}) {
+    if (values->size() != of_ranks || sections.count() % RankSections::eighths != 0) {
+      reader.refuse("column section_place does not fit to those of ranks and sections");
+    }
   }
 }
 

@@ -6,24 +6,27 @@
 #include "libprofile/format/packer.hpp"
 
 namespace halcyon {
+namespace {
 
-void set_facts(const RunFacts& facts, Profile& profile) {
-  std::vector<const std::string*> texts;
-  for_each_run_fact(facts, [&texts](const Attribute&, const std::string& text) { texts.push_back(&text); });
-  auto next = texts.begin();
-  for_each_run_fact(profile, [&next](const Attribute&, std::string& text) { text = **next++; });
-}
+template <class... Functions>
+struct Overloaded : Functions... {
+  using Functions::operator()...;
+};
+
+}  // namespace
 
 std::vector<std::byte> pack_facts(const RunFacts& facts) {
   Packer packer;
-  for_each_run_fact(facts, [&packer](const Attribute&, const std::string& text) { packer.put_text(text); });
+  for_each_run_fact(facts, Overloaded{[&packer](const Attribute&, const std::string& text) { packer.put_text(text); },
+                                      [&packer](const Attribute&, std::int64_t number) { packer.put(number); }});
   return packer.take();
 }
 
 RunFacts unpack_facts(const std::vector<std::byte>& packed) {
   RunFacts facts;
   Unpacker unpacker(packed);
-  for_each_run_fact(facts, [&unpacker](const Attribute&, std::string& text) { text = unpacker.get_text(); });
+  for_each_run_fact(facts, Overloaded{[&unpacker](const Attribute&, std::string& text) { text = unpacker.get_text(); },
+                                      [&unpacker](const Attribute&, std::int64_t& number) { unpacker.get(number); }});
   return facts;
 }
 

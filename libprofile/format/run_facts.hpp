@@ -2,25 +2,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
 namespace halcyon {
 
-/// Texts; for_each_run_fact() in columns.hpp describes each.
+/// for_each_run_fact() in columns.hpp describes each.
 struct RunFacts {
   std::string recorder_version;
   std::string command;
   std::string mpi;
-  std::string counter;
-  std::string compute_units;
-  std::string start_time;
-  std::string inject;
-  std::string boundary;
+  std::string counter;                 // "papi:EVENT", "cpu" or "none"
+  std::string compute_units;           // "ns" for CPU time, else "1"
+  std::string start_time;              // ISO 8601, UTC
+  std::int64_t start_nanoseconds = 0;  // the same since 1970; 0 in older profiles
+  std::string inject;                  // the SPECs that intM followed; empty if it was not loaded
+  std::string boundary;                // the setting of HALCYON_BOUNDARY; empty in older profiles: all-to-all
+  // of the batch system; empty where it does not say, in older profiles, and names also where they are left out
+  std::string job;
+  std::string job_step;
+  std::string user;
+  std::string cluster;
+  std::string partition;
+  std::string node_list;
 };
-
-struct Profile;
-void set_facts(const RunFacts& facts, Profile& profile);
 
 /// Conversion to bytes, and back. Throws std::runtime_error if `packed` is cut off.
 std::vector<std::byte> pack_facts(const RunFacts& facts);

@@ -55,6 +55,7 @@ void send_run(const Profile& profile, Sink& sink) {
   send_suspension(profile, sink);
   send_known_runs(profile, sink);
   for_each_rank_column(profile, ToSink(sink));
+  for_each_section_column(profile.sections, ToSink(sink));
   for_each_table(profile, ToSink(sink));
 }
 

@@ -119,6 +119,8 @@ Profile merge_share(const Exchange& exchange, const RankRecords& records, std::s
   const ProgramNames names = merge_names(exchange, own_names);
   const RowLayout layout(store.with_injection(), names.active.size());
   const RowWriter writer(names, records, layout);
+  RankSections sums;
+  const Peers peers = compare_ranks(exchange, records, segments, sums);
   const std::size_t own = first(exchange.rank() + 1) - first(exchange.rank());
   const std::size_t most_owned = first(1) - first(0);
   const std::size_t rows = std::clamp<std::size_t>(piece_bytes / (layout.bytes() * ranks), 1, most_owned);
@@ -126,7 +128,7 @@ Profile merge_share(const Exchange& exchange, const RankRecords& records, std::s
 
   std::vector<std::uint32_t> all_ranks(ranks);
   std::iota(all_ranks.begin(), all_ranks.end(), 0u);
-  Merger merger(names, std::move(all_ranks), store.with_injection(), own);
+  Merger merger(names, std::move(all_ranks), peers, store.with_injection(), own);
   std::vector<std::byte> outgoing(stride * ranks);
   std::vector<std::byte> incoming(stride * ranks);
   for (std::size_t done = 0; done < most_owned; done += rows) {
@@ -142,7 +144,9 @@ Profile merge_share(const Exchange& exchange, const RankRecords& records, std::s
     const std::size_t arrived = done < own ? std::min(rows, own - done) : 0;
     for (std::size_t i = 0; i < arrived; ++i) merger.add(incoming.data() + i * layout.bytes(), stride, layout);
   }
-  return merger.finish(exchange);
+  Profile profile = merger.finish(exchange);
+  profile.sections = std::move(sums);
+  return profile;
 }
 
 }  // namespace
@@ -155,7 +159,7 @@ std::size_t first_owned(std::size_t segments, int ranks, int rank) {
 std::size_t memory_to_merge(std::size_t segments, int ranks) {
   constexpr std::size_t of_buffers = 8 * piece_bytes;       // the rank's own, MPI's, and what the root passes on
   constexpr std::size_t of_segment = std::size_t{2} << 10;  // its columns, while their vectors grow
-  constexpr std::size_t of_rank = std::size_t{4} << 10;     // its figures and names
+  constexpr std::size_t of_rank = std::size_t{7} << 10;     // its figures, names and sections
   return of_buffers + first_owned(segments, ranks, 1) * of_segment + static_cast<std::size_t>(ranks) * of_rank;
 }
 
@@ -175,7 +179,7 @@ MergedRun merge_run(const Exchange& exchange, const RankRecording& own, const Me
   RankColumns figures = gather_figures(exchange, own.figures);
   if (!exchange.is_root()) return run;
   run.profile.segments = run.segments;
-  set_facts(facts, run.profile);
+  static_cast<RunFacts&>(run.profile) = facts;
   figures.put_into(run.profile);
   run.profile.exit_state = "finalized";
   run.profile.incomplete = own.incomplete;

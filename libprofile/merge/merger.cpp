@@ -18,17 +18,12 @@ float value_of(const MeasuresOverRanks& times, const MeasureColumn& column, std:
     case OverRanks::least: return times.least[i];
     case OverRanks::largest: return times.largest[i];
     case OverRanks::of_last_rank: return times.of_last[i];
-    case OverRanks::on_critical_path: return times.least_slack_without_wait - times.least_slack;
+    case OverRanks::least_in_mpi: return times.least_slack;
+    case OverRanks::by_cpu_waits: return times.least_slack_without_wait - times.least_slack;
+    case OverRanks::by_slower_ranks: return times.least_slack_at_pace - times.least_slack;
+    case OverRanks::by_more_work: return times.least_slack_with_equal_work - times.least_slack;
   }
   return 0.0F;
-}
-
-// Visits the time columns that this run has.
-template <class Visit>
-void for_each_recorded_measure(Profile& profile, bool with_injection, Visit visit) {
-  for_each_measure_column(profile, [&](const MeasureColumn& column, std::vector<float>& values) {
-    if (with_injection || measures[index_of(column.measure)].kept != Kept::with_intm) visit(column, values);
-  });
 }
 
 }  // namespace
@@ -73,7 +68,7 @@ std::pair<std::uint16_t, std::uint16_t> BinsOfRanks::take_middle(std::size_t seg
 
 MeasuresOverRanks::MeasuresOverRanks() { least.fill(std::numeric_limits<float>::max()); }
 
-void MeasuresOverRanks::add(std::size_t rank, const RowMeasures& times) {
+void MeasuresOverRanks::add(std::size_t rank, const RowMeasures& times, const Avoidable& avoidable) {
   for (std::size_t i = 0; i < measure_count; ++i) {
     sum[i] += static_cast<double>(times[i]);
     least[i] = std::min(least[i], times[i]);
@@ -81,22 +76,37 @@ void MeasuresOverRanks::add(std::size_t rank, const RowMeasures& times) {
   }
   const float slack = slack_of(times);
   least_slack = std::min(least_slack, slack);
-  least_slack_without_wait = std::min(least_slack_without_wait, slack + times[index_of(Measure::cpu_wait)]);
+  least_slack_without_wait = std::min(least_slack_without_wait, slack + avoidable.cpu_wait);
+  least_slack_at_pace = std::min(least_slack_at_pace, slack + avoidable.slower);
+  least_slack_with_equal_work = std::min(least_slack_with_equal_work, slack + avoidable.more_work);
   if (rank > 0 && !(lateness_of(times) > lateness_of(of_last))) return;
   last = rank;
   of_last = times;
 }
 
-Merger::Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count,
-               std::size_t open)
+// Visits the time columns that this run has.
+template <class Visit>
+void Merger::for_each_recorded_measure(Visit visit) {
+  for_each_measure_column(merged_, [&](const MeasureColumn& column, std::vector<float>& values) {
+    const bool needs_peers =
+        column.over_ranks == OverRanks::by_slower_ranks || column.over_ranks == OverRanks::by_more_work;
+    if (needs_peers && !avoidable_.has_peers()) return;
+    if (with_injection_ || measures[index_of(column.measure)].kept != Kept::with_intm) visit(column, values);
+  });
+}
+
+Merger::Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, const Peers& peers, bool with_injection,
+               std::size_t count, std::size_t open)
     : names_(names),
       ranks_(std::move(ranks)),
+      compute_at_(
+          static_cast<std::size_t>(std::ranges::find(names.active, index_of(Feature::compute)) - names.active.begin())),
+      avoidable_(peers, names.sites),
       with_injection_(with_injection),
       features_(names.active.size()),
       open_(open),
       compute_(open, ranks_.size()) {
-  for_each_recorded_measure(merged_, with_injection,
-                            [count](const MeasureColumn&, std::vector<float>& values) { values.reserve(count); });
+  for_each_recorded_measure([count](const MeasureColumn&, std::vector<float>& values) { values.reserve(count); });
   merged_.last_rank.reserve(count);
   site_pattern_.reserve(count);
 }
@@ -110,7 +120,9 @@ void Merger::add(std::size_t segment, std::size_t rank, const std::byte* row, co
   RowMeasures times{};
   std::array<std::uint16_t, 1 + feature_count> bins;
   layout.read(row, times, bins.data());
-  open.times.add(rank, times);
+  const std::vector<double>& works = names_.bins[index_of(Feature::compute)];
+  const double work = compute_at_ < names_.active.size() ? works[bins[1 + compute_at_]] : works.front();
+  open.times.add(rank, times, avoidable_.of(rank, bins[0], work, times));
   if (rank == 0) open.first_site = bins[0];
   open.sites = mix(open.sites, bins[0]);
   for (std::size_t i = 0; i < names_.active.size(); ++i) {
@@ -118,7 +130,6 @@ void Merger::add(std::size_t segment, std::size_t rank, const std::byte* row, co
     const std::uint16_t bin = bins[1 + i];
     if (feature == index_of(Feature::compute)) {
       compute_.add(segment, rank, bin);
-      const double work = names_.bins[feature][bin];
       open.largest_work = std::max(open.largest_work, work);
       if (open.times.last == rank) open.last_rank_work = work;
     } else {
@@ -132,7 +143,7 @@ void Merger::close(std::size_t segments) {
   for (std::size_t segment = 0; segment < segments; ++segment) {
     SegmentInMerge& open = open_[segment];
     ++merged_.segments;
-    for_each_recorded_measure(merged_, with_injection_, [&](const MeasureColumn& column, std::vector<float>& values) {
+    for_each_recorded_measure([&](const MeasureColumn& column, std::vector<float>& values) {
       values.push_back(value_of(open.times, column, ranks_.size()));
     });
     merged_.last_rank.push_back(ranks_[open.times.last]);

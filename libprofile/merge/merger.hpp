@@ -12,6 +12,7 @@
 #include "libprofile/format/profile.hpp"
 #include "libprofile/merge/exchange.hpp"
 #include "libprofile/merge/names.hpp"
+#include "libprofile/merge/peers.hpp"
 #include "libprofile/merge/program_bins.hpp"
 #include "libprofile/merge/row.hpp"
 
@@ -40,12 +41,15 @@ struct MeasuresOverRanks {
   Measured<float> least;
   Measured<float> largest{};
   RowMeasures of_last{};
-  std::size_t last = 0;                                                // its index among the ranks
-  float least_slack = std::numeric_limits<float>::max();               // slack_of()
-  float least_slack_without_wait = std::numeric_limits<float>::max();  // had nobody waited for a CPU
+  std::size_t last = 0;                                   // its index among the ranks
+  float least_slack = std::numeric_limits<float>::max();  // slack_of()
+  // Had no rank waited for a CPU; had none been slower than its peers; had none had more work.
+  float least_slack_without_wait = least_slack;
+  float least_slack_at_pace = least_slack;
+  float least_slack_with_equal_work = least_slack;
 
   MeasuresOverRanks();
-  void add(std::size_t rank, const RowMeasures& times);
+  void add(std::size_t rank, const RowMeasures& times, const Avoidable& avoidable);
 };
 
 /// Makes one row per segment out of the rows of all ranks. for_each_measure_column() says how the ranks' measures
@@ -57,8 +61,8 @@ class Merger {
  public:
   /// `ranks`: the rank of each row, in the order of the rows. `count`: how many segments will be added. `open`: the
   /// largest number of segments that are open at a time.
-  Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, bool with_injection, std::size_t count,
-         std::size_t open = 1);
+  Merger(const ProgramNames& names, std::vector<std::uint32_t> ranks, const Peers& peers, bool with_injection,
+         std::size_t count, std::size_t open = 1);
 
   /// Adds a row to an open segment, counted from the first open one.
   void add(std::size_t segment, std::size_t rank, const std::byte* row, const RowLayout& layout);
@@ -96,12 +100,16 @@ class Merger {
     std::uint16_t first_site = 0;
   };
 
+  template <class Visit>
+  void for_each_recorded_measure(Visit visit);
   double median_over_ranks(std::size_t segment);
   void finish_features(const Exchange& exchange);
   void finish_sites(const Exchange& exchange);
 
   const ProgramNames& names_;
   std::vector<std::uint32_t> ranks_;
+  std::size_t compute_at_;  // among the active features; behind them if all work is the same
+  AvoidableTimes avoidable_;
   bool with_injection_;
   Profile merged_;
   std::vector<MergedFeature> features_;  // the active features

@@ -32,6 +32,27 @@ float slack_of(const RowMeasures& times) {
          times[index_of(Measure::collective)];
 }
 
+// Of the time off the CPU, what is neither a wait for it nor in calls.
+float computing_of(const RowMeasures& times) {
+  const float in_calls = slack_of(times) + times[index_of(Measure::file_io)];
+  const float asleep = times[index_of(Measure::off_cpu)] - times[index_of(Measure::cpu_wait)] - in_calls;
+  return std::max(0.0F, times[index_of(Measure::duration)] - in_calls - std::max(0.0F, asleep));
+}
+
+MeasureScale::MeasureScale(double nanoseconds_per_tick) {
+  for (const MeasureInfo& info : measures) {
+    scale_[index_of(info.measure)] = info.unit == MeasuredIn::ticks ? static_cast<float>(nanoseconds_per_tick * 1e-9)
+                                     : info.unit == MeasuredIn::nanoseconds ? 1e-9F
+                                                                            : 1.0F;
+  }
+}
+
+RowMeasures MeasureScale::of(const StoredSegment& segment) const {
+  RowMeasures measured{};
+  for (std::size_t i = 0; i < measure_count; ++i) measured[i] = static_cast<float>(segment.measured[i]) * scale_[i];
+  return measured;
+}
+
 RowLayout::RowLayout(bool with_injection, std::size_t active_features)
     : measures_(with_injection ? measure_count : measures_without_intm), bins_(1 + active_features) {}
 
@@ -46,13 +67,7 @@ void RowLayout::read(const std::byte* row, RowMeasures& measured, std::uint16_t*
 }
 
 RowWriter::RowWriter(const ProgramNames& names, const RankRecords& records, const RowLayout& layout)
-    : names_(names), store_(*records.store), layout_(layout) {
-  for (const MeasureInfo& info : measures) {
-    scale_[index_of(info.measure)] = info.unit == MeasuredIn::ticks
-                                         ? static_cast<float>(records.nanoseconds_per_tick * 1e-9)
-                                     : info.unit == MeasuredIn::nanoseconds ? 1e-9F
-                                                                            : 1.0F;
-  }
+    : names_(names), store_(*records.store), layout_(layout), scale_(records.nanoseconds_per_tick) {
   for (std::size_t feature = 0; feature < feature_count; ++feature) {
     const RankQuantizer& own = store_.quantizer(feature);
     for (std::size_t bin = 0; bin < own.size(); ++bin) {
@@ -68,8 +83,7 @@ RowWriter::RowWriter(const ProgramNames& names, const RankRecords& records, cons
 
 void RowWriter::write(std::size_t index, std::byte* row) const {
   const StoredSegment segment = store_.get(index);
-  RowMeasures measured{};
-  for (std::size_t i = 0; i < measure_count; ++i) measured[i] = static_cast<float>(segment.measured[i]) * scale_[i];
+  const RowMeasures measured = scale_.of(segment);
   std::array<std::uint16_t, 1 + feature_count> bins{};
   bins[0] = site_of_index_[segment.site];
   for (std::size_t i = 0; i < names_.active.size(); ++i) {

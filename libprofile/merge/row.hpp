@@ -24,6 +24,20 @@ double lateness_of(const RowMeasures& times);
 /// MPI, at most, in seconds. Of a wait for a CPU, only what is beyond the slack makes the segment longer.
 float slack_of(const RowMeasures& times);
 
+/// How long the rank computed, in s: it was neither in calls of MPI or of files nor asleep. What it waited for a CPU
+/// counts.
+float computing_of(const RowMeasures& times);
+
+/// From the units in which a rank keeps measures to those of the profile.
+class MeasureScale {
+ public:
+  explicit MeasureScale(double nanoseconds_per_tick);
+  RowMeasures of(const StoredSegment& segment) const;
+
+ private:
+  Measured<float> scale_{};
+};
+
 /// The bytes of a row: its measures in the order of their table, its call site, and its bins of the active features.
 class RowLayout {
  public:
@@ -51,7 +65,7 @@ class RowWriter {
   const ProgramNames& names_;
   const SegmentStore& store_;
   RowLayout layout_;
-  Measured<float> scale_{};  // from the unit of the rank to that of the profile
+  MeasureScale scale_;
   std::array<std::array<std::uint16_t, 256>, feature_count> bin_of_slot_{};
   std::array<std::uint16_t, 256> site_of_index_{};
 };

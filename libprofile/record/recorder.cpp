@@ -172,7 +172,7 @@ void Recorder::stand_still(ThreadState& thread) noexcept {
 // reads its SPECs after the recorder has started.
 void Recorder::place_part() {
   if (std::exchange(is_part_placed_, true)) return;
-  surroundings.find_names();
+  surroundings.find_names(run.settings);
   records.place_part(run, run.facts(meters.counter), surroundings.host());
 }
 

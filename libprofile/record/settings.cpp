@@ -77,6 +77,10 @@ Settings settings_from_environment(std::string& complaint) {
   if (const char* text = environment_value("HALCYON_PROBES"); text != nullptr && !parse_switch(text, settings.probes)) {
     complaint = std::string("HALCYON_PROBES=") + text + " is neither on nor off; the machine is probed";
   }
+  if (const char* text = environment_value("HALCYON_NAMES"); text != nullptr && !parse_switch(text, settings.names)) {
+    complaint = std::string("HALCYON_NAMES=") + text + " is neither on nor off; names are left out";
+    settings.names = false;
+  }
   bool is_live = false;
   if (const char* text = environment_value("HALCYON_LIVE"); text != nullptr && !parse_switch(text, is_live)) {
     complaint = std::string("HALCYON_LIVE=") + text + " is neither on nor off; there is no live record";

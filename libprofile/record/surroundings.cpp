@@ -1,12 +1,18 @@
 #include "libprofile/record/surroundings.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
+#include <cstdio>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/record/background.hpp"
 #include "libprofile/record/probes.hpp"
+#include "libprofile/system/descriptor.hpp"
+#include "libprofile/system/fnv1a.hpp"
 
 namespace halcyon {
 namespace {
@@ -20,6 +26,14 @@ BackgroundTimes measure_background(const Meters& meters, const Settings& setting
 // All unknown if the settings turn the probes off.
 ProbeTimes probes(const Meters& meters, const Settings& settings) {
   return settings.probes ? measure_probes(meters.clock, meters.scale.nanoseconds_per_tick()) : ProbeTimes{};
+}
+
+// Of a host, the same for all its processes; tells nobody its name where the kernel says how it has numbered its start.
+std::uint64_t number_of_host(std::string_view name) {
+  const Descriptor file(direct::open("/proc/sys/kernel/random/boot_id", O_RDONLY));
+  std::array<char, 64> text{};
+  const ssize_t size = file ? direct::read(file.number(), text.data(), text.size()) : 0;
+  return fnv1a(size > 0 ? std::string_view(text.data(), static_cast<std::size_t>(size)) : name);
 }
 
 }  // namespace
@@ -49,10 +63,11 @@ void Surroundings::look() {
   }
 }
 
-void Surroundings::find_names() {
+void Surroundings::find_names(const Settings& settings) {
   int length = 0;
   char name[MPI_MAX_PROCESSOR_NAME] = {};
   mpi.Get_processor_name(name, &length);
+  if (!settings.names) std::snprintf(name, sizeof name, "host-%08x", static_cast<unsigned>(number_of_host(name)));
   std::copy_n(name, std::min(sizeof name, host_.size() - 1), host_.begin());
   const std::string cpu = cpu_model();
   std::copy_n(cpu.begin(), std::min(cpu.size(), cpu_.size() - 1), cpu_.begin());

@@ -9,6 +9,7 @@
 
 #include "libprofile/record/gathering.hpp"
 #include "libprofile/record/intm_interface.hpp"
+#include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
 namespace {
@@ -104,14 +105,24 @@ int ThisRun::members_of_this_world(MPI_Comm comm) const {
 }
 
 RunFacts ThisRun::facts(const Counter& counter) const {
+  const auto text_of = [](const char* value) { return std::string(value != nullptr ? value : ""); };
+  const auto name = [&](const char* value) { return settings.names ? text_of(value) : std::string(); };
+  const char* const step = launcher::batch_step();
   return {.recorder_version = HALCYON_VERSION,
           .command = settings.command,
           .mpi = mpi_version(),
           .counter = counter.name(),
           .compute_units = counter.kind() == Counter::Kind::cpu ? "ns" : "1",
           .start_time = utc(start_time),
+          .start_nanoseconds = std::int64_t{1'000'000'000} * start_time.tv_sec + start_time.tv_nsec,
           .inject = spec_of_intm(),
-          .boundary = std::string(name_of(settings.boundary))};
+          .boundary = std::string(name_of(settings.boundary)),
+          .job = text_of(launcher::batch_job()),
+          .job_step = text_of(step != nullptr ? step : launcher::batch_array_index()),
+          .user = name(launcher::batch_user()),
+          .cluster = name(launcher::batch_cluster()),
+          .partition = name(launcher::batch_partition()),
+          .node_list = name(launcher::batch_nodes())};
 }
 
 }  // namespace halcyon

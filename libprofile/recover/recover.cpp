@@ -187,7 +187,7 @@ class Overview {
     RunFacts facts = facts_;
     if (!counts_alike_) facts.counter = "none";
     add_lost_before(ranks_);
-    set_facts(facts, profile);
+    static_cast<RunFacts&>(profile) = facts;
     columns_.put_into(profile);
     profile.incomplete = missing(profile.segments);
     profile.exit_state = exit_state_of(ends_, found_ == ranks_, profile.incomplete.empty());
@@ -267,6 +267,17 @@ class Overview {
     return text;
   }
 
+  Peers compare_known_ranks(std::uint64_t segments, std::string_view counter);
+
+  // A part whose segments are in the profile, settled.
+  std::unique_ptr<Part> read_again(const CheckedPart& known) const {
+    auto part = read_part(file_of(known.place), known.place.rank);
+    if (part == nullptr) throw_changed(known.place);
+    cut(*part, known);
+    part->tail.segments->settle();
+    return part;
+  }
+
   const RunParts& run_;
   std::size_t found_ = 0;             // parts that were read
   std::vector<CheckedPart> known_;    // whose segments are in the profile
@@ -277,6 +288,7 @@ class Overview {
   RunFacts facts_;  // of the first part
   std::vector<Module> modules_;
   RankColumns columns_;
+  RankSections sections_;
   OwnNames names_;
   CommonSegments common_;
   std::set<int> ends_;
@@ -321,20 +333,18 @@ Profile Overview::merge(const RecoverProgress& progress) {
   const RowLayout layout(with_injection_, names.active.size());
   std::vector<std::uint32_t> ranks;
   for (const CheckedPart& known : known_) ranks.push_back(known.place.rank);
+  const Peers peers = compare_known_ranks(segments, counter);
   // All parts in turn give their rows of as many segments as fit into memory.
   constexpr std::size_t most_bytes_open = std::size_t{64} << 20;
   const std::size_t blocks_open = std::max<std::size_t>(
       1, most_bytes_open / Merger::bytes_of_open_segment(ranks.size()) / SegmentStore::block_size);
   const std::uint64_t most_open = std::min<std::uint64_t>(segments, blocks_open * SegmentStore::block_size);
-  Merger merger(names, std::move(ranks), with_injection_, segments, most_open);
+  Merger merger(names, std::move(ranks), peers, with_injection_, segments, most_open);
   std::vector<std::byte> row(layout.bytes());
   for (std::uint64_t begin = 0; begin < segments; begin += most_open) {
     const std::uint64_t end = std::min(begin + most_open, segments);
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      const auto part = read_part(file_of(known_[i].place), known_[i].place.rank);
-      if (part == nullptr) throw_changed(known_[i].place);
-      cut(*part, known_[i]);
-      part->tail.segments->settle();
+      const auto part = read_again(known_[i]);
       const RankRecords records = records_of(*part, counter);
       const RowWriter writer(names, records, layout);
       for (std::uint64_t segment = begin; segment < end; ++segment) {
@@ -349,7 +359,29 @@ Profile Overview::merge(const RecoverProgress& progress) {
     }
     merger.close(end - begin);
   }
-  return merger.finish(alone);
+  Profile merged = merger.finish(alone);
+  merged.sections = std::move(sections_);
+  return merged;
+}
+
+Peers Overview::compare_known_ranks(std::uint64_t segments, std::string_view counter) {
+  std::vector<SiteSums> of_ranks;
+  for (const CheckedPart& known : known_) {
+    const auto part = read_again(known);
+    of_ranks.push_back(sums_by_site(records_of(*part, counter), segments));
+  }
+  const Peers peers = compare_ranks(of_ranks, segments, sections_);
+  // Those without a part are unknown.
+  const std::size_t count = sections_.count();
+  for (std::vector<float>* column : {&sections_.computing, &sections_.work, &sections_.waiting, &sections_.file_io}) {
+    std::vector<float> all(ranks_ * count, std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < known_.size(); ++i) {
+      std::copy_n(column->begin() + static_cast<std::ptrdiff_t>(i * count), count,
+                  all.begin() + static_cast<std::ptrdiff_t>(known_[i].place.rank * count));
+    }
+    *column = std::move(all);
+  }
+  return peers;
 }
 
 // A damaged part may hold anything, so the profile passes the reader's checks before it is written.

@@ -109,7 +109,7 @@ inline bool parse_background(std::string_view text, double& seconds) {
   return true;
 }
 
-/// Reads the value of HALCYON_PROBES and HALCYON_LIVE; false for anything but `on` and `off`.
+/// Reads the value of HALCYON_PROBES, HALCYON_NAMES and HALCYON_LIVE; false for anything but `on` and `off`.
 inline bool parse_switch(std::string_view text, bool& is_on) {
   if (text != "on" && text != "off") return false;
   is_on = text == "on";

@@ -51,6 +51,13 @@ inline const char* ranks_of_programs() { return environment_value("OMPI_APP_CTX_
 /// The job of a batch system.
 inline const char* batch_job() { return first_value({"SLURM_JOB_ID", "FLUX_JOB_ID", "PBS_JOBID", "LSB_JOBID"}); }
 inline const char* batch_step() { return environment_value("SLURM_STEP_ID"); }
+inline const char* batch_array_index() { return first_value({"PBS_ARRAY_INDEX", "LSB_JOBINDEX"}); }
+inline const char* batch_user() {
+  return first_value({"SLURM_JOB_USER", "PBS_O_LOGNAME", "LSFUSER", "USER", "LOGNAME"});
+}
+inline const char* batch_cluster() { return first_value({"SLURM_CLUSTER_NAME", "LSF_CLUSTER_NAME", "PBS_SERVER"}); }
+inline const char* batch_partition() { return first_value({"SLURM_JOB_PARTITION", "PBS_QUEUE", "LSB_QUEUE"}); }
+inline const char* batch_nodes() { return first_value({"SLURM_JOB_NODELIST", "LSB_HOSTS"}); }
 
 /// The launcher's own name of what it started.
 inline const char* launched_job() { return first_value({"PMIX_NAMESPACE", "PMI_JOBID"}); }

@@ -82,7 +82,8 @@ class DocumentedKeys(halcyon_test.Behaviour):
         report["phases"]["changes"] = self.changes_of_level()
         self.check_schema_knows("report", self.report_keys())
         self.check(self.report_keys(), report,
-                   {"breakdown.groups[].other_groups", "warnings[].code", "warnings[].message"})
+                   {"breakdown.groups[].other_groups", "warnings[].code", "warnings[].message"} |
+                   {key for key in self.report_keys() if key.startswith("peers.")})
         self.assertEqual(report["cause"]["code"], "communication", report)
 
     def changes_of_level(self):
@@ -113,7 +114,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         nulls = {f"{run}.{key}" for run in "ab" for key in ("cause", "breakdown")}
         self.check(documented | of_runs | nulls | {"difference"}, printed,
                    {key for key in documented if key.startswith("difference.")} | {"difference"} |
-                   {key for key in of_runs if re.search("warnings|breakdown|cause|changes", key)} |
+                   {key for key in of_runs if re.search("warnings|breakdown|cause|changes|peers", key)} |
                    nulls)
         for name, other in (("c.h5", 3), ("d.h5", 1)):  # another number of ranks: other work
             self.mpirun(other, [EXAMPLES / "halo_c", 50], HALCYON_OUTPUT=self.directory / name)

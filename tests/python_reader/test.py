@@ -18,9 +18,9 @@ halcyon.command = str(HALCYON)
 LEAST_BLOCKS = 5  # of Python in the documentation
 FEATURES = ("compute", *TOTALS)
 # Columns of the table of segments. The profile has them, too, under names without the unit.
-RECORDED = ("duration", "boundary_wait", "calls_beyond_usual", "last_rank_point_to_point", "last_rank_collective",
-            "last_rank_boundary", "last_rank_file_io", "last_rank_off_cpu", "lost_to_cpu_wait", "injected_requested",
-            "injected_actual", "injected_critical")
+RECORDED = ("duration", "boundary_wait", "least_mpi_time", "calls_beyond_usual", "last_rank_point_to_point",
+            "last_rank_collective", "last_rank_boundary", "last_rank_file_io", "last_rank_off_cpu", "lost_to_cpu_wait",
+            "lost_to_slower_ranks", "lost_to_more_work", "injected_requested", "injected_actual", "injected_critical")
 
 
 class PythonReader(halcyon_test.Behaviour):

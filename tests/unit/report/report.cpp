@@ -77,7 +77,10 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "instantaneous_percent",
                                                      "continuous_percent",
                                                      "speed_percent",
+                                                     "slow_ranks_percent",
+                                                     "peers",
                                                      "efficiency",
+                                                     "time_shares",
                                                      "time_spent_seconds",
                                                      "background_percent",
                                                      "known_runs",
@@ -484,10 +487,31 @@ TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   Profile profile = uniform_profile(100, 1.0);
   profile.totals[index_of(Feature::bytes_sent)] = {5, 7};
   const auto json = info_json("run.h5", profile);
-  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema_version", "file", "command", "ranks", "hosts", "mpi",
-                                                     "counter", "clock", "start_time", "exit_state", "run_time_seconds",
-                                                     "suspended_seconds", "suspensions", "segments", "boundary",
-                                                     "boundaries", "totals", "totals_per_rank"}));
+  EXPECT_EQ(keys_of(json), (std::vector<std::string>{"schema_version",
+                                                     "file",
+                                                     "command",
+                                                     "ranks",
+                                                     "hosts",
+                                                     "mpi",
+                                                     "counter",
+                                                     "clock",
+                                                     "start_time",
+                                                     "start_nanoseconds",
+                                                     "job",
+                                                     "job_step",
+                                                     "user",
+                                                     "cluster",
+                                                     "partition",
+                                                     "node_list",
+                                                     "exit_state",
+                                                     "run_time_seconds",
+                                                     "suspended_seconds",
+                                                     "suspensions",
+                                                     "segments",
+                                                     "boundary",
+                                                     "boundaries",
+                                                     "totals",
+                                                     "totals_per_rank"}));
   EXPECT_EQ(json["totals"]["bytes_sent"], 12);
   EXPECT_EQ(json["totals_per_rank"][1]["bytes_sent"], 7);
   auto keys = keys_of(json["totals"]);

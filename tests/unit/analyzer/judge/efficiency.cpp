@@ -26,6 +26,39 @@ TEST(Efficiency, IsTheProductOfBalanceAndCommunication) {
   EXPECT_NEAR(efficiency->communication, 8.0 / 10.0, 1e-12);
   EXPECT_NEAR(efficiency->parallel(), 0.6, 1e-12);
   EXPECT_EQ(efficiency->busiest, 0u);
+  EXPECT_FALSE(efficiency->transfer);  // as of an older profile
+}
+
+TEST(Efficiency, OfCommunicationIsTheProductOfSerialisationAndTransfer) {
+  Profile profile = run_of_three_ranks();
+  profile.least_mpi_time.assign(100, 0.005F);  // 0.5 s, of the 2 that each rank spends in MPI at least
+  const std::optional<Efficiency> efficiency = efficiency_of(profile);
+  ASSERT_TRUE(efficiency);
+  ASSERT_TRUE(efficiency->transfer);
+  EXPECT_NEAR(*efficiency->transfer, 9.5 / 10.0, 1e-6);
+  EXPECT_NEAR(*efficiency->serialisation * *efficiency->transfer, efficiency->communication, 1e-12);
+}
+
+TEST(TimeShares, AddUpToTheTimeOfTheRanksThatAreKnown) {
+  Profile profile = run_of_three_ranks();
+  EXPECT_FALSE(time_shares(profile));
+  RankSections& sections = profile.sections;
+  sections.place.assign(RankSections::eighths, "");
+  const auto fill = [](std::vector<float>& column, float seconds) {  // in each eighth; the last rank left nothing
+    column.assign(2 * RankSections::eighths, seconds);
+    column.resize(3 * RankSections::eighths, std::numeric_limits<float>::quiet_NaN());
+  };
+  fill(sections.computing, 0.5F);  // 4 of 10 s
+  fill(sections.work, 1e9F);
+  fill(sections.waiting, 0.25F);
+  fill(sections.file_io, 0.125F);
+  const std::optional<TimeShares> shares = time_shares(profile);
+  ASSERT_TRUE(shares);
+  EXPECT_NEAR(shares->computing, 0.4, 1e-6);
+  EXPECT_NEAR(shares->in_mpi, 0.2, 1e-6);
+  EXPECT_NEAR(shares->in_files, 0.1, 1e-6);
+  EXPECT_NEAR(shares->asleep, 0.3, 1e-6);
+  EXPECT_NEAR(shares->file_seconds, 2.0, 1e-6);
 }
 
 TEST(Efficiency, IsNotKnownWithoutTheTimesOfAllRanks) {

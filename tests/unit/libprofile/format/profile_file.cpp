@@ -76,6 +76,16 @@ Profile rich_profile() {
   profile.suspension = Suspension{12.5, 3};
   profile.last_rank_off_cpu[3] = 0.25F;
   profile.lost_to_cpu_wait.assign(40000, 0.0625F);
+  profile.lost_to_slower_ranks.assign(40000, 0.03125F);
+  profile.lost_to_more_work.assign(40000, 0.015625F);
+  profile.sections.place.assign(RankSections::eighths, "allreduce@app+0x10");
+  profile.sections.computing.assign(2 * RankSections::eighths, 0.5F);
+  profile.sections.work.assign(2 * RankSections::eighths, 1e9F);
+  profile.sections.waiting.assign(2 * RankSections::eighths, std::numeric_limits<float>::quiet_NaN());
+  profile.sections.file_io.assign(2 * RankSections::eighths, 0.0F);
+  profile.start_nanoseconds = 1'800'000'000'123'456'789;
+  profile.job = "4711";
+  profile.user = "alice";
   profile.calls_beyond_usual[2] = 0.125F;
   profile.evidence[index_of(Evidence::involuntary_switches)] = {7.0, 9.0};
   profile.evidence[index_of(Evidence::steal)].assign(2, std::numeric_limits<double>::quiet_NaN());
@@ -122,6 +132,16 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   EXPECT_EQ(read->suspension->times, 3u);
   EXPECT_EQ(read->last_rank_off_cpu, written.last_rank_off_cpu);
   EXPECT_EQ(read->lost_to_cpu_wait, written.lost_to_cpu_wait);
+  EXPECT_EQ(read->lost_to_slower_ranks, written.lost_to_slower_ranks);
+  EXPECT_EQ(read->lost_to_more_work, written.lost_to_more_work);
+  EXPECT_EQ(read->sections.place, written.sections.place);
+  EXPECT_EQ(read->sections.computing, written.sections.computing);
+  EXPECT_EQ(read->sections.work, written.sections.work);
+  EXPECT_TRUE(std::isnan(read->sections.waiting.at(15)));
+  EXPECT_EQ(read->start_nanoseconds, written.start_nanoseconds);
+  EXPECT_EQ(read->job, "4711");
+  EXPECT_EQ(read->user, "alice");
+  EXPECT_EQ(read->cluster, "");
   EXPECT_EQ(read->calls_beyond_usual, written.calls_beyond_usual);
   EXPECT_EQ(read->evidence[index_of(Evidence::involuntary_switches)], (std::vector<double>{7.0, 9.0}));
   EXPECT_TRUE(std::isnan(read->evidence[index_of(Evidence::steal)].at(1)));
@@ -144,6 +164,9 @@ TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   Profile older = rich_profile();
   older.last_rank_off_cpu.clear();
   older.lost_to_cpu_wait.clear();
+  older.lost_to_slower_ranks.clear();
+  older.lost_to_more_work.clear();
+  older.sections = {};
   older.calls_beyond_usual.clear();
   older.evidence = {};
   ASSERT_TRUE(write_profile(older, path()));
@@ -154,6 +177,19 @@ TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   EXPECT_TRUE(read->calls_beyond_usual.empty());
   EXPECT_TRUE(read->by_host(Evidence::steal).empty());
   EXPECT_EQ(read->duration, older.duration);
+  EXPECT_EQ(read->sections.count(), 0u);
+}
+
+TEST_F(ProfileFile, WithSectionsThatDoNotFitToItsRanksIsRefused) {
+  Profile damaged = rich_profile();
+  damaged.sections.computing.resize(RankSections::eighths);  // of one rank of two
+  damaged.sections.work.resize(RankSections::eighths);
+  damaged.sections.waiting.resize(RankSections::eighths);
+  damaged.sections.file_io.resize(RankSections::eighths);
+  ASSERT_TRUE(write_profile(damaged, path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.failure().message.find("section_place"), std::string::npos) << read.failure().message;
 }
 
 TEST_F(ProfileFile, IsAmendedByWhatWasKnown) {

@@ -142,6 +142,115 @@ TEST(Merging, CountsOfTheWaitsForACpuWhatIsBeyondTheSlack) {
   }
 }
 
+// A rank that computes alone in its part of a segment: s for its work, and the work.
+struct Share {
+  double seconds = 0.010;
+  double work = 1000.0;
+};
+
+// In each segment, the ranks wait for the last one in the boundary. `share(rank, segment)`.
+Outcome<Profile> merge_shares(
+    int ranks, std::size_t segments, const std::function<Share(int, std::size_t)>& share,
+    const std::function<std::uint8_t(int, std::size_t)>& site = [](int, std::size_t) { return std::uint8_t{0}; }) {
+  std::vector<std::unique_ptr<SegmentStore>> stores(static_cast<std::size_t>(ranks));
+  return merge_ranks(ranks, segments, [&](int rank, RankRecording& recording) {
+    std::unique_ptr<SegmentStore>& store = stores[static_cast<std::size_t>(rank)];
+    store = std::make_unique<SegmentStore>(segments, false);
+    for (std::size_t segment = 0; segment < segments; ++segment) {
+      double longest = 0.0;
+      for (int other = 0; other < ranks; ++other) longest = std::max(longest, share(other, segment).seconds);
+      const Share own = share(rank, segment);
+      SegmentRow row;
+      row[Measure::duration] = longest * ticks_per_second;
+      row[Measure::boundary] = (longest - own.seconds) * ticks_per_second;
+      row.features[index_of(Feature::compute)] = own.work;
+      row.site = site(rank, segment);
+      store->push(row);
+    }
+    store->settle();
+    recording.store = store.get();
+    recording.sites = {"barrier@app+0x10", "allreduce@app+0x20"};
+  });
+}
+
+double lost_of_each(const std::vector<float>& lost) {
+  double seconds = 0.0;
+  for (const float one : lost) seconds += static_cast<double>(one);
+  return seconds / static_cast<double>(lost.size());
+}
+
+TEST(Peers, OfASlowRankDidTheSameWorkInLessTime) {
+  const Outcome<Profile> profile = merge_shares(4, 160, [](int rank, std::size_t) {
+    return rank == 2 ? Share{0.013, 1000.0} : Share{};
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_NEAR(lost_of_each(profile->lost_to_slower_ranks), 0.003, 5e-5);
+  EXPECT_NEAR(lost_of_each(profile->lost_to_more_work), 0.0, 5e-5);
+  const RankSections& sections = profile->sections;
+  ASSERT_EQ(sections.count(), 2 * RankSections::eighths);  // one place, and all others
+  EXPECT_EQ(sections.place.front(), "barrier@app+0x10");
+  EXPECT_EQ(sections.place.back(), "");
+  ASSERT_EQ(sections.work.size(), 4 * sections.count());
+  EXPECT_NEAR(sections.computing[2 * sections.count()], 20 * 0.013, 1e-3);
+  EXPECT_NEAR(sections.waiting[0], 20 * 0.003, 1e-3);
+  EXPECT_NEAR(sections.work[0], 20 * 1000.0, 1.0);
+}
+
+TEST(Peers, OfARankWithMoreWorkHadLess) {
+  for (const int ranks : {2, 5}) {
+    const Outcome<Profile> profile = merge_shares(ranks, 160, [](int rank, std::size_t) {
+      return rank == 1 ? Share{0.015, 1500.0} : Share{};
+    });
+    ASSERT_TRUE(profile) << profile.failure().message;
+    EXPECT_NEAR(lost_of_each(profile->lost_to_more_work), 0.005, 5e-5);
+    EXPECT_NEAR(lost_of_each(profile->lost_to_slower_ranks), 0.0, 5e-5);
+  }
+}
+
+TEST(Peers, OfASlowRankLoseNothingWhereAnotherComesLaterByItself) {
+  const Outcome<Profile> profile = merge_shares(4, 160, [](int rank, std::size_t) {
+    return rank == 1 ? Share{0.013, 1000.0} : rank == 2 ? Share{0.015, 1500.0} : Share{};
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_NEAR(lost_of_each(profile->lost_to_slower_ranks), 0.0, 5e-5);
+  EXPECT_NEAR(lost_of_each(profile->lost_to_more_work), 0.002, 5e-5);
+}
+
+TEST(Peers, AreNotBehindForAWhileAlone) {
+  const Outcome<Profile> profile = merge_shares(4, 160, [](int rank, std::size_t segment) {
+    return rank == 2 && segment < 130 ? Share{0.013, 1000.0} : Share{};
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_EQ(lost_of_each(profile->lost_to_slower_ranks), 0.0);
+}
+
+// What is more work at one place is not slowness at another.
+TEST(Peers, AreComparedAtTheSamePlaceOfTheProgram) {
+  const Outcome<Profile> profile = merge_shares(
+      4, 160,
+      [](int rank, std::size_t segment) {
+        if (segment % 2 == 0) return Share{0.010, 1000.0};
+        return rank == 3 ? Share{0.030, 1500.0} : Share{0.020, 1000.0};  // another pace, and more work
+      },
+      [](int, std::size_t segment) { return static_cast<std::uint8_t>(segment % 2); });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_EQ(profile->sections.count(), 3 * RankSections::eighths);
+  EXPECT_NEAR(lost_of_each(profile->lost_to_slower_ranks), 0.0, 5e-5);
+  EXPECT_NEAR(lost_of_each(profile->lost_to_more_work), 0.005, 5e-5);
+}
+
+TEST(Peers, AreComparedOverAllPlacesWhereTheyEndTheSameSegmentAtDifferentOnes) {
+  const Outcome<Profile> profile = merge_shares(
+      4, 160,
+      [](int rank, std::size_t) {
+        return rank == 2 ? Share{0.013, 1000.0} : Share{};
+      },
+      [](int rank, std::size_t segment) { return static_cast<std::uint8_t>(rank == 0 ? 1 : segment % 2); });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_EQ(profile->sections.place, std::vector<std::string>(RankSections::eighths, ""));
+  EXPECT_NEAR(lost_of_each(profile->lost_to_slower_ranks), 0.003, 5e-5);
+}
+
 TEST(Merging, GivesOneProfileOf4096Ranks) {
   constexpr int ranks = 4096;
   constexpr std::size_t segments = 40;
@@ -225,7 +334,7 @@ TEST(Merging, GivesTheSameWhereOneProcessHasTheRecordsOfAllRanks) {
   for (const RankRecords& rank : records) own.add(rank);
   const ProgramNames names = merge_names(alone, own);
   const RowLayout layout(false, names.active.size());
-  Merger merger(names, numbers, false, segments);
+  Merger merger(names, numbers, {}, false, segments);
   std::vector<std::byte> rows(layout.bytes() * records.size());
   for (std::size_t segment = 0; segment < segments; ++segment) {
     for (std::size_t rank = 0; rank < records.size(); ++rank) {
@@ -236,6 +345,7 @@ TEST(Merging, GivesTheSameWhereOneProcessHasTheRecordsOfAllRanks) {
   const Profile by_one = merger.finish(alone);
   const Outcome<Profile> by_many = merge_ranks(ranks, segments);
   ASSERT_TRUE(by_many);
+  EXPECT_TRUE(by_one.lost_to_more_work.empty());  // the ranks were not compared
   EXPECT_EQ(by_one.duration, by_many->duration);
   EXPECT_EQ(by_one.last_rank, by_many->last_rank);
   EXPECT_EQ(by_one.boundary_wait, by_many->boundary_wait);
