@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 #include <optional>
 
 #include "analyzer/judge/cpu_waits.hpp"
@@ -74,17 +76,29 @@ std::vector<double> lost_by_rank(const Profile& profile, const std::vector<float
   return seconds;
 }
 
+// The ranks of which at least a hundredth of the run follows, and what it was.
+std::map<std::uint32_t, double> expensive_ranks(const Profile& profile, const std::vector<float>& column) {
+  const std::vector<double> lost = lost_by_rank(profile, column);
+  std::map<std::uint32_t, double> expensive;
+  for (std::uint32_t rank = 0; rank < lost.size(); ++rank) {
+    if (lost[rank] >= least_told_share * profile.run_time_seconds) expensive.emplace(rank, lost[rank]);
+  }
+  return expensive;
+}
+
 std::vector<RankBehind> behind_by(const Profile& profile, const std::vector<float>& column,
                                   double BesidePeers::*at_peers) {
-  const std::vector<double> lost = lost_by_rank(profile, column);
-  std::vector<Sums> sums(lost.size());
+  const std::map<std::uint32_t, double> expensive = expensive_ranks(profile, column);
+  if (expensive.empty()) return {};
+  std::map<std::size_t, Sums> sums;
+  for (const auto& [rank, lost] : expensive) sums[rank];
   for_each_beside_peers(profile.sections, [&](const BesidePeers& rank) {
-    sums[rank.rank].add(rank.section, rank.computing, rank.*at_peers);
+    const auto found = sums.find(rank.rank);
+    if (found != sums.end()) found->second.add(rank.section, rank.computing, rank.*at_peers);
   });
   std::vector<RankBehind> ranks;
-  for (std::uint32_t rank = 0; rank < lost.size(); ++rank) {
-    if (!(lost[rank] >= least_told_share * profile.run_time_seconds)) continue;
-    if (const std::optional<RankBehind> one = behind(rank, sums[rank], lost[rank])) ranks.push_back(*one);
+  for (const auto& [rank, lost] : expensive) {
+    if (const std::optional<RankBehind> one = behind(rank, sums[rank], lost)) ranks.push_back(*one);
   }
   std::ranges::sort(ranks, std::greater(), &RankBehind::lost_seconds);
   return ranks;
