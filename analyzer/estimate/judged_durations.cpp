@@ -26,6 +26,7 @@ void add_group(JudgedDurations& run, const RecordedGroup& group) {
   append(run.surely_lost, group.surely_lost);
   append(run.slow_ranks, group.slow_ranks);
   append(run.work, group.work);
+  append(run.largest_work, group.largest_work);
   run.begin.push_back(run.durations.size());
   run.calls.push_back(group.calls);
 }

@@ -22,6 +22,7 @@ struct JudgedDurations {
   Interval slow_ranks_interval;       // 90 %, of the sum of that, relative to it
   std::vector<float> work;            // (segments) the compute feature; empty if none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
+  std::vector<float> largest_work;    // (segments) the same of the rank that has most; empty if not recorded
   std::vector<double> calls;          // (groups) MPI and file operations of a segment, over all ranks; 0: not known
   std::vector<float> slowness;        // (segments) of the machine, 1 at full speed; empty if it had one speed
   SpeedPattern speed_pattern = SpeedPattern::switches;
@@ -40,13 +41,15 @@ struct JudgedDurations {
   std::vector<double> seconds_of_groups() const;
 };
 
-/// The records of a group. `beyond_usual`, `surely_lost`, `slow_ranks` and `work` are empty for all groups, or for none.
+/// The records of a group. `beyond_usual`, `surely_lost`, `slow_ranks`, `work` and `largest_work` are empty for all
+/// groups, or for none.
 struct RecordedGroup {
   Recorded durations;
   Recorded beyond_usual;
   Recorded surely_lost;
   Recorded slow_ranks;
   Recorded work;
+  Recorded largest_work;
   double calls = 0.0;
 };
 void add_group(JudgedDurations& run, const RecordedGroup& group);

@@ -32,11 +32,16 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
       }
     };
     if (!run.slow_ranks.empty()) {
-      const double typical = median_of(run.of(run.slow_ranks, group));
-      const double seconds = typical * static_cast<double>(run.size(group));
-      add_slow_ranks(of_group, run.size(group), seconds);
-      add_to_segments([typical](std::size_t) { return typical; });
-      lost_to_slow_ranks += seconds;
+      // What the estimator has found in all segments alike may be the same.
+      const double typical =
+          median_of(run.of(run.slow_ranks, group)) -
+          (of_group.continuous_seconds + of_group.speed_seconds) / static_cast<double>(run.size(group));
+      if (typical > 0.0) {
+        const double seconds = typical * static_cast<double>(run.size(group));
+        add_slow_ranks(of_group, run.size(group), seconds);
+        add_to_segments([typical](std::size_t) { return typical; });
+        lost_to_slow_ranks += seconds;
+      }
     }
     if (!run.surely_lost.empty()) {
       const Recorded lost = run.of(run.surely_lost, group);
@@ -54,16 +59,38 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
   interval.high = std::max(interval.high + lost_to_slow_ranks * run.slow_ranks_interval.high, all_excess);
 }
 
-double surely_needed_seconds(const JudgedDurations& run) {
-  if (!run.work_is_time || run.work.empty()) return 0.0;
+std::vector<double> surely_needed_seconds(const JudgedDurations& run) {
+  std::vector<double> seconds(run.groups(), 0.0);
+  const std::vector<float>& work = run.largest_work.empty() ? run.work : run.largest_work;
+  if (!run.work_is_time || work.empty()) return seconds;
   constexpr double seconds_of_work = 1e-9;  // CPU time is in ns
-  double seconds = 0.0;
   for (std::size_t group = 0; group < run.groups(); ++group) {
-    const Recorded work = run.of(run.work, group);
-    seconds +=
-        seconds_of_work * static_cast<double>(work.size()) * static_cast<double>(*std::ranges::min_element(work));
+    const Recorded of_group = run.of(work, group);
+    seconds[group] = seconds_of_work * static_cast<double>(of_group.size()) *
+                     static_cast<double>(*std::ranges::min_element(of_group));
   }
   return seconds;
+}
+
+void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std::span<const double> needed_seconds) {
+  const std::vector<double> seconds = run.seconds_of_groups();
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    GroupEstimate& of_group = estimate.groups[group];
+    const double most = std::max(0.0, seconds[group] - needed_seconds[group]);
+    if (!(of_group.excess_seconds > most)) continue;
+    const double share = most / of_group.excess_seconds;
+    const double too_much = of_group.excess_seconds - most;
+    for (double* part : {&of_group.excess_seconds, &of_group.continuous_seconds, &of_group.speed_seconds,
+                         &of_group.slow_ranks_seconds}) {
+      *part *= share;
+    }
+    of_group.baseline += too_much / static_cast<double>(run.size(group));
+    of_group.threshold += too_much / static_cast<double>(run.size(group));
+    if (estimate.excess.empty()) continue;
+    for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
+      estimate.excess[i] *= static_cast<float>(share);
+    }
+  }
 }
 
 }  // namespace halcyon

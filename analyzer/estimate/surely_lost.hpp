@@ -1,18 +1,24 @@
 // What the operating system saw a run lose, and what it surely did not lose, enters its estimate.
 #pragma once
 
+#include <span>
+#include <vector>
+
 #include "analyzer/estimate/estimate.hpp"
 #include "analyzer/estimate/judged_durations.hpp"
 
 namespace halcyon {
 
-/// Durations do not show what strikes all segments of a group alike. So what it typically lost to slow ranks is added to
-/// its excess, which is also at least what its segments lost to waits for a CPU. Each segment gets its part. The low end
-/// of the interval rises with them, and the high one contains the estimate.
+/// Durations do not show what strikes all segments of a group alike. So what it typically lost to slow ranks is added
+/// to its excess, which is also at least what its segments lost to waits for a CPU. Each segment gets its part. The low
+/// end of the interval rises with them, and the high one contains the estimate.
 void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run);
 
-/// The least work that a segment of each group did, for all its segments, in s: so long they take without any
-/// disturbance. 0 if work is not CPU time.
-double surely_needed_seconds(const JudgedDurations& run);
+/// (groups) The least work of a segment, on the rank that had most, for all segments of the group, in s: so long they
+/// take without any disturbance. 0 if work is not CPU time.
+std::vector<double> surely_needed_seconds(const JudgedDurations& run);
+
+/// No group has lost more than its time beyond what it needs.
+void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std::span<const double> needed_seconds);
 
 }  // namespace halcyon

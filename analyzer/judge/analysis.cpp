@@ -50,8 +50,11 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
         std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
   }
   // A slower machine takes more CPU time for the same work.
-  const double needed = (1.0 - perhaps_lost_share(probes)) * surely_needed_seconds(judged);
-  estimate.excess_seconds.high = std::min(estimate.excess_seconds.high, judged_seconds - needed);
+  std::vector<double> needed = surely_needed_seconds(judged);
+  for (double& seconds : needed) seconds *= 1.0 - perhaps_lost_share(probes);
+  const double all_needed = std::accumulate(needed.begin(), needed.end(), 0.0);
+  estimate.excess_seconds.high = std::min(estimate.excess_seconds.high, judged_seconds - all_needed);
+  if (!profile.known_runs) leave_what_is_needed(estimate, judged, needed);  // else these know how slow it was
 }
 
 double percent_of_run(double seconds, double run_time) { return 100.0 * std::clamp(seconds / run_time, 0.0, 1.0); }

@@ -274,11 +274,10 @@ std::optional<Cause> cause_among_peers(const DisturbedRun& run, const Analysis& 
       !is_cause(result.slow_ranks_percent / std::max(result.interference_percent, result.slow_ranks_percent))) {
     return std::nullopt;
   }
-  return run.cause("slow-rank",
-                   fmt::format("{} slow {}: {} took {:.2f} times as long as its peers for the same work",
-                               analysis.peers.slower.size() == 1 ? "one" : "some",
-                               analysis.peers.slower.size() == 1 ? "rank" : "ranks",
-                               run.profile.where_it_ran(slow->rank), slow->times));
+  return run.cause("slow-rank", fmt::format("{} slow {}: {} took {:.2f} times as long as its peers for the same work",
+                                            analysis.peers.slower.size() == 1 ? "one" : "some",
+                                            analysis.peers.slower.size() == 1 ? "rank" : "ranks",
+                                            run.profile.where_it_ran(slow->rank), slow->times));
 }
 
 // Computation took longer.

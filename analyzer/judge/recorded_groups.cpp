@@ -59,12 +59,20 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
       for (const std::uint32_t segment : members)
         work.push_back(static_cast<float>(compute.bins[compute.bin_of(segment)]));
     }
+    std::vector<float> largest_work;
+    if (!profile.largest_work.bins.empty()) {
+      const FeatureColumn& largest = profile.largest_work;
+      for (const std::uint32_t segment : members) {
+        largest_work.push_back(static_cast<float>(largest.bins[largest.bin_of(segment)]));
+      }
+    }
     if (grouping.speeds) {
       for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
     }
     const std::vector<float> durations = durations_of(profile, members);
     for (std::size_t i = 0; i < surely_lost.size(); ++i) surely_lost[i] = std::min(surely_lost[i], durations[i]);
-    add_group(run, {durations, beyond_usual, surely_lost, slow_ranks, work, calls_of(profile, members.front())});
+    add_group(run, {durations, beyond_usual, surely_lost, slow_ranks, work, largest_work,
+                    calls_of(profile, members.front())});
   }
   return run;
 }

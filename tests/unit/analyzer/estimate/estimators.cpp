@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "analyzer/estimate/baselines.hpp"
+#include "analyzer/estimate/surely_lost.hpp"
 #include "analyzer/statistics/durations.hpp"
 #include "analyzer/statistics/median.hpp"
 
@@ -103,6 +104,28 @@ TEST(Methods, GiveEachSegmentItsExcessOnlyIfAsked) {
     EXPECT_TRUE(few.excess.empty()) << method.name;
     EXPECT_EQ(few.groups.front().excess_seconds, all.groups.front().excess_seconds) << method.name;
   }
+}
+
+// One group of ten segments of 1 s each, in which a thread of one rank worked for 0.8 s.
+TEST(Needed, TimeIsNotLost) {
+  const std::vector<float> durations(10, 1.0F);
+  const std::vector<float> work(10, 0.3e9F);
+  const std::vector<float> largest_work(10, 0.8e9F);
+  JudgedDurations run{.run_time = 10.0, .work_is_time = true};
+  add_group(run, {.durations = durations, .work = work, .largest_work = largest_work});
+  const std::vector<double> needed = surely_needed_seconds(run);
+  ASSERT_EQ(needed.size(), 1u);
+  EXPECT_NEAR(needed.front(), 8.0, 1e-6);
+  RunEstimate estimate;
+  estimate.groups = {{.baseline = 0.5, .threshold = 0.6, .excess_seconds = 5.0, .continuous_seconds = 4.0}};
+  estimate.excess.assign(10, 0.5F);
+  leave_what_is_needed(estimate, run, needed);
+  EXPECT_NEAR(estimate.groups.front().excess_seconds, 2.0, 1e-6);
+  EXPECT_NEAR(estimate.groups.front().continuous_seconds, 1.6, 1e-6);
+  EXPECT_NEAR(estimate.groups.front().baseline, 0.8, 1e-6);
+  EXPECT_NEAR(static_cast<double>(estimate.excess.front()), 0.2, 1e-6);
+  run.work_is_time = false;  // a hardware counter does not tell how long work takes
+  EXPECT_EQ(surely_needed_seconds(run), std::vector<double>{0.0});
 }
 
 }  // namespace
