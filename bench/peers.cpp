@@ -1,8 +1,8 @@
 // What is said of ranks that are slow, or have more work, in runs with a known truth:
 //   peers laws [RUNS]         every mixture of both, RUNS (20) of each
-//   peers trace FILE...       runs of others: each line is `step rank seconds`, the time that a rank computed in a
-//   step;
-//                             `step - seconds` how long the step took
+//   peers trace FILE...       runs of others
+// A line of a trace is `step rank seconds`, the time that a rank computed in a step, or `step - seconds`, how long the
+// step took.
 // A law draws the computing time of each rank and segment, and what others took in a few of them. Each rank of a run is
 // recorded and merged like a real one.
 #include <algorithm>

@@ -3,11 +3,6 @@
 #include <algorithm>
 
 namespace halcyon {
-
-double continuous_of(double segments, double median, double baseline, double excess_seconds) {
-  return std::clamp(segments * (median - baseline), 0.0, std::max(0.0, excess_seconds));
-}
-
 namespace {
 
 void lower_baseline(GroupEstimate& group, std::size_t segments, double seconds) {
@@ -18,6 +13,10 @@ void lower_baseline(GroupEstimate& group, std::size_t segments, double seconds) 
 }
 
 }  // namespace
+
+double continuous_of(double segments, double median, double baseline, double excess_seconds) {
+  return std::clamp(segments * (median - baseline), 0.0, std::max(0.0, excess_seconds));
+}
 
 void add_slow_ranks(GroupEstimate& group, std::size_t segments, double seconds) {
   lower_baseline(group, segments, seconds);

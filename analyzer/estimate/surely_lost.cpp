@@ -5,16 +5,14 @@
 #include <vector>
 
 #include "analyzer/statistics/median.hpp"
+#include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
-
 namespace {
-
-double sum_of(Recorded values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
 double median_of(Recorded values) {
   std::vector<float> ascending(values.begin(), values.end());
-  std::ranges::sort(ascending);
+  sort_ascending(ascending);
   return median_of_ascending(ascending);
 }
 
@@ -45,7 +43,7 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
     }
     if (!run.surely_lost.empty()) {
       const Recorded lost = run.of(run.surely_lost, group);
-      const double seconds = sum_of(lost);
+      const double seconds = std::accumulate(lost.begin(), lost.end(), 0.0);
       lost_to_waits += seconds;
       if (const double more = seconds - of_group.excess_seconds; more > 0.0) {
         add_continuous(of_group, run.size(group), more);

@@ -9,6 +9,8 @@
 
 #include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/machine/probes.hpp"
+#include "analyzer/statistics/moments.hpp"
+#include "analyzer/statistics/sorting.hpp"
 #include "analyzer/statistics/student.hpp"
 #include "libprofile/format/beside_peers.hpp"
 
@@ -26,11 +28,6 @@ struct Sums {
   void add(std::size_t section, double own, double peers) {
     computing[section % RankSections::eighths] += own;
     at_peers[section % RankSections::eighths] += peers;
-  }
-  double seconds_beyond() const {
-    double seconds = 0.0;
-    for (std::size_t i = 0; i < computing.size(); ++i) seconds += computing[i] - at_peers[i];
-    return seconds;
   }
 };
 
@@ -50,10 +47,7 @@ std::optional<RankBehind> behind(std::uint32_t rank, const Sums& sums, double lo
   }
   if (ratios.size() < 2) return std::nullopt;
   const auto count = static_cast<double>(ratios.size());
-  double mean = 0.0;
-  for (const double ratio : ratios) mean += ratio / count;
-  double variance = 0.0;
-  for (const double ratio : ratios) variance += (ratio - mean) * (ratio - mean) / (count - 1.0);
+  const double variance = squares_about(ratios, mean_value(ratios)) / (count - 1.0);
   const double half = student_quantile_of_interval(interval_confidence, count - 1.0) * std::sqrt(variance / count);
   RankBehind result;
   result.rank = rank;
@@ -128,13 +122,13 @@ std::optional<double> probed_times(const Profile& profile, std::uint32_t rank) {
   const ProbeColumns& probe = profile.probes[index_of(Probe::registers)];
   std::optional<double> least;
   for (const std::vector<double>* best : {&probe.best_before, &probe.best_after}) {
-    if (best->size() != profile.rank_cpu.size() || best->size() != profile.rank_host.size()) continue;
+    if (best->size() != profile.rank_cpu.size()) continue;
     std::vector<double> others;
     for (std::size_t other = 0; other < best->size(); ++other) {
       if (profile.rank_cpu[other] == profile.rank_cpu[rank] && (*best)[other] > 0.0) others.push_back((*best)[other]);
     }
     if (others.size() < 2 || !((*best)[rank] > 0.0)) continue;
-    std::ranges::sort(others);
+    sort_ascending(others);
     const double times = (*best)[rank] / median_without(others, (*best)[rank]);
     least = std::min(times, least.value_or(times));
   }

@@ -24,6 +24,13 @@ std::vector<float> seconds_of(const std::vector<float>& column, std::span<const 
   return values;
 }
 
+std::vector<float> work_of_each(const FeatureColumn& work, std::span<const std::uint32_t> members) {
+  std::vector<float> values;
+  values.reserve(members.size());
+  for (const std::uint32_t segment : members) values.push_back(static_cast<float>(work.bins[work.bin_of(segment)]));
+  return values;
+}
+
 }  // namespace
 
 JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping, const PeerComparison& peers,
@@ -55,17 +62,9 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
     std::vector<float> slow_ranks;
     if (!lost_to_slow_ranks.empty()) slow_ranks = seconds_of(lost_to_slow_ranks, members);
     std::vector<float> work;
-    if (counts_work) {
-      for (const std::uint32_t segment : members)
-        work.push_back(static_cast<float>(compute.bins[compute.bin_of(segment)]));
-    }
+    if (counts_work) work = work_of_each(compute, members);
     std::vector<float> largest_work;
-    if (!profile.largest_work.bins.empty()) {
-      const FeatureColumn& largest = profile.largest_work;
-      for (const std::uint32_t segment : members) {
-        largest_work.push_back(static_cast<float>(largest.bins[largest.bin_of(segment)]));
-      }
-    }
+    if (!profile.largest_work.bins.empty()) largest_work = work_of_each(profile.largest_work, members);
     if (grouping.speeds) {
       for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
     }

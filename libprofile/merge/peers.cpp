@@ -64,6 +64,63 @@ void add_ranks(const std::vector<std::byte>& gathered, RankSections& columns) {
   }
 }
 
+// All segments in one place: where ranks end the same segment at different places.
+Sections of_one_place(std::uint64_t segments) { return {.places = {""}, .segments = segments}; }
+
+// The places at which a rank spent most time.
+Sections sections_of(const SiteSums& rank, std::uint64_t segments) {
+  std::vector<std::pair<double, std::string>> places;
+  for (std::size_t site = 0; site < rank.sites.size(); ++site) {
+    double seconds = 0.0;
+    for (const SectionSum& sum : rank.sums[site]) seconds += sum.computing + sum.waiting;
+    if (seconds > 0.0) places.emplace_back(-seconds, rank.sites[site]);
+  }
+  std::sort(places.begin(), places.end());
+  Sections sections{.places = {}, .segments = segments};
+  for (const auto& [seconds, place] : places) {
+    if (sections.places.size() + 1 < most_places) sections.places.push_back(place);
+  }
+  sections.places.emplace_back();
+  return sections;
+}
+
+// (sections) of one rank.
+std::vector<SectionSum> sums_by_section(const Sections& sections, const SiteSums& rank) {
+  std::vector<SectionSum> result(sections.count());
+  for (std::size_t site = 0; site < rank.sites.size(); ++site) {
+    const std::size_t first = sections.place_of(rank.sites[site]) * eighths;
+    for (std::size_t eighth = 0; eighth < eighths; ++eighth) {
+      SectionSum& sum = result[first + eighth];
+      sum.segments += rank.sums[site][eighth].segments;
+      sum.computing += rank.sums[site][eighth].computing;
+      sum.work += rank.sums[site][eighth].work;
+      sum.waiting += rank.sums[site][eighth].waiting;
+      sum.file_io += rank.sums[site][eighth].file_io;
+    }
+  }
+  return result;
+}
+
+BehindPeers behind_peers(const RankSections& sums) {
+  const std::size_t places = sums.count() / eighths;
+  const std::size_t count = sums.place.empty() ? 0 : sums.work.size() / eighths;  // ranks x places
+  std::vector<double> work(count);
+  std::vector<Lag> slower(count);
+  std::vector<Lag> more_work(count);
+  for_each_beside_peers(sums, [&](const BesidePeers& rank) {
+    const std::size_t at = rank.rank * places + rank.section / eighths;
+    work[at] += rank.work;
+    slower[at].add(rank.computing, rank.at_pace);
+    more_work[at].add(rank.computing, rank.with_work);
+  });
+  BehindPeers behind{.pace = std::vector<float>(count), .more_work = std::vector<float>(count)};
+  for (std::size_t at = 0; at < count; ++at) {
+    if (slower[at].is_behind()) behind.pace[at] = static_cast<float>(slower[at].at_peers() / work[at]);
+    if (more_work[at].is_behind()) behind.more_work[at] = static_cast<float>(more_work[at].share());
+  }
+  return behind;
+}
+
 // The root's places, for all ranks.
 Sections agreed(const Exchange& exchange, const SiteSums& own, std::uint64_t segments) {
   Packer packer;
@@ -129,60 +186,6 @@ SiteSums sums_by_site(const RankRecords& rank, std::uint64_t segments) {
     sum.work += work_of_slot[segment.slots[index_of(Feature::compute)]];
   }
   return result;
-}
-
-Sections of_one_place(std::uint64_t segments) { return {.places = {""}, .segments = segments}; }
-
-Sections sections_of(const SiteSums& rank, std::uint64_t segments) {
-  std::vector<std::pair<double, std::string>> places;
-  for (std::size_t site = 0; site < rank.sites.size(); ++site) {
-    double seconds = 0.0;
-    for (const SectionSum& sum : rank.sums[site]) seconds += sum.computing + sum.waiting;
-    if (seconds > 0.0) places.emplace_back(-seconds, rank.sites[site]);
-  }
-  std::sort(places.begin(), places.end());
-  Sections sections{.places = {}, .segments = segments};
-  for (const auto& [seconds, place] : places) {
-    if (sections.places.size() + 1 < most_places) sections.places.push_back(place);
-  }
-  sections.places.emplace_back();
-  return sections;
-}
-
-std::vector<SectionSum> sums_by_section(const Sections& sections, const SiteSums& rank) {
-  std::vector<SectionSum> result(sections.count());
-  for (std::size_t site = 0; site < rank.sites.size(); ++site) {
-    const std::size_t first = sections.place_of(rank.sites[site]) * eighths;
-    for (std::size_t eighth = 0; eighth < eighths; ++eighth) {
-      SectionSum& sum = result[first + eighth];
-      sum.segments += rank.sums[site][eighth].segments;
-      sum.computing += rank.sums[site][eighth].computing;
-      sum.work += rank.sums[site][eighth].work;
-      sum.waiting += rank.sums[site][eighth].waiting;
-      sum.file_io += rank.sums[site][eighth].file_io;
-    }
-  }
-  return result;
-}
-
-BehindPeers behind_peers(const RankSections& sums) {
-  const std::size_t places = sums.count() / eighths;
-  const std::size_t count = sums.place.empty() ? 0 : sums.work.size() / eighths;  // ranks x places
-  std::vector<double> work(count);
-  std::vector<Lag> slower(count);
-  std::vector<Lag> more_work(count);
-  for_each_beside_peers(sums, [&](const BesidePeers& rank) {
-    const std::size_t at = rank.rank * places + rank.section / eighths;
-    work[at] += rank.work;
-    slower[at].add(rank.computing, rank.at_pace);
-    more_work[at].add(rank.computing, rank.with_work);
-  });
-  BehindPeers behind{.pace = std::vector<float>(count), .more_work = std::vector<float>(count)};
-  for (std::size_t at = 0; at < count; ++at) {
-    if (slower[at].is_behind()) behind.pace[at] = static_cast<float>(slower[at].at_peers() / work[at]);
-    if (more_work[at].is_behind()) behind.more_work[at] = static_cast<float>(more_work[at].share());
-  }
-  return behind;
 }
 
 AvoidableTimes::AvoidableTimes(const Peers& peers, const std::vector<std::string>& sites)

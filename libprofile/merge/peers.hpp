@@ -44,14 +44,6 @@ struct SiteSums {
 };
 SiteSums sums_by_site(const RankRecords& rank, std::uint64_t segments);
 
-/// The places at which a rank spent most time.
-Sections sections_of(const SiteSums& rank, std::uint64_t segments);
-/// All segments in one place: where ranks end the same segment at different places.
-Sections of_one_place(std::uint64_t segments);
-
-/// (sections) of one rank.
-std::vector<SectionSum> sums_by_section(const Sections& sections, const SiteSums& rank);
-
 /// For each rank and place, how it could have been faster (format/beside_peers.hpp). 0 unless it was behind its peers
 /// in each eighth that has segments there, which must be four or more: by chance, one rank in 256 is behind in all
 /// eight.
@@ -59,7 +51,6 @@ struct BehindPeers {
   std::vector<float> pace;       // (ranks x places) of the peers, s for a unit of work
   std::vector<float> more_work;  // (ranks x places) share of its computing time, had it had their work
 };
-BehindPeers behind_peers(const RankSections& sums);
 
 /// What all ranks know when they merge their segments; nothing if there is but one.
 struct Peers {
