@@ -27,16 +27,16 @@ endfunction()
 
 get_target_property(includes MPI::MPI_C INTERFACE_INCLUDE_DIRECTORIES)
 halcyon_interface(OPENMPI INCLUDES ${includes})
-halcyon_library_for(openmpi OPENMPI SETS 3,posix mpix)
-halcyon_library_for(openmpi5 OPENMPI SUFFIX -openmpi5 SETS 3,posix 4)
+halcyon_library_for(openmpi OPENMPI SETS 3,device,posix mpix)
+halcyon_library_for(openmpi5 OPENMPI SUFFIX -openmpi5 SETS 3,device,posix 4)
 
 find_path(HALCYON_MPICH_INCLUDE_DIR mpi.h NO_DEFAULT_PATH
   PATHS /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}/mpich /usr/include/mpich
   DOC "Where MPICH's mpi.h is; without it there are no libraries for MPICH")
 if(HALCYON_MPICH_INCLUDE_DIR)
   halcyon_interface(MPICH INCLUDES ${HALCYON_MPICH_INCLUDE_DIR})
-  halcyon_library_for(mpich MPICH SUFFIX -mpich SETS 3,4,large,posix)
-  halcyon_library_for(mpich5 MPICH SUFFIX -mpich5 SETS 3,4,large,posix 4.1,large)
+  halcyon_library_for(mpich MPICH SUFFIX -mpich SETS 3,4,large,device,posix)
+  halcyon_library_for(mpich5 MPICH SUFFIX -mpich5 SETS 3,4,large,device,posix 4.1,large)
 else()
   message(STATUS "MPICH was not found (HALCYON_MPICH_INCLUDE_DIR): no libraries for it, and no tests with it")
 endif()
@@ -44,4 +44,4 @@ endif()
 set(HALCYON_ABI_PROTOTYPES ${PROJECT_BINARY_DIR}/standard_abi/mpi_prototypes.h)
 halcyon_interface(ABI INCLUDES
   ${PROJECT_SOURCE_DIR}/libprofile/interpose/standard_abi ${PROJECT_BINARY_DIR}/standard_abi)
-halcyon_library_for(abi ABI SUFFIX -abi SETS 3,4,4.1,large,posix)
+halcyon_library_for(abi ABI SUFFIX -abi SETS 3,4,4.1,large,device,posix)

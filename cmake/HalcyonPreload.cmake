@@ -12,6 +12,7 @@ function(halcyon_generate what function_set output)
   add_custom_command(OUTPUT ${output}
     COMMAND ${HALCYON_PYTHON} ${HALCYON_INTERPOSE}/generate.py ${what} ${function_set} ${output}
     DEPENDS ${HALCYON_INTERPOSE}/generate.py ${HALCYON_INTERPOSE}/mpi.table ${HALCYON_INTERPOSE}/posix.table
+      ${HALCYON_INTERPOSE}/device.table
     VERBATIM)
 endfunction()
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/standard_abi)

@@ -66,6 +66,7 @@ unsigned class_bit(CallClass call_class) {
     case CallClass::mpiio: return inject_mpiio;
     case CallClass::posixio: return inject_posixio;
     case CallClass::management:
+    case CallClass::device:
     case CallClass::poll:
     case CallClass::local: break;
   }

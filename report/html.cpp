@@ -186,6 +186,7 @@ std::string lost_section(const RunOnPage& run) {
   }
   std::string kinds;
   for (const ExcessKind kind : largest_first(breakdown.kinds)) {
+    if (breakdown.kinds[static_cast<std::size_t>(kind)] == 0.0) continue;
     kinds += share_row(std::string(words_of(kind)), breakdown.kinds[static_cast<std::size_t>(kind)], total);
   }
   std::string tables = share_table("by kind of operation", kinds);

@@ -289,6 +289,7 @@ const std::vector<RunField>& run_fields() {
          return ordered_json{{"computation", shares->computing},
                              {"mpi", shares->in_mpi},
                              {"file_io", shares->in_files},
+                             {"device", shares->on_devices},
                              {"asleep", shares->asleep},
                              {"file_bytes_per_second", seconds > 0.0 ? ordered_json(bytes / seconds) : ordered_json()}};
        },

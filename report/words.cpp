@@ -163,9 +163,10 @@ std::string_view words_of(ExcessKind kind) {
     case ExcessKind::computation: return "computation";
     case ExcessKind::point_to_point: return "point-to-point";
     case ExcessKind::collective: return "collective";
-    case ExcessKind::file_io: break;
+    case ExcessKind::file_io: return "file I/O";
+    case ExcessKind::device: break;
   }
-  return "file I/O";
+  return "device";
 }
 
 std::string suspension_words(const Profile& profile) {
@@ -289,6 +290,7 @@ std::string time_shares_words(const Profile& profile) {
   std::string words =
       fmt::format("computation {:.1f} %, MPI {:.1f} %, files {:.1f} %, asleep {:.1f} %", 100.0 * shares->computing,
                   100.0 * shares->in_mpi, 100.0 * shares->in_files, 100.0 * shares->asleep);
+  if (shares->on_devices > 0.0) words += fmt::format(", devices {:.1f} %", 100.0 * shares->on_devices);
   const std::uint64_t bytes = bytes_of_files(profile);
   if (bytes > 0 && shares->file_seconds > 0.0) {
     const double rate = static_cast<double>(bytes) / shares->file_seconds;

@@ -115,8 +115,10 @@ bool change_for_sure(const Durations& durations, const Blocks& blocks, double mo
   const double variation = (levels - levels.mean()).square().sum();
   const boost::math::chi_squared law(static_cast<double>(count - 1));
   const Durations spreads = spreads_of(durations, count);
-  const double normal =
-      variation / std::max(sampling_variance(spreads, durations.size()), std::numeric_limits<double>::min());
+  // Without any jitter, levels that differ at all do so for sure.
+  using Limits = std::numeric_limits<double>;
+  const double sampling = std::max(sampling_variance(spreads, durations.size()), Limits::min());
+  const double normal = std::min(variation / sampling, Limits::max());
   if (boost::math::cdf(boost::math::complement(law, normal)) > significance_of_drift) return false;
 
   const double middle = 0.5 * (lowest_of(levels) + levels.maxCoeff());

@@ -145,9 +145,12 @@ Grouping group_by_signature(const Profile& profile) { return group_by(profile, n
 
 Grouping group_segments(const Profile& profile) {
   const Grouping by_signature = group_by_signature(profile);
-  const FeatureColumn& work = explaining_work(profile, by_signature.all_members());
+  const FeatureColumn& counted = explaining_work(profile, by_signature.all_members());
+  const std::optional<FeatureColumn> with_devices = work_with_devices(profile, counted);
+  const FeatureColumn& work = with_devices ? *with_devices : counted;
   Grouping grouping = group_by(profile, &work);
-  if (&work == &profile.largest_work) grouping.work = work;
+  grouping.work_has_devices = with_devices.has_value();
+  if (with_devices || &work == &profile.largest_work) grouping.work = work;
   if (profile.counter != "cpu" || work.index.empty()) {
     grouping.speeds = find_speeds(comparable_by_work(profile, grouping), most_slower);
     return grouping;
@@ -170,6 +173,7 @@ Grouping group_segments(const Profile& profile) {
     FeatureColumn corrected = at_full_speed(work, *speeds, slower);
     grouping = group_by(profile, &corrected);
     grouping.work = std::move(corrected);
+    grouping.work_has_devices = with_devices.has_value();
   }
   grouping.speeds = std::move(speeds);
   return grouping;

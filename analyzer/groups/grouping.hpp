@@ -28,9 +28,10 @@ struct Grouping {
   std::optional<Speeds> speeds;           // of the machine, if it had more than one
   // s that a slower machine or other work may have cost: durations changed once, and CPU time follows both.
   double perhaps_slow_seconds = 0.0;
-  // The work of segments, if it is not the compute feature: that of the rank with the most of it (work_model.hpp),
-  // or at the machine's full speed, if CPU time followed the speed. Else empty.
+  // The work of segments, if it is not the compute feature: that of the rank with the most of it, with the usual time
+  // of devices (work_model.hpp), or at the machine's full speed, if CPU time followed the speed. Else empty.
   FeatureColumn work;
+  bool work_has_devices = false;  // their usual time is in it
 
   std::span<const std::uint32_t> members(std::uint32_t group) const {
     return std::span(by_group).subspan(begin[group], begin[group + 1] - begin[group]);

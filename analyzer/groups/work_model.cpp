@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/statistics/parabola.hpp"
+#include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
 namespace {
@@ -17,7 +20,7 @@ constexpr std::ptrdiff_t most_bins = 32;
 constexpr double least_explained_by_work = 0.5;  // of the variance between bins
 constexpr double significance_of_work = 1e-3;
 constexpr double least_spread = 0.002;       // of the work between the first and the last bin
-constexpr double steepest_end = 1.5;         // of the logarithms, beyond the first and the last bin
+constexpr double steepest = 1.5;             // of the logarithms: between the ends, and beyond
 constexpr Eigen::Index most_sorted = 30000;  // segments: a baseline needs no more of them
 // With ranks that do the same work, both explain alike, but for chance.
 constexpr double much_less = 0.5;
@@ -28,12 +31,15 @@ class WorkModel {
   WorkModel(const Parabola& parabola, double centre, double first, double last)
       : parabola_(parabola), centre_(centre), first_(first), last_(last) {}
 
+  bool is_too_steep() const {
+    return std::log(factor_at(std::exp(last_)) / factor_at(std::exp(first_))) > steepest * (last_ - first_);
+  }
   double factor_at(double work) const {
     const double x = std::log(work);
     const double inside = std::clamp(x, first_, last_);
     const double place = inside - centre_;
     const auto& c = parabola_.coefficients;
-    const double slope = std::clamp(c[1] + 2.0 * c[2] * place, 0.0, steepest_end);
+    const double slope = std::clamp(c[1] + 2.0 * c[2] * place, 0.0, steepest);
     return std::exp(c[0] + place * (c[1] + c[2] * place) + slope * (x - inside));
   }
 
@@ -118,6 +124,7 @@ std::optional<Durations> work_factors(const Durations& durations, const Duration
   if (!parabola.is_significant(x.size(), significance_of_work)) return std::nullopt;
 
   const WorkModel model(parabola, centre, middles.front(), middles.back());
+  if (model.is_too_steep()) return std::nullopt;
   const Durations factors = work.unaryExpr([&model](double amount) { return model.factor_at(amount); });
   return factors / factors.mean();
 }
@@ -134,6 +141,29 @@ const FeatureColumn& explaining_work(const Profile& profile, std::span<const std
   const double with_median = spread_at_equal_work(profile, kinds, median_work);
   const double with_largest = spread_at_equal_work(profile, kinds, profile.largest_work);
   return with_largest < much_less * with_median ? profile.largest_work : median_work;
+}
+
+std::optional<FeatureColumn> work_with_devices(const Profile& profile, const FeatureColumn& work) {
+  const std::vector<float>& on_device = profile.last_rank_times[static_cast<std::size_t>(TimeKind::device)];
+  const bool uses_devices = std::ranges::any_of(on_device, [](float seconds) { return seconds > 0.0F; });
+  if (profile.counter != "cpu" || !uses_devices) return std::nullopt;
+  const FeatureColumn& items = profile.features[index_of(Feature::device_items)];
+  std::vector<std::vector<float>> times(items.bins.size());
+  for (std::size_t i = 0; i < on_device.size(); ++i) times[items.bin_of(i)].push_back(on_device[i]);
+  std::vector<double> usual;  // ns
+  for (std::vector<float>& of_bin : times) {
+    if (!of_bin.empty()) sort_ascending(of_bin);
+    usual.push_back(of_bin.empty() ? 0.0 : 1e9 * static_cast<double>(of_bin[of_bin.size() / 4]));
+  }
+  FeatureColumn result{.reduced = work.reduced};
+  std::map<std::pair<std::uint16_t, std::uint16_t>, std::size_t> bins;  // of work and items
+  for (std::size_t i = 0; i < on_device.size(); ++i) {
+    const auto [known, is_new] = bins.try_emplace({work.bin_of(i), items.bin_of(i)}, result.bins.size());
+    if (known->second > std::numeric_limits<std::uint16_t>::max()) return std::nullopt;
+    if (is_new) result.bins.push_back(work.bins[work.bin_of(i)] + usual[items.bin_of(i)]);
+    result.index.push_back(static_cast<std::uint16_t>(known->second));
+  }
+  return result;
 }
 
 }  // namespace halcyon

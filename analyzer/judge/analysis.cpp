@@ -49,9 +49,14 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
     estimate.excess_seconds.high =
         std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
   }
-  // A slower machine takes more CPU time for the same work.
+  const double hidden = most_side_by_side(profile);
+  estimate.excess_seconds.low = std::max(0.0, estimate.excess_seconds.low - hidden);
+  estimate.excess_seconds.high += hidden;
+  // A slower machine takes more CPU time for the same work, and some of the work was done beside that of another
+  // thread.
   std::vector<double> needed = surely_needed_seconds(judged);
-  for (double& seconds : needed) seconds *= 1.0 - perhaps_lost_share(probes);
+  const double beside = std::min(1.0, hidden / judged_seconds);
+  for (double& seconds : needed) seconds *= (1.0 - perhaps_lost_share(probes)) * (1.0 - beside);
   const double all_needed = std::accumulate(needed.begin(), needed.end(), 0.0);
   estimate.excess_seconds.high = std::min(estimate.excess_seconds.high, judged_seconds - all_needed);
   if (!profile.known_runs) leave_what_is_needed(estimate, judged, needed);  // else these know how slow it was
@@ -97,10 +102,12 @@ void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std
 
 // What the program may have done by itself: nobody from outside is known to have put a rank to sleep, and durations do
 // not tell whether a thread spun for a delayed one or had more to do, nor, by CPU time, whether the machine was slower
-// for a while or the program did more work.
+// for a while or the program did more work. What a device does is not seen: a kernel may go round its loops as often as
+// its data say.
 Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, double speed_percent) {
   Undecided undecided{.slept_seconds = own_waiting_seconds(profile, breakdown),
-                      .spun_seconds = most_work_beyond_least(profile)};
+                      .spun_seconds = most_work_beyond_least(profile),
+                      .device_seconds = std::max(0.0, breakdown.kinds[static_cast<std::size_t>(ExcessKind::device)])};
   if (profile.counter == "cpu") undecided.slower_seconds = 0.01 * speed_percent * profile.run_time_seconds;
   return undecided;
 }

@@ -29,6 +29,7 @@ ExcessKind kind_of(std::size_t part) {
     case TimeKind::collective:
     case TimeKind::boundary: return ExcessKind::collective;
     case TimeKind::file_io: return ExcessKind::file_io;
+    case TimeKind::device: return ExcessKind::device;
   }
   return ExcessKind::computation;
 }

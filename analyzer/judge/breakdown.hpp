@@ -15,9 +15,9 @@
 namespace halcyon {
 
 /// What a rank was doing when it lost time. The boundary counts as a collective.
-enum class ExcessKind : std::uint8_t { computation, point_to_point, collective, file_io };
-inline constexpr std::array<std::string_view, 4> excess_kind_names{"computation", "point_to_point", "collective",
-                                                                   "file_io"};
+enum class ExcessKind : std::uint8_t { computation, point_to_point, collective, file_io, device };
+inline constexpr std::array<std::string_view, 5> excess_kind_names{"computation", "point_to_point", "collective",
+                                                                   "file_io", "device"};
 inline constexpr std::size_t excess_kind_count = excess_kind_names.size();
 using SecondsByKind = std::array<double, excess_kind_count>;
 

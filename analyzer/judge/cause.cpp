@@ -33,7 +33,7 @@ constexpr double least_share_of_memory_pressure = 0.25;
 // Among fewer ranks, one has most of the excess by chance.
 constexpr int fewest_ranks_to_single_one_out = 3;
 
-constexpr std::array<CauseInfo, 16> infos{{
+constexpr std::array<CauseInfo, 17> infos{{
     {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
     {"more-threads-than-cores",
      "Give each rank a core for each of its threads (mpirun --map-by slot:PE=THREADS, srun --cpus-per-task), or set "
@@ -45,6 +45,9 @@ constexpr std::array<CauseInfo, 16> infos{{
      "Use fewer ranks per host or a smaller case, and check what else fills the memory (free, top)."},
     {"file-io",
      "Check who else used the file system at that time. Write less often or to a local disk, or measure again later."},
+    {"device",
+     "Find out who else used the devices and at which clock rate they ran (nvidia-smi, rocm-smi, xpu-smi), and whether "
+     "the kernels of these steps had more to do."},
     {"start-up", "Exclude the start from what you measure, or run longer."},
     {"network",
      "Check what other jobs sent over the network, and whether a link is slow. Measure again on neighbouring hosts."},
@@ -64,8 +67,8 @@ constexpr std::array<CauseInfo, 16> infos{{
     {"own-variation",
      "The cause is not outside the program: compare runs of the same input, and quote the mean of several."},
     {"own-waiting",
-     "Find out what the program waits for: locks, sleeps, mapped files, a GPU. If others share it, measure again "
-     "when it is free."},
+     "Find out what the program waits for: locks, sleeps, mapped files. If others share it, measure again when it is "
+     "free."},
     {"unclear", "See where the time went, and compare with a run on an idle host (halcyon compare)."},
 }};
 
@@ -283,8 +286,10 @@ std::optional<Cause> cause_among_peers(const DisturbedRun& run, const Analysis& 
 // Computation took longer.
 Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, const Analysis& analysis) {
   if (is_cause(run.shares.blocked)) {
-    return run.cause("own-waiting", fmt::format("{} slept or waited outside MPI and file calls for {} of the lost time",
-                                                run.of_whom, percent(run.shares.blocked)));
+    return run.cause("own-waiting",
+                     fmt::format("{} slept or waited outside calls of MPI, files and devices for {} of the lost "
+                                 "time",
+                                 run.of_whom, percent(run.shares.blocked)));
   }
   if (is_cause(run.shares.most_waiting) && run.shares.off_cpu >= least_share_off_cpu) {
     return cause_of_waits_for_cpu(run, "up to " + percent(run.shares.most_waiting));
@@ -343,6 +348,10 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
     return run.cause("file-io", fmt::format("slow file I/O of {}: {} of the lost time was in file calls", run.of_whom,
                                             percent(in_files)));
   }
+  if (const double on_devices = run.shares.of(ExcessKind::device); is_cause(on_devices)) {
+    return run.cause("device", fmt::format("{} waited longer for devices: {} of the lost time was in calls of them",
+                                           run.of_whom, percent(on_devices)));
+  }
   const double in_communication = run.shares.of_communication();
   const double in_computation = run.shares.of(ExcessKind::computation);
   if (run.pattern.kind == TimePattern::Kind::start) {
@@ -353,10 +362,10 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
   if (is_cause(in_communication)) return cause_in_communication(run);
   if (is_cause(in_computation)) return cause_in_computation(run, grouping, analysis);
   return run.cause(
-      "unclear",
-      fmt::format("no single cause: {} of the lost time was in computation, {} in communication, "
-                  "{} in file I/O",
-                  percent(in_computation), percent(in_communication), percent(run.shares.of(ExcessKind::file_io))));
+      "unclear", fmt::format("no single cause: {} of the lost time was in computation, {} in communication, "
+                             "{} in file I/O, {} on devices",
+                             percent(in_computation), percent(in_communication),
+                             percent(run.shares.of(ExcessKind::file_io)), percent(run.shares.of(ExcessKind::device))));
 }
 
 }  // namespace halcyon

@@ -82,6 +82,10 @@ double most_work_beyond_least(const Profile& profile) {
   return largest_known(profile.evidence[index_of(Evidence::work_beyond_least)]);
 }
 
+double most_side_by_side(const Profile& profile) {
+  return largest_known(profile.evidence[index_of(Evidence::side_by_side)]);
+}
+
 double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
   const std::vector<double>& waits = profile.evidence[index_of(Evidence::cpu_wait)];
   double seconds = 0.0;

@@ -15,8 +15,9 @@ struct Undecided {
   double slept_seconds = 0.0;   // own_waiting_seconds()
   double spun_seconds = 0.0;    // most_work_beyond_least()
   double slower_seconds = 0.0;  // computation was slower for a while, by CPU time
+  double device_seconds = 0.0;  // in calls of devices
 
-  double seconds() const { return slept_seconds + spun_seconds + slower_seconds; }
+  double seconds() const { return slept_seconds + spun_seconds + slower_seconds + device_seconds; }
 };
 
 /// On any host. Uses the cores to which ranks were bound.
@@ -42,6 +43,9 @@ double longest_wait_for_cpu(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
 /// most, in s: they spun for a delayed thread, or their own work was more.
 double most_work_beyond_least(const Profile& profile);
+/// By how much the threads of a rank that ended segments at the same time were busy beyond these, on the rank where
+/// this is most, in s: a segment of one hides so much of the delays of another.
+double most_side_by_side(const Profile& profile);
 /// How long the ranks that held the others up slept or waited in their computation at least, beyond the usual and not
 /// for a CPU, in s. 0 if the kernel does not say for what they waited.
 double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown);

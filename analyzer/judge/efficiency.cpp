@@ -58,13 +58,14 @@ std::optional<TimeShares> time_shares(const Profile& profile) {
   }
   TimeShares shares{.computing = sum_of(sections.computing),
                     .in_mpi = sum_of(sections.waiting),
-                    .in_files = sum_of(sections.file_io)};
-  const double told = shares.computing + shares.in_mpi + shares.in_files;
+                    .in_files = sum_of(sections.file_io),
+                    .on_devices = sum_of(sections.device)};
+  const double told = shares.computing + shares.in_mpi + shares.in_files + shares.on_devices;
   const double all = std::max(told, known_ranks * length_of(profile.duration));
   if (!(all > 0.0)) return std::nullopt;
   shares.file_seconds = shares.in_files;
   shares.asleep = (all - told) / all;
-  for (double* share : {&shares.computing, &shares.in_mpi, &shares.in_files}) *share /= all;
+  for (double* share : {&shares.computing, &shares.in_mpi, &shares.in_files, &shares.on_devices}) *share /= all;
   return shares;
 }
 

@@ -28,7 +28,8 @@ struct TimeShares {
   double computing = 0.0;  // or ready for a CPU
   double in_mpi = 0.0;
   double in_files = 0.0;
-  double asleep = 0.0;        // outside of both
+  double on_devices = 0.0;    // in calls of their libraries: mostly waiting for them
+  double asleep = 0.0;        // outside of all these
   double file_seconds = 0.0;  // of all ranks: in_files of their time
 };
 /// Read from files and written to them, by all ranks.

@@ -63,8 +63,13 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
     if (!lost_to_slow_ranks.empty()) slow_ranks = seconds_of(lost_to_slow_ranks, members);
     std::vector<float> work;
     if (counts_work) work = work_of_each(compute, members);
+    // What a device took may have been disturbed, and is not needed for sure.
+    const bool has_one_rank = profile.largest_work.bins.empty();
+    const FeatureColumn& counted = profile.features[index_of(Feature::compute)];
     std::vector<float> largest_work;
-    if (!profile.largest_work.bins.empty()) largest_work = work_of_each(profile.largest_work, members);
+    if (!has_one_rank || grouping.work_has_devices) {
+      largest_work = work_of_each(has_one_rank ? counted : profile.largest_work, members);
+    }
     if (grouping.speeds) {
       for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
     }

@@ -115,9 +115,10 @@ void warn_of_own_doing(Analysis& analysis) {
     if (seconds > least_share * analysis.undecided.seconds())
       parts.push_back(fmt::format("{:.2g} s {}", seconds, what));
   };
-  add(analysis.undecided.slept_seconds, "the ranks slept or waited outside MPI and file calls");
+  add(analysis.undecided.slept_seconds, "the ranks slept or waited outside calls of MPI, files and devices");
   add(analysis.undecided.spun_seconds, "the threads that call MPI used the CPU longer than other busy threads");
   add(analysis.undecided.slower_seconds, "computation was slower, or there was more of it");
+  add(analysis.undecided.device_seconds, "devices took longer, or had more to do");
   warn(analysis, "perhaps-own",
        fmt::format("what was lost may be the program's own doing: for {}", fmt::join(parts, ", and for ")));
 }

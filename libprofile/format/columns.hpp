@@ -253,6 +253,9 @@ void for_each_measure_column(P& profile, Visit&& visit) {
   visit(MeasureColumn{"last_rank_file_io", Measure::file_io, of_last_rank, 1,
                       "time in file_io calls of the rank that held the others up"},
         profile.last_rank_times[3]);
+  visit(MeasureColumn{"last_rank_device", Measure::device, of_last_rank, 8,
+                      "time in calls of devices of the rank that held the others up"},
+        profile.last_rank_times[4]);
   visit(
       MeasureColumn{"last_rank_off_cpu", Measure::off_cpu, of_last_rank, 2,
                     "time in which the rank that held the others up was not on a CPU, as far as it shows in stretches "
@@ -370,20 +373,22 @@ void for_each_section_column(S& sections, Visit&& visit) {
                               "one place ended: this call site, or none of the others",
                .since = 7},
         sections.place);
-  const auto of_rank = [&](std::string_view name, std::string_view units, std::string_view description, auto& values) {
+  const auto of_rank = [&](std::string_view name, std::string_view units, std::string_view description, auto& values,
+                           int since = 7) {
     visit(Column{.name = std::string(name),
                  .over = std::string(over_ranks_and_sections),
                  .units = std::string(units),
                  .description = std::string(description) + ", in each section; those of rank 0 first",
-                 .since = 7,
+                 .since = since,
                  .values = Values::of_segment_or_unknown},
           values);
   };
-  of_rank("rank_computing", "s", "time of the rank outside MPI and file calls, on a CPU or ready for one",
+  of_rank("rank_computing", "s", "time of the rank outside calls of MPI, files and devices, on a CPU or ready for one",
           sections.computing);
   of_rank("rank_work", "1", "computation of the rank, in units of the counter", sections.work);
   of_rank("rank_waiting", "s", "time of the rank in calls of MPI", sections.waiting);
   of_rank("rank_file_io", "s", "time of the rank in calls of files", sections.file_io);
+  of_rank("rank_device", "s", "time of the rank in calls of devices", sections.device, 8);
 }
 
 /// The tables that columns over segments point into; each has its own dimension. `visit(column, values)`.

@@ -29,6 +29,7 @@ enum class Evidence : std::uint8_t {
   own_cpus,
   work_beyond_least,
   mpi_time,
+  side_by_side,
 };
 
 struct EvidenceInfo {
@@ -41,7 +42,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 17> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 18> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -67,6 +68,10 @@ inline constexpr std::array<EvidenceInfo, 17> evidence_infos{{
      "CPU time of the threads that ended segments beyond the least of the busy threads: they spun, or did more", true,
      5},
     {Evidence::mpi_time, false, "mpi_time", "s", "time in calls of MPI of the threads that ended segments", true, 6},
+    {Evidence::side_by_side, false, "side_by_side", "s",
+     "time by which threads that ended segments at the same time, on communicators of their own, were busy beyond the "
+     "segments' durations",
+     true, 8},
 }};
 static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 

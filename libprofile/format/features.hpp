@@ -30,6 +30,9 @@ enum class Feature : std::uint8_t {
   rma_bytes,
   bytes_read,
   bytes_written,
+  device_launches,
+  device_items,
+  device_bytes,
 };
 
 /// How a feature is compared: work and volumes by relative distance, counts exactly.
@@ -44,8 +47,9 @@ struct FeatureInfo {
   int since = 1;  // schema version; older profiles lack its columns
 };
 
-inline constexpr std::array<FeatureInfo, 19> features{{
-    {Feature::compute, FeatureKind::work, "compute", "1", "work outside MPI and file I/O, in units of the counter"},
+inline constexpr std::array<FeatureInfo, 22> features{{
+    {Feature::compute, FeatureKind::work, "compute", "1",
+     "work outside calls of MPI, files and devices, in units of the counter"},
     {Feature::sends_blocking, FeatureKind::count, "sends_blocking", "1", "blocking sends"},
     {Feature::sends_nonblocking, FeatureKind::count, "sends_nonblocking", "1",
      "non-blocking and started persistent sends"},
@@ -67,6 +71,10 @@ inline constexpr std::array<FeatureInfo, 19> features{{
     {Feature::rma_bytes, FeatureKind::volume, "rma_bytes", "B", "bytes in one-sided operations"},
     {Feature::bytes_read, FeatureKind::volume, "bytes_read", "B", "bytes read from files"},
     {Feature::bytes_written, FeatureKind::volume, "bytes_written", "B", "bytes written to files"},
+    {Feature::device_launches, FeatureKind::count, "device_launches", "1",
+     "kernels and graphs given to devices (OpenCL, CUDA, HIP)", 8},
+    {Feature::device_items, FeatureKind::volume, "device_items", "1", "work items of these kernels", 8},
+    {Feature::device_bytes, FeatureKind::volume, "device_bytes", "B", "bytes moved to, from and within devices", 8},
 }};
 static_assert(in_order(features, &FeatureInfo::feature));
 

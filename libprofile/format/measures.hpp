@@ -20,6 +20,7 @@ enum class Measure : std::uint8_t {
   collective,
   boundary,
   file_io,
+  device,
   injected_requested,
   injected_actual,
 };
@@ -42,15 +43,16 @@ struct MeasureInfo {
 };
 
 /// Rows in messages and blocks in parts follow this order. The shares of a segment fill words of 64 bits.
-inline constexpr std::array<MeasureInfo, 10> measures{{
+inline constexpr std::array<MeasureInfo, 11> measures{{
     {Measure::duration, Kept::whole},
-    {Measure::off_cpu, Kept::share, 10},      // overlaps with the kinds of time below
-    {Measure::cpu_wait, Kept::share, 9},      // the part of that in which the thread was ready to run
-    {Measure::beyond_usual, Kept::share, 9},  // overlaps, too: time of calls beyond the usual
-    {Measure::point_to_point, Kept::share, 9},
-    {Measure::collective, Kept::share, 9},
-    {Measure::boundary, Kept::share, 9},
-    {Measure::file_io, Kept::share, 9},
+    {Measure::off_cpu, Kept::share, 8},       // overlaps with the kinds of time below
+    {Measure::cpu_wait, Kept::share, 8},      // the part of that in which the thread was ready to run
+    {Measure::beyond_usual, Kept::share, 8},  // overlaps, too: time of calls beyond the usual
+    {Measure::point_to_point, Kept::share, 8},
+    {Measure::collective, Kept::share, 8},
+    {Measure::boundary, Kept::share, 8},
+    {Measure::file_io, Kept::share, 8},
+    {Measure::device, Kept::share, 8},
     {Measure::injected_requested, Kept::with_intm, 0, MeasuredIn::nanoseconds},
     {Measure::injected_actual, Kept::with_intm, 0, MeasuredIn::nanoseconds},
 }};
@@ -64,7 +66,8 @@ constexpr Measure measure_of(TimeKind kind) {
 }
 static_assert(measure_of(TimeKind::point_to_point) == Measure::point_to_point &&
               measure_of(TimeKind::collective) == Measure::collective &&
-              measure_of(TimeKind::boundary) == Measure::boundary && measure_of(TimeKind::file_io) == Measure::file_io);
+              measure_of(TimeKind::boundary) == Measure::boundary &&
+              measure_of(TimeKind::file_io) == Measure::file_io && measure_of(TimeKind::device) == Measure::device);
 
 /// One value per measure, by index_of().
 template <class T>

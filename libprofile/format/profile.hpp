@@ -17,7 +17,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 7;
+inline constexpr int newest_schema_version = 8;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -87,6 +87,7 @@ struct RankSections {
   std::vector<float> work;       // of the compute feature
   std::vector<float> waiting;    // s in calls of MPI
   std::vector<float> file_io;    // s in calls of files
+  std::vector<float> device;     // s in calls of devices; 0 in older profiles
 
   std::size_t count() const { return place.size(); }
 };

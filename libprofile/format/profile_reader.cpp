@@ -182,6 +182,20 @@ class Reader {
 };
 
 // Columns that mean something only together.
+// Recorders before schema version 8 saw no devices.
+void fill_what_devices_did(Profile& profile) {
+  const auto ranks = static_cast<std::size_t>(profile.ranks);
+  const auto fill = [](auto& values, std::size_t count) {
+    if (values.empty()) values.resize(count);
+  };
+  for (const Feature feature : {Feature::device_launches, Feature::device_items, Feature::device_bytes}) {
+    fill(profile.features[index_of(feature)].bins, profile.segments > 0 ? 1 : 0);
+    fill(profile.totals[index_of(feature)], ranks);
+  }
+  fill(profile.last_rank_times[static_cast<std::size_t>(TimeKind::device)], profile.segments);
+  fill(profile.sections.device, ranks * profile.sections.count());
+}
+
 void check_sets_of_columns(Reader& reader, const Profile& profile) {
   const FixedWorkTimes& before = profile.background_before;
   const FixedWorkTimes& after = profile.background_after;
@@ -195,7 +209,8 @@ void check_sets_of_columns(Reader& reader, const Profile& profile) {
   }
   const RankSections& sections = profile.sections;
   const std::size_t of_ranks = static_cast<std::size_t>(profile.ranks) * sections.count();
-  for (const std::vector<float>* values : {&sections.computing, &sections.work, &sections.waiting, &sections.file_io}) {
+  for (const std::vector<float>* values :
+       {&sections.computing, &sections.work, &sections.waiting, &sections.file_io, &sections.device}) {
     if (values->size() != of_ranks || sections.count() % RankSections::eighths != 0) {
       reader.refuse("column section_place does not fit to those of ranks and sections");
     }
@@ -249,6 +264,7 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   reader.size(over_segments, profile.segments);
   reader.size(over_ranks, static_cast<std::uint64_t>(profile.ranks));
   for_each_column(profile, reader);
+  fill_what_devices_did(profile);
   check_sets_of_columns(reader, profile);
   if (reader.failure()) return *reader.failure();
   // Earlier recorders wrote "unknown".

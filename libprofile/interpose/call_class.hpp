@@ -1,10 +1,10 @@
-// The classes of functions in mpi.table and posix.table.
+// The classes of functions in mpi.table, posix.table and device.table.
 #pragma once
 
 #include <cstdint>
 
 namespace halcyon {
 
-enum class CallClass : std::uint8_t { p2p, rma, collective, management, mpiio, posixio, poll, local };
+enum class CallClass : std::uint8_t { p2p, rma, collective, management, mpiio, posixio, device, poll, local };
 
 }  // namespace halcyon

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes the wrappers of a preloaded tool from mpi.table and posix.table.
+"""Makes the wrappers of a preloaded tool from mpi.table, posix.table and device.table.
 
 usage: generate.py recorder|injector FUNCTIONS OUT.cpp
        generate.py list FUNCTIONS              (names of the functions to wrap)
@@ -10,6 +10,7 @@ FUNCTIONS, such as 3,4,large, are parts of the tables:
    large      the variants for large counts (_c) that these versions brought
    mpix       persistent collectives under the names that Open MPI 4 gives them (MPIX_)
    posix      the functions of posix.table
+   device     those of device.table, which the recorder alone wraps
 
 A library must export no function that the MPI library beside it lacks: programs such as mpi4py ask at run time which
 functions there are.
@@ -71,9 +72,16 @@ class Function:
 
 
 @dataclass
-class FileFunction(Function):
-    """A function of posix.table."""
+class ConditionalFunction(Function):
     condition: str = ""  # else it is passed on, and nothing is noted
+
+
+class DeviceFunction(ConditionalFunction):
+    """A function of device.table."""
+
+
+class FileFunction(ConditionalFunction):
+    """A function of posix.table."""
 
     def stream(self):
         standard = re.search(r"\bstd(?:in|out)\b", self.note)
@@ -127,7 +135,7 @@ def parse_parameters(text):
 
 TABLES = Path(__file__).parent
 HANDLES = "Comm|Datatype|Errhandler|File|Group|Info|Message|Op|Request|Session|Win"
-PARTS = {"3", "4", "4.1", "large", "mpix", "posix"}
+PARTS = {"3", "4", "4.1", "large", "mpix", "posix", "device"}
 
 
 def entries(path):
@@ -186,22 +194,24 @@ def read_mpi(parts):
     return functions
 
 
-def read_posix():
+def read_conditional(table, kind, make):
     functions = []
-    for entry in entries(TABLES / "posix.table"):
+    for entry in entries(TABLES / table):
         prototype, note = cells(entry, 2, entry)
-        match = re.match(r"(.*?[\s*])(\w+)\((.*)\)$", prototype)
+        match = re.match(r"(.*?[\s*])(\w+)(?:\[(\w+)\])?\((.*)\)$", prototype)
         if not match:
-            fail(f"posix.table: cannot read the prototype '{prototype}'")
-        result, name, parameters = match.group(1).strip(), match.group(2), match.group(3)
+            fail(f"{table}: cannot read the prototype '{prototype}'")
+        result, name, variant, parameters = match.groups()
         note, _, condition = note.partition(" if ")
-        functions.append(FileFunction(name, result, parse_parameters(parameters), "posixio", note, "", "", [""],
-                                      condition))
+        for spelt in [name, name + variant] if variant else [name]:
+            functions.append(make(spelt, result.strip(), parse_parameters(parameters), kind, note, "", "", [""],
+                                  condition))
     return functions
 
 
 def read_tables(parts):
-    return read_mpi(parts) + (read_posix() if "posix" in parts else [])
+    return (read_mpi(parts) + (read_conditional("device.table", "device", DeviceFunction) if "device" in parts else [])
+            + (read_conditional("posix.table", "posixio", FileFunction) if "posix" in parts else []))
 
 
 def pointer_type(function):
@@ -218,6 +228,12 @@ def slots(functions):
               "  const auto index = static_cast<unsigned>(slot);",
               "  return reinterpret_cast<Pointer>(halcyon::next_once(slot_next[index], slot_names[index]));",
               "}", ""]
+    if any(f.kind == "device" for f in functions):
+        lines += ["template <class Pointer>",
+                  "inline Pointer next_of_device(Slot slot) {",
+                  "  const auto index = static_cast<unsigned>(slot);",
+                  "  return halcyon::next_of_device<Pointer>(slot_next[index], slot_names[index]);",
+                  "}", ""]
     files = [f for f in functions if f.kind == "posixio"]
     if files:
         # A signal handler may be the first to call one of them, and must not meet the loader's locks.
@@ -246,6 +262,8 @@ def body(function, tool):
     kind, _, injected = f.kind.partition(":")
     if hand_written(f, tool):
         return []
+    if kind == "device":
+        return body_of_device_call(f)
     if kind == "posixio":
         return body_of_file_call(f, tool)
     kind = injected or kind if kind == "special" else kind
@@ -283,12 +301,25 @@ def notes_of(function):
     return ["request_made(*request)", *notes] if function.makes_request() else notes
 
 
+def passed_on_unless_condition(function):
+    return [f"  if (!({function.condition})) return next({function.passed()});"] if function.condition else []
+
+
+def body_of_device_call(function):
+    f = function
+    return [head(f, False), *passed_on_unless_condition(f),
+            "  RecordedDeviceCall call(caller);",
+            f"  if (!call.records()) return next({f.passed()});",
+            f"  const auto result = next({f.passed()});",
+            "  call.ended();",
+            "  if (device_succeeded(result)) {", *(f"    call.{note};" for note in notes_of(f)), "  }",
+            "  return result;", "}"]
+
+
 def body_of_file_call(function, tool):
     f = function
-    lines = [head(f, True)]
+    lines = [head(f, True), *passed_on_unless_condition(f)]
     returned = "" if f.result == "void" else "result"
-    if f.condition:
-        lines.append(f"  if (!({f.condition})) return next({f.passed()});")
     go_on = f"next({f.passed()})"
     if f.closes() or f.opens():
         # Descriptors are forgotten in every call, recorded or not.
@@ -341,6 +372,7 @@ def exported(function, tool):
     """The entries of a function: MPI_X and PMPI_X, each forwarding to the next symbol of its own name."""
     f = function
     lines = []
+    find = "next_of_device" if f.kind == "device" else "next_of"
     for prefix in f.prefixes:
         name = prefix + f.name
         arguments = f.passed()
@@ -352,7 +384,7 @@ def exported(function, tool):
                       f"Caller::of_this_function(), {arguments});",
                       "  va_end(arguments);", "  return result;", "}"]
             continue
-        lines.append(f"  return wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{name}), Caller::of_this_function()"
+        lines.append(f"  return wrap_{f.name}({find}<{pointer_type(f)}>(Slot::{name}), Caller::of_this_function()"
                      + (f", {arguments}" if arguments else "") + ");")
         lines.append("}")
     if f.variadic_twin():
@@ -396,8 +428,8 @@ def fortran_entries(functions):
 
 def wrappers(tool, functions):
     if tool == "injector":  # it has nothing to do there, and a variadic wrapper cannot pass its arguments on
-        functions = [function for function in functions if not function.is_variadic()]
-    lines = ["// Made by libprofile/interpose/generate.py from mpi.table and posix.table. Not to be edited.",
+        functions = [f for f in functions if not f.is_variadic() and f.kind != "device"]
+    lines = ["// Made by libprofile/interpose/generate.py from its tables. Not to be edited.",
              f'#include "{TOOLS[tool].header}"', "#include <cstdarg>", "",
              "using namespace halcyon;", "namespace {", ""]
     lines += slots(functions) + ["}  // namespace", ""]

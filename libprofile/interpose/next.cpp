@@ -64,6 +64,12 @@ void* loaded_library(bool (*is_wanted)(const char* path), int index) {
   return dl_iterate_phdr(look, &search) != 0 ? dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
 }
 
+bool is_device_library(const char* path) {
+  const std::string_view name = base_name(path);
+  return name.starts_with("libOpenCL.so") || name.starts_with("libcudart.so") || name.starts_with("libcuda.so") ||
+         name.starts_with("libamdhip64.so");
+}
+
 // The MPI library that is already in the process.
 void* mpi_library() {
   static std::atomic<void*> known;
@@ -107,6 +113,18 @@ void* find_next(const char* name) noexcept {
   if (next == nullptr) next = find_in_mpi(name);
   if (next == nullptr) next = find_in_language_layer(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_mpi);
+}
+
+void* find_next_of_device(const char* name) noexcept {
+  void* next = dlsym(RTLD_NEXT, name);
+  for (int index = 0; next == nullptr; ++index) {  // in the scope of a plugin
+    void* const library = loaded_library(is_device_library, index);
+    if (library == nullptr) return nullptr;
+    next = dlsym(library, name);
+  }
+  // It stays open, since the address is remembered.
+  if (Dl_info info; dladdr(next, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  return next;
 }
 
 bool is_of_program(const void* function) noexcept {

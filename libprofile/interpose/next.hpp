@@ -36,6 +36,22 @@ void* find_next(const char* name) noexcept;
 /// calls so: neither libc's, nor that of a tool in front of it, which has to look libc's up. Not async-signal-safe.
 bool is_of_program(const void* function) noexcept;
 
+/// The same of a function of a device's library, which may be opened later, or closed and opened again, by any plugin.
+/// Null if no library that is loaded has it.
+void* find_next_of_device(const char* name) noexcept;
+
+/// A function of that type that fails: with an error code, or by mapping nothing.
+template <class Result, class... Parameters>
+auto absent_on_device(Result (*)(Parameters...)) noexcept {
+  return +[](Parameters...) -> Result {
+    if constexpr (std::is_pointer_v<Result>) {
+      return nullptr;
+    } else {
+      return 500;  // "not found" of CUDA and HIP; to OpenCL, any code but zero is a failure
+    }
+  };
+}
+
 /// find_next(name), looked up once and kept in `known`. Several threads may look it up at once; all find the same
 /// address. Relaxed order is enough: no thread has written the code at that address.
 inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
@@ -45,6 +61,18 @@ inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
     known.store(next, std::memory_order_relaxed);
   }
   return next;
+}
+
+/// find_next_of_device(name), or a function that fails. Only what was found is kept: a library may be opened later.
+template <class Pointer>
+Pointer next_of_device(std::atomic<void*>& known, const char* name) noexcept {
+  void* next = known.load(std::memory_order_relaxed);
+  if (__builtin_expect(next == nullptr, 0)) {
+    next = find_next_of_device(name);
+    if (next == nullptr) return absent_on_device(Pointer{});
+    known.store(next, std::memory_order_relaxed);
+  }
+  return reinterpret_cast<Pointer>(next);
 }
 
 /// The symbol as the MPI library itself defines it, bypassing every interposed tool. Null if there is none. Data

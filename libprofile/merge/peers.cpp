@@ -44,12 +44,13 @@ void add_rank(const std::vector<SectionSum>& sums, RankSections& columns) {
     columns.work.push_back(static_cast<float>(sum.work));
     columns.waiting.push_back(static_cast<float>(sum.waiting));
     columns.file_io.push_back(static_cast<float>(sum.file_io));
+    columns.device.push_back(static_cast<float>(sum.device));
   }
 }
 
 std::vector<std::byte> bytes_of(const RankSections& columns) {
   Packer packer;
-  for (const auto* column : {&columns.computing, &columns.work, &columns.waiting, &columns.file_io}) {
+  for (const auto* column : {&columns.computing, &columns.work, &columns.waiting, &columns.file_io, &columns.device}) {
     packer.put(column->data(), column->size());
   }
   return packer.take();
@@ -57,7 +58,7 @@ std::vector<std::byte> bytes_of(const RankSections& columns) {
 
 void add_ranks(const std::vector<std::byte>& gathered, RankSections& columns) {
   for (Unpacker unpacker(gathered); !unpacker.at_end();) {
-    for (auto* column : {&columns.computing, &columns.work, &columns.waiting, &columns.file_io}) {
+    for (auto* column : {&columns.computing, &columns.work, &columns.waiting, &columns.file_io, &columns.device}) {
       column->resize(column->size() + columns.count());
       unpacker.get(column->data() + column->size() - columns.count(), columns.count());
     }
@@ -96,6 +97,7 @@ std::vector<SectionSum> sums_by_section(const Sections& sections, const SiteSums
       sum.work += rank.sums[site][eighth].work;
       sum.waiting += rank.sums[site][eighth].waiting;
       sum.file_io += rank.sums[site][eighth].file_io;
+      sum.device += rank.sums[site][eighth].device;
     }
   }
   return result;
@@ -183,6 +185,7 @@ SiteSums sums_by_site(const RankRecords& rank, std::uint64_t segments) {
     sum.computing += static_cast<double>(computing_of(times));
     sum.waiting += static_cast<double>(slack_of(times));
     sum.file_io += static_cast<double>(times[index_of(Measure::file_io)]);
+    sum.device += static_cast<double>(times[index_of(Measure::device)]);
     sum.work += work_of_slot[segment.slots[index_of(Feature::compute)]];
   }
   return result;

@@ -24,6 +24,7 @@ struct SectionSum {
   double work = 0.0;       // of the compute feature, in the profile's units
   double waiting = 0.0;    // s
   double file_io = 0.0;    // s
+  double device = 0.0;     // s
 };
 
 /// The sections of a run: of the places that took most time, which are compared for themselves, and of all others

@@ -34,7 +34,7 @@ float slack_of(const RowMeasures& times) {
 
 // Of the time off the CPU, what is neither a wait for it nor in calls.
 float computing_of(const RowMeasures& times) {
-  const float in_calls = slack_of(times) + times[index_of(Measure::file_io)];
+  const float in_calls = slack_of(times) + times[index_of(Measure::file_io)] + times[index_of(Measure::device)];
   const float asleep = times[index_of(Measure::off_cpu)] - times[index_of(Measure::cpu_wait)] - in_calls;
   return std::max(0.0F, times[index_of(Measure::duration)] - in_calls - std::max(0.0F, asleep));
 }

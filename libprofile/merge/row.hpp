@@ -24,8 +24,8 @@ double lateness_of(const RowMeasures& times);
 /// MPI, at most, in seconds. Of a wait for a CPU, only what is beyond the slack makes the segment longer.
 float slack_of(const RowMeasures& times);
 
-/// How long the rank computed, in s: it was neither in calls of MPI or of files nor asleep. What it waited for a CPU
-/// counts.
+/// How long the rank computed, in s: it was neither in calls of MPI, files or devices nor asleep. What it waited for a
+/// CPU counts.
 float computing_of(const RowMeasures& times);
 
 /// From the units in which a rank keeps measures to those of the profile.

@@ -53,7 +53,8 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
   in_mpi_ += row[Measure::point_to_point] + row[Measure::collective] + row[Measure::boundary];
   row[Measure::off_cpu] = static_cast<double>((thread.cpu.off() - last.off_cpu).count);
   row[Measure::beyond_usual] = static_cast<double>((thread.beyond_usual - last.beyond_usual).count);
-  if (start_ > last.time) began_before(last.time, row);
+  if (start_ > last.time) began_before(last.time, thread.boundary_comm != boundary_comm_, row);
+  boundary_comm_ = thread.boundary_comm;
   const Ticks waited = cpu_wait_.take(thread.cpu_wait, thread.cpu.off());
   row[Measure::cpu_wait] = std::min(row[Measure::off_cpu], static_cast<double>(waited.count));
   thread.at_boundary = thread.sums(end);
@@ -64,10 +65,13 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
 }
 
 // The sums of the ending thread began at `then`, in an earlier segment that another thread has ended. It was off the
-// CPU in that one first of all.
-void OpenSegment::began_before(Ticks then, SegmentRow& row) const {
+// CPU in that one first of all. If it was not, and a communicator of its own joins it to other threads than those, both
+// have worked at the same time.
+void OpenSegment::began_before(Ticks then, bool on_another_comm, SegmentRow& row) {
   const double duration = row[Measure::duration];
-  row[Measure::off_cpu] = std::max(0.0, row[Measure::off_cpu] - static_cast<double>((start_ - then).count));
+  const auto before = static_cast<double>((start_ - then).count);
+  if (on_another_comm) side_by_side_ += std::max(0.0, before - row[Measure::off_cpu]);
+  row[Measure::off_cpu] = std::max(0.0, row[Measure::off_cpu] - before);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     double& time = row[measure_of(static_cast<TimeKind>(kind))];
     time = std::min(time, duration);

@@ -33,6 +33,9 @@ class OpenSegment {
   Ticks elapsed() const { return start_ - first_start_; }
   /// Time in calls of MPI in all segments, of the threads that ended them: ticks.
   double in_mpi() const { return in_mpi_; }
+  /// By how much the threads that end segments were busy beyond these in all: ticks. They did so at the same time, each
+  /// on a communicator of its own, so that a delay of one is hidden by the segments of another.
+  double side_by_side() const { return side_by_side_; }
   /// Counts of the whole run up to the last boundary.
   std::array<std::uint64_t, feature_count> counted() const;
 
@@ -40,12 +43,14 @@ class OpenSegment {
 
  private:
   void begin_to_end_segments(ThreadState& thread);
-  void began_before(Ticks then, SegmentRow& row) const;
+  void began_before(Ticks then, bool on_another_comm, SegmentRow& row);
   void add_injected(SegmentRow& row);
 
   Ticks first_start_;
   Ticks start_;
   double in_mpi_ = 0.0;
+  double side_by_side_ = 0.0;
+  std::uintptr_t boundary_comm_ = 0;  // of the last segment
   CpuWait cpu_wait_;
   std::array<std::uint64_t, feature_count> counted_{};  // by threads that have ended a segment
   std::array<std::uint64_t, feature_count> counted_by_others_{};

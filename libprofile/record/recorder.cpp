@@ -86,6 +86,7 @@ RankFigures Recorder::figures() const {
     }
   }
   figures.evidence[index_of(Evidence::mpi_time)] = meters.seconds_of(open_.in_mpi());
+  figures.evidence[index_of(Evidence::side_by_side)] = meters.seconds_of(open_.side_by_side());
   figures.totals = open_.counted();
   return figures;
 }

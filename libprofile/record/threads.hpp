@@ -28,15 +28,17 @@ namespace halcyon {
 /// them. Sums are never reset. Boundaries use their differences, so that no thread writes another's sums.
 struct alignas(64) ThreadState {
   OutermostCall outermost;
-  Polling polling;  // in the same cache line: of the thread, a poll needs no more
+  Polling polling;              // in the same cache line: of the thread, a poll needs no more
   bool is_application = false;  // its file I/O counts
   const void* fortran_site = nullptr;
   Gathering gathering;
+  std::uintptr_t boundary_comm = 0;  // the communicator of its last boundary, or 0
 
   std::array<std::atomic<std::uint64_t>, feature_count> counts{};
   std::array<Ticks, time_kind_count> times{};
-  UsualTimes* usual_times = nullptr;  // only in a thread that ends segments, or did so; kept for the next one
-  Ticks beyond_usual;                 // sum over all its calls
+  UsualTimes* usual_times = nullptr;   // only in a thread that ends segments, or did so; kept for the next one
+  Ticks beyond_usual;                  // sum over all its calls
+  std::uint64_t given_to_devices = 0;  // work items and bytes, not yet waited for
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;

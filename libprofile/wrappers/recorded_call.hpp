@@ -2,6 +2,8 @@
 // notes of mpi.table are its member functions.
 #pragma once
 
+#include <cstring>
+
 #include "libprofile/format/boundary.hpp"
 #include "libprofile/format/time_kinds.hpp"
 #include "libprofile/interpose/call_class.hpp"
@@ -283,14 +285,26 @@ class RecordedCall {
   /// To be called in place of ended(): the time since the call began belongs to the computation that goes on.
   void leave_out() { is_compared_ = true; }
 
+  void note(Feature operations, std::uint64_t number) { thread_->add(operations, number); }
   void move(Feature volume, std::uint64_t amount) {
     moved_ += amount;
     thread_->add(volume, amount);
+  }
+  /// A device gets so much to do.
+  void give(Feature volume, std::uint64_t amount) {
+    move(volume, amount);
+    thread_->given_to_devices += amount;
+  }
+  /// What it got has been waited for: the time is compared with that of other waits for about as much.
+  void wait_for_given() {
+    moved_ = thread_->given_to_devices;
+    thread_->given_to_devices = 0;
   }
 
  private:
   bool synchronizes(MPI_Comm comm) {
     if (!recorder->boundaries.counts(comm, recorder->run)) return false;
+    note_comm(comm);
     thread_->gathering.forget();
     recorder->boundaries.note_synchronization();
     return recorder->boundaries.uses(BoundaryChoice::all_to_all);
@@ -298,9 +312,14 @@ class RecordedCall {
   bool ends_pair(MPI_Comm comm, int root) {
     if (!recorder->calls.pickled_comms.empty()) note_pickled_alone(comm);
     if (!thread_->gathering.is_known() || !recorder->boundaries.counts(comm, recorder->run)) return false;
+    note_comm(comm);
     const bool is_pair = thread_->gathering.ends_from(recorder->run.process_of(root, comm));
     if (is_pair) recorder->boundaries.note_synchronization();
     return is_pair;
+  }
+  void note_comm(MPI_Comm comm) {
+    thread_->boundary_comm = 0;
+    std::memcpy(&thread_->boundary_comm, &comm, sizeof comm);
   }
   void note_pickled_alone(MPI_Comm comm) {
     const SharedStateLock lock;
@@ -336,6 +355,7 @@ class RecordedCall {
       case CallClass::management: return TimeKind::collective;
       case CallClass::mpiio:
       case CallClass::posixio: return TimeKind::file_io;
+      case CallClass::device: return TimeKind::device;
       default: return TimeKind::point_to_point;
     }
   }
@@ -358,7 +378,7 @@ class RecordedCall {
     if (!recorder->calls.requests.insert(request, pending)) tell_memory_has_run_out();
   }
   void note_file(Feature operations, Feature volume, std::uint64_t amount) {
-    thread_->add(operations, 1);
+    note(operations, 1);
     move(volume, amount);
   }
 

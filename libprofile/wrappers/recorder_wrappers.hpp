@@ -5,5 +5,6 @@
 #include "libprofile/wrappers/fortran_site.hpp"
 #include "libprofile/wrappers/life_of_run.hpp"
 #include "libprofile/wrappers/recorded_call.hpp"
+#include "libprofile/wrappers/recorded_device_call.hpp"
 #include "libprofile/wrappers/recorded_file_call.hpp"
 #include "libprofile/wrappers/volumes.hpp"

@@ -34,10 +34,10 @@ inline constexpr ShareLayout share_layout = layout_of_shares();
 static_assert(share_layout.words == 1,
               "one more word costs 8 bytes a segment: show it in docs/performance.md, scale.md and recover.md");
 
-/// The measures that are kept as shares, each as the square root of its share of the duration, in its bits. With 9
-/// bits a time is wrong by at most 1/511 of the duration, with 10 by 1/1023. Small times, which a linear share would
-/// round to 0, are wrong by much less. All values are in the unit of the duration. Parts on disk hold these words: if
-/// you change something here, or the bits of a measure, raise `part_version` (segment_block.hpp).
+/// The measures that are kept as shares, each as the square root of its share of the duration, in its bits. With 8
+/// bits a time is wrong by at most 1/255 of the duration. Small times, which a linear share would round to 0, are wrong
+/// by much less. All values are in the unit of the duration. Parts on disk hold these words: if you change something
+/// here, or the bits of a measure, raise `part_version` (segment_block.hpp).
 class PackedShares {
  public:
   PackedShares() = default;

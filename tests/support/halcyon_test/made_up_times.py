@@ -10,7 +10,7 @@ from .places import EXAMPLES, HALCYON
 from .profile import editing
 
 DELAYED_SEGMENT, OF_SEGMENTS = 7, 20  # the eighth of every twenty segments is delayed
-KINDS_OF_CALLS = ("point_to_point", "collective", "boundary", "file_io", "off_cpu")
+KINDS_OF_CALLS = ("point_to_point", "collective", "boundary", "file_io", "device", "off_cpu")
 
 
 def is_delayed(segment):

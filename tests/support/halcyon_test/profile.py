@@ -3,7 +3,8 @@
 TOTALS = ("sends_blocking", "sends_nonblocking", "receives_blocking", "receives_nonblocking",
           "collectives_one_to_all", "collectives_all_to_one", "collectives_all_to_all",
           "rma_operations", "file_opens", "file_closes", "reads", "writes",
-          "bytes_sent", "bytes_received", "bytes_collective", "rma_bytes", "bytes_read", "bytes_written")
+          "bytes_sent", "bytes_received", "bytes_collective", "rma_bytes", "bytes_read", "bytes_written",
+          "device_launches", "device_items", "device_bytes")
 
 
 class Profile:

@@ -172,7 +172,7 @@ TEST(ReportJson, BreaksTheExcessDownInSeconds) {
             (std::vector<std::string>{"excess_seconds", "kinds", "ranks", "hosts", "windows", "groups", "evidence"}));
   EXPECT_NEAR(breakdown["kinds"]["point_to_point"], 10.0, 1e-6);
   EXPECT_EQ(keys_of(breakdown["kinds"]),
-            (std::vector<std::string>{"computation", "point_to_point", "collective", "file_io"}));
+            (std::vector<std::string>{"computation", "point_to_point", "collective", "file_io", "device"}));
   EXPECT_EQ(breakdown["ranks"][0]["rank"], 1);
   EXPECT_EQ(breakdown["ranks"][0]["host"], "right");
   EXPECT_NEAR(breakdown["ranks"][0]["kinds"]["point_to_point"], 10.0, 1e-6);
@@ -516,11 +516,27 @@ TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
   EXPECT_EQ(json["totals_per_rank"][1]["bytes_sent"], 7);
   auto keys = keys_of(json["totals"]);
   std::sort(keys.begin(), keys.end());
-  EXPECT_EQ(keys,
-            (std::vector<std::string>{"bytes_collective", "bytes_read", "bytes_received", "bytes_sent", "bytes_written",
-                                      "collectives_all_to_all", "collectives_all_to_one", "collectives_one_to_all",
-                                      "file_closes", "file_opens", "reads", "receives_blocking", "receives_nonblocking",
-                                      "rma_bytes", "rma_operations", "sends_blocking", "sends_nonblocking", "writes"}));
+  EXPECT_EQ(keys, (std::vector<std::string>{"bytes_collective",
+                                            "bytes_read",
+                                            "bytes_received",
+                                            "bytes_sent",
+                                            "bytes_written",
+                                            "collectives_all_to_all",
+                                            "collectives_all_to_one",
+                                            "collectives_one_to_all",
+                                            "device_bytes",
+                                            "device_items",
+                                            "device_launches",
+                                            "file_closes",
+                                            "file_opens",
+                                            "reads",
+                                            "receives_blocking",
+                                            "receives_nonblocking",
+                                            "rma_bytes",
+                                            "rma_operations",
+                                            "sends_blocking",
+                                            "sends_nonblocking",
+                                            "writes"}));
 }
 
 TEST(Json, OfACommandThatIsNoUtf8IsStillPrinted) {

@@ -79,6 +79,15 @@ TEST(Speeds, ThatWanderAreFollowedWhereTheWorkIsTheSame) {
   for (std::size_t i = 200; i < 5800; i += 100) EXPECT_NEAR(speeds->slowness[i], slowness(i), 0.03) << i;
 }
 
+TEST(Speeds, OfDurationsWithoutAnyJitterAreJudged) {
+  Comparable run{.kinds = 1, .is_same_work = true};
+  for (std::size_t i = 0; i < 6000; ++i) {
+    run.kind_of.push_back(0);
+    run.durations.push_back(1e-3F * (1.0F + 0.01F * static_cast<float>(i / 500)));
+  }
+  EXPECT_NO_THROW(find_speeds(run, most_factor));
+}
+
 TEST(Speeds, AreNoneOfASteadyMachine) {
   EXPECT_FALSE(find_speeds(run_of(2000, [](std::size_t) { return 1.0; }), most_factor).has_value());
 }

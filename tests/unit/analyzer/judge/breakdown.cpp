@@ -65,11 +65,9 @@ void expect_to_add_up(const Breakdown& breakdown, double seconds) {
 
 TEST(Breakdown, GoesToTheKindTheRankAndTheHostThatWereDelayed) {
   const std::vector<std::pair<std::optional<TimeKind>, ExcessKind>> kinds{
-      {std::nullopt, ExcessKind::computation},
-      {TimeKind::point_to_point, ExcessKind::point_to_point},
-      {TimeKind::collective, ExcessKind::collective},
-      {TimeKind::boundary, ExcessKind::collective},
-      {TimeKind::file_io, ExcessKind::file_io}};
+      {std::nullopt, ExcessKind::computation},        {TimeKind::point_to_point, ExcessKind::point_to_point},
+      {TimeKind::collective, ExcessKind::collective}, {TimeKind::boundary, ExcessKind::collective},
+      {TimeKind::file_io, ExcessKind::file_io},       {TimeKind::device, ExcessKind::device}};
   for (const auto& [time, kind] : kinds) {
     for (const std::uint32_t rank : {0u, 1u}) {
       Profile profile = plain_profile();

@@ -337,6 +337,28 @@ TEST(TimePattern, SaysNothingOfAPeriodWhereChanceRules) {
 // A thread that ends segments does more in some than the others: it spins for one that is delayed, or has more to do.
 MethodResult by_default(const Profile& profile) { return analyze(profile, methods.front().name).result(); }
 
+// A kernel may have more to do in some steps, and nobody counts what it does.
+TEST(WaitsForADevice, MayBeTheProgramsOwnDoing) {
+  Profile profile = delayed();
+  in_calls(profile, TimeKind::device);
+  MethodResult result = by_default(profile);
+  EXPECT_EQ(result.interval_percent.low, 0.0);
+  EXPECT_EQ(result.verdict, Verdict::yellow);
+  EXPECT_TRUE(result.may_be_own);
+  EXPECT_EQ(cause_of(profile).code, "device");
+  profile.lost_to_cpu_wait.assign(segments, 0.0F);  // of the threads that do the device's work
+  set(profile, Evidence::busy_threads, 1.0);
+  set(profile, Evidence::own_cpus, 2.0);
+  set(profile, Evidence::cpu_wait, lost(profile));
+  for (std::size_t i = 0; i < segments; ++i) {
+    if (is_delayed(profile, i)) profile.lost_to_cpu_wait[i] = static_cast<float>(delay_seconds);
+  }
+  result = by_default(profile);
+  EXPECT_EQ(result.verdict, Verdict::red);
+  EXPECT_FALSE(result.may_be_own);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+}
+
 TEST(WaitsOfBusyThreads, DecideWhetherLongSegmentsWereDisturbed) {
   Profile profile = delayed();
   ASSERT_EQ(by_default(profile).verdict, Verdict::red);

@@ -52,12 +52,14 @@ TEST(TimeShares, AddUpToTheTimeOfTheRanksThatAreKnown) {
   fill(sections.work, 1e9F);
   fill(sections.waiting, 0.25F);
   fill(sections.file_io, 0.125F);
+  fill(sections.device, 0.0625F);
   const std::optional<TimeShares> shares = time_shares(profile);
   ASSERT_TRUE(shares);
   EXPECT_NEAR(shares->computing, 0.4, 1e-6);
   EXPECT_NEAR(shares->in_mpi, 0.2, 1e-6);
   EXPECT_NEAR(shares->in_files, 0.1, 1e-6);
-  EXPECT_NEAR(shares->asleep, 0.3, 1e-6);
+  EXPECT_NEAR(shares->on_devices, 0.05, 1e-6);
+  EXPECT_NEAR(shares->asleep, 0.25, 1e-6);
   EXPECT_NEAR(shares->file_seconds, 2.0, 1e-6);
 }
 

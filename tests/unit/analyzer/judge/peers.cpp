@@ -35,6 +35,7 @@ Profile with_rank_behind(By by, const std::string& counter, double scatter = 0.0
       profile.sections.work.push_back(static_cast<float>(1e9 * (by == By::work ? of_eighth : 1.0)));
       profile.sections.waiting.push_back(0.0F);
       profile.sections.file_io.push_back(0.0F);
+      profile.sections.device.push_back(0.0F);
     }
   }
   profile.evidence[index_of(Evidence::cpus)].assign(ranks, 64.0);
@@ -128,8 +129,8 @@ TEST(SlowRank, IsNotToldOfScatter) {
 
 TEST(Peers, OfARankWithoutAPartAreTheOthers) {
   Profile profile = with_rank_behind(By::time, "papi:PAPI_TOT_INS");
-  for (auto* column :
-       {&profile.sections.computing, &profile.sections.work, &profile.sections.waiting, &profile.sections.file_io}) {
+  for (auto* column : {&profile.sections.computing, &profile.sections.work, &profile.sections.waiting,
+                       &profile.sections.file_io, &profile.sections.device}) {
     std::fill_n(column->begin(), RankSections::eighths, std::nanf(""));  // of rank 0
   }
   EXPECT_EQ(whose(analyzed(profile).peers.slower), Whose::machine);

@@ -83,6 +83,7 @@ Profile rich_profile() {
   profile.sections.work.assign(2 * RankSections::eighths, 1e9F);
   profile.sections.waiting.assign(2 * RankSections::eighths, std::numeric_limits<float>::quiet_NaN());
   profile.sections.file_io.assign(2 * RankSections::eighths, 0.0F);
+  profile.sections.device.assign(2 * RankSections::eighths, 0.25F);
   profile.start_nanoseconds = 1'800'000'000'123'456'789;
   profile.job = "4711";
   profile.user = "alice";
@@ -167,6 +168,7 @@ TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   older.lost_to_slower_ranks.clear();
   older.lost_to_more_work.clear();
   older.sections = {};
+  older.last_rank_times[static_cast<std::size_t>(TimeKind::device)].clear();
   older.calls_beyond_usual.clear();
   older.evidence = {};
   ASSERT_TRUE(write_profile(older, path()));
@@ -178,6 +180,7 @@ TEST_F(ProfileFile, OfAnOlderRecorderMayLackTheColumnsThatCameLater) {
   EXPECT_TRUE(read->by_host(Evidence::steal).empty());
   EXPECT_EQ(read->duration, older.duration);
   EXPECT_EQ(read->sections.count(), 0u);
+  EXPECT_EQ(read->last_rank_times[static_cast<std::size_t>(TimeKind::device)], std::vector<float>(40000));
 }
 
 TEST_F(ProfileFile, WithSectionsThatDoNotFitToItsRanksIsRefused) {
@@ -186,6 +189,7 @@ TEST_F(ProfileFile, WithSectionsThatDoNotFitToItsRanksIsRefused) {
   damaged.sections.work.resize(RankSections::eighths);
   damaged.sections.waiting.resize(RankSections::eighths);
   damaged.sections.file_io.resize(RankSections::eighths);
+  damaged.sections.device.resize(RankSections::eighths);
   ASSERT_TRUE(write_profile(damaged, path()));
   const Outcome<Profile> read = read_profile(path());
   ASSERT_FALSE(read);
