@@ -15,9 +15,13 @@
 //   helper    another thread writes a line to a file each 5 ms
 //   turns     two threads work and end segments in turn
 //   both      two threads work and end segments at the same time, on communicators of their own
+//   device    a device of OpenCL works, and the thread that calls MPI waits for it in clFinish
+//   polled    the same, but the thread asks again and again whether the device is done
+//   sizes     as device, with four times as many work items in one of 20 steps
+//   looping   as device, where a kernel goes round its loop four times as often in one of 20 steps
 // Of 100 steps, DELAYED have a delay of MILLISECONDS, of one thread of one rank. The last line of the output is: which
 // percentage of the time of the steps was lost, and that time, s. What is not lost is what the thread that had most
-// took on the CPU, and slept by itself.
+// took on the CPU, and slept by itself; on a device, what as much work took before the steps.
 #include <mpi.h>
 #include <omp.h>
 #include <pthread.h>
@@ -30,6 +34,11 @@
 #include <time.h>
 
 #include "../tests/work_of_threads/steady_work.h"
+#ifdef HAS_OPENCL
+#include "../tests/device_time/kernels.h"
+run_step by_finish, by_event;
+extern int times_round_loop;
+#endif
 
 enum { most_steps = 20000, threads = 2 };
 
@@ -65,6 +74,7 @@ static double share_of_work(int step) {
   if (is("phases")) return is_long_phase[step] ? 1.5 : 1.0;
   if (is("static")) return rank == 0 ? 1.8 : 1.0;
   if (is("rotating")) return step % ranks == rank ? 1.6 : 1.0;
+  if (is("sizes") || is("looping")) return step % 20 == 7 ? 4.0 : 1.0;
   if (is("rare")) return rank == 0 && step % 15 == 7 ? 3.0 : 1.0;
   return 1.0;
 }
@@ -96,7 +106,57 @@ static void* work_beside(void* unused) {
   return unused;
 }
 
+static int is_on_device(void) { return is("device") || is("polled") || is("sizes") || is("looping"); }
+#ifdef HAS_OPENCL
+static unsigned long long items_of_step = 256;
+static double seconds_of_step;  // undisturbed, on the device
+static void run_on_device(double share) {
+  const int is_looping = is("looping");
+  const struct steps_on_device what = {
+      is_looping ? items_of_step : (unsigned long long)(share * (double)items_of_step), 4096};
+  times_round_loop = is_looping ? (int)(2000 * share) : 2000;
+  if ((is("polled") ? by_event(what) : by_finish(what)) != 0) MPI_Abort(MPI_COMM_WORLD, 77);
+}
+static int ascending(const void* a, const void* b) {
+  return (*(const double*)a > *(const double*)b) - (*(const double*)a < *(const double*)b);
+}
+// The lower quartile: what others take from a step makes it longer.
+static double usual_step(void) {
+  enum { tries = 100 };
+  double seconds[tries];
+  for (int i = 0; i < tries; ++i) {
+    const double began = now(CLOCK_MONOTONIC);
+    run_on_device(1.0);
+    seconds[i] = now(CLOCK_MONOTONIC) - began;
+  }
+  qsort(seconds, tries, sizeof *seconds, ascending);
+  return seconds[tries / 4];
+}
+// How many items take as long as a step is to take. What a device's threads used of the CPU is known too late.
+static void calibrate_device(void) {
+  run_on_device(1.0);
+  items_of_step = (unsigned long long)(1e-6 * microseconds / usual_step() * (double)items_of_step);
+  MPI_Bcast(&items_of_step, 1, MPI_UNSIGNED_LONG_LONG, 0, MPI_COMM_WORLD);
+  seconds_of_step = usual_step();
+  MPI_Allreduce(MPI_IN_PLACE, &seconds_of_step, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+}
+static void work_on_device(int step) {
+  run_on_device(share_of_work(step));
+  if (chance((uint64_t)step, 2000) < 0.01 * delayed_of_100 && (int)(chance((uint64_t)step, 2001) * ranks) == rank) {
+    rest(milliseconds);
+  }
+  own[0][step] = share_of_work(step) * seconds_of_step;
+}
+#else
+static void calibrate_device(void) { MPI_Abort(MPI_COMM_WORLD, 77); }
+static void work_on_device(int step) { (void)step; }
+#endif
+
 static void step_of_one_thread(int step) {
+  if (is_on_device()) {
+    work_on_device(step);
+    return;
+  }
   if (is("openmp")) {
 #pragma omp parallel num_threads(2)
     work(omp_get_thread_num(), step, 2);
@@ -188,6 +248,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   calibrate();
   plan_phases();
+  setenv("POCL_MAX_PTHREAD_COUNT", "1", 1);  // the device's threads
+  if (is_on_device()) calibrate_device();
   sem_init(&begun, 0, 0);
   sem_init(&done, 0, 0);
   MPI_Barrier(MPI_COMM_WORLD);
