@@ -92,7 +92,8 @@ def run(kind, disturbance, ranks, seed, directory):
     said = json.loads(subprocess.run([BUILD / "bin/halcyon", "report", "--json", "-", profile], capture_output=True,
                                      text=True, check=True).stdout)
     low, high = said["interference_interval_percent"]
-    return Run(float(finished.stdout.split()[-2]), said["interference_percent"], low, high, said["verdict"])
+    lost, of_seconds = map(float, finished.stdout.split()[-2:])  # of the steps; the run also calibrates
+    return Run(lost * of_seconds / said["run_time_seconds"], said["interference_percent"], low, high, said["verdict"])
 
 
 def between(values):
