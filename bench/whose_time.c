@@ -12,6 +12,9 @@
 //   pool      a thread works beside the one that calls MPI, which spins until it is done
 //   blocked   the same, but the thread that calls MPI works first, and then sleeps until the other is done
 //   openmp    two threads of OpenMP
+//   uneven    the same, with work between 0.4 and 1.6 of the usual for each thread and step
+//   shared    two threads of OpenMP take pieces of a step as they go (schedule(dynamic))
+//   fine      ten regions of OpenMP in a step, each of them short
 //   helper    another thread writes a line to a file each 5 ms
 //   turns     two threads work and end segments in turn
 //   both      two threads work and end segments at the same time, on communicators of their own
@@ -69,8 +72,9 @@ static void plan_phases(void) {
   }
 }
 
-static double share_of_work(int step) {
+static double share_of_work(int step, int thread) {
   if (is("random")) return 0.4 + 1.2 * chance((uint64_t)step, (uint64_t)rank);
+  if (is("uneven")) return 0.4 + 1.2 * chance((uint64_t)step, (uint64_t)(rank * threads + thread));
   if (is("phases")) return is_long_phase[step] ? 1.5 : 1.0;
   if (is("static")) return rank == 0 ? 1.8 : 1.0;
   if (is("rotating")) return step % ranks == rank ? 1.6 : 1.0;
@@ -82,7 +86,7 @@ static double share_of_work(int step) {
 // One of this rank's `of` threads does its part of a step.
 static void work(int thread, int step, int of) {
   const double began = now(CLOCK_THREAD_CPUTIME_ID);
-  compute(share_of_work(step) * microseconds * rounds_per_microsecond);
+  compute(share_of_work(step, thread) * microseconds * rounds_per_microsecond);
   const int is_delayed = chance((uint64_t)step, 2000) < 0.01 * delayed_of_100;
   const int who = (int)(chance((uint64_t)step, 2001) * ranks * of);
   if (is_delayed && who == rank * of + thread % of) rest(milliseconds);
@@ -91,6 +95,32 @@ static void work(int thread, int step, int of) {
     const double slept = 0.015;
     rest(1e3 * slept);
     own[thread][step] += slept;
+  }
+}
+
+// One piece of a step, in whichever thread takes it.
+static void work_on_piece(int thread, int step, int piece, int pieces, int of_thread) {
+  const double began = now(CLOCK_THREAD_CPUTIME_ID);
+  compute(microseconds * rounds_per_microsecond / of_thread);
+  const int is_delayed = chance((uint64_t)step, 2000) < 0.01 * delayed_of_100;
+  if (is_delayed && (int)(chance((uint64_t)step, 2001) * ranks * pieces) == rank * pieces + piece) rest(milliseconds);
+  own[thread][step] += now(CLOCK_THREAD_CPUTIME_ID) - began;
+}
+static void share_out(int step) {
+  enum { pieces = 32 };
+#pragma omp parallel for num_threads(2) schedule(dynamic)
+  for (int piece = 0; piece < pieces; ++piece)
+    work_on_piece(omp_get_thread_num(), step, piece, pieces, pieces / threads);
+  own[0][step] = own[1][step] = 0.5 * (own[0][step] + own[1][step]);
+}
+static void in_short_regions(int step) {
+  enum { regions = 10 };
+  for (int region = 0; region < regions; ++region) {
+#pragma omp parallel num_threads(2)
+    {
+      const int thread = omp_get_thread_num();
+      work_on_piece(thread, step, threads * region + thread, threads * regions, regions);
+    }
   }
 }
 
@@ -112,8 +142,8 @@ static unsigned long long items_of_step = 256;
 static double seconds_of_step;  // undisturbed, on the device
 static void run_on_device(double share) {
   const int is_looping = is("looping");
-  const struct steps_on_device what = {
-      is_looping ? items_of_step : (unsigned long long)(share * (double)items_of_step), 4096};
+  const struct steps_on_device what = {is_looping ? items_of_step : (unsigned long long)(share * (double)items_of_step),
+                                       4096};
   times_round_loop = is_looping ? (int)(2000 * share) : 2000;
   if ((is("polled") ? by_event(what) : by_finish(what)) != 0) MPI_Abort(MPI_COMM_WORLD, 77);
 }
@@ -141,11 +171,11 @@ static void calibrate_device(void) {
   MPI_Allreduce(MPI_IN_PLACE, &seconds_of_step, 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
 }
 static void work_on_device(int step) {
-  run_on_device(share_of_work(step));
+  run_on_device(share_of_work(step, 0));
   if (chance((uint64_t)step, 2000) < 0.01 * delayed_of_100 && (int)(chance((uint64_t)step, 2001) * ranks) == rank) {
     rest(milliseconds);
   }
-  own[0][step] = share_of_work(step) * seconds_of_step;
+  own[0][step] = share_of_work(step, 0) * seconds_of_step;
 }
 #else
 static void calibrate_device(void) { MPI_Abort(MPI_COMM_WORLD, 77); }
@@ -157,7 +187,11 @@ static void step_of_one_thread(int step) {
     work_on_device(step);
     return;
   }
-  if (is("openmp")) {
+  if (is("shared")) {
+    share_out(step);
+  } else if (is("fine")) {
+    in_short_regions(step);
+  } else if (is("openmp") || is("uneven")) {
 #pragma omp parallel num_threads(2)
     work(omp_get_thread_num(), step, 2);
   } else if (is("pool") || is("blocked")) {

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from families import BUILD, FAMILIES, environment_of, markdown, say
 
-KINDS = ("equal", "random", "phases", "static", "rotating", "rare", "sleeps", "pool", "blocked", "openmp", "helper",
-         "turns", "both", "device", "polled", "sizes", "looping")
+KINDS = ("equal", "random", "phases", "static", "rotating", "rare", "sleeps", "pool", "blocked", "openmp", "uneven",
+         "shared", "fine", "helper", "turns", "both", "device", "polled", "sizes", "looping")
 DISTURBANCES = {"quiet": (0, 0), "delays": (14, 9), "hog": (0, 0)}  # steps of 100 that are delayed, by so many ms
 STEPS, MICROSECONDS = 900, 2600
 TOLERANCE = 1.5  # points

@@ -89,6 +89,9 @@ struct RankSections {
   std::vector<float> file_io;    // s in calls of files
   std::vector<float> device;     // s in calls of devices; 0 in older profiles
 
+  static constexpr std::array columns{&RankSections::computing, &RankSections::work, &RankSections::waiting,
+                                      &RankSections::file_io, &RankSections::device};
+
   std::size_t count() const { return place.size(); }
 };
 

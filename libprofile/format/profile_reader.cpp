@@ -209,9 +209,8 @@ void check_sets_of_columns(Reader& reader, const Profile& profile) {
   }
   const RankSections& sections = profile.sections;
   const std::size_t of_ranks = static_cast<std::size_t>(profile.ranks) * sections.count();
-  for (const std::vector<float>* values :
-       {&sections.computing, &sections.work, &sections.waiting, &sections.file_io, &sections.device}) {
-    if (values->size() != of_ranks || sections.count() % RankSections::eighths != 0) {
+  for (const auto column : RankSections::columns) {
+    if ((sections.*column).size() != of_ranks || sections.count() % RankSections::eighths != 0) {
       reader.refuse("column section_place does not fit to those of ranks and sections");
     }
   }

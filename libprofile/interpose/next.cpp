@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "libprofile/interpose/loaded_module.hpp"
@@ -70,6 +71,11 @@ bool is_device_library(const char* path) {
          name.starts_with("libamdhip64.so");
 }
 
+bool is_openmp_library(const char* path) {
+  const std::string_view name = base_name(path);
+  return name.starts_with("libgomp") || name.starts_with("libomp") || name.starts_with("libiomp5");
+}
+
 // The MPI library that is already in the process.
 void* mpi_library() {
   static std::atomic<void*> known;
@@ -124,6 +130,30 @@ void* find_next_of_device(const char* name) noexcept {
   }
   // It stays open, since the address is remembered.
   if (Dl_info info; dladdr(next, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  return next;
+}
+
+void* NextByCaller::of_site(const char* name, const void* site) noexcept {
+  if (void* const next = dlsym(RTLD_NEXT, name); next != nullptr) {
+    of_all_.store(next, std::memory_order_relaxed);
+    return next;
+  }
+  const auto number = reinterpret_cast<std::uintptr_t>(site);
+  Known& known = known_[(number >> 4) % std::size(known_)];
+  if (const std::uintptr_t next = known.next.load(std::memory_order_relaxed);
+      next != 0 && (known.mixed.load(std::memory_order_relaxed) ^ next) == number) {
+    return reinterpret_cast<void*>(next);
+  }
+  Dl_info info;
+  void* const module = dladdr(site, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  void* next = module != nullptr ? dlsym(module, name) : nullptr;
+  for (int index = 0; next == nullptr; ++index) {
+    void* const library = loaded_library(is_openmp_library, index);
+    if (library == nullptr) return nullptr;
+    next = dlsym(library, name);
+  }
+  known.next.store(reinterpret_cast<std::uintptr_t>(next), std::memory_order_relaxed);
+  known.mixed.store(reinterpret_cast<std::uintptr_t>(next) ^ number, std::memory_order_relaxed);
   return next;
 }
 

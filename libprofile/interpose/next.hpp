@@ -75,6 +75,29 @@ Pointer next_of_device(std::atomic<void*>& known, const char* name) noexcept {
   return reinterpret_cast<Pointer>(next);
 }
 
+/// The function of a name that a caller would reach without this library in front of it. A process may hold several
+/// libraries that have it, each for the modules that need that one, such as those of a Python package: then it depends
+/// on the caller, and what one of them begins, the same one must end.
+class NextByCaller {
+ public:
+  /// `site`: an address in the code of the caller. Null if no library that is loaded has the function.
+  void* of(const char* name, const void* site) noexcept {
+    void* const next = of_all_.load(std::memory_order_relaxed);
+    return __builtin_expect(next != nullptr, 1) ? next : of_site(name, site);
+  }
+
+ private:
+  // A function, and that address with the site's bits turned over: both fit together only if one thread wrote them.
+  struct Known {
+    std::atomic<std::uintptr_t> next;
+    std::atomic<std::uintptr_t> mixed;
+  };
+  void* of_site(const char* name, const void* site) noexcept;
+
+  std::atomic<void*> of_all_{nullptr};  // callers, as the whole process can see it
+  Known known_[16] = {};
+};
+
 /// The symbol as the MPI library itself defines it, bypassing every interposed tool. Null if there is none. Data
 /// symbols are looked up in the program first, which may hold a copy-relocated instance.
 void* find_in_mpi(const char* name) noexcept;

@@ -50,17 +50,16 @@ void add_rank(const std::vector<SectionSum>& sums, RankSections& columns) {
 
 std::vector<std::byte> bytes_of(const RankSections& columns) {
   Packer packer;
-  for (const auto* column : {&columns.computing, &columns.work, &columns.waiting, &columns.file_io, &columns.device}) {
-    packer.put(column->data(), column->size());
-  }
+  for (const auto column : RankSections::columns) packer.put((columns.*column).data(), (columns.*column).size());
   return packer.take();
 }
 
 void add_ranks(const std::vector<std::byte>& gathered, RankSections& columns) {
   for (Unpacker unpacker(gathered); !unpacker.at_end();) {
-    for (auto* column : {&columns.computing, &columns.work, &columns.waiting, &columns.file_io, &columns.device}) {
-      column->resize(column->size() + columns.count());
-      unpacker.get(column->data() + column->size() - columns.count(), columns.count());
+    for (const auto column : RankSections::columns) {
+      std::vector<float>& values = columns.*column;
+      values.resize(values.size() + columns.count());
+      unpacker.get(values.data() + values.size() - columns.count(), columns.count());
     }
   }
 }

@@ -27,10 +27,12 @@ class BusyThreads {
   void begin(std::span<const int> mpi_threads, const CpuClockUse& clock, Ticks now);
 
   /// The work of the segment that the thread `ender` has ended at `end`. `own`: what this thread did, on the CPU
-  /// outside MPI and file I/O. `clock`: its tick is that of all times here.
-  double work_of_segment(int ender, double own, Ticks end, const Clock& clock) {
+  /// outside MPI and file I/O. `is_known`: that is the work of the others, too, and these only tell how long they
+  /// waited for a CPU. `clock`: its tick is that of all times here.
+  double work_of_segment(int ender, double own, bool is_known, Ticks end, const Clock& clock) {
     if (__builtin_expect(active_ == 0 && next_look_ > end, 1)) return own;
     const double work = measure(ender, own, end, clock);
+    if (is_known) return own;
     beyond_least_ += own - work;
     return work;
   }

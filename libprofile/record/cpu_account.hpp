@@ -28,13 +28,14 @@ struct CpuClockUse {
   }
 };
 
-/// The account of one thread. Every tick since restart() must be passed once to on_cpu() or skip().
+/// The account of one thread. Every tick since restart() must be passed once to on_cpu(), wait() or skip().
 class CpuAccount {
  public:
   /// `nanoseconds`: the thread's CPU time now.
   void restart(std::uint64_t nanoseconds) {
     at_reading_ = nanoseconds;
     unread_ = {};
+    waited_ = {};
   }
 
   /// A stretch has ended. Returns the part of it on the CPU, and adds the rest to off(). `read_clock()` gives the
@@ -55,6 +56,18 @@ class CpuAccount {
     return stretch;
   }
 
+  /// The thread has waited, spinning or asleep. Where it does so for long, in whatever stretches, the clock is read: else
+  /// all time that it slept would be missing to its next long stretch.
+  template <class ReadClock>
+  void wait(Ticks stretch, const CpuClockUse& use, ReadClock read_clock) {
+    waited_ += stretch;
+    if (waited_ > use.long_stretch) {
+      restart(read_clock());
+    } else {
+      unread_ += stretch;
+    }
+  }
+
   /// Time on the CPU that belongs to no stretch, such as the recorder's own.
   void skip(Ticks time) { unread_ += time; }
 
@@ -64,6 +77,7 @@ class CpuAccount {
  private:
   Ticks off_;
   Ticks unread_;                  // short stretches since the last reading of the CPU clock
+  Ticks waited_;                  // of that, in which the thread may have slept
   std::uint64_t at_reading_ = 0;  // ns
 };
 

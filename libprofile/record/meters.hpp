@@ -58,6 +58,14 @@ struct Meters {
     thread.cpu.on_cpu(exit - entry, cpu_clock_use, thread_cpu_time);
     if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.papi().read(thread.events);
   }
+  /// What the thread did since its last stretch of computation ended was waiting, unless it `goes_on`.
+  void wait_ends(ThreadState& thread, bool goes_on) const {
+    if (goes_on) return;
+    const Ticks now = clock.now();
+    thread.cpu.wait(now - thread.last_exit, cpu_clock_use, thread_cpu_time);
+    thread.last_exit = now;
+    if (counter.kind() == Counter::Kind::papi) thread.events_at_exit = counter.papi().read(thread.events);
+  }
   /// The time since the last call belongs to no stretch. Returns the current time.
   Ticks restart(ThreadState& thread) const {
     thread.cpu.restart(thread_cpu_time());

@@ -36,6 +36,8 @@ class OpenSegment {
   /// By how much the threads that end segments were busy beyond these in all: ticks. They did so at the same time, each
   /// on a communicator of its own, so that a delay of one is hidden by the segments of another.
   double side_by_side() const { return side_by_side_; }
+  /// The part of the last segment's work that was done in regions of OpenMP, and is that of their threads.
+  double work_in_regions() const { return work_in_regions_; }
   /// Counts of the whole run up to the last boundary.
   std::array<std::uint64_t, feature_count> counted() const;
 
@@ -50,6 +52,7 @@ class OpenSegment {
   Ticks start_;
   double in_mpi_ = 0.0;
   double side_by_side_ = 0.0;
+  double work_in_regions_ = 0.0;
   std::uintptr_t boundary_comm_ = 0;  // of the last segment
   CpuWait cpu_wait_;
   std::array<std::uint64_t, feature_count> counted_{};  // by threads that have ended a segment

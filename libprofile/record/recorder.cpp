@@ -134,8 +134,9 @@ void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void
 // Events of a hardware counter are those of the thread that ends the segment.
 void Recorder::measure_others(const ThreadState& thread, SegmentRow& row) {
   double& work = row.features[index_of(Feature::compute)];
+  const bool is_known = open_.work_in_regions() > 0.5 * work;  // then other threads have done the smaller part
   const double of_all =
-      busy_.work_of_segment(thread.owner.load(std::memory_order_relaxed), work, open_.start(), meters.clock);
+      busy_.work_of_segment(thread.owner.load(std::memory_order_relaxed), work, is_known, open_.start(), meters.clock);
   if (meters.counter.kind() == Counter::Kind::cpu) work = of_all;
   double& wait = row[Measure::cpu_wait];
   wait = std::clamp(busy_.take_wait(), wait, std::max(wait, row[Measure::duration]));

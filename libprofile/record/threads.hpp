@@ -42,6 +42,7 @@ struct alignas(64) ThreadState {
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
+  std::uint64_t in_regions = 0;  // of that, in regions of OpenMP, by the threads of the team (record/team.hpp)
   CpuAccount cpu;
   CpuWaitOfThread cpu_wait;  // only of a thread that ends segments
   Ticks last_exit;
@@ -60,11 +61,12 @@ struct alignas(64) ThreadState {
     Ticks time;
     std::array<Ticks, time_kind_count> times{};
     std::uint64_t work = 0;
+    std::uint64_t in_regions = 0;
     Ticks off_cpu;
     Ticks beyond_usual;
   };
   AtBoundary at_boundary;
-  AtBoundary sums(Ticks time) const { return {time, times, work, cpu.off(), beyond_usual}; }
+  AtBoundary sums(Ticks time) const { return {time, times, work, in_regions, cpu.off(), beyond_usual}; }
 
   void* signal_stack = nullptr;  // stays when the thread ends, for the next one
   std::atomic<int> owner{0};     // the kernel's number of the thread; 0 before the first one

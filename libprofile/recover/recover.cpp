@@ -373,14 +373,14 @@ Peers Overview::compare_known_ranks(std::uint64_t segments, std::string_view cou
   const Peers peers = compare_ranks(of_ranks, segments, sections_);
   // Those without a part are unknown.
   const std::size_t count = sections_.count();
-  for (std::vector<float>* column :
-       {&sections_.computing, &sections_.work, &sections_.waiting, &sections_.file_io, &sections_.device}) {
+  for (const auto column : RankSections::columns) {
+    std::vector<float>& of_known = sections_.*column;
     std::vector<float> all(ranks_ * count, std::numeric_limits<float>::quiet_NaN());
     for (std::size_t i = 0; i < known_.size(); ++i) {
-      std::copy_n(column->begin() + static_cast<std::ptrdiff_t>(i * count), count,
+      std::copy_n(of_known.begin() + static_cast<std::ptrdiff_t>(i * count), count,
                   all.begin() + static_cast<std::ptrdiff_t>(known_[i].place.rank * count));
     }
-    *column = std::move(all);
+    of_known = std::move(all);
   }
   return peers;
 }

@@ -87,7 +87,7 @@ std::vector<Segment> beside(Worker& worker, const std::vector<int>& mpi_threads,
     last = now;
     const int ender = enders[static_cast<std::size_t>(segment) % enders.size()];
     const double given =
-        busy.work_of_segment(ender > 0 ? ender : halcyon::direct::thread_id(), own, clock.now(), clock);
+        busy.work_of_segment(ender > 0 ? ender : halcyon::direct::thread_id(), own, false, clock.now(), clock);
     all.push_back({own, given, busy.take_wait()});
   }
   return all;
@@ -191,7 +191,7 @@ TEST(BusyThreads, ThreadsThatComeAndGoByTheThousandAreNoTrouble) {
   busy.begin({}, CpuClockUse::at(1.0), clock.now());
   for (int i = 0; i < 2000; ++i) {
     std::jthread thread([] { work_for(20'000); });
-    EXPECT_GE(busy.work_of_segment(halcyon::direct::thread_id(), 1e6, clock.now(), clock), 0.0);
+    EXPECT_GE(busy.work_of_segment(halcyon::direct::thread_id(), 1e6, false, clock.now(), clock), 0.0);
   }
 }
 
