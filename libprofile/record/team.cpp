@@ -1,6 +1,7 @@
 #include "libprofile/record/team.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "libprofile/record/recorder.hpp"
 
@@ -17,6 +18,7 @@ struct Member {
   Ticks last;                   // it has worked or waited since
   bool is_known = false;        // the account has begun
   Region own;                   // that it begins
+  bool shares_out_next = false;
 
   bool has_begun_region() const { return region == &own; }
 };
@@ -30,32 +32,32 @@ void note_own_work(Region& region) {
 
 }  // namespace
 
-void Region::begin(ThreadState& thread, Ticks now) {
+void Region::begin(ThreadState& thread, Ticks now, bool is_shared_out) {
   thread_ = &thread;
   began_ = now;
   work_at_begin_ = thread.work;
-  is_shared_out_.store(false, std::memory_order_relaxed);
+  is_shared_out_.store(is_shared_out, std::memory_order_relaxed);
   has_tasks_.store(false, std::memory_order_relaxed);
-  for (std::atomic<std::uint64_t>& worked : worked_) worked.store(0, std::memory_order_relaxed);
 }
 
-std::uint64_t Region::work() const {
+std::uint64_t Region::end() {
   std::uint64_t longest = 0;
   std::uint64_t sum = 0;
   std::uint64_t threads = 0;
-  for (const std::atomic<std::uint64_t>& of_thread : worked_) {
-    const std::uint64_t worked = of_thread.load(std::memory_order_relaxed);
-    if (worked == 0) continue;
+  for (; const std::uint64_t worked = worked_[threads].load(std::memory_order_relaxed); ++threads) {
+    worked_[threads].store(0, std::memory_order_relaxed);
     longest = std::max(longest, worked - 1);
     sum += worked - 1;
-    ++threads;
   }
   return is_shared_out() && threads > 0 ? sum / threads : longest;
 }
 
 Region* region_of_this_thread() noexcept { return member.region; }
 
+void share_out_next_region() noexcept { member.shares_out_next = true; }
+
 Region* region_begins(const void* frame) noexcept {
+  const bool is_shared_out = std::exchange(member.shares_out_next, false);
   if (!is_recorded() || this_thread == nullptr || this_thread->outermost.is_begun()) return nullptr;
   // One that an exception or a jump has left is over: it began farther down on the stack.
   if (member.region != nullptr && !(member.has_begun_region() && frame >= member.frame)) return nullptr;
@@ -63,7 +65,7 @@ Region* region_begins(const void* frame) noexcept {
   recorder->meters.end_computation(*this_thread, now);
   if (recorder->meters.counter.kind() == Counter::Kind::papi) recorder->meters.begin_counting(*this_thread);
   member.frame = frame;
-  member.own.begin(*this_thread, now);
+  member.own.begin(*this_thread, now, is_shared_out);
   return &member.own;
 }
 
@@ -71,9 +73,9 @@ void region_ends(Region& region) noexcept {
   if (!is_recorded()) return;
   ThreadState& thread = *region.thread();
   recorder->meters.wait_ends(thread, region.has_tasks());
+  const std::uint64_t work = region.end();
   if (region.has_tasks() || !region.is_in_one_segment() || recorder->meters.counter.kind() != Counter::Kind::cpu)
     return;
-  const std::uint64_t work = region.work();
   thread.work += work - region.own_work();  // may be less than its own
   thread.in_regions += work;
 }

@@ -25,18 +25,18 @@ class Region {
  public:
   static constexpr std::size_t most = 256;  // threads that count
 
-  void begin(ThreadState& thread, Ticks now);
+  void begin(ThreadState& thread, Ticks now, bool is_shared_out);
   bool is_shared_out() const { return is_shared_out_.load(std::memory_order_relaxed); }
   bool has_tasks() const { return has_tasks_.load(std::memory_order_relaxed); }
-  void share_out() { is_shared_out_.store(true, std::memory_order_relaxed); }
-  void add_tasks() { has_tasks_.store(true, std::memory_order_relaxed); }
+  void share_out() { set(is_shared_out_); }
+  void add_tasks() { set(has_tasks_); }
 
   /// What the thread of that number has worked so far, ticks.
   void note(std::size_t thread, std::uint64_t worked) {
     if (thread < most) worked_[thread].store(worked + 1, std::memory_order_relaxed);
   }
   /// All threads have arrived at the end.
-  std::uint64_t work() const;
+  std::uint64_t end();
 
   ThreadState* thread() const { return thread_; }
   /// What the thread that began it has worked since, ticks or events.
@@ -45,12 +45,18 @@ class Region {
   bool is_in_one_segment() const { return began_ > thread_->at_boundary.time; }
 
  private:
+  // Threads that look for the flag again and again do not take its cache line from each other.
+  static void set(std::atomic<bool>& flag) {
+    if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
+  }
+
   ThreadState* thread_ = nullptr;
   Ticks began_;
   std::uint64_t work_at_begin_ = 0;
   std::atomic<bool> is_shared_out_{false};
   std::atomic<bool> has_tasks_{false};
-  std::array<std::atomic<std::uint64_t>, most> worked_{};  // 1 more than that, so that 0 is a thread that never came
+  // 1 more than that, so that 0 ends the list: a team's numbers have no gap.
+  std::array<std::atomic<std::uint64_t>, most + 1> worked_{};
 };
 
 // What a runtime of OpenMP tells of the calling thread. All may be called at any time, before the recorder begins and
@@ -59,6 +65,8 @@ class Region {
 /// A region begins. Null if it is not to be measured: in another one, within a call of MPI, or in a thread that makes
 /// no recorded calls. `frame`: an address on the stack that is there until the region ends.
 Region* region_begins(const void* frame) noexcept;
+/// The threads of the region that this thread begins next take pieces as they go.
+void share_out_next_region() noexcept;
 /// All threads of the region have left it, and the one that began it goes on.
 void region_ends(Region& region) noexcept;
 /// This thread begins its part, as number `thread` of the team.

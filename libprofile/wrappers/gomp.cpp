@@ -30,19 +30,31 @@ class Next {
 
 constinit Next<int()> thread_number{"omp_get_thread_num"};
 
-// A region and what its threads are to do.
+// A region and what its threads are to do. In a region within another one, only the thread that has begun it works for
+// that one.
 struct Work {
-  Region* region;
+  Region* region;  // null for one within another
   Body body;
   void* data;
   int (*thread_number)();
 
   static void run(void* argument) {
     const Work work = *static_cast<Work*>(argument);  // it is gone when the region ends
+    if (work.region == nullptr) {
+      team_wait_ends();
+      work.body(work.data);
+      team_wait_begins();
+      return;
+    }
     part_begins(*work.region, work.thread_number != nullptr ? static_cast<std::size_t>(work.thread_number()) : 0);
     work.body(work.data);
     part_ends();
   }
+};
+
+struct Waiting {
+  Waiting() { team_wait_begins(); }
+  ~Waiting() { team_wait_ends(); }
 };
 
 // A region whose threads run `body(data)`: `next` begins it. Without a runtime, this thread does it all.
@@ -54,7 +66,16 @@ auto run_region(bool is_shared_out, const void* site, const void* frame, Functio
     body(data);
     return Result();
   }
-  Region* const region = ompt_is_active() ? nullptr : region_begins(frame);
+  if (ompt_is_active()) {
+    if (is_shared_out) share_out_next_region();
+    return next(body, data, rest...);
+  }
+  if (region_of_this_thread() != nullptr) {
+    const Waiting for_team;
+    Work within{nullptr, body, data, nullptr};
+    return next(&Work::run, &within, rest...);
+  }
+  Region* const region = region_begins(frame);
   if (region == nullptr) return next(body, data, rest...);
   if (is_shared_out) region->share_out();
   Work work{region, body, data, thread_number.of(site)};
@@ -64,11 +85,6 @@ auto run_region(bool is_shared_out, const void* site, const void* frame, Functio
   } const end{*region};
   return next(&Work::run, &work, rest...);
 }
-
-struct Waiting {
-  Waiting() { team_wait_begins(); }
-  ~Waiting() { team_wait_ends(); }
-};
 
 template <class Function, class... Arguments>
 auto pass_on(Function* next, Arguments... arguments) {
@@ -137,6 +153,8 @@ HALCYON_WAITS(void*, GOMP_single_copy_start, ())
 HALCYON_WAITS(void, GOMP_critical_start, ())
 HALCYON_WAITS(void, GOMP_critical_name_start, (void** lock), lock)
 HALCYON_WAITS(void, GOMP_ordered_start, ())
+HALCYON_WAITS(void, omp_set_lock, (void* lock), lock)
+HALCYON_WAITS(void, omp_set_nest_lock, (void* lock), lock)
 HALCYON_WAITS(void, GOMP_taskwait, ())
 HALCYON_WAITS(void, GOMP_taskgroup_end, ())
 

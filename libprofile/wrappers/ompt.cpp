@@ -25,7 +25,15 @@ struct StartToolResult {
   void (*finalize)(Data* tool);
   Data tool;
 };
-enum Event { parallel_begin = 3, parallel_end = 4, task_create = 5, implicit_task = 7, sync_region_wait = 16 };
+enum Event {
+  parallel_begin = 3,
+  parallel_end = 4,
+  task_create = 5,
+  implicit_task = 7,
+  sync_region_wait = 16,
+  mutex_acquire = 26,
+  mutex_acquired = 27
+};
 enum Endpoint { begins = 1, ends = 2 };
 constexpr int flag_initial_task = 1;
 
@@ -33,6 +41,7 @@ std::atomic<bool> is_active{false};
 
 void at_parallel_begin(Data*, const void*, Data* region, unsigned, int, const void*) {
   region->pointer = region_begins(__builtin_frame_address(0));
+  if (region->pointer == nullptr) team_wait_begins();  // for the team of a region within another one
 }
 void at_parallel_end(Data* region, Data*, int, const void*) {
   if (region->pointer != nullptr) region_ends(*static_cast<Region*>(region->pointer));
@@ -41,7 +50,11 @@ void at_implicit_task(int endpoint, Data* region, Data* task, unsigned, unsigned
   if ((flags & flag_initial_task) != 0) return;
   if (endpoint == begins) {
     task->pointer = region != nullptr ? region->pointer : nullptr;
-    if (task->pointer != nullptr) part_begins(*static_cast<Region*>(task->pointer), number);
+    if (task->pointer != nullptr) {
+      part_begins(*static_cast<Region*>(task->pointer), number);
+    } else {
+      team_wait_ends();
+    }
   } else if (task->pointer != nullptr) {
     part_ends_after_wait();
   }
@@ -53,6 +66,8 @@ void at_sync_region_wait(int, int endpoint, Data*, Data*, const void*) {
     team_wait_ends();
   }
 }
+void at_mutex_acquire(int, unsigned, unsigned, std::uint64_t, const void*) { team_wait_begins(); }
+void at_mutex_acquired(int, std::uint64_t, const void*) { team_wait_ends(); }
 void at_task_create(Data*, const void*, Data*, int flags, int, const void*) {
   constexpr int flag_explicit = 4;
   Region* const region = (flags & flag_explicit) != 0 ? region_of_this_thread() : nullptr;
@@ -72,6 +87,8 @@ int initialize(Lookup lookup, int, Data*) {
                          set(parallel_end, as_any(&at_parallel_end)) == always &&
                          set(implicit_task, as_any(&at_implicit_task)) == always &&
                          set(sync_region_wait, as_any(&at_sync_region_wait)) == always &&
+                         set(mutex_acquire, as_any(&at_mutex_acquire)) == always &&
+                         set(mutex_acquired, as_any(&at_mutex_acquired)) == always &&
                          set(task_create, as_any(&at_task_create)) == always;
   is_active.store(tells_all, std::memory_order_relaxed);
   return tells_all ? 1 : 0;
