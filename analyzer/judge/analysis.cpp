@@ -103,12 +103,25 @@ void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std
 // What the program may have done by itself: nobody from outside is known to have put a rank to sleep, and durations do
 // not tell whether a thread spun for a delayed one or had more to do, nor, by CPU time, whether the machine was slower
 // for a while or the program did more work. What a device does is not seen: a kernel may go round its loops as often as
-// its data say.
+// its data say. Nor is what a rank did that left nothing, while others waited for it.
 Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, double speed_percent) {
+  const auto lost_in = [&breakdown](ExcessKind kind) {
+    return std::max(0.0, breakdown.kinds[static_cast<std::size_t>(kind)]);
+  };
   Undecided undecided{.slept_seconds = own_waiting_seconds(profile, breakdown),
                       .spun_seconds = most_work_beyond_least(profile),
-                      .device_seconds = std::max(0.0, breakdown.kinds[static_cast<std::size_t>(ExcessKind::device)])};
-  if (profile.counter == "cpu") undecided.slower_seconds = 0.01 * speed_percent * profile.run_time_seconds;
+                      .device_seconds = lost_in(ExcessKind::device)};
+  if (profile.counter == "cpu") {
+    undecided.slower_seconds =
+        std::min(0.01 * speed_percent * profile.run_time_seconds, lost_in(ExcessKind::computation));
+  }
+  bool is_rank_missing = false;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    is_rank_missing = is_rank_missing || profile.left_nothing(rank);
+  }
+  if (is_rank_missing) {
+    undecided.waited_seconds = lost_in(ExcessKind::point_to_point) + lost_in(ExcessKind::collective);
+  }
   return undecided;
 }
 

@@ -10,35 +10,70 @@
 
 namespace halcyon {
 
-bool has_more_ranks_than_cores(const Profile& profile) {
-  const std::vector<double>& cpus = profile.evidence[index_of(Evidence::cpus)];
-  std::map<std::string, double> ranks;
-  for (const std::string& host : profile.rank_host) ++ranks[host];
-  for (std::size_t rank = 0; rank < cpus.size(); ++rank) {
-    if (cpus[rank] >= 1.0 && ranks[profile.rank_host[rank]] > cpus[rank]) return true;
+namespace {
+
+double known_of(const std::vector<double>& of_ranks, std::size_t rank) {
+  return rank < of_ranks.size() ? of_ranks[rank] : std::nan("");
+}
+
+// Ranks that run on the same CPUs: those that are bound to the same ones, or else all of a host.
+struct SharedCores {
+  std::size_t first_rank = 0;
+  std::size_t ranks = 0;
+  double threads = 0.0;           // that were busy at a time
+  bool has_busy_threads = false;  // besides those that call MPI
+  double cores = 0.0;             // NaN if not known
+};
+
+std::vector<SharedCores> shared_cores(const Profile& profile) {
+  const auto of_rank = [&profile](Evidence which, std::size_t rank) {
+    return known_of(profile.evidence[index_of(which)], rank);
+  };
+  std::map<std::pair<std::string, std::pair<double, double>>, SharedCores> shared;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    const double cpus = of_rank(Evidence::cpus, rank);
+    const double own = of_rank(Evidence::own_cpus, rank);
+    const double first = of_rank(Evidence::first_cpu, rank);
+    const bool is_bound = own >= 1.0 && own < cpus && first >= 0.0;
+    const std::pair which = is_bound ? std::pair(first, own) : std::pair(-1.0, -1.0);
+    const SharedCores none{.first_rank = rank, .cores = is_bound ? own : cpus};
+    SharedCores& one = shared.try_emplace({profile.rank_host[rank], which}, none).first->second;
+    const double threads = of_rank(Evidence::busy_threads, rank);
+    ++one.ranks;
+    one.threads += threads > 1.0 ? threads : 1.0;
+    one.has_busy_threads = one.has_busy_threads || threads > 1.0;
   }
-  return false;
+  std::vector<SharedCores> all;
+  for (const auto& [which, one] : shared) all.push_back(one);
+  return all;
+}
+
+constexpr double more_threads = 0.5;  // a mean over the run, in which a thread may have slept now and then
+
+}  // namespace
+
+bool has_more_ranks_than_cores(const Profile& profile) {
+  return std::ranges::any_of(shared_cores(profile), [](const SharedCores& one) {
+    return one.cores >= 1.0 && static_cast<double>(one.ranks) > one.cores;
+  });
 }
 
 std::optional<CrowdedCores> crowded_cores(const Profile& profile) {
-  const std::vector<double>& cpus = profile.evidence[index_of(Evidence::cpus)];
-  const std::vector<double>& own_cpus = profile.evidence[index_of(Evidence::own_cpus)];
-  const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
-  constexpr double more = 0.5;  // a mean over the run, in which a thread may have slept now and then
-  std::map<std::string, CrowdedCores> of_host;
-  for (std::size_t rank = 0; rank < threads.size(); ++rank) {  // NaN is not above
-    const std::string& host = profile.rank_host[rank];
-    if (threads[rank] > 1.0 && rank < own_cpus.size() && threads[rank] > own_cpus[rank] + more) {
-      return CrowdedCores{.host = host, .bound_rank = rank, .threads = threads[rank], .cores = own_cpus[rank]};
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {  // NaN is not above
+    const double threads = known_of(profile.evidence[index_of(Evidence::busy_threads)], rank);
+    const double own = known_of(profile.evidence[index_of(Evidence::own_cpus)], rank);
+    if (threads > 1.0 && threads > own + more_threads) {
+      return CrowdedCores{.host = profile.rank_host[rank], .bound_rank = rank, .threads = threads, .cores = own};
     }
-    CrowdedCores& all = of_host.try_emplace(host, CrowdedCores{.host = host, .ranks = 0}).first->second;
-    ++all.ranks;
-    all.threads += threads[rank] > 1.0 ? threads[rank] : 1.0;
   }
-  for (std::size_t rank = 0; rank < std::min(cpus.size(), threads.size()); ++rank) {
-    CrowdedCores& all = of_host.at(profile.rank_host[rank]);
-    all.cores = cpus[rank];
-    if (threads[rank] > 1.0 && cpus[rank] >= 1.0 && all.threads > cpus[rank] + more) return all;
+  for (const SharedCores& one : shared_cores(profile)) {
+    if (one.has_busy_threads && one.cores >= 1.0 && one.threads > one.cores + more_threads) {
+      return CrowdedCores{.host = profile.rank_host[one.first_rank],
+                          .bound_rank = std::nullopt,
+                          .ranks = one.ranks,
+                          .threads = one.threads,
+                          .cores = one.cores};
+    }
   }
   return std::nullopt;
 }

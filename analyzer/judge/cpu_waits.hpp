@@ -16,13 +16,14 @@ struct Undecided {
   double spun_seconds = 0.0;    // most_work_beyond_least()
   double slower_seconds = 0.0;  // computation was slower for a while, by CPU time
   double device_seconds = 0.0;  // in calls of devices
+  double waited_seconds = 0.0;  // in calls of MPI, perhaps for a rank of which nothing is known
 
-  double seconds() const { return slept_seconds + spun_seconds + slower_seconds + device_seconds; }
+  double seconds() const { return slept_seconds + spun_seconds + slower_seconds + device_seconds + waited_seconds; }
 };
 
-/// On any host. Uses the cores to which ranks were bound.
+/// Of the ranks that are bound to the same cores, or else of all ranks of a host.
 bool has_more_ranks_than_cores(const Profile& profile);
-/// More busy threads than cores: those of one rank that is bound, or of all ranks of a host.
+/// More busy threads than cores: those of one rank that is bound, or of all ranks on the same cores.
 struct CrowdedCores {
   std::string host;
   std::optional<std::size_t> bound_rank;

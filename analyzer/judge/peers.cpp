@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <map>
+#include <numeric>
 #include <optional>
 
 #include "analyzer/judge/cpu_waits.hpp"
@@ -29,13 +29,18 @@ struct Sums {
     computing[section % RankSections::eighths] += own;
     at_peers[section % RankSections::eighths] += peers;
   }
+  // What is beyond that of the peers, s.
+  double beyond() const {
+    return std::max(0.0, std::accumulate(computing.begin(), computing.end(), 0.0) -
+                             std::accumulate(at_peers.begin(), at_peers.end(), 0.0));
+  }
 };
 
 // Of the time that a rank computes `times` as long as its peers, what is beyond theirs.
 double share_beyond(double times) { return times > 1.0 ? 1.0 - 1.0 / times : 0.0; }
 
 // How often as long the rank computed. The eighths say how sure that is.
-std::optional<RankBehind> behind(std::uint32_t rank, const Sums& sums, double lost_seconds) {
+std::optional<RankBehind> behind(std::uint32_t rank, const Sums& sums) {
   std::vector<double> ratios;
   double computing = 0.0;
   double at_peers = 0.0;
@@ -52,13 +57,17 @@ std::optional<RankBehind> behind(std::uint32_t rank, const Sums& sums, double lo
   RankBehind result;
   result.rank = rank;
   result.times = computing / at_peers;
-  result.lost_seconds = lost_seconds;
   result.times_interval = interval_around(result.times, half);
   if (!(result.times_interval.low > 1.0)) return std::nullopt;
-  const double share = share_beyond(result.times);
-  result.lost_interval_seconds = {lost_seconds * share_beyond(result.times_interval.low) / share,
-                                  lost_seconds * share_beyond(result.times_interval.high) / share};
   return result;
+}
+
+// So much of the run was lost by it.
+void charge(RankBehind& rank, double seconds) {
+  const double share = share_beyond(rank.times);
+  rank.lost_seconds = seconds;
+  rank.lost_interval_seconds = {seconds * share_beyond(rank.times_interval.low) / share,
+                                seconds * share_beyond(rank.times_interval.high) / share};
 }
 
 // (ranks) s of the segments in which each held the others up.
@@ -70,30 +79,33 @@ std::vector<double> lost_by_rank(const Profile& profile, const std::vector<float
   return seconds;
 }
 
-// The ranks of which at least a hundredth of the run follows, and what it was.
-std::map<std::uint32_t, double> expensive_ranks(const Profile& profile, const std::vector<float>& column) {
-  const std::vector<double> lost = lost_by_rank(profile, column);
-  std::map<std::uint32_t, double> expensive;
-  for (std::uint32_t rank = 0; rank < lost.size(); ++rank) {
-    if (lost[rank] >= least_told_share * profile.run_time_seconds) expensive.emplace(rank, lost[rank]);
-  }
-  return expensive;
-}
-
+// The ranks that were behind by a column, and lost at least a hundredth of the run. A segment is charged to the rank
+// that came last, if that is one of them. Where another came last by chance, as ranks that share a core do, it is
+// charged to those that are behind, in proportion.
 std::vector<RankBehind> behind_by(const Profile& profile, const std::vector<float>& column,
                                   double BesidePeers::*at_peers) {
-  const std::map<std::uint32_t, double> expensive = expensive_ranks(profile, column);
-  if (expensive.empty()) return {};
-  std::map<std::size_t, Sums> sums;
-  for (const auto& [rank, lost] : expensive) sums[rank];
+  const std::vector<double> lost = lost_by_rank(profile, column);
+  const double all = std::accumulate(lost.begin(), lost.end(), 0.0);
+  if (all < least_told_share * profile.run_time_seconds) return {};
+  std::vector<Sums> sums(lost.size());
   for_each_beside_peers(profile.sections, [&](const BesidePeers& rank) {
-    const auto found = sums.find(rank.rank);
-    if (found != sums.end()) found->second.add(rank.section, rank.computing, rank.*at_peers);
+    sums[rank.rank].add(rank.section, rank.computing, rank.*at_peers);
   });
   std::vector<RankBehind> ranks;
-  for (const auto& [rank, lost] : expensive) {
-    if (const std::optional<RankBehind> one = behind(rank, sums[rank], lost)) ranks.push_back(*one);
+  double charged = 0.0;
+  double beyond = 0.0;
+  for (std::uint32_t rank = 0; rank < lost.size(); ++rank) {
+    const std::optional<RankBehind> one = behind(rank, sums[rank]);
+    if (!one) continue;
+    ranks.push_back(*one);
+    charged += lost[rank];
+    beyond += sums[rank].beyond();
   }
+  std::erase_if(ranks, [&](RankBehind& one) {
+    const double seconds = lost[one.rank] + (all - charged) * sums[one.rank].beyond() / beyond;
+    charge(one, seconds);
+    return seconds < least_told_share * profile.run_time_seconds;
+  });
   std::ranges::sort(ranks, std::greater(), &RankBehind::lost_seconds);
   return ranks;
 }

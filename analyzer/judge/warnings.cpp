@@ -91,7 +91,7 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
          fmt::format("the profile lacks {}: neither memory nor disk had room",
                      plural(profile.dropped_segments, "segment")));
   }
-  if (analysis.segment_rate_hz > 0.0) {
+  if (profile.segments > 1 && analysis.segment_rate_hz > 0.0) {
     const double cost_percent = std::min(100.0, 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds);
     if (cost_percent > most_cost_of_recording_percent) {
       warn(analysis, "boundary-rate",
@@ -115,10 +115,12 @@ void warn_of_own_doing(Analysis& analysis) {
     if (seconds > least_share * analysis.undecided.seconds())
       parts.push_back(fmt::format("{:.2g} s {}", seconds, what));
   };
-  add(analysis.undecided.slept_seconds, "the ranks slept or waited outside calls of MPI, files and devices");
+  add(analysis.undecided.slept_seconds,
+      "the threads that end segments slept or waited outside calls of MPI, files and devices");
   add(analysis.undecided.spun_seconds, "the threads that call MPI used the CPU longer than other busy threads");
   add(analysis.undecided.slower_seconds, "computation was slower, or there was more of it");
   add(analysis.undecided.device_seconds, "devices took longer, or had more to do");
+  add(analysis.undecided.waited_seconds, "ranks waited in calls of MPI, perhaps for one of which nothing was saved");
   warn(analysis, "perhaps-own",
        fmt::format("what was lost may be the program's own doing: for {}", fmt::join(parts, ", and for ")));
 }

@@ -30,6 +30,7 @@ enum class Evidence : std::uint8_t {
   work_beyond_least,
   mpi_time,
   side_by_side,
+  first_cpu,
 };
 
 struct EvidenceInfo {
@@ -42,7 +43,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 18> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 19> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -72,6 +73,9 @@ inline constexpr std::array<EvidenceInfo, 18> evidence_infos{{
      "time by which threads that ended segments at the same time, on communicators of their own, were busy beyond the "
      "segments' durations",
      true, 8},
+    {Evidence::first_cpu, false, "first_cpu", "1",
+     "number of the first CPU to which the threads of the process are bound, by which ranks on the same ones are known",
+     false, 9},
 }};
 static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 

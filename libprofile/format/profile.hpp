@@ -17,7 +17,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 8;
+inline constexpr int newest_schema_version = 9;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {

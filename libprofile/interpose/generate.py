@@ -219,7 +219,9 @@ def pointer_type(function):
 
 
 def slots(functions):
-    names = [prefix + f.name for f in functions for prefix in f.prefixes]
+    names = [prefix + f.name for f in functions if f.kind != "device" for prefix in f.prefixes]
+    if not names:
+        return []
     lines = ["enum class Slot : unsigned {"] + [f"  {name}," for name in names] + ["};", ""]
     lines += [f"const char* const slot_names[] = {{"] + [f'  "{name}",' for name in names] + ["};"]
     lines += [f"std::atomic<void*> slot_next[{len(names)}];", ""]
@@ -228,12 +230,6 @@ def slots(functions):
               "  const auto index = static_cast<unsigned>(slot);",
               "  return reinterpret_cast<Pointer>(halcyon::next_once(slot_next[index], slot_names[index]));",
               "}", ""]
-    if any(f.kind == "device" for f in functions):
-        lines += ["template <class Pointer>",
-                  "inline Pointer next_of_device(Slot slot) {",
-                  "  const auto index = static_cast<unsigned>(slot);",
-                  "  return halcyon::next_of_device<Pointer>(slot_next[index], slot_names[index]);",
-                  "}", ""]
     files = [f for f in functions if f.kind == "posixio"]
     if files:
         # A signal handler may be the first to call one of them, and must not meet the loader's locks.
@@ -372,7 +368,6 @@ def exported(function, tool):
     """The entries of a function: MPI_X and PMPI_X, each forwarding to the next symbol of its own name."""
     f = function
     lines = []
-    find = "next_of_device" if f.kind == "device" else "next_of"
     for prefix in f.prefixes:
         name = prefix + f.name
         arguments = f.passed()
@@ -384,8 +379,11 @@ def exported(function, tool):
                       f"Caller::of_this_function(), {arguments});",
                       "  va_end(arguments);", "  return result;", "}"]
             continue
-        lines.append(f"  return wrap_{f.name}({find}<{pointer_type(f)}>(Slot::{name}), Caller::of_this_function()"
-                     + (f", {arguments}" if arguments else "") + ");")
+        find = f"next_of<{pointer_type(f)}>(Slot::{name})"
+        if f.kind == "device":
+            lines.append("  static constinit NextByCaller next;")
+            find = f'next_of_device<{pointer_type(f)}>(next, "{name}", __builtin_return_address(0))'
+        lines.append(f"  return wrap_{f.name}({', '.join(filter(None, [find, 'Caller::of_this_function()', arguments]))});")
         lines.append("}")
     if f.variadic_twin():
         name, fixed = f.variadic_twin(), f.parameters[:-1]

@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <climits>
 #include <cstring>
@@ -65,15 +67,41 @@ void* loaded_library(bool (*is_wanted)(const char* path), int index) {
   return dl_iterate_phdr(look, &search) != 0 ? dlopen(search.path, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
 }
 
-bool is_device_library(const char* path) {
+// Of a device or of OpenMP. Packages of Python put a hash behind the name.
+bool is_optional_library(const char* path) {
   const std::string_view name = base_name(path);
-  return name.starts_with("libOpenCL.so") || name.starts_with("libcudart.so") || name.starts_with("libcuda.so") ||
-         name.starts_with("libamdhip64.so");
+  constexpr std::array<std::string_view, 7> names{"libOpenCL", "libcudart", "libcuda", "libamdhip64",
+                                                  "libgomp",   "libomp",    "libiomp5"};
+  return std::any_of(names.begin(), names.end(), [name](std::string_view one) {
+    return name.starts_with(one) && name.size() > one.size() && (name[one.size()] == '.' || name[one.size()] == '-');
+  });
 }
 
-bool is_openmp_library(const char* path) {
-  const std::string_view name = base_name(path);
-  return name.starts_with("libgomp") || name.starts_with("libomp") || name.starts_with("libiomp5");
+const void* base_of_module(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 ? info.dli_fbase : nullptr;
+}
+const void* own_base() { return base_of_module(reinterpret_cast<void*>(&find_next)); }
+
+void* not_own(void* function) {
+  return function != nullptr && base_of_module(function) != own_base() ? function : nullptr;
+}
+
+// What a module finds in the libraries that it was loaded with. Not that of this library: a function that we have
+// called may end with a jump to one of ours, which then seems to be called from here.
+void* find_beside(const void* site, const char* name) {
+  Dl_info info;
+  if (dladdr(site, &info) == 0 || info.dli_fbase == own_base()) return nullptr;
+  void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (module == nullptr) return nullptr;
+  void* const found = not_own(dlsym(module, name));
+  dlclose(module);
+  return found;
+}
+
+// The library stays open, since the address is remembered.
+void keep(void* function) {
+  if (Dl_info info; dladdr(function, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 }
 
 // The MPI library that is already in the process.
@@ -121,20 +149,9 @@ void* find_next(const char* name) noexcept {
   return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_mpi);
 }
 
-void* find_next_of_device(const char* name) noexcept {
-  void* next = dlsym(RTLD_NEXT, name);
-  for (int index = 0; next == nullptr; ++index) {  // in the scope of a plugin
-    void* const library = loaded_library(is_device_library, index);
-    if (library == nullptr) return nullptr;
-    next = dlsym(library, name);
-  }
-  // It stays open, since the address is remembered.
-  if (Dl_info info; dladdr(next, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  return next;
-}
-
 void* NextByCaller::of_site(const char* name, const void* site) noexcept {
   if (void* const next = dlsym(RTLD_NEXT, name); next != nullptr) {
+    keep(next);
     of_all_.store(next, std::memory_order_relaxed);
     return next;
   }
@@ -144,14 +161,14 @@ void* NextByCaller::of_site(const char* name, const void* site) noexcept {
       next != 0 && (known.mixed.load(std::memory_order_relaxed) ^ next) == number) {
     return reinterpret_cast<void*>(next);
   }
-  Dl_info info;
-  void* const module = dladdr(site, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
-  void* next = module != nullptr ? dlsym(module, name) : nullptr;
+  void* next = find_beside(site, name);
   for (int index = 0; next == nullptr; ++index) {
-    void* const library = loaded_library(is_openmp_library, index);
+    void* const library = loaded_library(is_optional_library, index);
     if (library == nullptr) return nullptr;
-    next = dlsym(library, name);
+    next = not_own(dlsym(library, name));
+    dlclose(library);
   }
+  keep(next);
   known.next.store(reinterpret_cast<std::uintptr_t>(next), std::memory_order_relaxed);
   known.mixed.store(reinterpret_cast<std::uintptr_t>(next) ^ number, std::memory_order_relaxed);
   return next;

@@ -36,10 +36,6 @@ void* find_next(const char* name) noexcept;
 /// calls so: neither libc's, nor that of a tool in front of it, which has to look libc's up. Not async-signal-safe.
 bool is_of_program(const void* function) noexcept;
 
-/// The same of a function of a device's library, which may be opened later, or closed and opened again, by any plugin.
-/// Null if no library that is loaded has it.
-void* find_next_of_device(const char* name) noexcept;
-
 /// A function of that type that fails: with an error code, or by mapping nothing.
 template <class Result, class... Parameters>
 auto absent_on_device(Result (*)(Parameters...)) noexcept {
@@ -61,18 +57,6 @@ inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
     known.store(next, std::memory_order_relaxed);
   }
   return next;
-}
-
-/// find_next_of_device(name), or a function that fails. Only what was found is kept: a library may be opened later.
-template <class Pointer>
-Pointer next_of_device(std::atomic<void*>& known, const char* name) noexcept {
-  void* next = known.load(std::memory_order_relaxed);
-  if (__builtin_expect(next == nullptr, 0)) {
-    next = find_next_of_device(name);
-    if (next == nullptr) return absent_on_device(Pointer{});
-    known.store(next, std::memory_order_relaxed);
-  }
-  return reinterpret_cast<Pointer>(next);
 }
 
 /// The function of a name that a caller would reach without this library in front of it. A process may hold several
@@ -97,6 +81,13 @@ class NextByCaller {
   std::atomic<void*> of_all_{nullptr};  // callers, as the whole process can see it
   Known known_[16] = {};
 };
+
+/// The function of a device's library, or one that fails: a library may be opened later.
+template <class Pointer>
+Pointer next_of_device(NextByCaller& known, const char* name, const void* site) noexcept {
+  void* const next = known.of(name, site);
+  return next != nullptr ? reinterpret_cast<Pointer>(next) : absent_on_device(Pointer{});
+}
 
 /// The symbol as the MPI library itself defines it, bypassing every interposed tool. Null if there is none. Data
 /// symbols are looked up in the program first, which may hold a copy-relocated instance.

@@ -123,7 +123,12 @@ EvidenceValues SystemTotals::read() {
   set(Evidence::cpu_wait_of_others, waits.others);
   double own_cpus = 0.0;
   for (const std::uint64_t cpus : own_cpus_) own_cpus += std::popcount(cpus);
-  if (own_cpus > 0.0) set(Evidence::own_cpus, own_cpus);
+  if (own_cpus > 0.0) {
+    set(Evidence::own_cpus, own_cpus);
+    std::size_t word = 0;
+    while (own_cpus_[word] == 0) ++word;
+    set(Evidence::first_cpu, static_cast<double>(64 * word) + std::countr_zero(own_cpus_[word]));
+  }
   // RetransSegs of the Tcp line. The first value of this line is always 1 (RtoAlgorithm), unlike in the line of names.
   constexpr int between_algorithm_and_retransmissions = 10;
   set(Evidence::tcp_retransmissions,

@@ -1,6 +1,8 @@
 // One recorded call of a device's library in libhalcyon.so. The notes of device.table are its member functions.
 #pragma once
 
+#include <algorithm>
+
 #include "libprofile/interpose/device.hpp"
 #include "libprofile/wrappers/recorded_call.hpp"
 
@@ -11,7 +13,14 @@ namespace halcyon {
 class RecordedDeviceCall : public RecordedCall {
  public:
   explicit RecordedDeviceCall(Caller caller) noexcept
-      : RecordedCall(CallClass::device, caller, [](const ThreadState& thread) { return thread.is_application; }) {}
+      : RecordedCall(CallClass::device, caller, [](const ThreadState& thread) { return thread.is_application; }) {
+    if (records()) belongs_to_last_device_call();
+  }
+
+  void ended() noexcept {
+    RecordedCall::ended();
+    note_exit_of_device();
+  }
 
   // -- the notes of the table
 
@@ -19,7 +28,7 @@ class RecordedDeviceCall : public RecordedCall {
     note(Feature::device_launches, 1);
     give(Feature::device_items, items);
   }
-  void copied(std::uint64_t bytes) { give(Feature::device_bytes, bytes); }
+  void copied(std::uint64_t bytes) { give(Feature::device_bytes, std::min(bytes, most_of_a_call)); }
   void waited(bool is_over = true) {
     if (is_over) wait_for_given();
   }

@@ -110,7 +110,7 @@ class DeviceTime(halcyon_test.Behaviour):
                 source.write_text(f'#define CL_TARGET_OPENCL_VERSION 300\n#define __HIP_PLATFORM_AMD__ 1\n'
                                   f'#include <{header}>\n#include "{HERE}/widths.hpp"\n{checks}\n')
                 compiled = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-Wno-deprecated-declarations",
-                                           f"-I{SOURCE}", f"-isystem{directory}", source], capture_output=True, text=True)
+                                           f"-I{SOURCE}", "-idirafter", directory, source], capture_output=True, text=True)
                 self.assertEqual(compiled.returncode, 0, compiled.stderr)
 
 

@@ -37,6 +37,9 @@ inline Profile uniform_profile(std::size_t segments, double seconds, int ranks =
   profile.last_rank_off_cpu.assign(segments, 0.0F);
   profile.calls_beyond_usual.assign(segments, 0.0F);
   for (auto& values : profile.evidence) values.assign(static_cast<std::size_t>(ranks), 0.0);
+  for (std::size_t rank = 0; rank < static_cast<std::size_t>(ranks); ++rank) {
+    profile.evidence[index_of(Evidence::first_cpu)][rank] = static_cast<double>(rank);
+  }
   profile.sites = {"allreduce@app+0x10"};
   return profile;
 }

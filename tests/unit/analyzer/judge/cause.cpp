@@ -151,6 +151,21 @@ TEST(Cause, IsMoreRanksThanCoresWhereThereAre) {
   EXPECT_EQ(cause_of(profile).code, "more-ranks-than-cores");
 }
 
+TEST(Cause, IsMoreRanksThanCoresWhereTheseAreBoundToTheSameOnes) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  set(profile, Evidence::cpu_wait, lost(profile));
+  set(profile, Evidence::cpus, 64.0);
+  set(profile, Evidence::own_cpus, 1.0);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  set(profile, Evidence::first_cpu, 5.0);
+  EXPECT_EQ(cause_of(profile).code, "more-ranks-than-cores");
+  set(profile, Evidence::own_cpus, 2.0);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  set(profile, Evidence::busy_threads, 1.9);
+  EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores");
+}
+
 TEST(Cause, IsMoreThreadsThanCoresWhereARankIsBoundToFewerThanItHas) {
   Profile profile = delayed();
   off_the_cpu(profile);
