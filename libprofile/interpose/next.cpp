@@ -99,9 +99,26 @@ void* find_beside(const void* site, const char* name) {
   return found;
 }
 
-// The library stays open, since the address is remembered.
+// Libraries in which a function of a device or of OpenMP was found. They stay open, since the address is remembered.
+std::array<std::atomic<void*>, 16> kept_libraries;
+
 void keep(void* function) {
-  if (Dl_info info; dladdr(function, &info) != 0) dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  Dl_info info;
+  void* const library = dladdr(function, &info) != 0 ? dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  if (library == nullptr) return;
+  for (std::atomic<void*>& kept : kept_libraries) {
+    void* none = nullptr;
+    if (kept.compare_exchange_strong(none, library) || none == library) return;
+  }
+}
+
+void* find_in_kept_library(const char* name) {
+  for (const std::atomic<void*>& kept : kept_libraries) {
+    void* const library = kept.load();
+    void* const found = library != nullptr ? not_own(dlsym(library, name)) : nullptr;
+    if (found != nullptr) return found;
+  }
+  return nullptr;
 }
 
 // The MPI library that is already in the process.
@@ -162,6 +179,7 @@ void* NextByCaller::of_site(const char* name, const void* site) noexcept {
     return reinterpret_cast<void*>(next);
   }
   void* next = find_beside(site, name);
+  if (next == nullptr) next = find_in_kept_library(name);
   for (int index = 0; next == nullptr; ++index) {
     void* const library = loaded_library(is_optional_library, index);
     if (library == nullptr) return nullptr;

@@ -17,6 +17,7 @@ STEPS = 40
 ITEMS, BYTES = 2000, 1000  # of each step: 3 ms of the stand-in's device, at 1 µs for each of both
 DEVICE_SECONDS = STEPS * (ITEMS + BYTES) * 1e-6
 STAND_IN = BUILD / "tests/libby_cuda_and_hip.so"
+NAMELESS = BUILD / "tests/libby_nameless.so"
 OPENCL = BUILD / "tests/libby_opencl.so"
 HERE = Path(__file__).parent
 IN_NO_HEADER = ("hipLaunchCooperativeKernel", "hipExtModuleLaunchKernel")  # by C++ templates, or in one for C++ alone
@@ -77,6 +78,11 @@ class DeviceTime(halcyon_test.Behaviour):
         profile, seconds, _ = self.run_program(STAND_IN, "by_runtime", "late")
         self.check(profile)
         self.check_time(profile, seconds)
+
+    def test_a_library_by_another_name_that_only_its_plugin_finds(self):
+        for step in "by_runtime", "by_hip":  # the second calls a function of the library within one of it
+            with self.subTest(step):
+                self.check(self.run_program(NAMELESS, step, "late")[0])
 
     def test_the_report_names_the_time_of_devices(self):
         self.run_program(STAND_IN, "by_driver")
