@@ -56,8 +56,8 @@ class CpuAccount {
     return stretch;
   }
 
-  /// The thread has waited, spinning or asleep. Where it does so for long, in whatever stretches, the clock is read: else
-  /// all time that it slept would be missing to its next long stretch.
+  /// The thread has waited, spinning or asleep. Where it does so for long, in whatever stretches, the clock is read:
+  /// else all time that it slept would be missing to its next long stretch.
   template <class ReadClock>
   void wait(Ticks stretch, const CpuClockUse& use, ReadClock read_clock) {
     waited_ += stretch;

@@ -33,6 +33,7 @@ struct Meters {
   [[gnu::always_inline]] void end_computation(ThreadState& thread, Ticks entry) const {
     const Ticks stretch = entry - thread.last_exit;
     const Ticks on_cpu = thread.cpu.on_cpu(stretch, cpu_clock_use, thread_cpu_time);
+    thread.off_in_work += stretch - on_cpu;
     thread.last_exit = entry;  // in case an exception or a jump leaves the call
     std::uint64_t work = on_cpu.count;
     if (counter.kind() == Counter::Kind::papi) {

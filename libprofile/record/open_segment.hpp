@@ -38,6 +38,8 @@ class OpenSegment {
   double side_by_side() const { return side_by_side_; }
   /// The part of the last segment's work that was done in regions of OpenMP, and is that of their threads.
   double work_in_regions() const { return work_in_regions_; }
+  /// Of all segments: what threads did there, and may have been spinning for others. It is not in the work.
+  double spun_in_regions() const { return spun_in_regions_; }
   /// Counts of the whole run up to the last boundary.
   std::array<std::uint64_t, feature_count> counted() const;
 
@@ -53,6 +55,7 @@ class OpenSegment {
   double in_mpi_ = 0.0;
   double side_by_side_ = 0.0;
   double work_in_regions_ = 0.0;
+  double spun_in_regions_ = 0.0;
   std::uintptr_t boundary_comm_ = 0;  // of the last segment
   CpuWait cpu_wait_;
   std::array<std::uint64_t, feature_count> counted_{};  // by threads that have ended a segment

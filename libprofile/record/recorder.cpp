@@ -10,6 +10,7 @@
 
 #include "libprofile/interpose/open_files.hpp"
 #include "libprofile/record/messages.hpp"
+#include "libprofile/record/team.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "libprofile/system/plural.hpp"
 #include "libprofile/system/process_memory.hpp"
@@ -82,7 +83,8 @@ RankFigures Recorder::figures() const {
   if (busy_.mean() > 0.0) {
     figures.evidence[index_of(Evidence::busy_threads)] = busy_.mean();
     if (meters.counter.kind() == Counter::Kind::cpu) {
-      figures.evidence[index_of(Evidence::work_beyond_least)] = meters.seconds_of(busy_.beyond_least());
+      figures.evidence[index_of(Evidence::work_beyond_least)] =
+          meters.seconds_of(busy_.beyond_least() + open_.spun_in_regions());
     }
   }
   figures.evidence[index_of(Evidence::mpi_time)] = meters.seconds_of(open_.in_mpi());
@@ -108,6 +110,7 @@ void Recorder::close_segment(ThreadState& thread, Boundary boundary, const void*
 void Recorder::record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait) {
   const Ticks began = meters.clock.now();
   const std::uint64_t writes = records.writes();
+  settle_region();
   SegmentRow row = open_.close(thread, threads, end, wait);
   measure_others(thread, row);
   row.site = records.sites().number_of(site, boundary, python);

@@ -24,8 +24,8 @@ class Surroundings {
   /// Reads the counters again; put_into() gives their change since the start. Async-signal-safe.
   void look();
 
-  /// The names of the host, and of its processor. If the settings leave names out, the host gets one that is the same on
-  /// all ranks there, until it boots again.
+  /// The names of the host, and of its processor. If the settings leave names out, the host gets one that is the same
+  /// on all ranks there, until it boots again.
   void find_names(const Settings& settings);
   const char* host() const { return host_.data(); }
 

@@ -8,26 +8,64 @@
 namespace halcyon {
 namespace {
 
-// A thread as a member of teams.
+// A thread as a member of teams. A region of its own would be too large for the stacks of small threads, where the
+// thread-local variables are.
 struct Member {
   Region* region = nullptr;
-  const void* frame = nullptr;  // of the region that it has begun
+  Region* own = nullptr;        // that it begins
+  const void* frame = nullptr;  // when it began that
   std::size_t number = 0;       // in the team
   std::uint64_t worked = 0;     // in the region, ticks
-  CpuAccount cpu;               // of a thread that did not begin the region
-  Ticks last;                   // it has worked or waited since
-  bool is_known = false;        // the account has begun
-  Region own;                   // that it begins
+  std::uint64_t off = 0;        // the CPU since the region began, ticks
+  std::uint64_t late = 0;       // of that, before it began its part
+  std::uint64_t settled = 0;    // of `worked`
   bool shares_out_next = false;
+  // A thread with an account of its calls has all in that one, without the time of these. Another one has this.
+  ThreadState* state = nullptr;
+  std::uint64_t work_before = 0;  // of the state, that is in `worked` or before the region
+  Ticks off_before;
+  CpuAccount cpu;
+  Ticks last;             // it has worked or waited since
+  bool is_known = false;  // the account has begun
 
-  bool has_begun_region() const { return region == &own; }
+  bool has_begun_region() const { return region != nullptr && region == own; }
 };
 constinit thread_local Member member __attribute__((tls_model("initial-exec")));
 
-bool is_recorded() { return recording.load(std::memory_order_acquire); }
+// For threads that begin regions: few of them. Zero bytes, so that they take no memory until they are used.
+constinit std::array<Region, 64> regions{};
+std::atomic<std::size_t> regions_used{0};
 
-void note_own_work(Region& region) {
-  if (recorder->meters.counter.kind() == Counter::Kind::cpu) region.note(member.number, region.own_work());
+bool is_recorded() { return recording.load(std::memory_order_acquire); }
+bool counts_time() { return recorder->meters.counter.kind() == Counter::Kind::cpu; }
+
+Region* own_region() {
+  if (member.own == nullptr && regions_used.load(std::memory_order_relaxed) < regions.size()) {
+    const std::size_t index = regions_used.fetch_add(1, std::memory_order_relaxed);
+    if (index < regions.size()) member.own = &regions[index];
+  }
+  return member.own;
+}
+
+// A stretch of work of this thread has ended.
+void note_work() {
+  member.worked += member.state->work - member.work_before;
+  member.off += (member.state->off_in_work - member.off_before).count;
+  member.work_before = member.state->work;
+  member.off_before = member.state->off_in_work;
+  if (counts_time()) member.region->note(member.number, member.worked, member.off);
+}
+
+// The thread that has begun the region gets the work of all in place of its own.
+void take_work_of_all(Region& region) {
+  if (!counts_time() || region.has_tasks()) return;
+  ThreadState& thread = *region.thread();
+  const Region::Work all = region.settle();
+  const std::uint64_t own = member.worked - std::exchange(member.settled, member.worked);
+  thread.work += all.work - own;  // may be less
+  thread.in_regions += all.work;
+  thread.spun_in_regions += all.spun;
+  member.work_before = thread.work;
 }
 
 }  // namespace
@@ -35,21 +73,51 @@ void note_own_work(Region& region) {
 void Region::begin(ThreadState& thread, Ticks now, bool is_shared_out) {
   thread_ = &thread;
   began_ = now;
-  work_at_begin_ = thread.work;
   is_shared_out_.store(is_shared_out, std::memory_order_relaxed);
   has_tasks_.store(false, std::memory_order_relaxed);
 }
 
-std::uint64_t Region::end() {
+Region::Work Region::settle() {
+  std::uint64_t threads = 0;
   std::uint64_t longest = 0;
   std::uint64_t sum = 0;
-  std::uint64_t threads = 0;
-  for (; const std::uint64_t worked = worked_[threads].load(std::memory_order_relaxed); ++threads) {
-    worked_[threads].store(0, std::memory_order_relaxed);
-    longest = std::max(longest, worked - 1);
-    sum += worked - 1;
+  std::uint64_t sum_off = 0;
+  std::uint64_t most_off = 0;
+  std::uint64_t work_of_most_off = 0;
+  std::uint64_t all_of_longest = 0;  // work and off
+  for (; const std::uint64_t worked = parts_[threads].worked.load(std::memory_order_relaxed); ++threads) {
+    Part& part = parts_[threads];
+    const std::uint64_t work = worked - 1 - std::exchange(part.settled_work, worked - 1);
+    const std::uint64_t all_off = part.off.load(std::memory_order_relaxed);
+    const std::uint64_t off = all_off - std::exchange(part.settled_off, all_off);
+    if (work >= longest) {
+      longest = work;
+      all_of_longest = work + off;
+    }
+    sum += work;
+    sum_off += off;
+    if (off >= most_off) {
+      most_off = off;
+      work_of_most_off = work;
+    }
   }
-  return is_shared_out() && threads > 0 ? sum / threads : longest;
+  if (threads == 0) return {};
+  if (is_shared_out_.load(std::memory_order_relaxed)) {
+    return {.work = std::max(sum / threads, longest - std::min(longest, sum_off / threads))};
+  }
+  const std::uint64_t all_of_delayed = work_of_most_off + most_off;
+  const std::uint64_t apart = std::max(all_of_delayed, all_of_longest) - std::min(all_of_delayed, all_of_longest);
+  const bool ended_together = apart < all_of_longest / 32;
+  const std::uint64_t spun = ended_together ? std::min(most_off, longest - work_of_most_off) : 0;
+  return {.work = longest - spun, .spun = spun};
+}
+
+void Region::end() {
+  for (Part& part : parts_) {
+    if (part.worked.load(std::memory_order_relaxed) == 0) return;
+    part.worked.store(0, std::memory_order_relaxed);
+    part.settled_work = part.settled_off = 0;
+  }
 }
 
 Region* region_of_this_thread() noexcept { return member.region; }
@@ -61,33 +129,45 @@ Region* region_begins(const void* frame) noexcept {
   if (!is_recorded() || this_thread == nullptr || this_thread->outermost.is_begun()) return nullptr;
   // One that an exception or a jump has left is over: it began farther down on the stack.
   if (member.region != nullptr && !(member.has_begun_region() && frame >= member.frame)) return nullptr;
-  const Ticks now = recorder->meters.clock.now();
-  recorder->meters.end_computation(*this_thread, now);
-  if (recorder->meters.counter.kind() == Counter::Kind::papi) recorder->meters.begin_counting(*this_thread);
+  Region* const region = own_region();
+  if (region == nullptr) return nullptr;
+  const Meters& meters = recorder->meters;
+  meters.begin_counting(*this_thread);
+  const Ticks now = meters.clock.now();
+  meters.end_computation(*this_thread, now);
   member.frame = frame;
-  member.own.begin(*this_thread, now, is_shared_out);
-  return &member.own;
+  region->begin(*this_thread, now, is_shared_out);
+  return region;
 }
 
 void region_ends(Region& region) noexcept {
   if (!is_recorded()) return;
-  ThreadState& thread = *region.thread();
-  recorder->meters.wait_ends(thread, region.has_tasks());
-  const std::uint64_t work = region.end();
-  if (region.has_tasks() || !region.is_in_one_segment() || recorder->meters.counter.kind() != Counter::Kind::cpu)
-    return;
-  thread.work += work - region.own_work();  // may be less than its own
-  thread.in_regions += work;
+  recorder->meters.wait_ends(*region.thread(), region.has_tasks());
+  take_work_of_all(region);
+  region.end();
+}
+
+void settle_region() noexcept {
+  if (__builtin_expect(member.has_begun_region(), 0)) {
+    note_work();
+    take_work_of_all(*member.region);
+  }
 }
 
 void part_begins(Region& region, std::size_t thread) noexcept {
   if (!is_recorded()) return;
   member.number = thread;
   member.region = &region;
-  member.worked = 0;
+  member.worked = member.settled = 0;
+  member.state = this_thread;
   const Meters& meters = recorder->meters;
-  if (member.has_begun_region()) {  // until the others were there
-    meters.wait_ends(*region.thread(), false);
+  member.late = (meters.clock.now() - region.began()).count;
+  member.off = member.late;
+  if (member.state != nullptr) {
+    if (!member.has_begun_region()) meters.end_computation(*member.state, meters.clock.now());
+    meters.wait_ends(*member.state, false);  // until the others were there
+    member.work_before = member.state->work;
+    member.off_before = member.state->off_in_work;
     return;
   }
   const Ticks now = meters.clock.now();
@@ -97,6 +177,7 @@ void part_begins(Region& region, std::size_t thread) noexcept {
     member.cpu.restart(thread_cpu_time());
     member.is_known = true;
   }
+  member.off_before = member.cpu.off();
   member.last = now;
 }
 
@@ -111,22 +192,23 @@ void team_wait_begins() noexcept {
   if (member.region == nullptr || !is_recorded()) return;
   const Meters& meters = recorder->meters;
   const Ticks now = meters.clock.now();
-  if (member.has_begun_region()) {
-    meters.end_computation(*member.own.thread(), now);
-    note_own_work(member.own);
+  if (member.state != nullptr) {
+    meters.end_computation(*member.state, now);
+    note_work();
     return;
   }
   member.worked += member.cpu.on_cpu(now - member.last, meters.cpu_clock_use, thread_cpu_time).count;
+  member.off = member.late + (member.cpu.off() - member.off_before).count;
   member.last = now;
-  member.region->note(member.number, member.worked);
+  member.region->note(member.number, member.worked, member.off);
 }
 
 // The region may be over, and its thread have ended: only its own thread looks at it.
 void team_wait_ends() noexcept {
   if (member.region == nullptr || !is_recorded()) return;
   const Meters& meters = recorder->meters;
-  if (member.has_begun_region()) {
-    meters.wait_ends(*member.own.thread(), member.own.has_tasks());
+  if (member.state != nullptr) {
+    meters.wait_ends(*member.state, member.has_begun_region() && member.own->has_tasks());
     return;
   }
   const Ticks now = meters.clock.now();

@@ -14,10 +14,15 @@ namespace halcyon {
 
 /// A parallel region that a thread of the application has begun, which no other one is around.
 ///
-/// Its work is that of the thread that has most of it, since the others wait for that one; where threads take pieces
-/// from each other as they go, the mean, since one that is delayed leaves its pieces to the others. The thread that
-/// begins the region gets this work in place of its own, and neither waits within the region nor at its end. So a
-/// thread that spins does no work, and a region in which any thread is delayed takes longer for the same work.
+/// Its work is that of the thread that has most of it, since the others wait for that one. Neither waiting within the
+/// region nor at its end is work: a thread that spins for others there does none, and a region in which any thread is
+/// delayed takes longer for the same work. The thread that begins the region gets this work in place of its own, when
+/// it ends a segment or the region.
+///
+/// Where a thread was off the CPU, and another one with more work ended when it did, that one may have spun for it by
+/// the program's own means. So it counts, and what counts so is told: it may have been work. Where threads take pieces
+/// from each other as they go, a thread that is delayed leaves some of its pieces to the others: a delay makes the
+/// region longer by its share of the threads.
 ///
 /// What tasks do is not known, as threads run them while they wait. In a region with tasks, the time of the thread that
 /// began it counts, as it does without OpenMP.
@@ -26,25 +31,35 @@ class Region {
   static constexpr std::size_t most = 256;  // threads that count
 
   void begin(ThreadState& thread, Ticks now, bool is_shared_out);
-  bool is_shared_out() const { return is_shared_out_.load(std::memory_order_relaxed); }
+  Ticks began() const { return began_; }
   bool has_tasks() const { return has_tasks_.load(std::memory_order_relaxed); }
   void share_out() { set(is_shared_out_); }
   void add_tasks() { set(has_tasks_); }
 
-  /// What the thread of that number has worked so far, ticks.
-  void note(std::size_t thread, std::uint64_t worked) {
-    if (thread < most) worked_[thread].store(worked + 1, std::memory_order_relaxed);
+  /// What the thread of that number has done since the region began: ticks of work, and off the CPU.
+  void note(std::size_t thread, std::uint64_t worked, std::uint64_t off) {
+    if (thread >= most) return;
+    parts_[thread].off.store(off, std::memory_order_relaxed);
+    parts_[thread].worked.store(worked + 1, std::memory_order_relaxed);
   }
-  /// All threads have arrived at the end.
-  std::uint64_t end();
+  /// Of all threads since the last time, ticks.
+  struct Work {
+    std::uint64_t work = 0;
+    std::uint64_t spun = 0;  // may have been work
+  };
+  Work settle();
+  /// All threads have arrived at the end: forgets what they did.
+  void end();
 
   ThreadState* thread() const { return thread_; }
-  /// What the thread that began it has worked since, ticks or events.
-  std::uint64_t own_work() const { return thread_->work - work_at_begin_; }
-  /// It has ended no segment since.
-  bool is_in_one_segment() const { return began_ > thread_->at_boundary.time; }
 
  private:
+  struct Part {
+    std::atomic<std::uint64_t> worked{0};  // 1 more than that, so that 0 ends the list: a team's numbers have no gap
+    std::atomic<std::uint64_t> off{0};
+    std::uint64_t settled_work = 0;
+    std::uint64_t settled_off = 0;
+  };
   // Threads that look for the flag again and again do not take its cache line from each other.
   static void set(std::atomic<bool>& flag) {
     if (!flag.load(std::memory_order_relaxed)) flag.store(true, std::memory_order_relaxed);
@@ -52,11 +67,9 @@ class Region {
 
   ThreadState* thread_ = nullptr;
   Ticks began_;
-  std::uint64_t work_at_begin_ = 0;
   std::atomic<bool> is_shared_out_{false};
   std::atomic<bool> has_tasks_{false};
-  // 1 more than that, so that 0 ends the list: a team's numbers have no gap.
-  std::array<std::atomic<std::uint64_t>, most + 1> worked_{};
+  std::array<Part, most + 1> parts_{};
 };
 
 // What a runtime of OpenMP tells of the calling thread. All may be called at any time, before the recorder begins and
@@ -78,6 +91,8 @@ void part_ends_after_wait() noexcept;
 /// Within its part, this thread waits for others.
 void team_wait_begins() noexcept;
 void team_wait_ends() noexcept;
+/// This thread, which has begun a region or not, ends a segment.
+void settle_region() noexcept;
 /// The region that this thread's part is of; null if there is none.
 Region* region_of_this_thread() noexcept;
 

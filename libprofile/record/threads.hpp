@@ -43,7 +43,9 @@ struct alignas(64) ThreadState {
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;
-  std::uint64_t in_regions = 0;  // of that, in regions of OpenMP, by the threads of the team (record/team.hpp)
+  std::uint64_t in_regions = 0;       // of that, in regions of OpenMP, by the threads of the team (record/team.hpp)
+  std::uint64_t spun_in_regions = 0;  // perhaps, by threads that waited for others there
+  Ticks off_in_work;                  // the CPU, in stretches of computation
   CpuAccount cpu;
   CpuWaitOfThread cpu_wait;  // only of a thread that ends segments
   Ticks last_exit;
@@ -63,11 +65,14 @@ struct alignas(64) ThreadState {
     std::array<Ticks, time_kind_count> times{};
     std::uint64_t work = 0;
     std::uint64_t in_regions = 0;
+    std::uint64_t spun_in_regions = 0;
     Ticks off_cpu;
     Ticks beyond_usual;
   };
   AtBoundary at_boundary;
-  AtBoundary sums(Ticks time) const { return {time, times, work, in_regions, cpu.off(), beyond_usual}; }
+  AtBoundary sums(Ticks time) const {
+    return {time, times, work, in_regions, spun_in_regions, cpu.off(), beyond_usual};
+  }
 
   void* signal_stack = nullptr;  // stays when the thread ends, for the next one
   std::atomic<int> owner{0};     // the kernel's number of the thread; 0 before the first one

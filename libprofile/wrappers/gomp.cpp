@@ -155,6 +155,8 @@ HALCYON_WAITS(void, GOMP_critical_name_start, (void** lock), lock)
 HALCYON_WAITS(void, GOMP_ordered_start, ())
 HALCYON_WAITS(void, omp_set_lock, (void* lock), lock)
 HALCYON_WAITS(void, omp_set_nest_lock, (void* lock), lock)
+HALCYON_WAITS(void, omp_set_lock_, (void* lock), lock)  // of Fortran
+HALCYON_WAITS(void, omp_set_nest_lock_, (void* lock), lock)
 HALCYON_WAITS(void, GOMP_taskwait, ())
 HALCYON_WAITS(void, GOMP_taskgroup_end, ())
 

@@ -37,6 +37,38 @@ void shared(const struct work* work, int steps, const char* is_delayed) {
   }
 }
 
+// Two sections, one of which is longer.
+void uneven_pieces(const struct work* work, int steps, const char* is_delayed) {
+  (void)is_delayed;
+  for (int step = 0; step < steps; ++step) {
+#pragma omp parallel sections num_threads(threads)
+    {
+#pragma omp section
+      work->part(omp_get_thread_num(), 1.0 + step % 3, 0);
+#pragma omp section
+      work->part(omp_get_thread_num(), 1.0, 0);
+    }
+    work->end_step();
+  }
+}
+
+// The first thread spins until the second has done its part.
+void spinning(const struct work* work, int steps, const char* is_delayed) {
+  static volatile int done;
+  for (int step = 0; step < steps; ++step) {
+    done = 0;
+#pragma omp parallel num_threads(threads)
+    {
+      const int thread = omp_get_thread_num();
+      work->part(thread, 1.0, is_delayed[step] && thread == 1);
+      if (thread == 1) done = 1;
+      while (!done) {
+      }
+    }
+    work->end_step();
+  }
+}
+
 // Threads wait for each other within the region, in all ways there are.
 void waiting(const struct work* work, int steps, const char* is_delayed) {
   for (int step = 0; step < steps; ++step) {
@@ -96,7 +128,7 @@ void around(const struct work* work, int steps, const char* is_delayed) {
 #pragma omp parallel num_threads(threads)
   for (int step = 0; step < steps; ++step) {
     const int thread = omp_get_thread_num();
-    work->part(thread, 1.0, is_delayed[step] && thread == 1);
+    work->part(thread, thread == 1 ? 1.0 + step % 3 : 1.0, is_delayed[step] && thread == 1);
 #pragma omp barrier
 #pragma omp master
     work->end_step();

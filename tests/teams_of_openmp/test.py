@@ -10,8 +10,8 @@ from pathlib import Path
 import halcyon_test
 from halcyon_test import BUILD, MPI, PROGRAMS, Profile
 
-RANKS = 2
-# Open MPI binds each of two ranks to a core. Threads of OpenMP that have only one do not spin.
+RANKS = 1  # two threads of it take both cores
+# Open MPI binds a rank to a core. Threads of OpenMP that have only one do not spin.
 UNBOUND = ("--bind-to", "none") if "--oversubscribe" in MPI.launcher else ()
 STEPS = 120
 MICROSECONDS = 1500
@@ -65,6 +65,9 @@ class OfGcc(halcyon_test.Behaviour):
     def test_where_threads_share_out_the_work_the_mean_counts(self):
         self.check_work(self.run_steps("shared")[1], statistics.mean)
 
+    def test_one_of_the_pieces_that_they_share_out_may_be_the_longest(self):
+        self.check_work(self.run_steps("uneven_pieces")[1], most)
+
     def test_waiting_within_a_region_is_no_work(self):
         self.check_work(self.run_steps("waiting")[1], most)
 
@@ -77,7 +80,12 @@ class OfGcc(halcyon_test.Behaviour):
         self.check_work(self.run_steps("nested")[1], most)
 
     def test_segments_that_end_within_a_region(self):
-        self.check_work(self.run_steps("around")[1], lambda of_threads: of_threads[0])
+        self.check_work(self.run_steps("around")[1], most)
+
+    def test_a_thread_that_spins_by_its_own_means_does_not_work(self):
+        profile, steps = self.run_steps("spinning")
+        self.check_work(steps, min)
+        self.assertGreater(min(profile.columns["rank_work_beyond_least"]), 0.0)
 
 
 class OfLlvm(OfGcc):
