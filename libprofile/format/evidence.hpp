@@ -71,7 +71,7 @@ inline constexpr std::array<EvidenceInfo, 19> evidence_infos{{
     {Evidence::mpi_time, false, "mpi_time", "s", "time in calls of MPI of the threads that ended segments", true, 6},
     {Evidence::side_by_side, false, "side_by_side", "s",
      "time by which threads that ended segments at the same time, on communicators of their own, were busy beyond the "
-     "segments' durations",
+     "segments' durations; and time in regions of OpenMP with tasks or teams within teams, which are not measured",
      true, 8},
     {Evidence::first_cpu, false, "first_cpu", "1",
      "number of the first CPU to which the threads of the process are bound, by which ranks on the same ones are known",

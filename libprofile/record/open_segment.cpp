@@ -47,6 +47,7 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
   const ThreadState::AtBoundary& last = thread.at_boundary;
   row.features[index_of(Feature::compute)] = static_cast<double>(thread.work - last.work);
   spun_in_regions_ += static_cast<double>(thread.spun_in_regions - last.spun_in_regions);
+  side_by_side_ += static_cast<double>((thread.in_blind_regions - last.in_blind_regions).count);
   work_in_regions_ = static_cast<double>(thread.in_regions - last.in_regions);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     row[measure_of(static_cast<TimeKind>(kind))] = static_cast<double>((thread.times[kind] - last.times[kind]).count);

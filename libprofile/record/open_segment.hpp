@@ -34,7 +34,8 @@ class OpenSegment {
   /// Time in calls of MPI in all segments, of the threads that ended them: ticks.
   double in_mpi() const { return in_mpi_; }
   /// By how much the threads that end segments were busy beyond these in all: ticks. They did so at the same time, each
-  /// on a communicator of its own, so that a delay of one is hidden by the segments of another.
+  /// on a communicator of its own, so that a delay of one is hidden by the segments of another. In the same way, one
+  /// thread hides delays of another in regions of OpenMP of which nothing is known: their time is added.
   double side_by_side() const { return side_by_side_; }
   /// The part of the last segment's work that was done in regions of OpenMP, and is that of their threads.
   double work_in_regions() const { return work_in_regions_; }

@@ -58,7 +58,7 @@ void note_work() {
 
 // The thread that has begun the region gets the work of all in place of its own.
 void take_work_of_all(Region& region) {
-  if (!counts_time() || region.has_tasks()) return;
+  if (!counts_time() || region.is_blind()) return;
   ThreadState& thread = *region.thread();
   const Region::Work all = region.settle();
   const std::uint64_t own = member.worked - std::exchange(member.settled, member.worked);
@@ -74,7 +74,7 @@ void Region::begin(ThreadState& thread, Ticks now, bool is_shared_out) {
   thread_ = &thread;
   began_ = now;
   is_shared_out_.store(is_shared_out, std::memory_order_relaxed);
-  has_tasks_.store(false, std::memory_order_relaxed);
+  is_blind_.store(false, std::memory_order_relaxed);
 }
 
 Region::Work Region::settle() {
@@ -112,12 +112,14 @@ Region::Work Region::settle() {
   return {.work = longest - spun, .spun = spun};
 }
 
-void Region::end() {
-  for (Part& part : parts_) {
-    if (part.worked.load(std::memory_order_relaxed) == 0) return;
+std::size_t Region::end() {
+  std::size_t threads = 0;
+  for (; parts_[threads].worked.load(std::memory_order_relaxed) != 0; ++threads) {
+    Part& part = parts_[threads];
     part.worked.store(0, std::memory_order_relaxed);
     part.settled_work = part.settled_off = 0;
   }
+  return threads;
 }
 
 Region* region_of_this_thread() noexcept { return member.region; }
@@ -142,9 +144,11 @@ Region* region_begins(const void* frame) noexcept {
 
 void region_ends(Region& region) noexcept {
   if (!is_recorded()) return;
-  recorder->meters.wait_ends(*region.thread(), region.has_tasks());
+  recorder->meters.wait_ends(*region.thread(), region.is_blind());
   take_work_of_all(region);
-  region.end();
+  if (region.end() > 1 && region.is_blind()) {
+    region.thread()->in_blind_regions += recorder->meters.clock.now() - region.began();
+  }
 }
 
 void settle_region() noexcept {
@@ -208,7 +212,7 @@ void team_wait_ends() noexcept {
   if (member.region == nullptr || !is_recorded()) return;
   const Meters& meters = recorder->meters;
   if (member.state != nullptr) {
-    meters.wait_ends(*member.state, member.has_begun_region() && member.own->has_tasks());
+    meters.wait_ends(*member.state, member.has_begun_region() && member.own->is_blind());
     return;
   }
   const Ticks now = meters.clock.now();

@@ -24,17 +24,18 @@ namespace halcyon {
 /// from each other as they go, a thread that is delayed leaves some of its pieces to the others: a delay makes the
 /// region longer by its share of the threads.
 ///
-/// What tasks do is not known, as threads run them while they wait. In a region with tasks, the time of the thread that
-/// began it counts, as it does without OpenMP.
+/// What tasks do is not known, as threads run them while they wait; nor what the teams of regions within this one do.
+/// Such a region is blind: the time of the thread that began it counts, as it does without OpenMP, and how long it
+/// took.
 class Region {
  public:
   static constexpr std::size_t most = 256;  // threads that count
 
   void begin(ThreadState& thread, Ticks now, bool is_shared_out);
   Ticks began() const { return began_; }
-  bool has_tasks() const { return has_tasks_.load(std::memory_order_relaxed); }
+  bool is_blind() const { return is_blind_.load(std::memory_order_relaxed); }
   void share_out() { set(is_shared_out_); }
-  void add_tasks() { set(has_tasks_); }
+  void make_blind() { set(is_blind_); }
 
   /// What the thread of that number has done since the region began: ticks of work, and off the CPU.
   void note(std::size_t thread, std::uint64_t worked, std::uint64_t off) {
@@ -48,8 +49,8 @@ class Region {
     std::uint64_t spun = 0;  // may have been work
   };
   Work settle();
-  /// All threads have arrived at the end: forgets what they did.
-  void end();
+  /// All threads have arrived at the end: forgets what they did. Returns how many they were.
+  std::size_t end();
 
   ThreadState* thread() const { return thread_; }
 
@@ -68,7 +69,7 @@ class Region {
   ThreadState* thread_ = nullptr;
   Ticks began_;
   std::atomic<bool> is_shared_out_{false};
-  std::atomic<bool> has_tasks_{false};
+  std::atomic<bool> is_blind_{false};
   std::array<Part, most + 1> parts_{};
 };
 

@@ -45,6 +45,7 @@ struct alignas(64) ThreadState {
   std::uint64_t work = 0;
   std::uint64_t in_regions = 0;       // of that, in regions of OpenMP, by the threads of the team (record/team.hpp)
   std::uint64_t spun_in_regions = 0;  // perhaps, by threads that waited for others there
+  Ticks in_blind_regions;             // time in those of which nothing is known
   Ticks off_in_work;                  // the CPU, in stretches of computation
   CpuAccount cpu;
   CpuWaitOfThread cpu_wait;  // only of a thread that ends segments
@@ -66,12 +67,13 @@ struct alignas(64) ThreadState {
     std::uint64_t work = 0;
     std::uint64_t in_regions = 0;
     std::uint64_t spun_in_regions = 0;
+    Ticks in_blind_regions;
     Ticks off_cpu;
     Ticks beyond_usual;
   };
   AtBoundary at_boundary;
   AtBoundary sums(Ticks time) const {
-    return {time, times, work, in_regions, spun_in_regions, cpu.off(), beyond_usual};
+    return {time, times, work, in_regions, spun_in_regions, in_blind_regions, cpu.off(), beyond_usual};
   }
 
   void* signal_stack = nullptr;  // stays when the thread ends, for the next one

@@ -34,6 +34,7 @@ constinit Next<int()> thread_number{"omp_get_thread_num"};
 // that one.
 struct Work {
   Region* region;  // null for one within another
+  Region* around;  // that other one
   Body body;
   void* data;
   int (*thread_number)();
@@ -41,6 +42,7 @@ struct Work {
   static void run(void* argument) {
     const Work work = *static_cast<Work*>(argument);  // it is gone when the region ends
     if (work.region == nullptr) {
+      if (region_of_this_thread() == nullptr) work.around->make_blind();
       team_wait_ends();
       work.body(work.data);
       team_wait_begins();
@@ -72,13 +74,13 @@ auto run_region(bool is_shared_out, const void* site, const void* frame, Functio
   }
   if (region_of_this_thread() != nullptr) {
     const Waiting for_team;
-    Work within{nullptr, body, data, nullptr};
+    Work within{nullptr, region_of_this_thread(), body, data, nullptr};
     return next(&Work::run, &within, rest...);
   }
   Region* const region = region_begins(frame);
   if (region == nullptr) return next(body, data, rest...);
   if (is_shared_out) region->share_out();
-  Work work{region, body, data, thread_number.of(site)};
+  Work work{region, nullptr, body, data, thread_number.of(site)};
   struct End {
     Region& region;
     ~End() { region_ends(region); }
@@ -94,8 +96,8 @@ auto pass_on(Function* next, Arguments... arguments) {
 void shares_out() {
   if (Region* const region = region_of_this_thread(); region != nullptr) region->share_out();
 }
-void adds_tasks() {
-  if (Region* const region = region_of_this_thread(); region != nullptr) region->add_tasks();
+void makes_blind() {
+  if (Region* const region = region_of_this_thread(); region != nullptr) region->make_blind();
 }
 
 }  // namespace
@@ -186,7 +188,7 @@ HALCYON_SHARES_OUT(unsigned, GOMP_sections_next, ())
   static constinit Next<void parameters> next_##name{#name}; \
   extern "C" HALCYON_EXPORT void name parameters;            \
   void name parameters {                                     \
-    adds_tasks();                                            \
+    makes_blind();                                           \
     pass_on(next_##name.of(HALCYON_SITE), __VA_ARGS__);      \
   }
 HALCYON_MAKES_TASKS(GOMP_task,

@@ -39,24 +39,40 @@ constexpr int flag_initial_task = 1;
 
 std::atomic<bool> is_active{false};
 
+// For a region within another one, the data of its parallel region tell that one, with the lowest bit set.
+constexpr std::uint64_t is_within = 1;
+Region* region_of(const Data& data) {
+  return (data.value & is_within) == 0 ? static_cast<Region*>(data.pointer) : nullptr;
+}
+Region* region_around(Data data) {
+  if ((data.value & is_within) == 0) return nullptr;
+  data.value -= is_within;
+  return static_cast<Region*>(data.pointer);
+}
+
 void at_parallel_begin(Data*, const void*, Data* region, unsigned, int, const void*) {
+  Region* const around = region_of_this_thread();
   region->pointer = region_begins(__builtin_frame_address(0));
-  if (region->pointer == nullptr) team_wait_begins();  // for the team of a region within another one
+  if (region->pointer != nullptr || around == nullptr) return;
+  region->pointer = around;
+  region->value |= is_within;
+  team_wait_begins();
 }
 void at_parallel_end(Data* region, Data*, int, const void*) {
-  if (region->pointer != nullptr) region_ends(*static_cast<Region*>(region->pointer));
+  if (Region* const begun = region_of(*region); begun != nullptr) region_ends(*begun);
 }
 void at_implicit_task(int endpoint, Data* region, Data* task, unsigned, unsigned number, int flags) {
   if ((flags & flag_initial_task) != 0) return;
-  if (endpoint == begins) {
-    task->pointer = region != nullptr ? region->pointer : nullptr;
-    if (task->pointer != nullptr) {
-      part_begins(*static_cast<Region*>(task->pointer), number);
-    } else {
-      team_wait_ends();
-    }
-  } else if (task->pointer != nullptr) {
-    part_ends_after_wait();
+  if (endpoint != begins) {
+    if (task->pointer != nullptr) part_ends_after_wait();
+    return;
+  }
+  task->pointer = region != nullptr ? region_of(*region) : nullptr;
+  if (task->pointer != nullptr) {
+    part_begins(*static_cast<Region*>(task->pointer), number);
+  } else if (Region* const around = region != nullptr ? region_around(*region) : nullptr; around != nullptr) {
+    if (region_of_this_thread() == nullptr) around->make_blind();
+    team_wait_ends();
   }
 }
 void at_sync_region_wait(int, int endpoint, Data*, Data*, const void*) {
@@ -71,7 +87,7 @@ void at_mutex_acquired(int, std::uint64_t, const void*) { team_wait_ends(); }
 void at_task_create(Data*, const void*, Data*, int flags, int, const void*) {
   constexpr int flag_explicit = 4;
   Region* const region = (flags & flag_explicit) != 0 ? region_of_this_thread() : nullptr;
-  if (region != nullptr) region->add_tasks();
+  if (region != nullptr) region->make_blind();
 }
 
 template <class Function>

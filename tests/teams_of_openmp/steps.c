@@ -108,7 +108,7 @@ void tasks(const struct work* work, int steps, const char* is_delayed) {
   }
 }
 
-// Regions in regions, of one thread and of several.
+// Regions of one thread in regions.
 void nested(const struct work* work, int steps, const char* is_delayed) {
   omp_set_max_active_levels(2);
   for (int step = 0; step < steps; ++step) {
@@ -116,8 +116,8 @@ void nested(const struct work* work, int steps, const char* is_delayed) {
     {
       const int thread = omp_get_thread_num();
       work->part(thread, 1.0, is_delayed[step] && thread == 1);
-#pragma omp parallel num_threads(1 + step % 2)
-      if (omp_get_thread_num() == 0) work->part(thread, 0.25, 0);
+#pragma omp parallel num_threads(1)
+      work->part(thread, 0.25, 0);
     }
     work->end_step();
   }
