@@ -71,6 +71,7 @@ void take_work_of_all(Region& region) {
 }  // namespace
 
 void Region::begin(ThreadState& thread, Ticks now, bool is_shared_out) {
+  end();  // in case an earlier one was left by a jump
   thread_ = &thread;
   began_ = now;
   is_shared_out_.store(is_shared_out, std::memory_order_relaxed);

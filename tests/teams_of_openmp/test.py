@@ -1,7 +1,7 @@
 """The work of a region of OpenMP is that of its threads, without their waiting for each other: with GCC's runtime and
 with LLVM's, whichever of them a program or a plugin brings.
 
-The program keeps its own account of each step. Work is CPU time, so these tests hold on a busy machine.
+The program keeps its own account of each step. Work is CPU time, so that most of these tests hold on a busy machine.
 """
 import re
 import statistics
@@ -13,7 +13,7 @@ from halcyon_test import BUILD, MPI, PROGRAMS, Profile
 RANKS = 1  # two threads of it take both cores
 # Open MPI binds a rank to a core. Threads of OpenMP that have only one do not spin.
 UNBOUND = ("--bind-to", "none") if "--oversubscribe" in MPI.launcher else ()
-STEPS = 120
+STEPS = 80
 MICROSECONDS = 1500
 EVERY, DELAY_MS = 4, 15
 # The account begins and ends within a part. A thread that loses its CPU finds cold caches.
