@@ -39,7 +39,6 @@ struct alignas(64) ThreadState {
   UsualTimes* usual_times = nullptr;   // only in a thread that ends segments, or did so; kept for the next one
   Ticks beyond_usual;                  // sum over all its calls
   std::uint64_t given_to_devices = 0;  // work items and bytes, not yet waited for
-  Ticks device_exit;                   // of its last call of a device
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.
   std::uint64_t work = 0;

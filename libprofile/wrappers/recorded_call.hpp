@@ -54,7 +54,6 @@ class RecordedCall {
     // PAPI allocates memory, which a signal handler must not; MPI itself must not be called in one.
     if (call_class != CallClass::posixio) meters.begin_counting(thread);
     entry_ = meters.clock.now();
-    exit_before_ = thread.last_exit;
     if (call_class != CallClass::poll) {
       meters.end_computation(thread, entry_);
     } else if (meters.counter.kind() == Counter::Kind::papi) {
@@ -301,14 +300,6 @@ class RecordedCall {
     moved_ = thread_->given_to_devices;
     thread_->given_to_devices = 0;
   }
-  /// Since this thread's last call of a device, it has done next to nothing: it asks again and again. That is no work.
-  void belongs_to_last_device_call() {
-    const Ticks between = entry_ - exit_before_;
-    if (exit_before_.count != thread_->device_exit.count || between > recorder->meters.noticeable_delay) return;
-    time_of(TimeKind::device) += between;
-    if (recorder->meters.counter.kind() == Counter::Kind::cpu) thread_->work -= between.count;
-  }
-  void note_exit_of_device() { thread_->device_exit = exit_; }
 
  private:
   bool synchronizes(MPI_Comm comm) {
@@ -395,7 +386,6 @@ class RecordedCall {
   CallClass class_;
   ThreadState* thread_ = nullptr;
   Ticks entry_;
-  Ticks exit_before_;  // of the thread's last call
   Ticks exit_;
   std::uint64_t moved_ = 0;   // bytes
   std::uint64_t events_ = 0;  // of the counter, before a poll that is timed

@@ -13,14 +13,7 @@ namespace halcyon {
 class RecordedDeviceCall : public RecordedCall {
  public:
   explicit RecordedDeviceCall(Caller caller) noexcept
-      : RecordedCall(CallClass::device, caller, [](const ThreadState& thread) { return thread.is_application; }) {
-    if (records()) belongs_to_last_device_call();
-  }
-
-  void ended() noexcept {
-    RecordedCall::ended();
-    note_exit_of_device();
-  }
+      : RecordedCall(CallClass::device, caller, [](const ThreadState& thread) { return thread.is_application; }) {}
 
   // -- the notes of the table
 
