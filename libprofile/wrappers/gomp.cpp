@@ -68,18 +68,16 @@ auto run_region(bool is_shared_out, const void* site, const void* frame, Functio
     body(data);
     return Result();
   }
-  if (ompt_is_active()) {
-    if (is_shared_out) share_out_next_region();
-    return next(body, data, rest...);
-  }
-  if (region_of_this_thread() != nullptr) {
+  if (is_shared_out) share_out_next_region();
+  if (ompt_is_active()) return next(body, data, rest...);
+  Region* const region = region_begins(frame);
+  Region* const around = region == nullptr ? region_of_this_thread() : nullptr;
+  if (around != nullptr) {
     const Waiting for_team;
-    Work within{nullptr, region_of_this_thread(), body, data, nullptr};
+    Work within{nullptr, around, body, data, nullptr};
     return next(&Work::run, &within, rest...);
   }
-  Region* const region = region_begins(frame);
   if (region == nullptr) return next(body, data, rest...);
-  if (is_shared_out) region->share_out();
   Work work{region, nullptr, body, data, thread_number.of(site)};
   struct End {
     Region& region;
