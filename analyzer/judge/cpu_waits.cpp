@@ -10,11 +10,12 @@
 
 namespace halcyon {
 
-namespace {
-
-double known_of(const std::vector<double>& of_ranks, std::size_t rank) {
-  return rank < of_ranks.size() ? of_ranks[rank] : std::nan("");
+double evidence_of(const Profile& profile, Evidence which, std::size_t rank) {
+  const std::vector<double>& values = profile.evidence[index_of(which)];
+  return rank < values.size() ? values[rank] : std::nan("");
 }
+
+namespace {
 
 // Ranks that run on the same CPUs: those that are bound to the same ones, or else all of a host.
 struct SharedCores {
@@ -26,19 +27,16 @@ struct SharedCores {
 };
 
 std::vector<SharedCores> shared_cores(const Profile& profile) {
-  const auto of_rank = [&profile](Evidence which, std::size_t rank) {
-    return known_of(profile.evidence[index_of(which)], rank);
-  };
   std::map<std::pair<std::string, std::pair<double, double>>, SharedCores> shared;
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
-    const double cpus = of_rank(Evidence::cpus, rank);
-    const double own = of_rank(Evidence::own_cpus, rank);
-    const double first = of_rank(Evidence::first_cpu, rank);
+    const double cpus = evidence_of(profile, Evidence::cpus, rank);
+    const double own = evidence_of(profile, Evidence::own_cpus, rank);
+    const double first = evidence_of(profile, Evidence::first_cpu, rank);
     const bool is_bound = own >= 1.0 && own < cpus && first >= 0.0;
     const std::pair which = is_bound ? std::pair(first, own) : std::pair(-1.0, -1.0);
     const SharedCores none{.first_rank = rank, .cores = is_bound ? own : cpus};
     SharedCores& one = shared.try_emplace({profile.rank_host[rank], which}, none).first->second;
-    const double threads = of_rank(Evidence::busy_threads, rank);
+    const double threads = evidence_of(profile, Evidence::busy_threads, rank);
     ++one.ranks;
     one.threads += threads > 1.0 ? threads : 1.0;
     one.has_busy_threads = one.has_busy_threads || threads > 1.0;
@@ -60,8 +58,8 @@ bool has_more_ranks_than_cores(const Profile& profile) {
 
 std::optional<CrowdedCores> crowded_cores(const Profile& profile) {
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {  // NaN is not above
-    const double threads = known_of(profile.evidence[index_of(Evidence::busy_threads)], rank);
-    const double own = known_of(profile.evidence[index_of(Evidence::own_cpus)], rank);
+    const double threads = evidence_of(profile, Evidence::busy_threads, rank);
+    const double own = evidence_of(profile, Evidence::own_cpus, rank);
     if (threads > 1.0 && threads > own + more_threads) {
       return CrowdedCores{.host = profile.rank_host[rank], .bound_rank = rank, .threads = threads, .cores = own};
     }

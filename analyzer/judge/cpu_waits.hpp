@@ -21,6 +21,8 @@ struct Undecided {
   double seconds() const { return slept_seconds + spun_seconds + slower_seconds + device_seconds + waited_seconds; }
 };
 
+/// What the operating system counted for a rank; NaN if it is not known.
+double evidence_of(const Profile& profile, Evidence which, std::size_t rank);
 /// Of the ranks that are bound to the same cores, or else of all ranks of a host.
 bool has_more_ranks_than_cores(const Profile& profile);
 /// More busy threads than cores: those of one rank that is bound, or of all ranks on the same cores.

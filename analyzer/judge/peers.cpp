@@ -110,11 +110,6 @@ std::vector<RankBehind> behind_by(const Profile& profile, const std::vector<floa
   return ranks;
 }
 
-double evidence_of(const Profile& profile, Evidence which, std::size_t rank) {
-  const std::vector<double>& values = profile.evidence[index_of(which)];
-  return rank < values.size() ? values[rank] : std::nan("");
-}
-
 // A rank that takes longer for the same work has a slower core or memory, or shares its core; unless it slept by
 // itself, in stretches too short to be seen in segments. By CPU time alone, only a wait for a CPU can be beyond the
 // work.

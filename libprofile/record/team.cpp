@@ -166,16 +166,16 @@ void part_begins(Region& region, std::size_t thread) noexcept {
   member.worked = member.settled = 0;
   member.state = this_thread;
   const Meters& meters = recorder->meters;
-  member.late = (meters.clock.now() - region.began()).count;
+  const Ticks now = meters.clock.now();
+  member.late = (now - region.began()).count;
   member.off = member.late;
   if (member.state != nullptr) {
-    if (!member.has_begun_region()) meters.end_computation(*member.state, meters.clock.now());
+    if (!member.has_begun_region()) meters.end_computation(*member.state, now);
     meters.wait_ends(*member.state, false);  // until the others were there
     member.work_before = member.state->work;
     member.off_before = member.state->off_in_work;
     return;
   }
-  const Ticks now = meters.clock.now();
   if (member.is_known) {
     member.cpu.wait(now - member.last, meters.cpu_clock_use, thread_cpu_time);
   } else {

@@ -13,7 +13,7 @@ namespace {
 
 using namespace halcyon;  // NOLINT(google-build-using-namespace): the wrappers' own file
 
-// What is used of OMPT, without its header; tests/work_of_threads compares it with LLVM's.
+// What is used of OMPT, without its header; tests/teams_of_openmp compares it with LLVM's.
 union Data {
   std::uint64_t value;
   void* pointer;
