@@ -30,8 +30,8 @@ class Error(Exception):
 
 def open(file):
     """The contents of a profile as an xarray.Dataset over `segment` and `rank`. Features have their values instead of
-    indices of bins; call sites, hosts and source runs have their names. `start` is the sum of the durations of all
-    earlier segments."""
+    indices of bins; call sites, hosts and source runs have their names. `start` is in s since the recording began:
+    the durations of all earlier segments, and the gaps before them."""
     with h5py.File(file, "r") as content:
         attributes = {name: _text(value) for name, value in content.attrs.items()}
         columns = {name: data for name, data in content.items() if data.attrs.get("CLASS") != b"DIMENSION_SCALE"}
@@ -72,8 +72,9 @@ def open(file):
             {"description": "host of the rank that held the others up"})
     if "duration" in values:
         durations = values["duration"].astype(float)
+        gaps = values["gap_before"].astype(float) if "gap_before" in values else 0.0
         dataset = dataset.assign_coords(
-            start=("segment", numpy.concatenate([[0.0], numpy.cumsum(durations)[:-1]])[:segments], {"units": "s"}))
+            start=("segment", numpy.cumsum(durations + gaps) - durations, {"units": "s"}))
     return dataset.assign_coords(segment=numpy.arange(segments), rank=numpy.arange(int(attributes["ranks"])))
 
 

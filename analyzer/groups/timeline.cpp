@@ -5,7 +5,9 @@
 
 namespace halcyon {
 
-double length_of(std::span<const float> durations) { return std::accumulate(durations.begin(), durations.end(), 0.0); }
+double length_of(std::span<const float> seconds) { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+
+double TimesOfSegments::length() const { return length_of(durations) + length_of(gaps); }
 
 std::size_t PartsByTime::at(double time) const {
   if (!(seconds > 0.0)) return 0;

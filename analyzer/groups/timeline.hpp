@@ -5,22 +5,39 @@
 #include <cstddef>
 #include <span>
 
+#include "libprofile/format/profile.hpp"
+
 namespace halcyon {
 
-/// Calls `visit(segment, begin, duration)` for each segment in the order of time. Times are in s since the first
-/// segment began; each segment begins where the one before it ended.
+/// The time of some segments, in s: their durations, and the gap before each, which is in no segment.
+struct TimesOfSegments {
+  std::span<const float> durations;
+  std::span<const float> gaps;  // empty if they are not known
+
+  double gap(std::size_t segment) const { return gaps.empty() ? 0.0 : static_cast<double>(gaps[segment]); }
+  double length() const;
+  TimesOfSegments from(std::size_t first, std::size_t end) const {
+    return {durations.subspan(first, end - first), gaps.empty() ? gaps : gaps.subspan(first, end - first)};
+  }
+};
+
+inline TimesOfSegments times_of(const Profile& profile) { return {profile.duration, profile.gap_before}; }
+
+/// Calls `visit(segment, begin, duration)` for each segment in the order of time. Times are in s since the recording
+/// began.
 template <class Visit>
-void along_time(std::span<const float> durations, Visit&& visit) {
-  double begin = 0.0;
-  for (std::size_t segment = 0; segment < durations.size(); ++segment) {
-    const double duration = static_cast<double>(durations[segment]);
+void along_time(const TimesOfSegments& times, Visit&& visit) {
+  double end = 0.0;
+  for (std::size_t segment = 0; segment < times.durations.size(); ++segment) {
+    const double begin = end + times.gap(segment);
+    const double duration = static_cast<double>(times.durations[segment]);
     visit(segment, begin, duration);
-    begin += duration;
+    end = begin + duration;
   }
 }
 
-/// The time of all segments, in s.
-double length_of(std::span<const float> durations);
+/// A sum of times of segments, in s.
+double length_of(std::span<const float> seconds);
 
 /// A run in equal parts by time.
 struct PartsByTime {

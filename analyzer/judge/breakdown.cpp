@@ -248,9 +248,9 @@ struct Windows {
 };
 
 Windows divide_time(const Profile& profile, const std::vector<float>& excess) {
-  const PartsByTime parts{.seconds = length_of(profile.duration), .count = window_count};
+  const PartsByTime parts{.seconds = times_of(profile).length(), .count = window_count};
   Windows windows{.length = parts.length()};
-  along_time(profile.duration, [&](std::size_t segment, double begin, double duration) {
+  along_time(times_of(profile), [&](std::size_t segment, double begin, double duration) {
     const double seconds = static_cast<double>(excess[segment]);
     if (seconds != 0.0) spread_evenly(parts, begin, duration, seconds, windows.seconds);
   });

@@ -13,7 +13,7 @@ namespace halcyon {
 
 struct JudgedSegment {
   std::uint64_t number = 0;
-  double start_seconds = 0.0;  // the durations of all segments before it
+  double start_seconds = 0.0;  // since the recording began
   double duration_seconds = 0.0;
   std::uint32_t cluster = 0;
   std::uint32_t group = 0;
@@ -35,7 +35,7 @@ class JudgedSegments {
   const Analysis& analysis_;
   std::vector<const JudgedGroup*> judged_;  // (groups)
   std::uint64_t at_ = 0;
-  double start_ = 0.0;
+  double end_ = 0.0;  // of the segment before, s
 };
 
 }  // namespace halcyon

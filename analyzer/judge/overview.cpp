@@ -107,7 +107,7 @@ double Histogram::edge(std::size_t bin) const {
 
 Overview overview_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
                      const OverviewSize& size) {
-  Overview overview{.seconds = length_of(profile.duration)};
+  Overview overview{.seconds = times_of(profile).length()};
   std::vector<bool> disturbed(profile.segments);
 
   overview.lateness = empty_map(profile, analysis.breakdown, size);

@@ -91,11 +91,11 @@ struct ExcessInTime {
 
 ExcessInTime excess_in_time(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
   const std::vector<std::optional<double>> means = mean_excess_of_groups(grouping, analysis);
-  const std::span<const float> durations = profile.duration;
-  const PartsByTime parts{.seconds = length_of(durations), .count = bins_of_time};
+  const TimesOfSegments times = times_of(profile);
+  const PartsByTime parts{.seconds = times.length(), .count = bins_of_time};
   const auto add = [&](ExcessInTime& excess, std::size_t first, std::size_t end) {
-    const double from = length_of(durations.first(first));
-    along_time(durations.subspan(first, end - first), [&](std::size_t number, double begin, double duration) {
+    const double from = times.from(0, first).length();
+    along_time(times.from(first, end), [&](std::size_t number, double begin, double duration) {
       const std::size_t segment = first + number;
       const std::optional<double>& mean = means[grouping.groups.of[segment]];
       if (!mean) return;
@@ -106,7 +106,7 @@ ExcessInTime excess_in_time(const Profile& profile, const Grouping& grouping, co
     });
   };
   ExcessInTime all;
-  for (const ExcessInTime& excess : sums_of_pieces(durations.size(), ExcessInTime(), add)) {
+  for (const ExcessInTime& excess : sums_of_pieces(profile.duration.size(), ExcessInTime(), add)) {
     for (std::size_t bin = 0; bin < bins_of_time; ++bin) all.bins[bin] += excess.bins[bin];
     all.weights += excess.weights;
     all.weighted_durations += excess.weighted_durations;
@@ -135,7 +135,7 @@ std::optional<std::size_t> slower_line(const std::vector<double>& power, std::si
 }
 
 std::optional<double> period_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
-  const double run = length_of(profile.duration);
+  const double run = times_of(profile).length();
   const std::size_t most_periods = std::min(bins_of_time, analysis.excess.size()) / least_in_period;
   if (!(run > 0.0) || most_periods <= 2 * fewest_periods) return std::nullopt;
   const ExcessInTime excess = excess_in_time(profile, grouping, analysis);

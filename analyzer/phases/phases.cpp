@@ -273,12 +273,13 @@ void add_who(LevelChange& change, const Profile& profile, const ComparedSegments
 // When the segments begin, in s; that of the number of segments is the end of the run. `segments`: ascending.
 std::vector<double> begins_of(const Profile& profile, std::span<const std::size_t> segments) {
   std::vector<double> begins;
-  double begin = 0.0;
+  const TimesOfSegments times = times_of(profile);
+  double end = 0.0;  // of the segment before
   std::size_t from = 0;
   for (const std::size_t segment : segments) {
-    begin += length_of(std::span(profile.duration).subspan(from, segment - from));
+    end += times.from(from, segment).length();
     from = segment;
-    begins.push_back(begin);
+    begins.push_back(end + (segment < profile.segments ? times.gap(segment) : 0.0));
   }
   return begins;
 }

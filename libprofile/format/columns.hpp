@@ -232,6 +232,10 @@ void for_each_measure_column(P& profile, Visit&& visit) {
   using enum OverRanks;
   visit(MeasureColumn{"duration", Measure::duration, mean, 1, "duration of the segment, mean over ranks"},
         profile.duration);
+  visit(MeasureColumn{"gap_before", Measure::gap, mean, 10,
+                      "time between the segment before it and its own start, in no segment: records were written, or "
+                      "the program was suspended; mean over ranks"},
+        profile.gap_before);
   visit(MeasureColumn{"boundary_wait", Measure::boundary, mean, 1, "time in the boundary operation, mean over ranks"},
         profile.boundary_wait);
   visit(

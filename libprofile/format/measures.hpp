@@ -13,6 +13,7 @@ namespace halcyon {
 
 enum class Measure : std::uint8_t {
   duration,
+  gap,
   off_cpu,
   cpu_wait,
   beyond_usual,
@@ -43,8 +44,9 @@ struct MeasureInfo {
 };
 
 /// Rows in messages and blocks in parts follow this order. The shares of a segment fill words of 64 bits.
-inline constexpr std::array<MeasureInfo, 11> measures{{
+inline constexpr std::array<MeasureInfo, 12> measures{{
     {Measure::duration, Kept::whole},
+    {Measure::gap, Kept::whole},  // before the segment, and in none: the program was suspended, or records were written
     {Measure::off_cpu, Kept::share, 8},       // overlaps with the kinds of time below
     {Measure::cpu_wait, Kept::share, 8},      // the part of that in which the thread was ready to run
     {Measure::beyond_usual, Kept::share, 8},  // overlaps, too: time of calls beyond the usual

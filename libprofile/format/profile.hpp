@@ -17,7 +17,7 @@
 
 namespace halcyon {
 
-inline constexpr int newest_schema_version = 9;
+inline constexpr int newest_schema_version = 10;
 
 /// One feature of all segments: values by bin, and the bin of each segment. Without indices every segment is in bin 0.
 struct FeatureColumn {
@@ -141,6 +141,8 @@ struct Profile : RunFacts {
   // per segment
   std::uint64_t segments = 0;
   std::vector<float> duration;  // (segments) s, mean over ranks
+  // (segments) s between the end of the segment before and its own start, in no segment; empty in older profiles
+  std::vector<float> gap_before;
   std::array<FeatureColumn, feature_count> features;
   // Where ranks may differ, beside the median: the compute feature of the rank that has most of it, and of the one that
   // held the others up. Without bins for one rank, and in older profiles.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace halcyon {
 
@@ -15,10 +16,15 @@ void OpenSegment::open_first(ThreadState& thread, const Meters& meters) {
   cpu_wait_.begin(meters.cpu_clock_use.ticks_per_nanosecond);
   begin_to_end_segments(thread);
   meters.begin_counting(thread);
-  restart(thread, meters);
+  first_start_ = start_ = meters.restart(thread);
   thread.at_boundary = thread.sums(start_);
-  first_start_ = start_;
   if (injected_totals_ != nullptr) injected_totals_(&injected_requested_, &injected_actual_);
+}
+
+void OpenSegment::restart(ThreadState& thread, const Meters& meters) {
+  const Ticks begins = meters.restart(thread);
+  gap_ += begins - start_;
+  start_ = begins;
 }
 
 // If memory runs out, calls are not compared: the profile says less, but the program goes on.
@@ -35,6 +41,7 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
   }
   SegmentRow row;
   row[Measure::duration] = static_cast<double>((end - start_).count);
+  row[Measure::gap] = static_cast<double>(std::exchange(gap_, {}).count);
   threads.for_each_count(
       [&](std::size_t feature, std::uint64_t sum) {
         row.features[feature] = static_cast<double>(sum - counted_[feature]);

@@ -25,7 +25,7 @@ class OpenSegment {
   SegmentRow close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait);
 
   /// Begins the segment anew: the time since the last boundary is in no segment.
-  void restart(ThreadState& thread, const Meters& meters) { start_ = meters.restart(thread); }
+  void restart(ThreadState& thread, const Meters& meters);
 
   /// The last boundary, or when the segment began anew.
   Ticks start() const { return start_; }
@@ -53,6 +53,7 @@ class OpenSegment {
 
   Ticks first_start_;
   Ticks start_;
+  Ticks gap_;  // before it, and in no segment
   double in_mpi_ = 0.0;
   double side_by_side_ = 0.0;
   double work_in_regions_ = 0.0;

@@ -213,6 +213,7 @@ class LiveRecord(halcyon_test.Behaviour):
         self.assertGreater(suspended, 0.5 * LEASE)
         self.assertLess(suspended, until - began + LEASE)
         self.assertLess(max(profile.columns["duration"]), suspended)
+        self.assertGreaterEqual(sum(profile.columns["gap_before"]), 0.999 * suspended)
         self.assertLess(sum(profile.columns["duration"]), profile.attributes["run_time_seconds"] * 1.001)
         self.assertLess(min(profile.columns["rank_off_cpu"]), suspended)
         info = json.loads(self.halcyon("info", "--json", self.profile).output)

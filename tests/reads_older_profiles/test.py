@@ -2,8 +2,9 @@
 
 `version-N.h5.gz` was recorded by a halcyon that wrote version N (`plate` on two ranks, version-5 `pool` of
 tests/work_of_threads on one, version-6 `static` of bench/whose_time.c, version-7 `unequal` of tests/compares_ranks,
-version-8 `polled` and version-9 `uneven` of whose_time.c on one, these four beside a process that spun; version-1-last with intM, version-2 and version-4 with --background, version-4 with
-known runs). `version-N.json` is the report on it.
+version-8 `polled` and version-9 `uneven` of whose_time.c on one, version-10 `static` on two, these five beside a
+process that spun; version-1-last with intM, version-2 and version-4 with --background, version-4 with known
+runs). `version-N.json` is the report on it.
 """
 import gzip
 import json

@@ -28,7 +28,8 @@ inline SlotMap identity() {
   return map;
 }
 
-/// At most 35 bytes per segment, 32 without devices, up to 7 more for bins and their maps, and more if intM is loaded.
+/// At most 39 bytes per segment, 32 without devices and gaps, up to 7 more for bins and their maps, and more if intM is
+/// loaded.
 /// A feature that never changes stays in slot 0, the initial value of a new block: its pages are never written, and so
 /// never allocated.
 struct SegmentBlock {
@@ -61,7 +62,7 @@ static_assert(std::is_trivially_copyable_v<SegmentBlock> && feature_count <= 64)
 
 /// The version of a part's layout, as visit_columns(), part_file.hpp, store/tail.hpp and format/rank_figures.hpp define
 /// it. Goes up with each change of any of them.
-inline constexpr std::uint32_t part_version = 11;
+inline constexpr std::uint32_t part_version = 12;
 
 /// Calls `visit(bytes)` for each column of the first `count` segments of a block except the slots, in their order in a
 /// part.
@@ -100,8 +101,8 @@ constexpr std::size_t bytes_before_maps(bool with_injection) {
   const std::size_t floats = count_of(Kept::whole) + (with_injection ? count_of(Kept::with_intm) : 0);
   return SegmentBlock::capacity * (floats * sizeof(float) + sizeof(PackedShares) + 1 + feature_count);
 }
-static_assert(bytes_before_maps(false) == 35 * SegmentBlock::capacity,
-              "change the 35 bytes above, and the sizes in docs/recover.md, docs/performance.md and docs/scale.md");
+static_assert(bytes_before_maps(false) == 39 * SegmentBlock::capacity,
+              "change the 39 bytes above, and the sizes in docs/recover.md, docs/performance.md and docs/scale.md");
 inline constexpr std::size_t most_block_bytes = bytes_before_maps(true) + sizeof(SegmentBlock::maps) +
                                                 sizeof(SegmentBlock::mapped) + sizeof(SegmentBlock::bin_counts) +
                                                 sizeof(SegmentBlock::bin_values);

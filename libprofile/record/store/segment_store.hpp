@@ -177,7 +177,10 @@ class SegmentStore {
     std::size_t with_intm = 0;
 #pragma GCC unroll 16  // how each measure is kept is then known to the compiler
     for (std::size_t i = 0; i < measure_count; ++i) {
-      if (measures[i].kept == Kept::whole) block.whole[whole++][at] = static_cast<float>(measured[i]);
+      if (measures[i].kept == Kept::whole) {
+        float& kept = block.whole[whole++][at];
+        if (measured[i] != 0.0) kept = static_cast<float>(measured[i]);  // a column of zeros takes no memory
+      }
       if (measures[i].kept == Kept::with_intm && with_injection_) {
         block.with_intm[with_intm++][at] = static_cast<float>(measured[i]);
       }

@@ -12,9 +12,19 @@ const std::vector<float> durations{1.0F, 0.5F, 2.5F};
 
 TEST(Timeline, HasASegmentBeginWhereTheOneBeforeItEnded) {
   std::vector<double> begins;
-  along_time(durations, [&](std::size_t, double begin, double) { begins.push_back(begin); });
+  along_time({durations, {}}, [&](std::size_t, double begin, double) { begins.push_back(begin); });
   EXPECT_EQ(begins, (std::vector<double>{0.0, 1.0, 1.5}));
   EXPECT_EQ(length_of(durations), 4.0);
+}
+
+TEST(Timeline, LeavesTheGapsBeforeSegmentsOut) {
+  const std::vector<float> gaps{0.25F, 0.0F, 3.0F};
+  const TimesOfSegments times{durations, gaps};
+  std::vector<double> begins;
+  along_time(times, [&](std::size_t, double begin, double) { begins.push_back(begin); });
+  EXPECT_EQ(begins, (std::vector<double>{0.25, 1.25, 4.75}));
+  EXPECT_EQ(times.length(), 7.25);
+  EXPECT_EQ(times.from(1, 3).length(), 6.0);
 }
 
 TEST(Timeline, CutsARunIntoEqualPartsByTime) {
