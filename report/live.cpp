@@ -20,6 +20,7 @@ using nlohmann::ordered_json;
 
 constexpr double sparkline_seconds = 300.0;
 constexpr std::size_t sparkline_columns = 30;
+constexpr double least_device_percent = 1.0;
 
 std::string_view name_of(JobState state) { return job_state_names[static_cast<std::size_t>(state)]; }
 
@@ -67,8 +68,15 @@ std::string stale_words(const JobView& job) {
 }
 
 std::string slowest_words(const JobView& job) {
-  return fmt::format("{} on {}: the others wait {:.0f} % of their time", fmt::join(job.slowest_ranks, ", "),
-                     fmt::join(job.slowest_hosts, ", "), job.waiting_percent);
+  std::string words =
+      fmt::format("{} on {}: the others wait {:.0f} % of their time", fmt::join(job.slowest_ranks, ", "),
+                  fmt::join(job.slowest_hosts, ", "), job.waiting_percent);
+  if (job.slowest) {
+    words += fmt::format("; rank {} computes {:.2f} times as long as they, for {:.2f} times the {}",
+                         job.slowest_ranks.front(), job.slowest->time, job.slowest->work,
+                         job.slowest->work_is_time ? "CPU time" : "counted work");
+  }
+  return words;
 }
 
 // What the job is called where nothing told its name.
@@ -151,6 +159,9 @@ std::string job_text(const JobView& job) {
     text += wrapped("left", fmt::format("{} at the usual rate, known from {}", duration_text(*job.left_seconds),
                                         plural(job.known_runs, "earlier run")));
   }
+  if (job.device_percent >= least_device_percent) {
+    text += wrapped("devices", fmt::format("the ranks wait {:.0f} % of their time for devices", job.device_percent));
+  }
   if (!job.slowest_ranks.empty()) text += wrapped("slowest ranks", slowest_words(job));
   if (job.last_boundary_seconds_ago) {
     const std::string place = job.last_place.empty() ? "" : ", " + job.last_place;
@@ -195,6 +206,10 @@ ordered_json jobs_json(const std::vector<JobView>& jobs) {
          {"left_seconds", or_null(job.left_seconds)},
          {"slowest_ranks", job.slowest_ranks},
          {"slowest_hosts", job.slowest_hosts},
+         {"slowest_times_as_long", job.slowest ? ordered_json(job.slowest->time) : ordered_json()},
+         {"slowest_times_the_work", job.slowest ? ordered_json(job.slowest->work) : ordered_json()},
+         {"work_is_cpu_time", job.slowest ? ordered_json(job.slowest->work_is_time) : ordered_json()},
+         {"device_percent", job.device_percent},
          {"last_boundary", job.last_place},
          {"last_boundary_seconds_ago", or_null(job.last_boundary_seconds_ago)},
          {"last_rank", job.last_rank ? ordered_json(*job.last_rank) : ordered_json()},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "analyzer/statistics/sorting.hpp"
@@ -64,6 +65,42 @@ std::optional<std::uint32_t> last_rank_of(const live::JobNow& now) {
     if (rank.totals.last_wait < last->totals.last_wait) last = &rank;
   }
   return last->rank;
+}
+
+// What a rank did between two looks.
+struct SinceThen {
+  std::uint32_t rank = 0;
+  std::size_t host = 0;
+  double seconds = 0.0;
+  double waited = 0.0;      // share of them in calls of MPI
+  double on_devices = 0.0;  // in calls of devices
+  double computed = 0.0;    // outside all calls
+  double work = 0.0;        // per second
+  bool work_is_time = true;
+};
+
+SinceThen since_then(const live::RankNow& rank, const live::Totals& then) {
+  SinceThen since{.rank = rank.rank,
+                  .host = rank.host,
+                  .seconds = rank.totals.seconds - then.seconds,
+                  .work = rank.totals.work - then.work,
+                  .work_is_time = rank.totals.work_is_time != 0};
+  if (!(since.seconds > 0.0)) return since;
+  const auto share = [&](live::PartOfTime part) {
+    return (rank.totals.parts[index_of(part)] - then.parts[index_of(part)]) / since.seconds;
+  };
+  using enum live::PartOfTime;
+  since.waited = share(point_to_point) + share(collective) + share(boundary);
+  since.on_devices = share(device);
+  since.computed = share(computation);
+  since.work /= since.seconds;
+  return since;
+}
+
+double median_over(std::span<const SinceThen> ranks, double SinceThen::*what) {
+  std::vector<double> values;
+  for (const SinceThen& rank : ranks) values.push_back(rank.*what);
+  return median_in_place(values);
 }
 
 double longest_usual_segment(const live::JobNow& now) {
@@ -212,38 +249,36 @@ void WatchedJob::look_at_slowest(const live::JobNow& now) {
   while (waits_.size() > 1 && waits_[1].at <= view_.elapsed_seconds - waits_seconds) waits_.pop_front();
   const std::map<std::uint32_t, live::Totals> none;
   const std::map<std::uint32_t, live::Totals>& before = waits_.empty() ? none : waits_.front().totals;
-  constexpr auto boundary = static_cast<std::size_t>(live::PartOfTime::boundary);
-  struct Share {
-    std::uint32_t rank;
-    std::size_t host;
-    double waited;
-  };
-  std::vector<Share> shares;
-  std::vector<double> waited;
+  std::vector<SinceThen> ranks;
   for (const live::RankNow& rank : now.here) {
     const auto at = before.find(rank.rank);
-    const live::Totals since = at == before.end() ? live::Totals{} : at->second;
-    const double seconds = rank.totals.seconds - since.seconds;
-    if (!(seconds > 0.0)) continue;
-    shares.push_back({rank.rank, rank.host, (rank.totals.parts[boundary] - since.parts[boundary]) / seconds});
-    waited.push_back(shares.back().waited);
+    const SinceThen since = since_then(rank, at == before.end() ? live::Totals{} : at->second);
+    if (since.seconds > 0.0) ranks.push_back(since);
   }
   // A minute ago is compared with now; looks in between only have to be near enough to that.
   constexpr double seconds_between = 5.0;
   if (waits_.empty() || view_.elapsed_seconds - waits_.back().at >= seconds_between) {
     waits_.push_back({view_.elapsed_seconds, totals_of(now)});
   }
-  if (waited.empty()) return;
-  const double middle = median_in_place(waited);
+  if (ranks.empty()) return;
+  const double middle = median_over(ranks, &SinceThen::waited);
   view_.waiting_percent = 100.0 * middle;
-  std::erase_if(shares, [middle](const Share& share) { return share.waited > middle - noticeable_wait; });
-  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.waited < b.waited; });
+  view_.device_percent = 100.0 * median_over(ranks, &SinceThen::on_devices);
   view_.slowest_ranks.clear();
   view_.slowest_hosts.clear();
-  if (shares.empty() || shares.size() > most_slowest) return;
-  for (const Share& share : shares) {
-    view_.slowest_ranks.push_back(share.rank);
-    const std::string& host = now.hosts[share.host].name;
+  view_.slowest.reset();
+  std::ranges::sort(ranks, {}, &SinceThen::waited);
+  const auto slow = [middle](const SinceThen& rank) { return rank.waited <= middle - noticeable_wait; };
+  const auto others = std::ranges::partition_point(ranks, slow);
+  const std::span slowest(ranks.begin(), others);
+  if (slowest.empty() || slowest.size() > most_slowest) return;
+  const double computed = median_over({others, ranks.end()}, &SinceThen::computed);
+  const double work = median_over({others, ranks.end()}, &SinceThen::work);
+  const SinceThen& first = slowest.front();
+  if (computed > 0.0 && work > 0.0) view_.slowest = {first.computed / computed, first.work / work, first.work_is_time};
+  for (const SinceThen& rank : slowest) {
+    view_.slowest_ranks.push_back(rank.rank);
+    const std::string& host = now.hosts[rank.host].name;
     const bool is_named =
         std::find(view_.slowest_hosts.begin(), view_.slowest_hosts.end(), host) != view_.slowest_hosts.end();
     if (!is_named) view_.slowest_hosts.push_back(host);

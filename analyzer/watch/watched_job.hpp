@@ -36,6 +36,15 @@ struct StaleHost {
   double seconds = 0.0;
 };
 
+/// How a rank computed in the last minute, as a multiple of the middle one of those that wait for it. Its time is that
+/// outside calls, on a CPU or not. Where both multiples are large, it had more to do; where the time alone is,
+/// something made it slow, or it slept. By CPU time, a slower core cannot be told from more to do.
+struct BesideOthers {
+  double time = 1.0;
+  double work = 1.0;
+  bool work_is_time = true;  // CPU time, not events of a hardware counter
+};
+
 /// What is known about a job at a look.
 struct JobView {
   std::string job;
@@ -55,7 +64,10 @@ struct JobView {
   /// Those for which the others wait, the slowest first; empty if too many hold the others up.
   std::vector<std::uint32_t> slowest_ranks;
   std::vector<std::string> slowest_hosts;
-  double waiting_percent = 0.0;  // of its time that the middle rank waits in boundaries
+  double waiting_percent = 0.0;  // of its time that the middle rank waits in calls of MPI
+  /// The slowest of them; none if there is none, or the others did nothing.
+  std::optional<BesideOthers> slowest;
+  double device_percent = 0.0;  // of its time that the middle rank is in calls of devices
   /// The best time of earlier runs for the remaining segments. None if none is known.
   std::optional<double> left_seconds;
   std::uint64_t known_runs = 0;  // used for this

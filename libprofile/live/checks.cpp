@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -26,7 +27,7 @@ bool are_possible(const Totals& totals) {
   const auto all_seconds = [](const auto& values) { return std::all_of(values.begin(), values.end(), is_seconds); };
   return is_seconds(totals.seconds) && is_seconds(totals.usual_seconds) && is_seconds(totals.last_wait) &&
          is_seconds(totals.suspended_seconds) && all_seconds(totals.parts) && all_seconds(totals.beyond) &&
-         totals.last_place < most_places;
+         totals.work >= 0.0 && std::isfinite(totals.work) && totals.last_place < most_places;
 }
 
 // None if its values contradict each other.

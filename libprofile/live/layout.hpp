@@ -13,7 +13,7 @@ namespace halcyon::live {
 
 inline constexpr std::array<char, 8> magic{'H', 'L', 'C', 'L', 'I', 'V', 'E', '\0'};
 /// Goes up with each change of this file's structs.
-inline constexpr std::uint32_t layout_version = 2;
+inline constexpr std::uint32_t layout_version = 3;
 
 /// A word that one process writes while others read it.
 template <class T>
@@ -65,9 +65,9 @@ enum class State : std::uint32_t { running, suspended, ended };
 enum class Saving : std::uint32_t { never, done, wanted };
 
 /// The parts of a segment's time on a rank; they add up to its duration.
-enum class PartOfTime : std::uint8_t { computation, point_to_point, collective, boundary, file_io };
+enum class PartOfTime : std::uint8_t { computation, point_to_point, collective, boundary, file_io, device };
 constexpr std::size_t index_of(PartOfTime part) { return static_cast<std::size_t>(part); }
-inline constexpr std::size_t part_of_time_count = index_of(PartOfTime::file_io) + 1;
+inline constexpr std::size_t part_of_time_count = index_of(PartOfTime::device) + 1;
 
 /// Sums since the run began, in seconds and bytes, up to the end of a segment.
 struct Totals {
@@ -83,10 +83,11 @@ struct Totals {
   std::uint64_t suspensions;
   std::uint64_t message_bytes;  // sent, received, handed to collectives, one-sided
   std::uint64_t file_bytes;
-  std::uint32_t last_place;  // where the last segment ended: index into places
-  std::uint32_t reserved;
+  double work;                 // the compute feature, in units of its counter
+  std::uint32_t last_place;    // where the last segment ended: index into places
+  std::uint32_t work_is_time;  // 1: `work` is CPU time, 0: it is events of a hardware counter
 };
-static_assert(sizeof(Totals) == 160 && std::is_trivially_copyable_v<Totals>);
+static_assert(sizeof(Totals) == 184 && std::is_trivially_copyable_v<Totals>);
 
 /// Bins of durations: 32 in each octave, all of equal width, so that the width is 1.6 to 3.1 % of the duration. A bin's
 /// number is the upper bits of the duration in nanoseconds as a double, so it is the same in every record.
@@ -155,7 +156,7 @@ struct Slot {
 inline constexpr std::size_t page = 4096;
 inline constexpr std::size_t slot_bytes = (sizeof(Slot) + page - 1) / page * page;
 static_assert(std::is_standard_layout_v<Slot> && offsetof(Slot, boundaries) == 64 && offsetof(Slot, newest) == 128 &&
-              offsetof(Slot, totals) == 192 && offsetof(Slot, places) == 512 && offsetof(Slot, kinds) == 4608 &&
+              offsetof(Slot, totals) == 192 && offsetof(Slot, places) == 576 && offsetof(Slot, kinds) == 4672 &&
               sizeof(Kind) == 1152 && slot_bytes == 45056);
 
 inline constexpr std::size_t offset_of_slot(std::size_t slot) { return header_bytes + slot * slot_bytes; }

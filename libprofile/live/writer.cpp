@@ -68,6 +68,7 @@ void Writer::join(const Introduction& who, const std::string& root) {
   const DirectoryLock lock(directory->number());
   if (!lock.is_held() || !enter(*directory, who)) return;
   nanoseconds_per_tick_ = who.nanoseconds_per_tick;
+  work_is_time_ = who.work_is_time;
   short_ticks_ = 1e9 * short_seconds / nanoseconds_per_tick_;
   kinds_ = std::make_unique<Kinds>(slot_->kinds);
 }
@@ -141,19 +142,21 @@ void Writer::skip_some() {
   place_in_eight_ = next;
 }
 
+// Behind computation, the parts are the kinds of time.
+static_assert(part_of_time_count == 1 + time_kind_count);
+
 void Writer::sort(const Measured<double>& ticks, const std::array<double, feature_count>& features, std::size_t place,
                   std::uint32_t weight) {
   const auto time_of = [&](Measure measure) { return nanoseconds_per_tick_ * ticks[index_of(measure)]; };
   EndedSegment segment{.place = static_cast<std::uint32_t>(std::min(place, most_places - 1)),
                        .weight = weight,
                        .duration = time_of(Measure::duration)};
-  const auto part = [&segment](PartOfTime which) -> double& { return segment.parts[index_of(which)]; };
-  part(PartOfTime::point_to_point) = time_of(Measure::point_to_point);
-  part(PartOfTime::collective) = time_of(Measure::collective);
-  part(PartOfTime::boundary) = time_of(Measure::boundary);
-  part(PartOfTime::file_io) = time_of(Measure::file_io);
-  part(PartOfTime::computation) = segment.duration - part(PartOfTime::point_to_point) - part(PartOfTime::collective) -
-                                  part(PartOfTime::boundary) - part(PartOfTime::file_io);
+  double& computation = segment.parts[index_of(PartOfTime::computation)];
+  computation = segment.duration;
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    segment.parts[1 + kind] = time_of(measure_of(static_cast<TimeKind>(kind)));
+    computation -= segment.parts[1 + kind];
+  }
   kinds_->add(segment, features);
 }
 
@@ -169,10 +172,13 @@ void Writer::publish(const UpToNow& now) {
   };
   totals.segments = passed();
   totals.seconds = seconds_of(sums_, Measure::duration);
-  totals.parts = {totals.seconds, seconds_of(sums_, Measure::point_to_point), seconds_of(sums_, Measure::collective),
-                  seconds_of(sums_, Measure::boundary), seconds_of(sums_, Measure::file_io)};
-  for (std::size_t i = 1; i < part_of_time_count; ++i) totals.parts[0] -= totals.parts[i];
-  totals.parts[0] = std::max(0.0, totals.parts[0]);
+  double& computation = totals.parts[index_of(PartOfTime::computation)];
+  computation = totals.seconds;
+  for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
+    totals.parts[1 + kind] = seconds_of(sums_, measure_of(static_cast<TimeKind>(kind)));
+    computation -= totals.parts[1 + kind];
+  }
+  computation = std::max(0.0, computation);
   totals.last_end = now.last_end;
   totals.last_wait = seconds_of(now.last, Measure::boundary);
   totals.suspended_seconds = now.suspended_seconds;
@@ -180,6 +186,8 @@ void Writer::publish(const UpToNow& now) {
   totals.message_bytes = volume(Feature::bytes_sent) + volume(Feature::bytes_received) +
                          volume(Feature::bytes_collective) + volume(Feature::rma_bytes);
   totals.file_bytes = volume(Feature::bytes_read) + volume(Feature::bytes_written);
+  totals.work = work_;
+  totals.work_is_time = work_is_time_ ? 1 : 0;
   totals.last_place = static_cast<std::uint32_t>(std::min(now.last_place, most_places - 1));
   slot_->newest.store(number, std::memory_order_release);
 }

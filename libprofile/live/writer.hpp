@@ -29,6 +29,7 @@ struct Introduction {
   std::string job;     // the launcher's name for it
   std::string command;
   double nanoseconds_per_tick = 1.0;
+  bool work_is_time = true;  // CPU time, not events of a hardware counter
   int rank = 0;
   int ranks = 1;
 };
@@ -61,6 +62,7 @@ class Writer {
                                   std::size_t place, const std::string& place_text) {
     slot_->boundaries.store(passed() + 1, std::memory_order_relaxed);
     for (std::size_t i = 0; i < sum_count; ++i) sums_[i] += ticks[i];
+    work_ += features[index_of(Feature::compute)];
     if (__builtin_expect(place >= places_, 0)) note_place(place, place_text);
     std::uint32_t weight = 1;
     if (ticks[index_of(Measure::duration)] < short_ticks_) {
@@ -116,7 +118,7 @@ class Writer {
 
  private:
   // After the times come the measures of intM.
-  static constexpr std::size_t sum_count = index_of(Measure::file_io) + 1;
+  static constexpr std::size_t sum_count = index_of(Measure::device) + 1;
   // Of segments shorter than this, one in eight, chosen at random, is sorted by kind, and counts eight times. So the
   // cost of sorting, 20 to 150 ns, is at most 1.5 thousandths of a long segment, and a few ns for a short one.
   static constexpr double short_seconds = 100e-6;
@@ -135,7 +137,9 @@ class Writer {
   Slot* slot_ = nullptr;
   std::unique_ptr<Kinds> kinds_;
   std::array<double, sum_count> sums_{};  // of the measures of all segments, in ticks
+  double work_ = 0.0;                     // of all segments
   double nanoseconds_per_tick_ = 1.0;
+  bool work_is_time_ = true;
   double short_ticks_ = 0.0;
   std::uint32_t skipped_ = 0;         // short segments that are not sorted, before the next that is
   std::uint32_t place_in_eight_ = 0;  // of the last short segment that was sorted

@@ -55,6 +55,7 @@ void Recorder::begin() {
                .job = run.settings.job,
                .command = run.settings.command,
                .nanoseconds_per_tick = meters.scale.nanoseconds_per_tick(),
+               .work_is_time = meters.counter.kind() == Counter::Kind::cpu,
                .rank = run.rank,
                .ranks = run.ranks});
     constexpr double seconds_between_looks = 0.1;

@@ -69,7 +69,9 @@ struct RunningJob {
     rank.totals.seconds += took;
     rank.totals.usual_seconds += kind.usual_seconds;
     rank.totals.last_end = now.hosts.front().read_monotonic;
-    rank.totals.parts[static_cast<std::size_t>(live::PartOfTime::boundary)] += waits * took;
+    rank.totals.parts[index_of(live::PartOfTime::boundary)] += waits * took;
+    rank.totals.parts[index_of(live::PartOfTime::computation)] += (1.0 - waits) * took;
+    rank.totals.work += kind.usual_seconds;
   }
 
   double level_ = 0.0;

@@ -129,7 +129,9 @@ TEST(WatchedJob, NamesTheRankForWhichTheOthersWait) {
   EXPECT_EQ(watched.view().slowest_ranks, (std::vector<std::uint32_t>{0}));
   EXPECT_EQ(watched.view().slowest_hosts, (std::vector<std::string>{"node7"}));
   EXPECT_NEAR(watched.view().waiting_percent, 30.0, 0.1);
-  for (int i = 0; i < 90; ++i) {  // a minute later it no longer does
+  EXPECT_NEAR(watched.view().slowest->time, 1.0 / 0.7, 0.01);
+  EXPECT_NEAR(watched.view().slowest->work, 1.0, 1e-9);  // all computed as much
+  for (int i = 0; i < 90; ++i) {                         // a minute later it no longer does
     job.run(1.0);
     watched.look(job.now);
   }

@@ -272,7 +272,8 @@ TEST_F(LiveRecord, ThatIsDamagedIsRefusedInOneSentence) {
   damaged([&] { fs::resize_file(file(), 100); }, "is not a live record");
   damaged([&] { fs::resize_file(file(), header_bytes + 100); }, "is cut off");
   damaged([&] { overwrite(0, 'X'); }, "is not a live record");
-  damaged([&] { overwrite(offsetof(Header, version), layout_version + 1); }, "of version 3");
+  damaged([&] { overwrite(offsetof(Header, version), layout_version + 1); },
+          "of version " + std::to_string(layout_version + 1));
   damaged([&] { overwrite(offsetof(Header, slots), 3u); }, "header contradicts itself");
   damaged([&] { overwrite(offsetof(Header, slot_bytes), 4096u); }, "header contradicts itself");
   damaged([&] { overwrite(slot + offsetof(Slot, owner.rank), 9u); }, "contradicts itself");
@@ -394,7 +395,8 @@ TEST_F(Published, ThatIsDamagedIsRefusedInOneSentence) {
   overwritten(offsetof(PublicationHeader, version), publication_version + 1, "has version 2");
   overwritten(offsetof(PublicationHeader, header_bytes), 4096u, "header contradicts itself");
   overwritten(header, 'X', "is not a live record");
-  overwritten(header + offsetof(Header, version), layout_version + 1, "of version 3");
+  overwritten(header + offsetof(Header, version), layout_version + 1,
+              "of version " + std::to_string(layout_version + 1));
   overwritten(header + offsetof(Header, user), geteuid() + 1, "header contradicts itself");
   overwritten(header + offsetof(Header, slots), 3u, "is cut off");
   overwritten(rank + offsetof(PublishedRank, kinds), 33u, "too many kinds");
