@@ -471,6 +471,9 @@ std::string host_evidence_words(const Profile& profile) {
   if (const std::optional<std::string> time = told(Evidence::steal)) {
     clauses.add(fmt::format("the hypervisor took {} of CPU time", *time));
   }
+  if (const std::optional<std::string> time = told(Evidence::throttled)) {
+    clauses.add(fmt::format("a limit on CPU time held processes back for {}", *time));
+  }
   if (const double all = sum_of_known(profile.by_host(Evidence::tcp_retransmissions)); all > 0.0) {
     // A few retransmissions happen on any host. One is named only where the likely cause would name it.
     const std::optional<RetransmittingHost> most = most_retransmitting(profile);

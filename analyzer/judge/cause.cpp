@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "analyzer/judge/analysis.hpp"
@@ -33,11 +34,14 @@ constexpr double least_share_of_memory_pressure = 0.25;
 // Among fewer ranks, one has most of the excess by chance.
 constexpr int fewest_ranks_to_single_one_out = 3;
 
-constexpr std::array<CauseInfo, 17> infos{{
+constexpr std::array<CauseInfo, 18> infos{{
     {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
     {"more-threads-than-cores",
      "Give each rank a core for each of its threads (mpirun --map-by slot:PE=THREADS, srun --cpus-per-task), or set "
      "OMP_NUM_THREADS and the like lower."},
+    {"cpu-limit",
+     "Have the limit raised (of the container: cpu.max; of the batch system: CPUs per task), or start fewer ranks or "
+     "threads."},
     {"other-processes",
      "Find out what else ran on these cores (top, records of the batch system). Measure again on free cores."},
     {"hypervisor-steal", "Ask the provider of the virtual machines for a less shared host or for dedicated cores."},
@@ -219,9 +223,24 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * std::
 
 bool is_cause(double share) { return share >= least_share_of_cause; }
 
+double all_waits_for_cpu(const Profile& profile) {
+  return sum_of_known(evidence_of(profile, Evidence::cpu_wait)) +
+         sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
+}
+
+std::string cpus_of_limit(const Profile& profile) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const double limit : profile.by_host(Evidence::cpu_limit)) least = std::min(limit, least);
+  return fmt::format("{:.3g} {}", least, least == 1.0 ? "CPU" : "CPUs");
+}
+
 // `how_long`: what share of the lost time.
 Cause cause_of_waits_for_cpu(const DisturbedRun& run, const std::string& how_long) {
   const std::string waited = run.of_whom + " waited for a CPU for " + how_long + " of the lost time";
+  if (is_cause(seconds_of_hosts(run.profile, Evidence::throttled) / all_waits_for_cpu(run.profile))) {
+    return run.cause("cpu-limit", fmt::format("a limit on CPU time held the ranks back, to {} at a time: {}",
+                                              cpus_of_limit(run.profile), waited));
+  }
   if (has_more_ranks_than_cores(run.profile)) {
     return run.cause("more-ranks-than-cores", "more ranks than cores: " + waited);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/groups/timeline.hpp"
@@ -17,7 +18,8 @@ double evidence_of(const Profile& profile, Evidence which, std::size_t rank) {
 
 namespace {
 
-// Ranks that run on the same CPUs: those that are bound to the same ones, or else all of a host.
+// Ranks that run on the same CPUs: those that are bound to the same ones, or else all of a host. Those of a host with a
+// limit share the CPUs that it lets them use at a time, too.
 struct SharedCores {
   std::size_t first_rank = 0;
   std::size_t ranks = 0;
@@ -27,19 +29,25 @@ struct SharedCores {
 };
 
 std::vector<SharedCores> shared_cores(const Profile& profile) {
-  std::map<std::pair<std::string, std::pair<double, double>>, SharedCores> shared;
+  enum class By { binding, host, limit };
+  std::map<std::tuple<std::string, By, double, double>, SharedCores> shared;
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    const double threads = evidence_of(profile, Evidence::busy_threads, rank);
+    const auto share = [&](By by, double cores, double first) {
+      const SharedCores none{.first_rank = rank, .cores = cores};
+      const std::tuple which(profile.rank_host[rank], by, by == By::binding ? cores : 0.0, first);
+      SharedCores& one = shared.try_emplace(which, none).first->second;
+      ++one.ranks;
+      one.threads += threads > 1.0 ? threads : 1.0;
+      one.has_busy_threads = one.has_busy_threads || threads > 1.0;
+    };
     const double cpus = evidence_of(profile, Evidence::cpus, rank);
     const double own = evidence_of(profile, Evidence::own_cpus, rank);
     const double first = evidence_of(profile, Evidence::first_cpu, rank);
+    const double limit = evidence_of(profile, Evidence::cpu_limit, rank);
     const bool is_bound = own >= 1.0 && own < cpus && first >= 0.0;
-    const std::pair which = is_bound ? std::pair(first, own) : std::pair(-1.0, -1.0);
-    const SharedCores none{.first_rank = rank, .cores = is_bound ? own : cpus};
-    SharedCores& one = shared.try_emplace({profile.rank_host[rank], which}, none).first->second;
-    const double threads = evidence_of(profile, Evidence::busy_threads, rank);
-    ++one.ranks;
-    one.threads += threads > 1.0 ? threads : 1.0;
-    one.has_busy_threads = one.has_busy_threads || threads > 1.0;
+    share(is_bound ? By::binding : By::host, is_bound ? own : cpus, is_bound ? first : 0.0);
+    if (limit > 0.0) share(By::limit, limit, 0.0);
   }
   std::vector<SharedCores> all;
   for (const auto& [which, one] : shared) all.push_back(one);
@@ -52,7 +60,7 @@ constexpr double more_threads = 0.5;  // a mean over the run, in which a thread 
 
 bool has_more_ranks_than_cores(const Profile& profile) {
   return std::ranges::any_of(shared_cores(profile), [](const SharedCores& one) {
-    return one.cores >= 1.0 && static_cast<double>(one.ranks) > one.cores;
+    return one.cores > 0.0 && static_cast<double>(one.ranks) > one.cores;
   });
 }
 
@@ -65,7 +73,7 @@ std::optional<CrowdedCores> crowded_cores(const Profile& profile) {
     }
   }
   for (const SharedCores& one : shared_cores(profile)) {
-    if (one.has_busy_threads && one.cores >= 1.0 && one.threads > one.cores + more_threads) {
+    if (one.has_busy_threads && one.cores > 0.0 && one.threads > one.cores + more_threads) {
       return CrowdedCores{.host = profile.rank_host[one.first_rank],
                           .bound_rank = std::nullopt,
                           .ranks = one.ranks,

@@ -31,6 +31,8 @@ enum class Evidence : std::uint8_t {
   mpi_time,
   side_by_side,
   first_cpu,
+  cpu_limit,
+  throttled,
 };
 
 struct EvidenceInfo {
@@ -43,7 +45,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 19> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 21> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -76,6 +78,10 @@ inline constexpr std::array<EvidenceInfo, 19> evidence_infos{{
     {Evidence::first_cpu, false, "first_cpu", "1",
      "number of the first CPU to which the threads of the process are bound, by which ranks on the same ones are known",
      false, 9},
+    {Evidence::cpu_limit, true, "cpu_limit", "1",
+     "CPUs that the control groups of the rank let their processes use at a time; NaN without a limit", false, 10},
+    {Evidence::throttled, true, "throttled", "s", "time for which such a limit held processes back, sum over CPUs",
+     true, 10},
 }};
 static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 

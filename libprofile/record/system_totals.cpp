@@ -25,13 +25,18 @@ double seconds_of(const std::optional<std::uint64_t>& nanoseconds) {
 
 }  // namespace
 
-// The number after the first `key` in a file of /proc, after `skipped` other numbers. Reads only the beginning of the
-// file.
-double SystemTotals::number_in(const char* path, const char* key, int skipped) {
+// The beginning of a file, into `text_`; nothing if it cannot be read.
+std::size_t SystemTotals::read_text(const char* path) {
   const Descriptor file(direct::open(path, O_RDONLY));
-  if (!file) return unknown;
-  const ssize_t size = direct::read(file.number(), text_.data(), text_.size() - 1);
-  text_[size > 0 ? static_cast<std::size_t>(size) : 0] = '\0';
+  const ssize_t size = file ? direct::read(file.number(), text_.data(), text_.size() - 1) : 0;
+  const std::size_t length = size > 0 ? static_cast<std::size_t>(size) : 0;
+  text_[length] = '\0';
+  return length;
+}
+
+// The number after the first `key` in a file of /proc, after `skipped` other numbers.
+double SystemTotals::number_in(const char* path, const char* key, int skipped) {
+  read_text(path);
   const char* at = std::strstr(text_.data(), key);
   if (at == nullptr) return unknown;
   at += std::strlen(key);
@@ -97,6 +102,15 @@ void SystemTotals::begin() {
   thread_ = direct::thread_id();
   ticks_per_second_ = static_cast<double>(sysconf(_SC_CLK_TCK));
   cpus_ = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
+  limited_ = limited_groups({text_.data(), read_text("/proc/self/cgroup")});
+}
+
+double SystemTotals::throttled() {
+  double seconds = 0.0;
+  for (const LimitedGroup& group : limited_) {
+    seconds += group.seconds_of_unit * number_in(group.counters.c_str(), group.key.data(), 0);
+  }
+  return seconds;
 }
 
 EvidenceValues SystemTotals::read() {
@@ -134,6 +148,11 @@ EvidenceValues SystemTotals::read() {
   set(Evidence::tcp_retransmissions,
       number_in("/proc/self/net/snmp", "\nTcp: 1 ", between_algorithm_and_retransmissions));
   set(Evidence::cpus, cpus_);
+  for (const LimitedGroup& group : limited_) {
+    double& least = totals[index_of(Evidence::cpu_limit)];
+    least = least < group.cpus ? least : group.cpus;  // NaN is not below
+  }
+  set(Evidence::throttled, throttled());
   return totals;
 }
 

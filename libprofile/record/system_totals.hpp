@@ -6,15 +6,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "libprofile/format/evidence.hpp"
+#include "libprofile/record/control_groups.hpp"
 
 namespace halcyon {
 
 class SystemTotals {
  public:
   /// Asks for what does not change, in the thread that calls MPI.
-  void begin();
+  void begin();  // allocates memory
 
   /// Sums since some moment in the past: use the difference of two readings. Takes some tens of microseconds, and more
   /// for each other thread, so not for every segment. Async-signal-safe, and the same in every thread, but not in two
@@ -24,8 +26,10 @@ class SystemTotals {
  private:
   struct CpuWaits;
 
+  std::size_t read_text(const char* path);
   double number_in(const char* path, const char* key, int skipped);
   CpuWaits cpu_waits();
+  double throttled();
   void add_cpus_of(pid_t thread);
   template <class Visit>
   void for_each_name(int directory, Visit visit);
@@ -33,6 +37,7 @@ class SystemTotals {
   pid_t thread_ = 0;
   double ticks_per_second_ = 0.0;
   double cpus_ = 0.0;
+  std::vector<LimitedGroup> limited_;
   // Not on the stack: that of a signal handler may be small.
   std::array<char, 4096> text_{};
   alignas(std::size_t) std::array<char, 4096> entries_{};

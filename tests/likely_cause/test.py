@@ -2,9 +2,10 @@
 import multiprocessing
 import os
 import time
+from pathlib import Path
 
 import halcyon_test
-from halcyon_test import EXAMPLES, MPI
+from halcyon_test import EXAMPLES, HALCYON, MPI
 
 STEPS = 3000  # each takes some 0.4 ms
 BURST, PAUSE = 0.2, 0.4  # seconds, of processes on the cores
@@ -22,10 +23,10 @@ def burn_in_bursts():
 
 class LikelyCause(halcyon_test.Behaviour):
 
-    def plate(self, name, *options, steps=STEPS):
+    def plate(self, name, *options, steps=STEPS, within=()):
         # Without a baseline, so that the test's own earlier runs do not add to what is known.
-        finished = self.halcyon("run", "-o", name, "--no-baseline", *options, "--", *MPI.launch(2), EXAMPLES / "plate",
-                                steps, INTM_SEED="1")
+        finished = self.run_command([*within, HALCYON, "run", "-o", name, "--no-baseline", *options, "--",
+                                     *MPI.launch(2), EXAMPLES / "plate", steps], INTM_SEED="1")
         self.assertEqual(finished.status, 0, finished)
         return self.report(name), " ".join(finished.errors.replace("\nhalcyon: ", "\n").split())
 
@@ -70,6 +71,32 @@ class LikelyCause(halcyon_test.Behaviour):
         self.assertIsNotNone(report["cause"], report)
         self.assertEqual(report["cause"]["code"], "other-processes", report["cause"])
         self.assertGreater(sum(waits), 0.25 * report["breakdown"]["excess_seconds"])
+
+    def limited_group(self, cpus):
+        """A new control group whose processes may use so many CPUs."""
+        for root, file, limit in ((Path("/sys/fs/cgroup"), "cpu.max", f"{int(cpus * 100000)} 100000"),
+                                  (Path("/sys/fs/cgroup/cpu"), "cpu.cfs_quota_us", f"{int(cpus * 100000)}")):
+            group = root / f"halcyon-test-{os.getpid()}"
+            if (root / "cgroup.procs").exists() and os.access(root, os.W_OK):
+                group.mkdir()
+                self.addCleanup(group.rmdir)
+                if (group / file).exists():
+                    (group / file).write_text(limit)
+                    return group
+        return self.skipTest("no control group with a limit on CPU time can be made here")
+
+    def test_a_limit_on_cpu_time(self):
+        group = self.limited_group(1.5)
+        joins = ["sh", "-c", 'echo $$ > "$0" && exec "$@"', group / "cgroup.procs"]
+
+        def attempt(number):
+            report, _ = self.plate(f"limited-{number}.h5", within=joins)
+            self.assertIsNotNone(report["cause"], report["verdict"])
+            self.assertEqual(report["cause"]["code"], "cpu-limit", report["cause"])
+            host, = report["breakdown"]["evidence"]["hosts"]
+            self.assertEqual(host["cpu_limit"], 1.5)
+            self.assertGreater(host["throttled_seconds"], 0.5 * report["breakdown"]["excess_seconds"])
+        self.check_left_alone(attempt)
 
     def test_nothing_of_a_run_that_was_not_disturbed(self):
         def attempt(number):

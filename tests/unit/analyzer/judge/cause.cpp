@@ -166,6 +166,19 @@ TEST(Cause, IsMoreRanksThanCoresWhereTheseAreBoundToTheSameOnes) {
   EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores");
 }
 
+TEST(Cause, IsALimitOnCpuTimeWhereThisHeldTheRanksBack) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  set(profile, Evidence::cpu_wait, lost(profile));
+  set(profile, Evidence::cpus, 64.0);
+  set(profile, Evidence::cpu_limit, 32.0);
+  set(profile, Evidence::throttled, 0.0);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  set(profile, Evidence::throttled, 0.9 * lost(profile) * profile.ranks);
+  EXPECT_EQ(cause_of(profile).code, "cpu-limit");
+  EXPECT_NE(cause_of(profile).text.find("to 32 CPUs at a time"), std::string::npos) << cause_of(profile).text;
+}
+
 TEST(Cause, IsMoreThreadsThanCoresWhereARankIsBoundToFewerThanItHas) {
   Profile profile = delayed();
   off_the_cpu(profile);
