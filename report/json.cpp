@@ -272,12 +272,15 @@ const std::vector<RunField>& run_fields() {
       {"efficiency", "", "parallel efficiency and its factors, as POP defines them",
        [](Run run) {
          const std::optional<Efficiency> efficiency = efficiency_of(run.profile);
+         const std::optional<ThreadEfficiency> threads = thread_efficiency_of(run.profile);
          if (!efficiency) return ordered_json();
          return ordered_json{{"parallel", efficiency->parallel()},
                              {"load_balance", efficiency->load_balance},
                              {"communication", efficiency->communication},
                              {"serialisation", optional_json(efficiency->serialisation)},
-                             {"transfer", optional_json(efficiency->transfer)}};
+                             {"transfer", optional_json(efficiency->transfer)},
+                             {"threads", threads ? ordered_json(threads->parallel) : ordered_json()},
+                             {"threads_load_balance", threads ? ordered_json(threads->load_balance) : ordered_json()}};
        },
        Shape::nested},
       {"time_shares", "", "what all ranks together did with their time",

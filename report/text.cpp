@@ -61,6 +61,9 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   }
   text.insert(beginning.size() + name_of(result.verdict).size(), style.off).insert(beginning.size(), style.on);
   if (analysis.cause) text += filled(beginning, beginning.size(), cause_words(*analysis.cause));
+  for (const std::string& line : {crowded_words(analysis), unequal_work_words(profile, analysis)}) {
+    if (!line.empty()) text += filled(beginning, beginning.size(), line);
+  }
   if (analysis.known_runs) text += filled(beginning, beginning.size(), known_runs_words(profile));
   return text;
 }
@@ -108,6 +111,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
       text += wrapped("likely cause", fmt::format("{} [{}]", analysis.cause->text, analysis.cause->code));
       text += wrapped("what to do", std::string(analysis.cause->action));
     }
+    if (const std::string crowded = crowded_words(analysis); !crowded.empty()) text += wrapped("the program", crowded);
     text += wrapped("based on", basis_words(profile, analysis));
   }
   const auto lines = [](std::string_view label, const std::vector<std::string>& content) {

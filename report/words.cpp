@@ -90,11 +90,14 @@ std::string confidence_words(double confidence) {
 
 std::string_view advice(const Profile& profile, const MethodResult& result) {
   if (!profile.composed_of.empty()) return "Composed of several runs: compare with its time, do not quote it.";
+  if (profile.exit_state != "finalized") return "The run did not come to its end: do not quote its time.";
   switch (result.verdict) {
     case Verdict::green: return "Quote the number.";
     case Verdict::yellow:
-      return result.may_be_own ? "Does the program sleep, wait or vary by itself? If not, measure again."
-                               : "Measure again if you can.";
+      return !result.may_be_own ? "Measure again if you can."
+             : !cpu_waits_are_of_others(profile)
+                 ? "Give each rank and thread a core of its own, and measure again."
+                 : "Does the program sleep, wait or vary by itself? If not, measure again.";
     case Verdict::red: return "Throw the number away and measure again.";
     case Verdict::unknown: break;
   }
@@ -187,6 +190,8 @@ std::string known_runs_words(const Profile& profile) {
                                            : Interval{known.low_seconds, known.high_seconds};
   const std::string of = fmt::format("the best of {} of this work",
                                      plural(known.of_parts ? known.of_parts->runs : known.runs, "known run"));
+  // Typical segments are compared: delays of others say nothing of them.
+  const std::string_view of_what = known.of_parts ? "" : "apart from delays, ";
   const auto between = [](double low, double high) {
     return fmt::format("(90 % interval {} to {} %)", decimal(low, 1), decimal(high, 1));
   };
@@ -194,14 +199,14 @@ std::string known_runs_words(const Profile& profile) {
   const bool is_unknown = !excludes_zero(interval);
   if (is_unknown || std::abs(slower) < least_told_percent) {
     const std::string by = decimal(slower, 1);
-    return fmt::format("{} {}: {}{} % {}", is_unknown ? "not known to be slower than" : "as fast as", of,
+    return fmt::format("{}{} {}: {}{} % {}", of_what, is_unknown ? "not known to be slower than" : "as fast as", of,
                        by.starts_with('-') ? "" : "+", by, between(percent(interval.low), percent(interval.high)));
   }
   if (slower > 0.0) {
-    return fmt::format("slower than {} by {:.1f} % of its time {}", of, slower,
+    return fmt::format("{}slower than {} by {:.1f} % of its time {}", of_what, of, slower,
                        between(percent(interval.low), percent(interval.high)));
   }
-  return fmt::format("faster than {} by {:.1f} % of their time {}", of, -slower,
+  return fmt::format("{}faster than {} by {:.1f} % of their time {}", of_what, of, -slower,
                      between(-percent(interval.high), -percent(interval.low)));
 }
 
@@ -218,6 +223,8 @@ std::string probes_words(const Analysis& analysis) {
 namespace {
 
 std::string times_words(const RankBehind& rank) {
+  constexpr double most_told = 20.0;  // the peers hardly compute
+  if (rank.times > most_told) return fmt::format("more than {:.0f} times", most_told);
   return fmt::format("{:.2f} ({:.2f} to {:.2f}) times", rank.times, rank.times_interval.low, rank.times_interval.high);
 }
 
@@ -241,10 +248,11 @@ std::string_view more_work_words(Whose whose) {
   return ": it has more work or a slower core, which CPU time cannot tell";
 }
 
-std::string followed_words(const Profile& profile, const RankBehind& rank) {
-  const auto percent = [&profile](double seconds) { return 100.0 * seconds / profile.run_time_seconds; };
-  return fmt::format("{:.1f} % ({:.1f} to {:.1f}) of the run time follow from it", percent(rank.lost_seconds),
-                     percent(rank.lost_interval_seconds.low), percent(rank.lost_interval_seconds.high));
+// `share`: of the lost seconds.
+std::string percent_words(const Profile& profile, const RankBehind& rank, double share = 1.0) {
+  const auto percent = [&](double seconds) { return 100.0 * share * seconds / profile.run_time_seconds; };
+  return fmt::format("{:.1f} % ({:.1f} to {:.1f})", percent(rank.lost_seconds), percent(rank.lost_interval_seconds.low),
+                     percent(rank.lost_interval_seconds.high));
 }
 
 std::vector<std::string> ranks_behind_words(const std::vector<RankBehind>& ranks, auto words_of_rank) {
@@ -262,17 +270,37 @@ std::vector<std::string> ranks_behind_words(const std::vector<RankBehind>& ranks
 std::vector<std::string> slower_ranks_words(const Profile& profile, const PeerComparison& peers) {
   const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
   return ranks_behind_words(peers.slower, [&](const RankBehind& rank) {
-    return fmt::format("{} takes {} as long as its peers for the same {}{}; {}", profile.where_it_ran(rank.rank),
-                       times_words(rank), work, slowness_words(profile, rank.whose), followed_words(profile, rank));
+    return fmt::format("{} takes {} as long as its peers for the same {}{}; {} of the run time follow from it",
+                       profile.where_it_ran(rank.rank), times_words(rank), work, slowness_words(profile, rank.whose),
+                       percent_words(profile, rank));
   });
 }
 
 std::vector<std::string> more_work_words(const Profile& profile, const PeerComparison& peers) {
   const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
+  // Spread over all ranks, the work that some have more of would take the share of the others less time.
+  const double saved = 1.0 - static_cast<double>(peers.more_work.size()) / static_cast<double>(profile.ranks);
   return ranks_behind_words(peers.more_work, [&](const RankBehind& rank) {
-    return fmt::format("{} has {} the {} of its peers{}; {}", profile.where_it_ran(rank.rank), times_words(rank), work,
-                       more_work_words(rank.whose), followed_words(profile, rank));
+    return fmt::format("{} has {} the {} of its peers{}; spread evenly, the run would take {} less time",
+                       profile.where_it_ran(rank.rank), times_words(rank), work, more_work_words(rank.whose),
+                       percent_words(profile, rank, saved));
   });
+}
+
+std::string crowded_words(const Analysis& analysis) {
+  const auto crowded = std::ranges::find(analysis.warnings, "crowded-cores", &Warning::code);
+  // The cause says it, too.
+  const bool is_told = analysis.cause && (analysis.cause->code == "more-ranks-than-cores" ||
+                                          analysis.cause->code == "more-threads-than-cores");
+  return crowded == analysis.warnings.end() || is_told ? "" : crowded->message;
+}
+
+std::string unequal_work_words(const Profile& profile, const Analysis& analysis) {
+  constexpr double least_told_share = 0.01 * green_below_percent;
+  const std::vector<RankBehind>& ranks = analysis.peers.more_work;
+  return !ranks.empty() && ranks.front().lost_seconds > least_told_share * profile.run_time_seconds
+             ? more_work_words(profile, analysis.peers).front()
+             : "";
 }
 
 std::string job_words(const Profile& profile) {
@@ -284,12 +312,23 @@ std::string job_words(const Profile& profile) {
          part(", partition ", profile.partition) + part(" of ", profile.cluster) + part(", nodes ", profile.node_list);
 }
 
+namespace {
+
+// Besides those that call MPI.
+bool has_busy_threads(const Profile& profile) {
+  return std::ranges::any_of(profile.evidence[index_of(Evidence::busy_threads)],
+                             [](double threads) { return threads >= 1.5; });  // NaN is not
+}
+
+}  // namespace
+
 std::string time_shares_words(const Profile& profile) {
   const std::optional<TimeShares> shares = time_shares(profile);
   if (!shares) return "";
-  std::string words =
-      fmt::format("computation {:.1f} %, MPI {:.1f} %, files {:.1f} %, asleep {:.1f} %", 100.0 * shares->computing,
-                  100.0 * shares->in_mpi, 100.0 * shares->in_files, 100.0 * shares->asleep);
+  std::string words = fmt::format("computation {:.1f} %, MPI {:.1f} %, files {:.1f} %, {} {:.1f} %",
+                                  100.0 * shares->computing, 100.0 * shares->in_mpi, 100.0 * shares->in_files,
+                                  has_busy_threads(profile) ? "asleep or waiting for threads of their own" : "asleep",
+                                  100.0 * shares->asleep);
   if (shares->on_devices > 0.0) words += fmt::format(", devices {:.1f} %", 100.0 * shares->on_devices);
   const std::uint64_t bytes = bytes_of_files(profile);
   if (bytes > 0 && shares->file_seconds > 0.0) {
@@ -310,10 +349,15 @@ std::string efficiency_words(const Profile& profile) {
                                   ? fmt::format(" (serialisation {:.0f} %, transfer {:.0f} %)",
                                                 100.0 * *efficiency->serialisation, 100.0 * *efficiency->transfer)
                                   : "";
+  const std::optional<ThreadEfficiency> threads = thread_efficiency_of(profile);
+  const std::string of_threads =
+      threads ? fmt::format("; {:.2g} threads of OpenMP: {:.0f} % of their time was work (load balance {:.0f} %)",
+                            threads->threads, 100.0 * threads->parallel, 100.0 * threads->load_balance)
+              : "";
   return fmt::format(
-      "{:.0f} % of the run time was spent outside MPI: load balance {:.0f} %{}, communication {:.0f} %{}",
-      100.0 * efficiency->parallel(), 100.0 * efficiency->load_balance, who, 100.0 * efficiency->communication,
-      factors);
+      "{:.0f} % of the run time was spent outside MPI: load balance {:.0f} %{}, communication {:.0f} %{}{}",
+      100.0 * efficiency->parallel(), 100.0 * efficiency->load_balance, who, 100.0 * efficiency->communication, factors,
+      of_threads);
 }
 
 std::string spent_words(const SecondsByKind& spent) {
@@ -385,16 +429,6 @@ std::size_t ranks_not_measured(const Profile& profile) {
   return count;
 }
 
-std::string words_of(const CrowdedCores& crowded, const Profile& profile) {
-  const std::string cores = plural(static_cast<std::uint64_t>(crowded.cores), "core");
-  if (crowded.bound_rank) {
-    return fmt::format("rank {} with {:.1f} busy threads was bound to {}", *crowded.bound_rank, crowded.threads, cores);
-  }
-  const double each = crowded.threads / static_cast<double>(crowded.ranks);
-  return fmt::format("{} with {:.1f} busy threads{} ran on {}{}", plural(crowded.ranks, "rank"), each,
-                     crowded.ranks == 1 ? "" : " each", cores, profile.hosts().size() > 1 ? " of " + crowded.host : "");
-}
-
 }  // namespace
 
 std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
@@ -415,7 +449,11 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   };
   wait(Evidence::cpu_wait, "the ranks");
   wait(Evidence::cpu_wait_of_others, "their other threads");
-  if (const std::optional<CrowdedCores> crowded = crowded_cores(profile)) clauses.add(words_of(*crowded, profile));
+  if (const std::optional<CrowdedCores> crowded = crowded_cores(profile)) clauses.add(in_words(*crowded, profile));
+  if (const double used = sum_of_known(profile.evidence[index_of(Evidence::children_cpu)]);
+      used >= least_told_share * profile.run_time_seconds) {
+    clauses.add(fmt::format("their child processes used {} of CPU time", seconds(used)));
+  }
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");
   if (const std::size_t ranks = ranks_not_measured(profile); ranks > 0) {

@@ -70,6 +70,11 @@ std::string probes_words(const Analysis& analysis);
 std::vector<std::string> slower_ranks_words(const Profile& profile, const PeerComparison& peers);
 std::vector<std::string> more_work_words(const Profile& profile, const PeerComparison& peers);
 
+/// Cores that the run's own ranks and threads share; empty if they do not, or the likely cause says so.
+std::string crowded_words(const Analysis& analysis);
+/// The rank whose work is most beyond that of the others; empty if little follows from it.
+std::string unequal_work_words(const Profile& profile, const Analysis& analysis);
+
 /// The parallel efficiency and its factors; empty if it is not known.
 std::string efficiency_words(const Profile& profile);
 /// How all ranks spent their time, and how fast their files were; empty if it is not known.

@@ -100,16 +100,19 @@ void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std
   analysis.slow_percent = percent_of_run(std::min(estimate.slow_seconds, left), analysis.run_time_seconds);
 }
 
-// What the program may have done by itself: nobody from outside is known to have put a rank to sleep, and durations do
-// not tell whether a thread spun for a delayed one or had more to do, nor, by CPU time, whether the machine was slower
-// for a while or the program did more work. What a device does is not seen: a kernel may go round its loops as often as
-// its data say. Nor is what a rank did that left nothing, while others waited for it.
+// What the program may have done by itself: its ranks, threads and child processes take the CPUs from each other,
+// nobody from outside is known to have put a rank to sleep, and durations do not tell whether a thread spun for a
+// delayed one or had more to do, nor, by CPU time, whether the machine was slower for a while or the program did more
+// work. What a device does is not seen: a kernel may go round its loops as often as its data say. Nor is what a rank
+// did that left nothing, while others waited for it.
 Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, double speed_percent) {
   const auto lost_in = [&breakdown](ExcessKind kind) {
     return std::max(0.0, breakdown.kinds[static_cast<std::size_t>(kind)]);
   };
   Undecided undecided{.slept_seconds = own_waiting_seconds(profile, breakdown),
                       .spun_seconds = most_work_beyond_least(profile),
+                      .crowded_seconds = waited_for_own_threads(profile),
+                      .children_seconds = waited_for_children(profile),
                       .device_seconds = lost_in(ExcessKind::device)};
   if (profile.counter == "cpu") {
     undecided.slower_seconds =
@@ -129,9 +132,10 @@ Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, doubl
 void leave_open(MethodResult& result, const Undecided& undecided, double lost_at_least_seconds, double run_time) {
   double& low = result.interval_percent.low;
   const double lost_for_sure = low;
-  low = std::min(low, std::max(low - percent_of_run(undecided.seconds(), run_time),
-                               percent_of_run(lost_at_least_seconds, run_time)));
-  const bool is_most_open = low < 0.5 * lost_for_sure;
+  const double open = percent_of_run(undecided.seconds(), run_time);
+  low = std::min(low, std::max(low - open, percent_of_run(lost_at_least_seconds, run_time)));
+  const bool is_most_open = low < 0.5 * lost_for_sure ||
+                            (open >= 0.5 * result.interference_percent && low < 0.5 * result.interference_percent);
   result.may_be_own = is_most_open && verdict_of(result.interference_percent) != Verdict::green;
 }
 

@@ -34,7 +34,7 @@ constexpr double least_share_of_memory_pressure = 0.25;
 // Among fewer ranks, one has most of the excess by chance.
 constexpr int fewest_ranks_to_single_one_out = 3;
 
-constexpr std::array<CauseInfo, 18> infos{{
+constexpr std::array<CauseInfo, 19> infos{{
     {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
     {"more-threads-than-cores",
      "Give each rank a core for each of its threads (mpirun --map-by slot:PE=THREADS, srun --cpus-per-task), or set "
@@ -42,6 +42,8 @@ constexpr std::array<CauseInfo, 18> infos{{
     {"cpu-limit",
      "Have the limit raised (of the container: cpu.max; of the batch system: CPUs per task), or start fewer ranks or "
      "threads."},
+    {"own-children",
+     "They are the program's own: leave a core to them, or count what they take as the program's time."},
     {"other-processes",
      "Find out what else ran on these cores (top, records of the batch system). Measure again on free cores."},
     {"hypervisor-steal", "Ask the provider of the virtual machines for a less shared host or for dedicated cores."},
@@ -91,9 +93,10 @@ bool are_known_of(const std::vector<RankShare>& ranks, const std::vector<double>
 /// Shares of the excess that each kind of evidence could explain.
 struct Shares {
   double off_cpu = 0.0;
-  double waiting_for_cpu = 0.0;  // ready to run, on a CPU that others had
-  double most_waiting = 0.0;     // the same at most: a wait within MPI may have made another rank's next segment longer
-  double blocked = 0.0;          // off the CPU and not ready: asleep, or waiting for something else
+  double waiting_for_cpu = 0.0;      // ready to run, on a CPU that others had
+  bool is_of_other_threads = false;  // the most of that
+  double most_waiting = 0.0;  // the same at most: a wait within MPI may have made another rank's next segment longer
+  double blocked = 0.0;       // off the CPU and not ready: asleep, or waiting for something else
   double stolen = 0.0;
   double paging = 0.0;
   SecondsByKind kinds{};  // shares, not seconds
@@ -122,16 +125,18 @@ void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares&
     most_waited += std::clamp(rank.seconds, 0.0, in_all);
     blocked += std::max(0.0, rank.off_cpu_seconds - wait);
   }
-  // Where the other threads of a rank wait, the rank waits in its computation.
+  // Where the other threads of a rank wait, the rank waits in its computation, or for a device that is one of them.
   const double others = sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
   if (is_known_of_segments) {
     shares.waiting_for_cpu = waited / all;
   } else if (shares.off_cpu >= least_share_off_cpu) {
     shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
   }
-  const double computing = breakdown.kinds[static_cast<std::size_t>(ExcessKind::computation)];
-  if (others > 0.0 && waited < computing) {
-    shares.waiting_for_cpu = std::max(shares.waiting_for_cpu, std::min(others, computing) / all);
+  const double computing = breakdown.kinds[static_cast<std::size_t>(ExcessKind::computation)] +
+                           breakdown.kinds[static_cast<std::size_t>(ExcessKind::device)];
+  if (const double share = std::min(others, computing) / all; share > shares.waiting_for_cpu && waited < computing) {
+    shares.waiting_for_cpu = share;
+    shares.is_of_other_threads = true;
   }
   shares.most_waiting = most_waited / all;
   shares.blocked = blocked / all;
@@ -236,7 +241,13 @@ std::string cpus_of_limit(const Profile& profile) {
 
 // `how_long`: what share of the lost time.
 Cause cause_of_waits_for_cpu(const DisturbedRun& run, const std::string& how_long) {
-  const std::string waited = run.of_whom + " waited for a CPU for " + how_long + " of the lost time";
+  const std::string waited = (run.shares.is_of_other_threads ? "other threads of " : "") + run.of_whom +
+                             " waited for a CPU for " + how_long + " of the lost time";
+  if (is_cause(waited_for_children(run.profile) / run.breakdown.seconds)) {
+    return run.cause("own-children",
+                     fmt::format("child processes of the ranks used {:.2g} s of CPU time beside them: {}",
+                                 sum_of_known(evidence_of(run.profile, Evidence::children_cpu)), waited));
+  }
   if (is_cause(seconds_of_hosts(run.profile, Evidence::throttled) / all_waits_for_cpu(run.profile))) {
     return run.cause("cpu-limit", fmt::format("a limit on CPU time held the ranks back, to {} at a time: {}",
                                               cpus_of_limit(run.profile), waited));
@@ -302,13 +313,27 @@ std::optional<Cause> cause_among_peers(const DisturbedRun& run, const Analysis& 
                                             run.profile.where_it_ran(slow->rank), slow->times));
 }
 
+// Beside what a rank slept: of the children that it may have waited for, and of others on its cores.
+std::string what_others_took(const Profile& profile) {
+  constexpr double least_told_share = 0.01;
+  const double least = least_told_share * profile.run_time_seconds;
+  std::string words;
+  if (const double used = sum_of_known(evidence_of(profile, Evidence::children_cpu)); used >= least) {
+    words += fmt::format(", while its child processes used {:.2g} s of CPU time", used);
+  }
+  if (const double lost = lost_to_cpu_waits(profile); lost >= least) {
+    words += fmt::format("; besides, others had the cores for at least {:.2g} s", lost);
+  }
+  return words;
+}
+
 // Computation took longer.
 Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, const Analysis& analysis) {
   if (is_cause(run.shares.blocked)) {
     return run.cause("own-waiting",
                      fmt::format("{} slept or waited outside calls of MPI, files and devices for {} of the lost "
-                                 "time",
-                                 run.of_whom, percent(run.shares.blocked)));
+                                 "time{}",
+                                 run.of_whom, percent(run.shares.blocked), what_others_took(run.profile)));
   }
   if (is_cause(run.shares.most_waiting) && run.shares.off_cpu >= least_share_off_cpu) {
     return cause_of_waits_for_cpu(run, "up to " + percent(run.shares.most_waiting));
@@ -362,6 +387,12 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
   const double delays =
       result.interference_percent > 0.0 ? 1.0 - result.speed_percent / result.interference_percent : 1.0;
   if (std::optional<Cause> cause = cause_by_the_system(run, delays)) return cause;
+  // What makes the run red for sure is its cause, whatever else it did.
+  const double lost_to_waits = lost_to_cpu_waits(profile);
+  const double surely_lost = 0.01 * result.interval_percent.low * profile.run_time_seconds;
+  if (result.verdict == Verdict::red && lost_to_waits > 0.0 && lost_to_waits >= least_share_of_cause * surely_lost) {
+    return cause_of_waits_for_cpu(run, percent(lost_to_waits / breakdown.seconds));
+  }
   if (std::optional<Cause> cause = cause_among_peers(run, analysis)) return cause;
   if (const double in_files = run.shares.of(ExcessKind::file_io); is_cause(in_files)) {
     return run.cause("file-io", fmt::format("slow file I/O of {}: {} of the lost time was in file calls", run.of_whom,

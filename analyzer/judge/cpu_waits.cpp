@@ -1,5 +1,7 @@
 #include "analyzer/judge/cpu_waits.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/groups/timeline.hpp"
+#include "libprofile/system/plural.hpp"
 
 namespace halcyon {
 
@@ -84,6 +87,16 @@ std::optional<CrowdedCores> crowded_cores(const Profile& profile) {
   return std::nullopt;
 }
 
+std::string in_words(const CrowdedCores& crowded, const Profile& profile) {
+  const std::string cores = fmt::format("{:.3g} {}", crowded.cores, crowded.cores == 1.0 ? "core" : "cores");
+  if (crowded.bound_rank) {
+    return fmt::format("rank {} with {:.1f} busy threads was bound to {}", *crowded.bound_rank, crowded.threads, cores);
+  }
+  const double each = crowded.threads / static_cast<double>(crowded.ranks);
+  return fmt::format("{} with {:.1f} busy threads{} ran on {}{}", plural(crowded.ranks, "rank"), each,
+                     crowded.ranks == 1 ? "" : " each", cores, profile.hosts().size() > 1 ? " of " + crowded.host : "");
+}
+
 bool has_more_threads_than_cores(const Profile& profile) { return crowded_cores(profile).has_value(); }
 
 bool cpu_waits_are_of_others(const Profile& profile) {
@@ -119,6 +132,16 @@ double longest_wait_for_cpu(const Profile& profile) {
   return largest_known(profile.evidence[index_of(Evidence::cpu_wait)]) + longest_wait_of_others(profile);
 }
 
+double waited_for_own_threads(const Profile& profile) {
+  return cpu_waits_are_of_others(profile) ? 0.0 : longest_wait_for_cpu(profile);
+}
+
+double waited_for_children(const Profile& profile) {
+  double used = 0.0;
+  for (const double seconds : profile.evidence[index_of(Evidence::children_cpu)]) used += seconds > 0.0 ? seconds : 0.0;
+  return std::min(used, longest_wait_for_cpu(profile));
+}
+
 double most_work_beyond_least(const Profile& profile) {
   return largest_known(profile.evidence[index_of(Evidence::work_beyond_least)]);
 }
@@ -143,7 +166,7 @@ double lost_to_cpu_waits(const Profile& profile) {
   if (!cpu_waits_are_of_others(profile)) return 0.0;
   const double own = profile.lost_to_cpu_wait.empty() ? largest_known(profile.evidence[index_of(Evidence::cpu_wait)])
                                                       : length_of(profile.lost_to_cpu_wait);
-  return std::max(own, longest_wait_of_others(profile));
+  return std::max(0.0, std::max(own, longest_wait_of_others(profile)) - waited_for_children(profile));
 }
 
 }  // namespace halcyon

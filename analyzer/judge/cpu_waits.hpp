@@ -12,13 +12,18 @@ namespace halcyon {
 
 /// Lost time that may be the program's own doing.
 struct Undecided {
-  double slept_seconds = 0.0;   // own_waiting_seconds()
-  double spun_seconds = 0.0;    // most_work_beyond_least()
-  double slower_seconds = 0.0;  // computation was slower for a while, by CPU time
-  double device_seconds = 0.0;  // in calls of devices
-  double waited_seconds = 0.0;  // in calls of MPI, perhaps for a rank of which nothing is known
+  double slept_seconds = 0.0;     // own_waiting_seconds()
+  double spun_seconds = 0.0;      // most_work_beyond_least()
+  double crowded_seconds = 0.0;   // waited_for_own_threads()
+  double children_seconds = 0.0;  // waited_for_children()
+  double slower_seconds = 0.0;    // computation was slower for a while, by CPU time
+  double device_seconds = 0.0;    // in calls of devices
+  double waited_seconds = 0.0;    // in calls of MPI, perhaps for a rank of which nothing is known
 
-  double seconds() const { return slept_seconds + spun_seconds + slower_seconds + device_seconds + waited_seconds; }
+  double seconds() const {
+    return slept_seconds + spun_seconds + crowded_seconds + children_seconds + slower_seconds + device_seconds +
+           waited_seconds;
+  }
 };
 
 /// What the operating system counted for a rank; NaN if it is not known.
@@ -37,12 +42,18 @@ struct CrowdedCores {
 /// all ranks of a host more than its CPUs. Nothing if a recorder before schema version 5 did not count them.
 std::optional<CrowdedCores> crowded_cores(const Profile& profile);
 bool has_more_threads_than_cores(const Profile& profile);
+std::string in_words(const CrowdedCores& crowded, const Profile& profile);
 /// Whether what waited for a CPU did so because of others: the program has neither more ranks nor more busy threads
 /// than CPUs, which would take them from each other.
 bool cpu_waits_are_of_others(const Profile& profile);
 /// How long a rank may have been ready to run while others had the CPU, in s: the longest such wait of a thread that
 /// calls MPI, and of a busy thread beside it. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);
+/// How long a rank may have waited for CPUs that other ranks or threads of the run had, in s: at most. 0 if the run has
+/// no more of them than CPUs.
+double waited_for_own_threads(const Profile& profile);
+/// The same for child processes of the ranks, which all hosts' ranks have waited for.
+double waited_for_children(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
 /// most, in s: they spun for a delayed thread, or their own work was more.
 double most_work_beyond_least(const Profile& profile);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/groups/timeline.hpp"
+#include "analyzer/judge/cpu_waits.hpp"
 
 namespace halcyon {
 
@@ -34,6 +35,30 @@ std::optional<Efficiency> efficiency_of(const Profile& profile) {
     efficiency.transfer = ideal / longest_run;
   }
   return efficiency;
+}
+
+std::optional<ThreadEfficiency> thread_efficiency_of(const Profile& profile) {
+  double alone = 0.0;  // outside regions
+  double in_regions = 0.0;
+  double of_threads = 0.0;
+  double work = 0.0;
+  double longest = 0.0;
+  for (std::size_t rank = 0; rank < profile.rank_run_time.size(); ++rank) {
+    const auto of_rank = [&](Evidence which) { return evidence_of(profile, which, rank); };
+    const double outside = profile.rank_run_time[rank] - of_rank(Evidence::mpi_time) - of_rank(Evidence::region_time);
+    if (!std::isfinite(outside)) return std::nullopt;
+    alone += std::max(0.0, outside);
+    in_regions += of_rank(Evidence::region_time);
+    of_threads += of_rank(Evidence::region_thread_time);
+    work += of_rank(Evidence::region_work);
+    longest += of_rank(Evidence::region_longest_work);
+  }
+  constexpr double least_threads = 1.5;
+  if (!(in_regions > 0.0) || !(longest > 0.0) || of_threads < least_threads * in_regions) return std::nullopt;
+  const double threads = of_threads / in_regions;
+  return ThreadEfficiency{.parallel = std::min(1.0, (alone + work) / (threads * (alone + in_regions))),
+                          .load_balance = std::min(1.0, work / longest),
+                          .threads = threads};
 }
 
 std::uint64_t bytes_of_files(const Profile& profile) {

@@ -23,6 +23,15 @@ struct Efficiency {
   double parallel() const { return load_balance * communication; }
 };
 
+/// How well threads used the time of their ranks outside calls of MPI, between 0 and 1, as far as teams of OpenMP tell.
+struct ThreadEfficiency {
+  double parallel = 1.0;      // their work, by what as many threads could have done; one alone works outside regions
+  double load_balance = 1.0;  // in regions: mean of the work over threads, by the largest
+  double threads = 1.0;       // of a region, mean over time
+};
+/// Nothing without regions of several threads, and in older profiles.
+std::optional<ThreadEfficiency> thread_efficiency_of(const Profile& profile);
+
 /// What all ranks together did with their time, as shares that add up to 1.
 struct TimeShares {
   double computing = 0.0;  // or ready for a CPU

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/judge/analysis.hpp"
+#include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/known/known_displacement.hpp"
 #include "libprofile/format/boundary.hpp"
 #include "libprofile/system/plural.hpp"
@@ -118,11 +119,28 @@ void warn_of_own_doing(Analysis& analysis) {
   add(analysis.undecided.slept_seconds,
       "the threads that end segments slept or waited outside calls of MPI, files and devices");
   add(analysis.undecided.spun_seconds, "the threads that call MPI used the CPU longer than other busy threads");
+  add(analysis.undecided.crowded_seconds, "ranks and threads of the run waited for cores that others of it had");
+  add(analysis.undecided.children_seconds, "ranks waited for cores, which their child processes may have had");
   add(analysis.undecided.slower_seconds, "computation was slower, or there was more of it");
   add(analysis.undecided.device_seconds, "devices took longer, or had more to do");
   add(analysis.undecided.waited_seconds, "ranks waited in calls of MPI, perhaps for one of which nothing was saved");
   warn(analysis, "perhaps-own",
        fmt::format("what was lost may be the program's own doing: for {}", fmt::join(parts, ", and for ")));
+}
+
+// Also of a green run: waits that are the same in all segments do not disturb it, but they make it slow.
+void warn_of_crowded_cores(const Profile& profile, Analysis& analysis) {
+  constexpr double noticeable_share = 0.01 * green_below_percent;
+  const double waited = waited_for_own_threads(profile);
+  if (waited < noticeable_share * profile.run_time_seconds) return;
+  const std::optional<CrowdedCores> crowded = crowded_cores(profile);
+  warn(analysis, "crowded-cores",
+       fmt::format(
+           "{}: they waited up to {:.2g} s for cores that others of the run had. Give each of them a core of its "
+           "own ({})",
+           crowded ? in_words(*crowded, profile) : "more ranks than cores", waited,
+           crowded && crowded->bound_rank ? "mpirun --map-by slot:PE=THREADS, srun --cpus-per-task"
+                                          : "fewer ranks, or fewer threads"));
 }
 
 void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
@@ -206,6 +224,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
              "percentage",
              analysis.slow_percent));
   }
+  warn_of_crowded_cores(profile, analysis);
   warn_of_own_doing(analysis);
   warn_of_slower_than_known(profile, analysis);
   if (const auto words = slow_words(analysis, {Probe::registers})) warn(analysis, "slow-registers", *words);

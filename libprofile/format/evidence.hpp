@@ -33,6 +33,11 @@ enum class Evidence : std::uint8_t {
   first_cpu,
   cpu_limit,
   throttled,
+  children_cpu,
+  region_time,
+  region_thread_time,
+  region_work,
+  region_longest_work,
 };
 
 struct EvidenceInfo {
@@ -45,7 +50,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 21> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 26> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -82,6 +87,14 @@ inline constexpr std::array<EvidenceInfo, 21> evidence_infos{{
      "CPUs that the control groups of the rank let their processes use at a time; NaN without a limit", false, 10},
     {Evidence::throttled, true, "throttled", "s", "time for which such a limit held processes back, sum over CPUs",
      true, 10},
+    {Evidence::children_cpu, false, "children_cpu", "s",
+     "CPU time of child processes that the rank has waited for, and of theirs", true, 10},
+    {Evidence::region_time, false, "region_time", "s", "time in parallel regions of OpenMP that were measured", true,
+     10},
+    {Evidence::region_thread_time, false, "region_thread_time", "s", "the same, times the threads of each", true, 10},
+    {Evidence::region_work, false, "region_work", "s", "work of all threads in these regions", true, 10},
+    {Evidence::region_longest_work, false, "region_longest_work", "s",
+     "work in each region of the thread that had most, times its threads", true, 10},
 }};
 static_assert(in_order(evidence_infos, &EvidenceInfo::evidence));
 

@@ -90,6 +90,14 @@ RankFigures Recorder::figures() const {
   }
   figures.evidence[index_of(Evidence::mpi_time)] = meters.seconds_of(open_.in_mpi());
   figures.evidence[index_of(Evidence::side_by_side)] = meters.seconds_of(open_.side_by_side());
+  const TeamTimes teams = threads.times_of_teams();
+  const auto put = [&](Evidence evidence, std::uint64_t ticks) {
+    figures.evidence[index_of(evidence)] = meters.seconds_of(static_cast<double>(ticks));
+  };
+  put(Evidence::region_time, teams.own);
+  put(Evidence::region_thread_time, teams.of_threads);
+  put(Evidence::region_work, teams.work);
+  put(Evidence::region_longest_work, teams.longest_work);
   figures.totals = open_.counted();
   return figures;
 }

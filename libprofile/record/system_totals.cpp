@@ -23,6 +23,10 @@ double seconds_of(const std::optional<std::uint64_t>& nanoseconds) {
   return nanoseconds ? 1e-9 * static_cast<double>(*nanoseconds) : unknown;
 }
 
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
 }  // namespace
 
 // The beginning of a file, into `text_`; nothing if it cannot be read.
@@ -123,6 +127,9 @@ EvidenceValues SystemTotals::read() {
     set(Evidence::voluntary_switches, static_cast<double>(usage.ru_nvcsw));
     set(Evidence::minor_faults, static_cast<double>(usage.ru_minflt));
     set(Evidence::major_faults, static_cast<double>(usage.ru_majflt));
+  }
+  if (rusage children{}; getrusage(RUSAGE_CHILDREN, &children) == 0) {
+    set(Evidence::children_cpu, seconds_of(children.ru_utime) + seconds_of(children.ru_stime));
   }
   // proc(5): user nice system idle iowait irq softirq steal
   constexpr int before_steal = 7;

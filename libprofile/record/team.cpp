@@ -65,6 +65,7 @@ void take_work_of_all(Region& region) {
   thread.work += all.work - own;  // may be less
   thread.in_regions += all.work;
   thread.spun_in_regions += all.spun;
+  thread.teams += {.work = all.sum, .longest_work = all.threads * all.longest};
   member.work_before = thread.work;
 }
 
@@ -102,15 +103,18 @@ Region::Work Region::settle() {
       work_of_most_off = work;
     }
   }
-  if (threads == 0) return {};
+  Work all{.threads = threads, .sum = sum, .longest = longest};
+  if (threads == 0) return all;
   if (is_shared_out_.load(std::memory_order_relaxed)) {
-    return {.work = std::max(sum / threads, longest - std::min(longest, sum_off / threads))};
+    all.work = std::max(sum / threads, longest - std::min(longest, sum_off / threads));
+    return all;
   }
   const std::uint64_t all_of_delayed = work_of_most_off + most_off;
   const std::uint64_t apart = std::max(all_of_delayed, all_of_longest) - std::min(all_of_delayed, all_of_longest);
   const bool ended_together = apart < all_of_longest / 32;
-  const std::uint64_t spun = ended_together ? std::min(most_off, longest - work_of_most_off) : 0;
-  return {.work = longest - spun, .spun = spun};
+  all.spun = ended_together ? std::min(most_off, longest - work_of_most_off) : 0;
+  all.work = longest - all.spun;
+  return all;
 }
 
 std::size_t Region::end() {
@@ -145,10 +149,15 @@ Region* region_begins(const void* frame) noexcept {
 
 void region_ends(Region& region) noexcept {
   if (!is_recorded()) return;
-  recorder->meters.wait_ends(*region.thread(), region.is_blind());
+  ThreadState& thread = *region.thread();
+  recorder->meters.wait_ends(thread, region.is_blind());
   take_work_of_all(region);
-  if (region.end() > 1 && region.is_blind()) {
-    region.thread()->in_blind_regions += recorder->meters.clock.now() - region.began();
+  const std::size_t threads = region.end();
+  if (region.is_blind()) {
+    if (threads > 1) thread.in_blind_regions += recorder->meters.clock.now() - region.began();
+  } else if (counts_time()) {
+    const std::uint64_t lasted = (thread.last_exit - region.began()).count;
+    thread.teams += {.own = lasted, .of_threads = threads * lasted};
   }
 }
 

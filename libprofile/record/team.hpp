@@ -47,6 +47,9 @@ class Region {
   struct Work {
     std::uint64_t work = 0;
     std::uint64_t spun = 0;  // may have been work
+    std::uint64_t threads = 0;
+    std::uint64_t sum = 0;      // of the work of all
+    std::uint64_t longest = 0;  // work of any
   };
   Work settle();
   /// All threads have arrived at the end: forgets what they did. Returns how many they were.

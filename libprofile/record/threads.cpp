@@ -43,6 +43,20 @@ bool Threads::has_given_up_calls() const {
   return false;
 }
 
+TeamTimes& TeamTimes::operator+=(const TeamTimes& other) {
+  own += other.own;
+  of_threads += other.of_threads;
+  work += other.work;
+  longest_work += other.longest_work;
+  return *this;
+}
+
+TeamTimes Threads::times_of_teams() const {
+  TeamTimes times;
+  for (std::uint32_t i = 0; i < used_.load(std::memory_order_acquire); ++i) times += state(i).teams;
+  return times;
+}
+
 ThreadState& Threads::enter(Ticks now) {
   if (getpid() != process_) return left_out();
   const auto id = static_cast<int>(syscall(SYS_gettid));

@@ -24,6 +24,16 @@
 
 namespace halcyon {
 
+/// Of the measured regions of OpenMP that a thread has begun: sums in ticks.
+struct TeamTimes {
+  std::uint64_t own = 0;           // their durations
+  std::uint64_t of_threads = 0;    // each times its threads
+  std::uint64_t work = 0;          // of all threads
+  std::uint64_t longest_work = 0;  // of the thread that had most, times the threads
+
+  TeamTimes& operator+=(const TeamTimes& other);
+};
+
 /// The sums of one thread of the application. Only that thread writes them; the thread that closes a segment reads
 /// them. Sums are never reset. Boundaries use their differences, so that no thread writes another's sums.
 struct alignas(64) ThreadState {
@@ -45,7 +55,8 @@ struct alignas(64) ThreadState {
   std::uint64_t in_regions = 0;       // of that, in regions of OpenMP, by the threads of the team (record/team.hpp)
   std::uint64_t spun_in_regions = 0;  // perhaps, by threads that waited for others there
   Ticks in_blind_regions;             // time in those of which nothing is known
-  Ticks off_in_work;                  // the CPU, in stretches of computation
+  TeamTimes teams;
+  Ticks off_in_work;  // the CPU, in stretches of computation
   CpuAccount cpu;
   CpuWaitOfThread cpu_wait;  // only of a thread that ends segments
   Ticks last_exit;
@@ -139,6 +150,9 @@ class Threads {
       visit_others(feature, sum - in_features);
     }
   }
+
+  /// Over all threads. Not while one of them begins a region.
+  TeamTimes times_of_teams() const;
 
   /// Those that were set apart.
   std::span<const int> mpi_threads() const { return mpi_threads_; }

@@ -127,23 +127,28 @@ TEST(ReportText, SaysHowTheRunComparesWithKnownOnes) {
     return known_runs_words(profile);
   };
   EXPECT_EQ(words(12.0, 11.0, 13.0),
-            "slower than the best of 2 known runs of this work by 12.0 % of its time (90 % interval 11.0 to 13.0 %)");
+            "apart from delays, slower than the best of 2 known runs of this work by 12.0 % of its time (90 % interval "
+            "11.0 to 13.0 %)");
   EXPECT_EQ(words(-5.0, -6.0, -4.0),
-            "faster than the best of 2 known runs of this work by 4.8 % of their time (90 % interval 3.8 to 5.7 %)");
+            "apart from delays, faster than the best of 2 known runs of this work by 4.8 % of their time (90 % "
+            "interval 3.8 to 5.7 %)");
   EXPECT_EQ(words(-137.9, -219.0, -57.0),
-            "faster than the best of 2 known runs of this work by 58.0 % of their time (90 % interval 36.3 to 68.7 %)");
+            "apart from delays, faster than the best of 2 known runs of this work by 58.0 % of their time (90 % "
+            "interval 36.3 to 68.7 %)");
   EXPECT_EQ(words(0.05, 0.02, 0.08),
-            "as fast as the best of 2 known runs of this work: +0.1 % (90 % interval 0.0 to 0.1 %)");
+            "apart from delays, as fast as the best of 2 known runs of this work: +0.1 % (90 % interval 0.0 to 0.1 %)");
   EXPECT_EQ(words(33.9, -8.2, 38.7),
-            "not known to be slower than the best of 2 known runs of this work: +33.9 % (90 % interval -7.6 to 38.7 "
+            "apart from delays, not known to be slower than the best of 2 known runs of this work: +33.9 % (90 % "
+            "interval -7.6 to 38.7 "
             "%)");
   EXPECT_EQ(words(-0.01, -0.02, 0.03),
-            "not known to be slower than the best of 2 known runs of this work: +0.0 % (90 % interval 0.0 to 0.0 %)");
+            "apart from delays, not known to be slower than the best of 2 known runs of this work: +0.0 % (90 % "
+            "interval 0.0 to 0.0 %)");
   const Analysis analysis = analyze(profile, "paper");
   EXPECT_NE(report_text("run.h5", profile, analysis, Colour::never).find("not known to be slower than the best of 2"),
             std::string::npos);
   EXPECT_NE(closing_lines(profile, analysis, Colour::never)
-                .find("\nhalcyon: not known to be slower than the best of 2 known runs of this work:\n         +0.0 %"),
+                .find("\nhalcyon: apart from delays, not known to be slower than the best of 2 known"),
             std::string::npos)
       << closing_lines(profile, analysis, Colour::never);
 }
