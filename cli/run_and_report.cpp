@@ -109,7 +109,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   const int failed = end->status != 0 ? end->status : int{bad_usage_or_file};
   if (!end->profile) {
     fail((end->status != 0 ? fmt::format("no profile was written: the launch command ended with status {}", end->status)
-                           : no_profile_written) +
+                           : no_profile_words(launch)) +
          "; " + check_words(launch));
     return failed;
   }

@@ -123,7 +123,9 @@ int run_command_line(int argc, char** argv) try {
     if (launches && dashes == end && !unexpected.starts_with("-")) {
       return fail("put the program that it starts behind '--'" + see);
     }
-    return fail(error.what() + did_you_mean(unexpected, option_names(command)) + see);
+    const std::string is_wrong = unexpected.starts_with("-") ? "there is no option '" + unexpected + "'"
+                                                             : "'" + unexpected + "' is one word too many";
+    return fail(is_wrong + did_you_mean(unexpected, option_names(command)) + see);
   }
   return commands.chosen(program);
 } catch (const std::exception& error) {

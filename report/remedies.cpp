@@ -6,7 +6,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, 21> infos{{
+constexpr std::array<WarningInfo, 22> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
      "ranks that only the whole program's synchronisation reaches."},
@@ -36,6 +36,8 @@ constexpr std::array<WarningInfo, 21> infos{{
     {"slow-changes", Severity::limits,
      "Measure the machine's background (--background), or compare with another run: a changing clock rate looks like "
      "this."},
+    {"crowded-cores", Severity::limits,
+     "Give each rank as many cores as it has busy threads, or start fewer: the run is slow by itself."},
     {"perhaps-own", Severity::limits,
      "If the program sleeps or waits by itself, or its work varies, quote its run time. If not, measure again: what is "
      "lost at the same steps in each run is the program's own. A hardware counter tells more work from a slower "

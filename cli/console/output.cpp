@@ -1,6 +1,8 @@
 #include "cli/console/output.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -37,6 +39,24 @@ std::string words_of(const std::exception& error) {
   return error.what();
 }
 
+namespace {
+
+// Some file systems, such as /proc, take no files although the directory may be written. A full one may have room when
+// the file is written.
+std::string objection_to_new_files(const fs::path& directory) {
+  const std::string probe = directory / fmt::format(".halcyon-{}", getpid());
+  const int file = open(probe.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+  if (file < 0) {
+    const bool may_have_room_later = errno == ENOSPC || errno == EDQUOT || errno == EEXIST;
+    return may_have_room_later ? "" : directory.string() + ": no file can be made there; name another place";
+  }
+  close(file);
+  unlink(probe.c_str());
+  return {};
+}
+
+}  // namespace
+
 std::string objection_to_directory(const fs::path& directory) {
   std::error_code error;
   const fs::file_status status = fs::status(directory, error);
@@ -46,7 +66,7 @@ std::string objection_to_directory(const fs::path& directory) {
   }
   if (!fs::is_directory(status)) return directory.string() + " is not a directory";
   if (access(directory.c_str(), W_OK | X_OK) != 0) return directory.string() + ": " + std::strerror(errno);
-  return {};
+  return objection_to_new_files(directory);
 }
 
 bool is_hdf5(const std::string& file) {

@@ -13,6 +13,7 @@
 #include "cli/launch/open_mpi.hpp"
 #include "cli/launch/programs.hpp"
 #include "cli/launch/srun.hpp"
+#include "cli/suggestion.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -67,7 +68,13 @@ std::string advice_without_launcher(const Words& launch) {
   if (is_one_of("aprun jsrun lrun ibrun flux prun prterun yod mpirun mpiexec orterun")) {
     return is_none + "; under another launcher: " + by_exec;
   }
-  if (!program) return is_absent;
+  if (!program) return is_absent + did_you_mean(name, {launcher_names.begin(), launcher_names.end()});
+  if (kind_of_program(*program) == ProgramKind::plain && linked_libraries(*program).mpi.empty()) {
+    return "'" + command +
+           "' uses no MPI, so there is nothing to record. Put a launcher and a program with MPI behind '--': "
+           "halcyon run -- mpirun -np N ./app  (if it is a launcher: " +
+           by_exec + ")";
+  }
   return is_none + ". Did you mean: halcyon run -- mpirun -np N " + in_short(launch) +
          "  (if it is a launcher: " + by_exec + ")";
 }

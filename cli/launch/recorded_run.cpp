@@ -12,6 +12,7 @@
 #include <random>
 #include <vector>
 
+#include "cli/launch/program_finding.hpp"
 #include "cli/launch/temporary_file.hpp"
 #include "libprofile/shared/receipt.hpp"
 #include "libprofile/shared/setting_values.hpp"
@@ -96,6 +97,15 @@ Outcome<std::string> command_line(const RecordedRunRequest& request) {
   const Outcome<LaunchCommand> command = prepared(request, {});
   if (!command) return command.failure();
   return quoted(spelt_out(command->job));
+}
+
+std::string no_profile_words(const Words& command) {
+  if (const Outcome<Launcher> launcher = launcher_of(command)) {
+    const Finding program = program_finding(command, *launcher);
+    if (program.state == Finding::State::problem) return "no profile was written: " + program.text;
+  }
+  return "no profile was written: unless the recorder has said why, the program did not reach MPI_Finalize on all "
+         "ranks, is no MPI program, or ran on hosts that do not see the profile's directory";
 }
 
 std::string check_words(const Words& command) { return "to check the command: halcyon doctor -- " + in_short(command); }

@@ -27,9 +27,8 @@ struct RecordedRunEnd {
   bool has_other_hosts = false;        // for parts: some ranks ran on hosts without any of these parts
 };
 
-inline constexpr const char* no_profile_written =
-    "no profile was written: unless the recorder has said why, the program did not reach MPI_Finalize on all ranks, is "
-    "no MPI program, or ran on hosts that do not see the profile's directory";
+/// Why a run that ended well left no profile, as far as its command tells.
+std::string no_profile_words(const Words& command);
 /// How to find out more about a run that went wrong.
 std::string check_words(const Words& command);
 
