@@ -87,7 +87,12 @@ std::string report_text(const std::string& file, const Profile& profile, const A
       fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result));
   if (result.verdict == Verdict::unknown) {
     text += wrapped("why", analysis.no_verdict->reason.message + " [" + analysis.no_verdict->reason.code + "]");
-    text += wrapped("what to do", std::string(info_of_warning(analysis.no_verdict->reason.code).remedy));
+    const bool has_ended_early = profile.composed_of.empty() && profile.exit_state != "finalized";
+    text += wrapped("what to do", has_ended_early
+                                      ? fmt::format("The program did not come to its end ({}): look for the reason in "
+                                                    "its own output first.",
+                                                    profile.exit_state)
+                                      : std::string(info_of_warning(analysis.no_verdict->reason.code).remedy));
     text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
     // The evidence is about the whole run: without a verdict, no lost time is known.
     const auto wrapped_if_any = [](std::string_view label, const std::string& content) {

@@ -240,6 +240,9 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     analysis.undecided = undecided_of(profile, analysis.breakdown, result.speed_percent);
     leave_open(result, analysis.undecided, lost_to_cpu_waits(profile), run_time);
   }
+  // No more than the interval has room for.
+  const MethodResult& chosen = analysis.result();
+  analysis.slow_percent = std::min(analysis.slow_percent, chosen.interval_percent.high - chosen.interference_percent);
   for (MethodResult& result : analysis.methods) set_verdict(result, analysis);
   analysis.spent = spent.get();
   analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);

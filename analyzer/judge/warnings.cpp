@@ -219,7 +219,7 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   if (!analysis.no_verdict && analysis.slow_percent > noticeable_slow_changes_percent) {
     warn(analysis, "slow-changes",
          fmt::format(
-             "a further {:.1f} % of the run time was lost while segments of the same work gradually became slower and "
+             "up to {:.1f} % more of the run time was lost while segments of the same work gradually became slower and "
              "faster. The cause may be the machine or the program, so this share widens the interval but is not in the "
              "percentage",
              analysis.slow_percent));

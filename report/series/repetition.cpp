@@ -105,13 +105,15 @@ std::string versus_answer(const Repetition& series) {
 std::optional<std::string> attribution_words(const Versus& versus) {
   if (versus.attribution == Attribution::outside || !versus.interference.interval) return std::nullopt;
   const bool is_more = versus.interference.ratio > 1.0;
-  const std::string what = fmt::format("the time taken to come from outside makes B {} times as long as A",
+  const std::string what = fmt::format("by the time lost to interference alone, B is {} times as long as A",
                                        ratio_words(versus.interference));
   if (versus.attribution == Attribution::program) {
-    return what + fmt::format(". It follows {} and counts as the program's own: the machine meets both alike",
-                              is_more ? "B" : "A");
+    return what + fmt::format(
+                      ". {} has more of it pair by pair, though the machine meets both alike: it counts as the "
+                      "program's own",
+                      is_more ? "B" : "A");
   }
-  return what + ". Whether it follows the program is not known yet";
+  return what + ". More pairs will tell whether that is the programs' or the machine's";
 }
 
 // The cost of a unit may be a few nanoseconds.
