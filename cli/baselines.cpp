@@ -65,11 +65,13 @@ int list(const KnownBefore& known) {
 std::string work_text(const KnownBefore::NamedWork& named) {
   const KnownWork& work = named.work;
   const Circumstances& of = work.circumstances;
-  std::string text = briefly(named.name, most_columns) + "\n" + wrapped("program", command_words(of.command)) +
-                     wrapped("ranks", fmt::format("{} on {}", of.ranks, plural(of.hosts, "host"))) +
-                     wrapped("processor", of.cpus) + wrapped("MPI library", of.mpi) +
-                     wrapped("work measured by", counter_words(of.counter)) +
-                     wrapped("runs", fmt::format("{}, the last of {}", work.runs, day(named.used)));
+  std::string text =
+      briefly(named.name, most_columns) + "\n" + wrapped("program", command_words(of.command)) +
+      wrapped("ranks", fmt::format("{} on {}{}", of.ranks, plural(of.hosts, "host"),
+                                   of.threads > 1 ? fmt::format(", {} busy threads each", of.threads) : "")) +
+      wrapped("processor", of.cpus) + wrapped("MPI library", of.mpi) +
+      wrapped("work measured by", counter_words(of.counter)) +
+      wrapped("runs", fmt::format("{}, the last of {}", work.runs, day(named.used)));
   if (work.parts) {
     double best = 0.0;
     for (const KnownPart& part : work.parts->parts) best += part.best;

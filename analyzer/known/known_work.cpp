@@ -1,6 +1,7 @@
 #include "analyzer/known/known_work.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 #include <utility>
@@ -46,7 +47,17 @@ Circumstances circumstances_of(const Profile& profile) {
   const std::set<std::string> models(profile.rank_cpu.begin(), profile.rank_cpu.end());
   std::string cpus;
   for (const std::string& model : models) cpus += (cpus.empty() || model.empty() ? "" : ", ") + model;
-  return {profile.command, profile.ranks, profile.hosts().size(), cpus, profile.mpi, profile.counter};
+  double threads = 1.0;
+  for (const double of_rank : profile.evidence[index_of(Evidence::busy_threads)]) {
+    threads = of_rank > threads ? of_rank : threads;  // NaN is not above
+  }
+  return {.command = profile.command,
+          .ranks = profile.ranks,
+          .hosts = profile.hosts().size(),
+          .cpus = cpus,
+          .mpi = profile.mpi,
+          .counter = profile.counter,
+          .threads = static_cast<int>(std::lround(threads))};
 }
 
 bool is_learnt_from(const Profile& profile, bool has_medians) {

@@ -26,6 +26,7 @@ struct Circumstances {
   std::string cpus;  // models of the ranks' processors, each once
   std::string mpi;
   std::string counter;
+  int threads = 1;  // busy ones of the rank that has most of them
   bool operator==(const Circumstances&) const = default;
 };
 Circumstances circumstances_of(const Profile& profile);

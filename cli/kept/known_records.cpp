@@ -166,7 +166,7 @@ ordered_json record_of(const KnownWork& work) {
                       {"command", of.command}, {"ranks", of.ranks},
                       {"hosts", of.hosts},     {"cpus", of.cpus},
                       {"mpi", of.mpi},         {"counter", of.counter},
-                      {"runs", work.runs}};
+                      {"threads", of.threads}, {"runs", work.runs}};
   ordered_json groups = ordered_json::array();
   for (const KnownGroup& group : work.groups) {
     ordered_json json{{"site", group.description.signature.site},   {"segments", group.description.segments},
@@ -212,6 +212,8 @@ Outcome<KnownWork> work_from(const ordered_json& record) {
                         .cpus = members.text("cpus"),
                         .mpi = members.text("mpi"),
                         .counter = members.text("counter")};
+  // Older records do not have it.
+  if (members.has("threads")) work.circumstances.threads = static_cast<int>(members.number("threads", 1.0, 1e9));
   work.runs = members.count("runs");
   const ordered_json* groups = members.list("groups", most_known_groups);
   if (groups == nullptr) return Failure{members.wrong()};
@@ -272,7 +274,10 @@ std::string text_of(KnownWork work, std::size_t most_bytes) {
 std::string text_of(const KnownHost& host) { return in_one_line(record_of(host)); }
 
 std::string id_of(const Circumstances& of) {
-  return record_name_of({of.command, std::to_string(of.ranks), std::to_string(of.hosts), of.cpus, of.mpi, of.counter});
+  // Records of one thread keep the names that they had before threads counted.
+  const std::string threads = of.threads > 1 ? " " + std::to_string(of.threads) : "";
+  return record_name_of(
+      {of.command, std::to_string(of.ranks), std::to_string(of.hosts), of.cpus, of.mpi, of.counter + threads});
 }
 
 std::string id_of(const KnownHost& host) {
