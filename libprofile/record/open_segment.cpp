@@ -75,12 +75,12 @@ SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks
 }
 
 // The sums of the ending thread began at `then`, in an earlier segment that another thread has ended. It was off the
-// CPU in that one first of all. If it was not, and a communicator of its own joins it to other threads than those, both
-// have worked at the same time.
+// CPU in that one first of all. If a communicator of its own joins it to other threads than those, both have worked at
+// the same time: being off the CPU may have been a delay, and not its turn to wait.
 void OpenSegment::began_before(Ticks then, bool on_another_comm, SegmentRow& row) {
   const double duration = row[Measure::duration];
   const auto before = static_cast<double>((start_ - then).count);
-  if (on_another_comm) side_by_side_ += std::max(0.0, before - row[Measure::off_cpu]);
+  if (on_another_comm) side_by_side_ += before;
   row[Measure::off_cpu] = std::max(0.0, row[Measure::off_cpu] - before);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     double& time = row[measure_of(static_cast<TimeKind>(kind))];
