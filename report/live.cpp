@@ -67,13 +67,19 @@ std::string stale_words(const JobView& job) {
   return fmt::format("{}: does halcyon watch --publish run there?", fmt::join(words, ", "));
 }
 
+// The others may hardly compute.
+std::string times_words(double times) {
+  constexpr double most_told = 20.0;
+  return times > most_told ? fmt::format("more than {:.0f} times", most_told) : fmt::format("{:.2f} times", times);
+}
+
 std::string slowest_words(const JobView& job) {
   std::string words =
       fmt::format("{} on {}: the others wait {:.0f} % of their time", fmt::join(job.slowest_ranks, ", "),
                   fmt::join(job.slowest_hosts, ", "), job.waiting_percent);
   if (job.slowest) {
-    words += fmt::format("; rank {} computes {:.2f} times as long as they, for {:.2f} times the {}",
-                         job.slowest_ranks.front(), job.slowest->time, job.slowest->work,
+    words += fmt::format("; rank {} computes {} as long as they, for {} the {}", job.slowest_ranks.front(),
+                         times_words(job.slowest->time), times_words(job.slowest->work),
                          job.slowest->work_is_time ? "CPU time" : "counted work");
   }
   return words;

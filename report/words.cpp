@@ -450,6 +450,11 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   wait(Evidence::cpu_wait, "the ranks");
   wait(Evidence::cpu_wait_of_others, "their other threads");
   if (const std::optional<CrowdedCores> crowded = crowded_cores(profile)) clauses.add(in_words(*crowded, profile));
+  const std::vector<double>& throttled = profile.evidence[index_of(Evidence::throttled)];
+  const double most = throttled.empty() ? 0.0 : *std::ranges::max_element(throttled);
+  if (most >= least_told_share * profile.run_time_seconds) {
+    clauses.add(fmt::format("a limit on CPU time held their control groups back for up to {}", seconds(most)));
+  }
   if (const double used = sum_of_known(profile.evidence[index_of(Evidence::children_cpu)]);
       used >= least_told_share * profile.run_time_seconds) {
     clauses.add(fmt::format("their child processes used {} of CPU time", seconds(used)));
@@ -508,9 +513,6 @@ std::string host_evidence_words(const Profile& profile) {
   wait(Evidence::memory_pressure, "memory");
   if (const std::optional<std::string> time = told(Evidence::steal)) {
     clauses.add(fmt::format("the hypervisor took {} of CPU time", *time));
-  }
-  if (const std::optional<std::string> time = told(Evidence::throttled)) {
-    clauses.add(fmt::format("a limit on CPU time held processes back for {}", *time));
   }
   if (const double all = sum_of_known(profile.by_host(Evidence::tcp_retransmissions)); all > 0.0) {
     // A few retransmissions happen on any host. One is named only where the likely cause would name it.

@@ -45,10 +45,8 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   }
   // Others had the CPU. Where they had it all the time, durations do not show it.
   raise_to_surely_lost(estimate, judged);
-  if (cpu_waits_are_of_others(profile)) {
-    estimate.excess_seconds.high =
-        std::max(estimate.excess_seconds.high, std::min(judged_seconds, longest_wait_for_cpu(profile)));
-  }
+  estimate.excess_seconds.high =
+      std::max(estimate.excess_seconds.high, std::min(judged_seconds, waited_for_others_at_most(profile)));
   const double hidden = most_side_by_side(profile);
   estimate.excess_seconds.low = std::max(0.0, estimate.excess_seconds.low - hidden);
   estimate.excess_seconds.high += hidden;

@@ -228,15 +228,23 @@ std::string percent(double share) { return fmt::format("{:.0f} %", 100.0 * std::
 
 bool is_cause(double share) { return share >= least_share_of_cause; }
 
-double all_waits_for_cpu(const Profile& profile) {
-  return sum_of_known(evidence_of(profile, Evidence::cpu_wait)) +
-         sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
+// The share of the ranks' waits for a CPU in which limits may have held them back.
+double share_of_limits(const Profile& profile) {
+  double waits = 0.0;
+  double throttled = 0.0;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    const double wait = sum_of_known(
+        {evidence_of(profile, Evidence::cpu_wait, rank), evidence_of(profile, Evidence::cpu_wait_of_others, rank)});
+    waits += wait;
+    throttled += std::min(wait, sum_of_known({evidence_of(profile, Evidence::throttled, rank)}));
+  }
+  return waits > 0.0 ? throttled / waits : 0.0;
 }
 
 std::string cpus_of_limit(const Profile& profile) {
   double least = std::numeric_limits<double>::infinity();
-  for (const double limit : profile.by_host(Evidence::cpu_limit)) least = std::min(limit, least);
-  return fmt::format("{:.3g} {}", least, least == 1.0 ? "CPU" : "CPUs");
+  for (const double limit : evidence_of(profile, Evidence::cpu_limit)) least = limit < least ? limit : least;
+  return std::isfinite(least) ? fmt::format(", to {:.3g} {} at a time", least, least == 1.0 ? "CPU" : "CPUs") : "";
 }
 
 // `how_long`: what share of the lost time.
@@ -245,12 +253,12 @@ Cause cause_of_waits_for_cpu(const DisturbedRun& run, const std::string& how_lon
                              " waited for a CPU for " + how_long + " of the lost time";
   if (is_cause(waited_for_children(run.profile) / run.breakdown.seconds)) {
     return run.cause("own-children",
-                     fmt::format("child processes of the ranks used {:.2g} s of CPU time beside them: {}",
+                     fmt::format("child processes of the ranks used {:.2g} s of CPU time: {}",
                                  sum_of_known(evidence_of(run.profile, Evidence::children_cpu)), waited));
   }
-  if (is_cause(seconds_of_hosts(run.profile, Evidence::throttled) / all_waits_for_cpu(run.profile))) {
-    return run.cause("cpu-limit", fmt::format("a limit on CPU time held the ranks back, to {} at a time: {}",
-                                              cpus_of_limit(run.profile), waited));
+  if (is_cause(share_of_limits(run.profile))) {
+    return run.cause("cpu-limit",
+                     fmt::format("a limit on CPU time held the ranks back{}: {}", cpus_of_limit(run.profile), waited));
   }
   if (has_more_ranks_than_cores(run.profile)) {
     return run.cause("more-ranks-than-cores", "more ranks than cores: " + waited);

@@ -6,10 +6,11 @@
 #include <cmath>
 #include <map>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "analyzer/groups/timeline.hpp"
+#include "analyzer/judge/efficiency.hpp"
 #include "libprofile/system/plural.hpp"
 
 namespace halcyon {
@@ -21,65 +22,65 @@ double evidence_of(const Profile& profile, Evidence which, std::size_t rank) {
 
 namespace {
 
-// Ranks that run on the same CPUs: those that are bound to the same ones, or else all of a host. Those of a host with a
-// limit share the CPUs that it lets them use at a time, too.
+// Ranks that run on the same CPUs: those that are bound to the same ones, or else all of a host.
 struct SharedCores {
-  std::size_t first_rank = 0;
-  std::size_t ranks = 0;
+  std::vector<std::size_t> ranks;
   double threads = 0.0;           // that were busy at a time
   bool has_busy_threads = false;  // besides those that call MPI
   double cores = 0.0;             // NaN if not known
+  double cpu_time = 0.0;          // of all threads, s; NaN if not known
 };
 
 std::vector<SharedCores> shared_cores(const Profile& profile) {
-  enum class By { binding, host, limit };
-  std::map<std::tuple<std::string, By, double, double>, SharedCores> shared;
+  std::map<std::pair<std::string, std::pair<double, double>>, SharedCores> shared;
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
-    const double threads = evidence_of(profile, Evidence::busy_threads, rank);
-    const auto share = [&](By by, double cores, double first) {
-      const SharedCores none{.first_rank = rank, .cores = cores};
-      const std::tuple which(profile.rank_host[rank], by, by == By::binding ? cores : 0.0, first);
-      SharedCores& one = shared.try_emplace(which, none).first->second;
-      ++one.ranks;
-      one.threads += threads > 1.0 ? threads : 1.0;
-      one.has_busy_threads = one.has_busy_threads || threads > 1.0;
-    };
     const double cpus = evidence_of(profile, Evidence::cpus, rank);
     const double own = evidence_of(profile, Evidence::own_cpus, rank);
     const double first = evidence_of(profile, Evidence::first_cpu, rank);
-    const double limit = evidence_of(profile, Evidence::cpu_limit, rank);
     const bool is_bound = own >= 1.0 && own < cpus && first >= 0.0;
-    share(is_bound ? By::binding : By::host, is_bound ? own : cpus, is_bound ? first : 0.0);
-    if (limit > 0.0) share(By::limit, limit, 0.0);
+    const std::pair which = is_bound ? std::pair(first, own) : std::pair(-1.0, -1.0);
+    const SharedCores none{.cores = is_bound ? own : cpus};
+    SharedCores& one = shared.try_emplace({profile.rank_host[rank], which}, none).first->second;
+    const double threads = evidence_of(profile, Evidence::busy_threads, rank);
+    one.ranks.push_back(rank);
+    one.threads += threads > 1.0 ? threads : 1.0;
+    one.has_busy_threads = one.has_busy_threads || threads > 1.0;
+    one.cpu_time += evidence_of(profile, Evidence::cpu_time, rank);
   }
   std::vector<SharedCores> all;
   for (const auto& [which, one] : shared) all.push_back(one);
   return all;
 }
 
-constexpr double more_threads = 0.5;  // a mean over the run, in which a thread may have slept now and then
+bool has_more_ranks(const SharedCores& one) {
+  return one.cores >= 1.0 && static_cast<double>(one.ranks.size()) > one.cores;
+}
+
+// NaN is not more.
+bool has_more_threads(double threads, double cores) {
+  constexpr double more = 0.5;  // a mean over the run, in which a thread may have slept now and then
+  return threads > 1.0 && cores >= 1.0 && threads > cores + more;
+}
 
 }  // namespace
 
 bool has_more_ranks_than_cores(const Profile& profile) {
-  return std::ranges::any_of(shared_cores(profile), [](const SharedCores& one) {
-    return one.cores > 0.0 && static_cast<double>(one.ranks) > one.cores;
-  });
+  return std::ranges::any_of(shared_cores(profile), has_more_ranks);
 }
 
 std::optional<CrowdedCores> crowded_cores(const Profile& profile) {
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {  // NaN is not above
     const double threads = evidence_of(profile, Evidence::busy_threads, rank);
     const double own = evidence_of(profile, Evidence::own_cpus, rank);
-    if (threads > 1.0 && threads > own + more_threads) {
+    if (has_more_threads(threads, own)) {
       return CrowdedCores{.host = profile.rank_host[rank], .bound_rank = rank, .threads = threads, .cores = own};
     }
   }
   for (const SharedCores& one : shared_cores(profile)) {
-    if (one.has_busy_threads && one.cores > 0.0 && one.threads > one.cores + more_threads) {
-      return CrowdedCores{.host = profile.rank_host[one.first_rank],
+    if (one.has_busy_threads && has_more_threads(one.threads, one.cores)) {
+      return CrowdedCores{.host = profile.rank_host[one.ranks.front()],
                           .bound_rank = std::nullopt,
-                          .ranks = one.ranks,
+                          .ranks = one.ranks.size(),
                           .threads = one.threads,
                           .cores = one.cores};
     }
@@ -113,33 +114,83 @@ double largest_known(const std::vector<double>& of_ranks) {
 
 // Of a busy thread beside the one that calls MPI, on average over those of a rank: they may all have waited at the same
 // time.
+double wait_of_others(const Profile& profile, std::size_t rank) {
+  const double threads = evidence_of(profile, Evidence::busy_threads, rank);
+  if (!(threads >= 1.5)) return 0.0;  // no other thread was busy for long
+  const double of_one = evidence_of(profile, Evidence::cpu_wait_of_others, rank) / std::max(1.0, threads - 1.0);
+  return of_one > 0.0 ? of_one : 0.0;  // NaN is not above
+}
+
 double longest_wait_of_others(const Profile& profile) {
-  const std::vector<double>& of_others = profile.evidence[index_of(Evidence::cpu_wait_of_others)];
-  const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
   double longest = 0.0;
-  for (std::size_t rank = 0; rank < std::min(of_others.size(), threads.size()); ++rank) {
-    if (!(threads[rank] >= 1.5)) continue;  // no other thread was busy for long
-    const double of_one = of_others[rank] / std::max(1.0, threads[rank] - 1.0);
-    longest = of_one > longest ? of_one : longest;  // NaN is not above
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    longest = std::max(longest, wait_of_others(profile, rank));
   }
   return longest;
 }
 
+// The waits of a rank's own thread and of the one beside it may follow each other.
+double wait_for_cpu(const Profile& profile, std::size_t rank) {
+  const double own = evidence_of(profile, Evidence::cpu_wait, rank);
+  return std::min(profile.run_time_seconds, (own > 0.0 ? own : 0.0) + wait_of_others(profile, rank));
+}
+
 }  // namespace
 
-// The waits of a rank's own thread and of the one beside it may follow each other.
 double longest_wait_for_cpu(const Profile& profile) {
-  return largest_known(profile.evidence[index_of(Evidence::cpu_wait)]) + longest_wait_of_others(profile);
+  double longest = 0.0;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    longest = std::max(longest, wait_for_cpu(profile, rank));
+  }
+  return longest;
 }
 
+// While a thread waits for others of the run, these have all its cores: for no longer than what they did in all takes
+// on so many cores. Older profiles do not say what they did.
 double waited_for_own_threads(const Profile& profile) {
-  return cpu_waits_are_of_others(profile) ? 0.0 : longest_wait_for_cpu(profile);
+  double longest = 0.0;
+  const auto add = [&](std::size_t rank, double cpu_time, double cores) {
+    const double own = profile.rank_run_time[rank] - evidence_of(profile, Evidence::off_cpu, rank);
+    const double of_others = (cpu_time - own) / cores;
+    const double waited = wait_for_cpu(profile, rank);
+    longest = std::max(longest, of_others < waited ? std::max(0.0, of_others) : waited);  // NaN is not below
+  };
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    const double cores = evidence_of(profile, Evidence::own_cpus, rank);
+    if (has_more_threads(evidence_of(profile, Evidence::busy_threads, rank), cores)) {
+      add(rank, evidence_of(profile, Evidence::cpu_time, rank), cores);
+    }
+  }
+  for (const SharedCores& one : shared_cores(profile)) {
+    const bool is_crowded = has_more_ranks(one) || (one.has_busy_threads && has_more_threads(one.threads, one.cores));
+    for (const std::size_t rank : one.ranks) {
+      if (is_crowded) add(rank, one.cpu_time, one.cores);
+    }
+  }
+  return longest;
 }
 
+double waited_for_others_at_most(const Profile& profile) {
+  return std::max(0.0, longest_wait_for_cpu(profile) - waited_for_own_threads(profile));
+}
+
+// A child that a rank sleeps for takes no core from it.
 double waited_for_children(const Profile& profile) {
-  double used = 0.0;
-  for (const double seconds : profile.evidence[index_of(Evidence::children_cpu)]) used += seconds > 0.0 ? seconds : 0.0;
-  return std::min(used, longest_wait_for_cpu(profile));
+  const std::optional<TimeShares> shares = time_shares(profile);
+  double asleep = shares ? shares->asleep_seconds : 0.0;
+  double longest = 0.0;
+  for (const std::string& host : profile.hosts()) {
+    double used = 0.0;
+    double waited = 0.0;
+    for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+      if (profile.rank_host[rank] != host) continue;
+      const double of_rank = evidence_of(profile, Evidence::children_cpu, rank);
+      used += of_rank > 0.0 ? of_rank : 0.0;
+      waited = std::max(waited, wait_for_cpu(profile, rank));
+    }
+    longest = std::max(longest, std::min(used - asleep, waited));
+  }
+  return longest;
 }
 
 double most_work_beyond_least(const Profile& profile) {
@@ -163,10 +214,10 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
 }
 
 double lost_to_cpu_waits(const Profile& profile) {
-  if (!cpu_waits_are_of_others(profile)) return 0.0;
   const double own = profile.lost_to_cpu_wait.empty() ? largest_known(profile.evidence[index_of(Evidence::cpu_wait)])
                                                       : length_of(profile.lost_to_cpu_wait);
-  return std::max(0.0, std::max(own, longest_wait_of_others(profile)) - waited_for_children(profile));
+  return std::max(0.0, std::max(own, longest_wait_of_others(profile)) - waited_for_own_threads(profile) -
+                           waited_for_children(profile));
 }
 
 }  // namespace halcyon

@@ -52,7 +52,9 @@ double longest_wait_for_cpu(const Profile& profile);
 /// How long a rank may have waited for CPUs that other ranks or threads of the run had, in s: at most. 0 if the run has
 /// no more of them than CPUs.
 double waited_for_own_threads(const Profile& profile);
-/// The same for child processes of the ranks, which all hosts' ranks have waited for.
+/// What is left of the longest wait: for others, in s, at most.
+double waited_for_others_at_most(const Profile& profile);
+/// How long a rank may have waited for CPUs that child processes of ranks of its host had, in s: at most.
 double waited_for_children(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is
 /// most, in s: they spun for a delayed thread, or their own work was more.

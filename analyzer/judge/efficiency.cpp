@@ -38,6 +38,9 @@ std::optional<Efficiency> efficiency_of(const Profile& profile) {
 }
 
 std::optional<ThreadEfficiency> thread_efficiency_of(const Profile& profile) {
+  // What was done in a region that is not measured is not known.
+  constexpr double most_unknown = 0.01;  // of the run
+  if (most_side_by_side(profile) > most_unknown * profile.run_time_seconds) return std::nullopt;
   double alone = 0.0;  // outside regions
   double in_regions = 0.0;
   double of_threads = 0.0;
@@ -89,6 +92,7 @@ std::optional<TimeShares> time_shares(const Profile& profile) {
   const double all = std::max(told, known_ranks * length_of(profile.duration));
   if (!(all > 0.0)) return std::nullopt;
   shares.file_seconds = shares.in_files;
+  shares.asleep_seconds = all - told;
   shares.asleep = (all - told) / all;
   for (double* share : {&shares.computing, &shares.in_mpi, &shares.in_files, &shares.on_devices}) *share /= all;
   return shares;

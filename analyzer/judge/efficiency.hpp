@@ -37,9 +37,10 @@ struct TimeShares {
   double computing = 0.0;  // or ready for a CPU
   double in_mpi = 0.0;
   double in_files = 0.0;
-  double on_devices = 0.0;    // in calls of their libraries: mostly waiting for them
-  double asleep = 0.0;        // outside of all these
-  double file_seconds = 0.0;  // of all ranks: in_files of their time
+  double on_devices = 0.0;      // in calls of their libraries: mostly waiting for them
+  double asleep = 0.0;          // outside of all these
+  double file_seconds = 0.0;    // of all ranks: in_files of their time
+  double asleep_seconds = 0.0;  // the same of `asleep`
 };
 /// Read from files and written to them, by all ranks.
 std::uint64_t bytes_of_files(const Profile& profile);

@@ -90,6 +90,13 @@ std::string objection_to_place(const std::string& path) {
   const fs::path file = fs::absolute(path, error);
   if (error) return cannot_write(path, "the current directory is gone");
   if (fs::is_directory(file, error)) return cannot_write(path, "it is a directory: name a file in it");
+  if (fs::exists(file, error) && !fs::is_regular_file(file, error)) return cannot_write(path, "it is no regular file");
+  // What is added to the name of a profile: a number if it is there already, and endings of parts.
+  constexpr std::size_t room = 16;
+  const long longest = pathconf(file.parent_path().c_str(), _PC_NAME_MAX);
+  if (longest > 0 && file.filename().native().size() + room > static_cast<std::size_t>(longest)) {
+    return cannot_write(path, "its name is too long");
+  }
   const std::string objection = objection_to_directory(file.parent_path());
   return objection.empty() ? objection : cannot_write(path, objection);
 }

@@ -69,9 +69,13 @@ std::string advice_without_launcher(const Words& launch) {
     return is_none + "; under another launcher: " + by_exec;
   }
   if (!program) return is_absent + did_you_mean(name, {launcher_names.begin(), launcher_names.end()});
-  if (kind_of_program(*program) == ProgramKind::plain && linked_libraries(*program).mpi.empty()) {
+  std::error_code error;
+  const bool is_link_to_launcher = place_of_launcher({fs::canonical(*program, error).string()}) == 0;
+  if (!is_link_to_launcher && kind_of_program(*program) == ProgramKind::plain &&
+      linked_libraries(*program).mpi.empty()) {
     return "'" + command +
-           "' uses no MPI, so there is nothing to record. Put a launcher and a program with MPI behind '--': "
+           "' is linked with no MPI library, so there is nothing to record. Put a launcher and a program with MPI "
+           "behind '--': "
            "halcyon run -- mpirun -np N ./app  (if it is a launcher: " +
            by_exec + ")";
   }

@@ -85,7 +85,7 @@ Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
   }
   switch (kind_of_program(program)) {
     case ProgramKind::plain:
-      return problem(program + " is linked with no MPI library, and it opens none",
+      return problem(program + " is linked with no MPI library, and is not seen to open one",
                      "Put the MPI program behind the launcher and its options.");
     case ProgramKind::python: return problem(program + " cannot import mpi4py", "Install mpi4py for this interpreter.");
     default: break;

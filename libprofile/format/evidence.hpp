@@ -33,6 +33,7 @@ enum class Evidence : std::uint8_t {
   first_cpu,
   cpu_limit,
   throttled,
+  cpu_time,
   children_cpu,
   region_time,
   region_thread_time,
@@ -50,7 +51,7 @@ struct EvidenceInfo {
   int since = 2;       // schema version
 };
 
-inline constexpr std::array<EvidenceInfo, 26> evidence_infos{{
+inline constexpr std::array<EvidenceInfo, 27> evidence_infos{{
     {Evidence::off_cpu, false, "off_cpu", "s", "time in which the thread that called MPI_Init was not on a CPU"},
     {Evidence::involuntary_switches, false, "involuntary_switches", "1",
      "times a thread of the process lost its CPU, sched_yield included"},
@@ -83,10 +84,11 @@ inline constexpr std::array<EvidenceInfo, 26> evidence_infos{{
     {Evidence::first_cpu, false, "first_cpu", "1",
      "number of the first CPU to which the threads of the process are bound, by which ranks on the same ones are known",
      false, 9},
-    {Evidence::cpu_limit, true, "cpu_limit", "1",
-     "CPUs that the control groups of the rank let their processes use at a time; NaN without a limit", false, 10},
-    {Evidence::throttled, true, "throttled", "s", "time for which such a limit held processes back, sum over CPUs",
-     true, 10},
+    {Evidence::cpu_limit, false, "cpu_limit", "1",
+     "CPUs that the rank's control groups let their processes use at a time; NaN without a limit", false, 10},
+    {Evidence::throttled, false, "throttled", "s",
+     "time for which such limits held processes of these groups back, sum over CPUs", true, 10},
+    {Evidence::cpu_time, false, "cpu_time", "s", "CPU time of all threads of the process", true, 10},
     {Evidence::children_cpu, false, "children_cpu", "s",
      "CPU time of child processes that the rank has waited for, and of theirs", true, 10},
     {Evidence::region_time, false, "region_time", "s", "time in parallel regions of OpenMP that were measured", true,

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -14,6 +13,7 @@ namespace {
 
 // No real run exceeds it; sums over ranks stay finite.
 constexpr double most_seconds = 1e12;
+constexpr double most_work = 1e24;
 constexpr double most_squared_seconds = most_seconds * most_seconds;
 
 template <std::size_t N>
@@ -27,7 +27,7 @@ bool are_possible(const Totals& totals) {
   const auto all_seconds = [](const auto& values) { return std::all_of(values.begin(), values.end(), is_seconds); };
   return is_seconds(totals.seconds) && is_seconds(totals.usual_seconds) && is_seconds(totals.last_wait) &&
          is_seconds(totals.suspended_seconds) && all_seconds(totals.parts) && all_seconds(totals.beyond) &&
-         totals.work >= 0.0 && std::isfinite(totals.work) && totals.last_place < most_places;
+         totals.work >= 0.0 && totals.work <= most_work && totals.last_place < most_places;
 }
 
 // None if its values contradict each other.

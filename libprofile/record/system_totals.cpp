@@ -8,6 +8,7 @@
 #include <cstring>
 #include <limits>
 #include <optional>
+#include <string>
 
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/nanoseconds.hpp"
@@ -106,15 +107,32 @@ void SystemTotals::begin() {
   thread_ = direct::thread_id();
   ticks_per_second_ = static_cast<double>(sysconf(_SC_CLK_TCK));
   cpus_ = static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
-  limited_ = limited_groups({text_.data(), read_text("/proc/self/cgroup")});
+  std::string groups;
+  if (const Descriptor file(direct::open("/proc/self/cgroup", O_RDONLY)); file) {
+    for (ssize_t got = 0; (got = direct::read(file.number(), text_.data(), text_.size())) > 0;) {
+      groups.append(text_.data(), static_cast<std::size_t>(got));
+    }
+  }
+  groups_ = control_groups(groups);
+  throttled_.assign(groups_.size(), 0.0);
 }
 
-double SystemTotals::throttled() {
-  double seconds = 0.0;
-  for (const LimitedGroup& group : limited_) {
-    seconds += group.seconds_of_unit * number_in(group.counters.c_str(), group.key.data(), 0);
+// A limit may be set and lifted, and a group may vanish, while the program runs.
+void SystemTotals::set_limits(EvidenceValues& totals) {
+  double& least = totals[index_of(Evidence::cpu_limit)];
+  double& throttled = totals[index_of(Evidence::throttled)];
+  throttled = 0.0;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const ControlGroup& group = groups_[i];
+    const double quota = number_in(group.quota.c_str(), "", 0);
+    const double period =
+        group.period.empty() ? number_in(group.quota.c_str(), "", 1) : number_in(group.period.c_str(), "", 0);
+    const double cpus = quota / period;
+    if (cpus > 0.0 && !(least < cpus)) least = cpus;  // -1: none; NaN is not below
+    const double seconds = group.seconds_of_unit * number_in(group.counters.c_str(), group.key, 0);
+    if (seconds >= 0.0) throttled_[i] = seconds;
+    throttled += throttled_[i];
   }
-  return seconds;
 }
 
 EvidenceValues SystemTotals::read() {
@@ -127,6 +145,7 @@ EvidenceValues SystemTotals::read() {
     set(Evidence::voluntary_switches, static_cast<double>(usage.ru_nvcsw));
     set(Evidence::minor_faults, static_cast<double>(usage.ru_minflt));
     set(Evidence::major_faults, static_cast<double>(usage.ru_majflt));
+    set(Evidence::cpu_time, seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime));
   }
   if (rusage children{}; getrusage(RUSAGE_CHILDREN, &children) == 0) {
     set(Evidence::children_cpu, seconds_of(children.ru_utime) + seconds_of(children.ru_stime));
@@ -155,11 +174,7 @@ EvidenceValues SystemTotals::read() {
   set(Evidence::tcp_retransmissions,
       number_in("/proc/self/net/snmp", "\nTcp: 1 ", between_algorithm_and_retransmissions));
   set(Evidence::cpus, cpus_);
-  for (const LimitedGroup& group : limited_) {
-    double& least = totals[index_of(Evidence::cpu_limit)];
-    least = least < group.cpus ? least : group.cpus;  // NaN is not below
-  }
-  set(Evidence::throttled, throttled());
+  set_limits(totals);
   return totals;
 }
 

@@ -29,7 +29,7 @@ class SystemTotals {
   std::size_t read_text(const char* path);
   double number_in(const char* path, const char* key, int skipped);
   CpuWaits cpu_waits();
-  double throttled();
+  void set_limits(EvidenceValues& totals);
   void add_cpus_of(pid_t thread);
   template <class Visit>
   void for_each_name(int directory, Visit visit);
@@ -37,7 +37,8 @@ class SystemTotals {
   pid_t thread_ = 0;
   double ticks_per_second_ = 0.0;
   double cpus_ = 0.0;
-  std::vector<LimitedGroup> limited_;
+  std::vector<ControlGroup> groups_;
+  std::vector<double> throttled_;  // (groups) s, when last known
   // Not on the stack: that of a signal handler may be small.
   std::array<char, 4096> text_{};
   alignas(std::size_t) std::array<char, 4096> entries_{};

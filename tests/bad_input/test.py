@@ -147,7 +147,7 @@ class BadInput(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("help", "comprae"), "comprae", "Did you mean: compare?")
 
     def test_an_unknown_launcher_is_told_what_to_type(self):
-        self.check_refused(self.halcyon("run", "--", "echo", "ran"), "'echo' uses no MPI", "echo … halcyon exec")
+        self.check_refused(self.halcyon("run", "--", "echo", "ran"), "'echo' is linked with no MPI library", "echo … halcyon exec")
         self.check_refused(self.halcyon("run", "--", EXAMPLES / "plate", "9"),
                            f"Did you mean: halcyon run -- mpirun -np N {EXAMPLES / 'plate'} 9")
         self.check_refused(self.halcyon("run", "--", "mpirunn", "./app"), "no program 'mpirunn'. Did you mean: mpirun?")

@@ -71,7 +71,7 @@ class Doctor(halcyon_test.Behaviour):
 
     def test_a_compiled_program_without_mpi(self):
         found = self.findings(*MPI.launch(2), "cat", status=2)
-        self.assertIn("no MPI library, and it opens none", found["program"]["finding"])
+        self.assertIn("no MPI library, and is not seen to open one", found["program"]["finding"])
 
     def test_a_wrapper_whose_program_is_not_seen(self):
         self.assertEqual(self.findings(*MPI.launch(2), "env", "A=1", "sh", "-c", "true")["program"]["state"], "note")

@@ -93,9 +93,9 @@ class LikelyCause(halcyon_test.Behaviour):
             report, _ = self.plate(f"limited-{number}.h5", within=joins)
             self.assertIsNotNone(report["cause"], report["verdict"])
             self.assertEqual(report["cause"]["code"], "cpu-limit", report["cause"])
-            host, = report["breakdown"]["evidence"]["hosts"]
-            self.assertEqual(host["cpu_limit"], 1.5)
-            self.assertGreater(host["throttled_seconds"], 0.5 * report["breakdown"]["excess_seconds"])
+            for rank in report["breakdown"]["evidence"]["ranks"]:
+                self.assertEqual(rank["cpu_limit"], 1.5)
+                self.assertGreater(rank["throttled_seconds"], 0.5 * report["breakdown"]["excess_seconds"])
         self.check_left_alone(attempt)
 
     def test_nothing_of_a_run_that_was_not_disturbed(self):

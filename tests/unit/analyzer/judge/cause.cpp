@@ -171,12 +171,12 @@ TEST(Cause, IsALimitOnCpuTimeWhereThisHeldTheRanksBack) {
   off_the_cpu(profile);
   set(profile, Evidence::cpu_wait, lost(profile));
   set(profile, Evidence::cpus, 64.0);
-  set(profile, Evidence::cpu_limit, 32.0);
+  set(profile, Evidence::cpu_limit, 0.9);
   set(profile, Evidence::throttled, 0.0);
   EXPECT_EQ(cause_of(profile).code, "other-processes");
-  set(profile, Evidence::throttled, 0.9 * lost(profile) * profile.ranks);
+  set(profile, Evidence::throttled, 0.9 * lost(profile));
   EXPECT_EQ(cause_of(profile).code, "cpu-limit");
-  EXPECT_NE(cause_of(profile).text.find("to 32 CPUs at a time"), std::string::npos) << cause_of(profile).text;
+  EXPECT_NE(cause_of(profile).text.find("to 0.9 CPUs at a time"), std::string::npos) << cause_of(profile).text;
 }
 
 TEST(Cause, IsMoreThreadsThanCoresWhereARankIsBoundToFewerThanItHas) {
@@ -405,8 +405,12 @@ TEST(WaitsOfBusyThreads, DecideWhetherLongSegmentsWereDisturbed) {
   result = by_default(profile);
   EXPECT_NEAR(result.interval_percent.low, 100.0 * lost(profile) / profile.run_time_seconds, 2.0);
   EXPECT_EQ(result.verdict, Verdict::red);
-  set(profile, Evidence::own_cpus, 1.0);  // the threads of the program waited for each other
+  set(profile, Evidence::own_cpus, 1.0);  // the threads of the program may have waited for each other
+  set(profile, Evidence::cpu_time, 2.0 * profile.run_time_seconds);
   EXPECT_EQ(by_default(profile).interval_percent.low, 0.0);
+  // But no longer than the other one had the CPU.
+  set(profile, Evidence::cpu_time, profile.rank_run_time[0] + 0.1 * lost(profile));
+  EXPECT_NEAR(by_default(profile).interval_percent.low, 90.0 * lost(profile) / profile.run_time_seconds, 2.0);
 }
 
 TEST(OwnWaiting, IsNoProofOfDisturbance) {

@@ -28,36 +28,33 @@ class ControlGroups : public testing::Test {
 TEST_F(ControlGroups, OfVersion2AreFoundUpToTheRoot) {
   write("pods/one/cpu.max", "max 100000\n");
   write("pods/cpu.max", "150000 100000\n");
-  const std::vector<LimitedGroup> limited = limited_groups("0::/pods/one\n", root_);
-  ASSERT_EQ(limited.size(), 1U);
-  EXPECT_EQ(limited[0].cpus, 1.5);
-  EXPECT_EQ(limited[0].counters, root_ / "pods/cpu.stat");
-  EXPECT_EQ(limited[0].seconds_of_unit, 1e-6);
+  const std::vector<ControlGroup> groups = control_groups("0::/pods/one\n", root_);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].quota, root_ / "pods/one/cpu.max");
+  EXPECT_EQ(groups[1].counters, root_ / "pods/cpu.stat");
+  EXPECT_EQ(groups[1].seconds_of_unit, 1e-6);
 }
 
 TEST_F(ControlGroups, OfVersion1AreThoseOfItsControllerForCpus) {
   write("cpu,cpuacct/job/cpu.cfs_quota_us", "50000\n");
-  write("cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
-  write("cpu,cpuacct/cpu.cfs_quota_us", "-1\n");
-  write("cpu,cpuacct/cpu.cfs_period_us", "100000\n");
   write("cpuset/job/cpu.cfs_quota_us", "50000\n");
-  const std::vector<LimitedGroup> limited =
-      limited_groups("9:name=systemd:/\n3:cpuset:/job\n2:cpu,cpuacct:/job\n0::/\n", root_);
-  ASSERT_EQ(limited.size(), 1U);
-  EXPECT_EQ(limited[0].cpus, 0.5);
-  EXPECT_EQ(limited[0].key, "throttled_time ");
+  const std::vector<ControlGroup> groups =
+      control_groups("9:name=systemd:/\n3:cpuset:/job\n2:cpu,cpuacct:/job\n0::/\n", root_);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].period, root_ / "cpu,cpuacct/job/cpu.cfs_period_us");
+  EXPECT_STREQ(groups[0].key, "throttled_time ");
 }
 
 TEST_F(ControlGroups, OfAContainerAreAtItsRootWhereThePathIsThatOnItsHost) {
   write("cpu.max", "200000 100000\n");
-  const std::vector<LimitedGroup> limited = limited_groups("0::/docker/0123456789abcdef\n", root_);
-  ASSERT_EQ(limited.size(), 1U);
-  EXPECT_EQ(limited[0].cpus, 2.0);
+  const std::vector<ControlGroup> groups = control_groups("0::/docker/0123456789abcdef\n", root_);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].quota, root_ / "cpu.max");
 }
 
-TEST_F(ControlGroups, WithoutALimitAreNone) {
+TEST_F(ControlGroups, WithoutSuchFilesAreNone) {
   for (const char* groups : {"", "0::/", "0::/\n", "garbage", "1:cpu", ":::::\n", "1:cpu:\n"}) {
-    EXPECT_TRUE(limited_groups(groups, root_).empty()) << groups;
+    EXPECT_TRUE(control_groups(groups, root_).empty()) << groups;
   }
 }
 
