@@ -13,7 +13,7 @@
 #include "cli/describe/description.hpp"
 #include "cli/explanation.hpp"
 #include "cli/launch/launchers.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/console/suggestion.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include "cli/launch/open_mpi.hpp"
 #include "cli/launch/programs.hpp"
 #include "cli/launch/srun.hpp"
-#include "cli/suggestion.hpp"
+#include "cli/console/suggestion.hpp"
 
 namespace halcyon::cli {
 namespace {

@@ -208,7 +208,7 @@ class RepeatsUntilKnown(Repeating):
         full = self.directory / "full"
         full.mkdir()
         size = "size={}k".format
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size(116), "none", full], capture_output=True, text=True,
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", size(124), "none", full], capture_output=True, text=True,
                                  check=False)
         if mounted.returncode != 0:
             self.skipTest(f"no file system can be mounted: {mounted.stderr.strip()}")

@@ -62,6 +62,15 @@ class OfGcc(halcyon_test.Behaviour):
     def test_the_thread_that_has_most_work_counts(self):
         self.check_work(self.run_steps("fixed")[1], most)
 
+    def test_sums_over_regions_are_those_of_all_threads(self):
+        profile, steps = self.run_steps("fixed")
+        for rank in range(RANKS):
+            of_threads = [of_ranks[rank] for _, _, of_ranks in steps]
+            for column, known in (("rank_region_work", sum(map(sum, of_threads))),
+                                  ("rank_region_longest_work", sum(len(step) * max(step) for step in of_threads))):
+                with self.subTest(column=column, rank=rank):
+                    self.assertAlmostEqual(1e9 * profile.columns[column][rank] / known, 1.0, delta=TOLERANCE)
+
     def test_where_threads_share_out_the_work_the_mean_counts(self):
         self.check_work(self.run_steps("shared")[1], statistics.mean)
 

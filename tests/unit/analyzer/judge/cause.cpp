@@ -413,6 +413,24 @@ TEST(WaitsOfBusyThreads, DecideWhetherLongSegmentsWereDisturbed) {
   EXPECT_NEAR(by_default(profile).interval_percent.low, 90.0 * lost(profile) / profile.run_time_seconds, 2.0);
 }
 
+TEST(OwnChildren, MayHaveTakenAsMuchAsTheyUsed) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  set(profile, Evidence::cpu_wait, lost(profile));
+  EXPECT_EQ(by_default(profile).verdict, Verdict::red);
+  profile.evidence[index_of(Evidence::children_cpu)] = {lost(profile), 0.0};
+  EXPECT_EQ(by_default(profile).interval_percent.low, 0.0);
+  EXPECT_EQ(by_default(profile).verdict, Verdict::yellow);
+  EXPECT_EQ(cause_of(profile).code, "own-children");
+  profile.evidence[index_of(Evidence::children_cpu)] = {0.1 * lost(profile), 0.0};
+  EXPECT_EQ(by_default(profile).verdict, Verdict::red);
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  profile.evidence[index_of(Evidence::children_cpu)] = {lost(profile), 0.0};
+  profile.rank_host = {"elsewhere", "here"};  // where nobody waited for them
+  profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};
+  EXPECT_EQ(by_default(profile).verdict, Verdict::red);
+}
+
 TEST(OwnWaiting, IsNoProofOfDisturbance) {
   Profile profile = delayed();
   off_the_cpu(profile);

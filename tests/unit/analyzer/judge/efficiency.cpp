@@ -39,6 +39,26 @@ TEST(Efficiency, OfCommunicationIsTheProductOfSerialisationAndTransfer) {
   EXPECT_NEAR(*efficiency->serialisation * *efficiency->transfer, efficiency->communication, 1e-12);
 }
 
+TEST(ThreadEfficiency, IsTheShareOfTheTimeOfAllThreadsThatWasWork) {
+  Profile profile = run_of_three_ranks();
+  const auto set = [&profile](Evidence evidence, double of_each) {
+    profile.evidence[index_of(evidence)].assign(3, of_each);
+  };
+  EXPECT_FALSE(thread_efficiency_of(profile));  // of an older profile
+  // Of 18 s outside MPI, 6 s are in regions of two threads: one works in all of this time, and the other in half.
+  set(Evidence::region_time, 2.0);
+  set(Evidence::region_thread_time, 4.0);
+  set(Evidence::region_work, 3.0);
+  set(Evidence::region_longest_work, 4.0);
+  const std::optional<ThreadEfficiency> efficiency = thread_efficiency_of(profile);
+  ASSERT_TRUE(efficiency);
+  EXPECT_NEAR(efficiency->threads, 2.0, 1e-12);
+  EXPECT_NEAR(efficiency->load_balance, 0.75, 1e-12);
+  EXPECT_NEAR(efficiency->parallel, (12.0 + 9.0) / 36.0, 1e-12);
+  set(Evidence::side_by_side, 1.0);  // in regions that are not measured
+  EXPECT_FALSE(thread_efficiency_of(profile));
+}
+
 TEST(TimeShares, AddUpToTheTimeOfTheRanksThatAreKnown) {
   Profile profile = run_of_three_ranks();
   EXPECT_FALSE(time_shares(profile));

@@ -1,4 +1,4 @@
-#include "cli/suggestion.hpp"
+#include "cli/console/suggestion.hpp"
 
 #include <CLI/CLI.hpp>
 
