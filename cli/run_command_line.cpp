@@ -39,6 +39,17 @@ std::string words_of(const CLI::ParseError& error, const CLI::App& command, cons
   return words;
 }
 
+// `--json -` of some commands writes to standard output; others only write there, and `--json` is a flag.
+void leave_out_dashes(std::vector<char*>& words, const CLI::App& command) {
+  const CLI::Option* const json = command.get_option_no_throw("--json");
+  if (json == nullptr || json->get_items_expected_max() > 0) return;
+  const auto is_dash_of_json = [](const char* option, const char* value) {
+    return std::string_view(option) == "--json" && std::string_view(value) == "-";
+  };
+  const auto found = std::adjacent_find(words.begin(), words.end(), is_dash_of_json);
+  if (found != words.end()) words.erase(found + 1);
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) try {
@@ -96,8 +107,10 @@ int run_command_line(int argc, char** argv) try {
     return fail(std::string("there is no command ") + (asks_for_help ? "or code " : "") + "'" + word + "'" + meant +
                 see);
   }
+  std::vector<char*> typed(argv, dashes);
+  if (is_known) leave_out_dashes(typed, *app->get_subcommand(std::string(subcommand)));
   try {
-    app->parse(static_cast<int>(dashes - argv), argv);
+    app->parse(static_cast<int>(typed.size()), typed.data());
   } catch (const CLI::Success& success) {
     return app->exit(success);
   } catch (const CLI::ParseError& error) {

@@ -63,13 +63,15 @@ std::string advice_without_launcher(const Words& launch) {
            " … halcyon run -- mpirun -np N ./app";
   }
   const std::string by_exec = command + " … halcyon exec -- ./app";
-  const std::string is_absent = "there is no program '" + command + "'";
+  std::error_code error;
+  const std::string is_absent = fs::is_directory(command, error) ? "'" + command + "' is a directory"
+                                : fs::exists(command, error)     ? "'" + command + "' is not executable: chmod +x"
+                                                                 : "there is no program '" + command + "'";
   if (is_one_of("srun mpirun mpiexec orterun") && !program) return is_absent;
   if (is_one_of("aprun jsrun lrun ibrun flux prun prterun yod mpirun mpiexec orterun")) {
     return is_none + "; under another launcher: " + by_exec;
   }
   if (!program) return is_absent + did_you_mean(name, {launcher_names.begin(), launcher_names.end()});
-  std::error_code error;
   const bool is_link_to_launcher = place_of_launcher({fs::canonical(*program, error).string()}) == 0;
   if (!is_link_to_launcher && kind_of_program(*program) == ProgramKind::plain &&
       linked_libraries(*program).mpi.empty()) {

@@ -164,6 +164,8 @@ class BadInput(halcyon_test.Behaviour):
         self.check_refused(self.halcyon("run", "--", "./job"), "Did you mean: halcyon run -- mpirun -np N ./job")
         self.check_refused(self.halcyon("run", "--", "aprun", "-n", "4", "./app"), "aprun … halcyon exec -- ./app")
         self.check_refused(self.halcyon("run", "--", "./nothing"), "no program './nothing'")
+        script.chmod(0o644)
+        self.check_refused(self.halcyon("run", "--", "./job"), "'./job' is not executable: chmod +x")
         self.check_refused(self.halcyon("run", "--", "timeout", "4", "srun", "-n", "2", "./app"), "'timeout'",
                            "Did you mean: timeout 4 halcyon run -- srun -n 2 ./app\n")
 

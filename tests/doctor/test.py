@@ -26,6 +26,10 @@ class Doctor(halcyon_test.Behaviour):
         self.assertEqual(list(self.directory.iterdir()), [])
         return {finding["subject"]: finding for finding in report["findings"]}
 
+    def test_a_dash_after_json_is_what_it_is_for_other_commands(self):
+        finished = self.halcyon("doctor", "--json", "-")
+        self.assertEqual(finished.output, self.halcyon("doctor", "--json").output)
+
     def test_a_program_that_can_be_recorded(self):
         found = self.findings(*MPI.launch(2), PROGRAM)
         self.assertIn(MPI.library, found["program"]["finding"])
