@@ -177,7 +177,7 @@ double waited_for_others_at_most(const Profile& profile) {
 // A child that a rank sleeps for takes no core from it.
 double waited_for_children(const Profile& profile) {
   const std::optional<TimeShares> shares = time_shares(profile);
-  double asleep = shares ? shares->asleep_seconds : 0.0;
+  const double asleep = shares ? shares->asleep_seconds : 0.0;
   double longest = 0.0;
   for (const std::string& host : profile.hosts()) {
     double used = 0.0;

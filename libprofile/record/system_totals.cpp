@@ -30,18 +30,12 @@ double seconds_of(const timeval& time) {
 
 }  // namespace
 
-// The beginning of a file, into `text_`; nothing if it cannot be read.
-std::size_t SystemTotals::read_text(const char* path) {
-  const Descriptor file(direct::open(path, O_RDONLY));
-  const ssize_t size = file ? direct::read(file.number(), text_.data(), text_.size() - 1) : 0;
-  const std::size_t length = size > 0 ? static_cast<std::size_t>(size) : 0;
-  text_[length] = '\0';
-  return length;
-}
-
-// The number after the first `key` in a file of /proc, after `skipped` other numbers.
+// The number after the first `key` in a file, after `skipped` other numbers. Reads only the beginning of the file.
 double SystemTotals::number_in(const char* path, const char* key, int skipped) {
-  read_text(path);
+  const Descriptor file(direct::open(path, O_RDONLY));
+  if (!file) return unknown;
+  const ssize_t size = direct::read(file.number(), text_.data(), text_.size() - 1);
+  text_[size > 0 ? static_cast<std::size_t>(size) : 0] = '\0';
   const char* at = std::strstr(text_.data(), key);
   if (at == nullptr) return unknown;
   at += std::strlen(key);

@@ -15,8 +15,8 @@ namespace halcyon {
 
 class SystemTotals {
  public:
-  /// Asks for what does not change, in the thread that calls MPI.
-  void begin();  // allocates memory
+  /// Asks for what does not change, in the thread that calls MPI. Allocates memory.
+  void begin();
 
   /// Sums since some moment in the past: use the difference of two readings. Takes some tens of microseconds, and more
   /// for each other thread, so not for every segment. Async-signal-safe, and the same in every thread, but not in two
@@ -26,7 +26,6 @@ class SystemTotals {
  private:
   struct CpuWaits;
 
-  std::size_t read_text(const char* path);
   double number_in(const char* path, const char* key, int skipped);
   CpuWaits cpu_waits();
   void set_limits(EvidenceValues& totals);
