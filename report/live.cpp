@@ -67,12 +67,6 @@ std::string stale_words(const JobView& job) {
   return fmt::format("{}: does halcyon watch --publish run there?", fmt::join(words, ", "));
 }
 
-// The others may hardly compute.
-std::string times_words(double times) {
-  constexpr double most_told = 20.0;
-  return times > most_told ? fmt::format("more than {:.0f} times", most_told) : fmt::format("{:.2f} times", times);
-}
-
 std::string slowest_words(const JobView& job) {
   std::string words =
       fmt::format("{} on {}: the others wait {:.0f} % of their time", fmt::join(job.slowest_ranks, ", "),

@@ -222,9 +222,8 @@ std::string probes_words(const Analysis& analysis) {
 
 namespace {
 
-std::string times_words(const RankBehind& rank) {
-  constexpr double most_told = 20.0;  // the peers hardly compute
-  if (rank.times > most_told) return fmt::format("more than {:.0f} times", most_told);
+std::string times_behind_words(const RankBehind& rank) {
+  if (rank.times > most_told_times) return times_words(rank.times);
   return fmt::format("{:.2f} ({:.2f} to {:.2f}) times", rank.times, rank.times_interval.low, rank.times_interval.high);
 }
 
@@ -271,8 +270,8 @@ std::vector<std::string> slower_ranks_words(const Profile& profile, const PeerCo
   const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
   return ranks_behind_words(peers.slower, [&](const RankBehind& rank) {
     return fmt::format("{} takes {} as long as its peers for the same {}{}; {} of the run time follow from it",
-                       profile.where_it_ran(rank.rank), times_words(rank), work, slowness_words(profile, rank.whose),
-                       percent_words(profile, rank));
+                       profile.where_it_ran(rank.rank), times_behind_words(rank), work,
+                       slowness_words(profile, rank.whose), percent_words(profile, rank));
   });
 }
 
@@ -282,7 +281,7 @@ std::vector<std::string> more_work_words(const Profile& profile, const PeerCompa
   const double saved = 1.0 - static_cast<double>(peers.more_work.size()) / static_cast<double>(profile.ranks);
   return ranks_behind_words(peers.more_work, [&](const RankBehind& rank) {
     return fmt::format("{} has {} the {} of its peers{}; spread evenly, the run would take {} less time",
-                       profile.where_it_ran(rank.rank), times_words(rank), work, more_work_words(rank.whose),
+                       profile.where_it_ran(rank.rank), times_behind_words(rank), work, more_work_words(rank.whose),
                        percent_words(profile, rank, saved));
   });
 }
@@ -301,6 +300,11 @@ std::string unequal_work_words(const Profile& profile, const Analysis& analysis)
   return !ranks.empty() && ranks.front().lost_seconds > least_told_share * profile.run_time_seconds
              ? more_work_words(profile, analysis.peers).front()
              : "";
+}
+
+std::string times_words(double times) {
+  return times > most_told_times ? fmt::format("more than {:.0f} times", most_told_times)
+                                 : fmt::format("{:.2f} times", times);
 }
 
 std::string job_words(const Profile& profile) {

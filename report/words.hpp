@@ -70,6 +70,10 @@ std::string probes_words(const Analysis& analysis);
 std::vector<std::string> slower_ranks_words(const Profile& profile, const PeerComparison& peers);
 std::vector<std::string> more_work_words(const Profile& profile, const PeerComparison& peers);
 
+/// A larger multiple is told as "more": the others hardly compute.
+inline constexpr double most_told_times = 20.0;
+std::string times_words(double times);
+
 /// Cores that the run's own ranks and threads share; empty if they do not, or the likely cause says so.
 std::string crowded_words(const Analysis& analysis);
 /// The rank whose work is most beyond that of the others; empty if little follows from it.

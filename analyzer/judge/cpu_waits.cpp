@@ -176,20 +176,21 @@ double waited_for_others_at_most(const Profile& profile) {
 
 // A child that a rank sleeps for takes no core from it.
 double waited_for_children(const Profile& profile) {
+  struct OfHost {
+    double used = 0.0;
+    double waited = 0.0;
+  };
+  std::map<std::string, OfHost> hosts;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    OfHost& host = hosts[profile.rank_host[rank]];
+    const double used = evidence_of(profile, Evidence::children_cpu, rank);
+    host.used += used > 0.0 ? used : 0.0;
+    host.waited = std::max(host.waited, wait_for_cpu(profile, rank));
+  }
   const std::optional<TimeShares> shares = time_shares(profile);
   const double asleep = shares ? shares->asleep_seconds : 0.0;
   double longest = 0.0;
-  for (const std::string& host : profile.hosts()) {
-    double used = 0.0;
-    double waited = 0.0;
-    for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
-      if (profile.rank_host[rank] != host) continue;
-      const double of_rank = evidence_of(profile, Evidence::children_cpu, rank);
-      used += of_rank > 0.0 ? of_rank : 0.0;
-      waited = std::max(waited, wait_for_cpu(profile, rank));
-    }
-    longest = std::max(longest, std::min(used - asleep, waited));
-  }
+  for (const auto& [name, host] : hosts) longest = std::max(longest, std::min(host.used - asleep, host.waited));
   return longest;
 }
 
