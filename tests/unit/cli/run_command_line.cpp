@@ -10,6 +10,7 @@
 
 #include "libprofile/format/profile_writer.hpp"
 #include "tests/unit/synthetic_profile.hpp"
+#include "tests/unit/temporary_directory.hpp"
 
 namespace {
 
@@ -72,23 +73,22 @@ TEST(CommandLine, IsToldOfAWrongConditionBeforeAMissingJob) {
 }
 
 TEST(CommandLine, OfADamagedProfileIsToldHowToGetAWholeOne) {
-  const std::filesystem::path file = std::filesystem::path(::testing::TempDir()) / "cut.h5";
+  const halcyon::testing::TemporaryDirectory directory;
+  const std::filesystem::path file = directory.path() / "cut.h5";
   std::ofstream(file) << "\x89HDF\r\n\x1a\n and no more";
   const std::string told = "halcyon: " + file.string() +
                            " is damaged: HDF5 cannot open it (truncated?); copy it again, or make it anew from its "
                            "parts (halcyon recover)\n";
   for (const std::string command : {"report", "info", "recover"}) EXPECT_EQ(said_to({command, file.string()}), told);
-  std::filesystem::remove(file);
 }
 
 TEST(CommandLine, OfAWholeProfileInPlaceOfPartsIsToldThatThereIsNothingToRecover) {
-  const std::string file = (std::filesystem::path(::testing::TempDir()) / "whole.h5").string();
-  std::filesystem::remove(file);
+  const halcyon::testing::TemporaryDirectory directory;
+  const std::string file = (directory.path() / "whole.h5").string();
   ASSERT_TRUE(halcyon::write_profile(halcyon::testing::uniform_profile(100, 1.0), file));
   EXPECT_EQ(said_to({"recover", file}), "halcyon: " + file + " is a finished profile: nothing to recover\n");
   EXPECT_EQ(said_to({"recover", file + ".parts"}),
             "halcyon: " + file + ".parts is not there any more: " + file + " is the profile of these parts\n");
-  std::filesystem::remove(file);
 }
 
 }  // namespace

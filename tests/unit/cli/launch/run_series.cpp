@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "tests/unit/temporary_directory.hpp"
+
 namespace {
 
 using namespace halcyon;
@@ -21,13 +23,6 @@ namespace fs = std::filesystem;
 
 class RunSeriesTest : public ::testing::Test {
  protected:
-  RunSeriesTest() {
-    std::string name = (fs::temp_directory_path() / "run_series.XXXXXX").string();
-    EXPECT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = fs::path(name) / "series";
-  }
-  ~RunSeriesTest() override { fs::remove_all(directory_.parent_path()); }
-
   SeriesPurpose purpose() const {
     return {.subcommand = "validate", .command = command_, .options = {{"levels", "6"}}, .asked = {{"within", "2%"}}};
   }
@@ -54,7 +49,8 @@ class RunSeriesTest : public ::testing::Test {
     return series ? "" : series.failure().message;
   }
 
-  fs::path directory_;
+  halcyon::testing::TemporaryDirectory temporary_;
+  fs::path directory_ = temporary_.path() / "series";
   Words command_{"mpirun", "./app", "a \"b\""};
   SignalRelay relay_;
 };
@@ -296,7 +292,8 @@ TEST_F(RunSeriesTest, ARunThatFailsIsToldWithItsCommandAndItsLog) {
   RunSeries series = begun();
   const Outcome<std::string> failed = series.record("run-1", command_, ends_with(7), relay_);
   ASSERT_FALSE(failed);
-  EXPECT_EQ(failed.failure().message, "run-1 ended with status 7 (its output is " + (directory_ / "run-1.log").string() +
+  EXPECT_EQ(failed.failure().message, "run-1 ended with status 7 (its output is " +
+                                          (directory_ / "run-1.log").string() +
                                           "; to check the command: halcyon doctor -- mpirun ./app 'a \"b\"')");
   const auto without_profile = [](const std::string&, const std::string&) { return RecordedRunEnd{}; };
   const Outcome<std::string> unwritten = series.record("run-2", command_, without_profile, relay_);

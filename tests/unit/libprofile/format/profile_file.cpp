@@ -14,6 +14,7 @@
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/format/profile_writer.hpp"
 #include "tests/unit/synthetic_profile.hpp"
+#include "tests/unit/temporary_directory.hpp"
 
 namespace {
 
@@ -23,13 +24,6 @@ namespace fs = std::filesystem;
 
 class ProfileFile : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = (fs::temp_directory_path() / "halcyon-test-XXXXXX").string();
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    directory_ = pattern;
-  }
-  void TearDown() override { fs::remove_all(directory_); }
-
   std::string path(const std::string& name = "run.h5") const { return (directory_ / name).string(); }
 
   void write_bytes(const std::string& name, const std::string& bytes) const {
@@ -52,7 +46,8 @@ class ProfileFile : public ::testing::Test {
     H5Fclose(id);
   }
 
-  fs::path directory_;
+  TemporaryDirectory temporary_;
+  fs::path directory_ = temporary_.path();
 };
 
 Profile rich_profile() {

@@ -5,24 +5,22 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/unit/temporary_directory.hpp"
+
 namespace halcyon {
 namespace {
 
 namespace fs = std::filesystem;
 
-class ControlGroups : public testing::Test {
+class ControlGroups : public ::testing::Test {
  protected:
-  ControlGroups() : root_(fs::path(testing::TempDir()) / "halcyon-control-groups") { fs::remove_all(root_); }
-  ~ControlGroups() override { fs::remove_all(root_); }
-  ControlGroups(const ControlGroups&) = delete;
-  ControlGroups& operator=(const ControlGroups&) = delete;
-
   void write(const std::string& path, const std::string& text) const {
     fs::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
   }
 
-  fs::path root_;
+  testing::TemporaryDirectory temporary_;
+  fs::path root_ = temporary_.path();
 };
 
 TEST_F(ControlGroups, OfVersion2AreFoundUpToTheRoot) {

@@ -12,6 +12,7 @@
 #include "libprofile/record/store/tail.hpp"
 #include "libprofile/recover/recover.hpp"
 #include "tests/unit/stored_segments.hpp"
+#include "tests/unit/temporary_directory.hpp"
 
 namespace {
 
@@ -34,9 +35,6 @@ rlimit limit_files_to(std::uintmax_t bytes) {
 class Part : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "halcyon-part-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    directory_ = name;
     figures_.run_time = 1.0;
     figures_.nanoseconds_per_tick = 0.5;
     const RunFacts facts{.recorder_version = "0", .command = "./app", .counter = "cpu", .compute_units = "ns"};
@@ -45,7 +43,6 @@ class Part : public ::testing::Test {
     header.ranks = 1;
     part_.place(directory_ / "run.h5.parts", "7", header, pack_facts(facts), most_in_tail);
   }
-  void TearDown() override { fs::remove_all(directory_); }
 
   void record(SegmentStore& store, std::size_t segments) {
     for (std::size_t i = 0; i < segments; ++i) {
@@ -129,7 +126,8 @@ class Part : public ::testing::Test {
     return recover(runs->front(), directory_ / "run.h5");
   }
 
-  fs::path directory_;
+  TemporaryDirectory temporary_;
+  fs::path directory_ = temporary_.path();
   RankFigures figures_{};
   PartFile part_;
   std::mt19937 engine_{7};

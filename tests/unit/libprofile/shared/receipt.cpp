@@ -9,6 +9,8 @@
 #include <iterator>
 #include <string>
 
+#include "tests/unit/temporary_directory.hpp"
+
 namespace {
 
 using namespace halcyon;
@@ -16,17 +18,12 @@ using namespace halcyon;
 class AReceipt : public ::testing::Test {
  protected:
   AReceipt() {
-    std::string directory = (std::filesystem::temp_directory_path() / "halcyon-XXXXXX").string();
-    directory_ = mkdtemp(directory.data());
     path_ = receipt_in(directory_, "7");
     std::ofstream(path_) << std::string(receipt_size, '\0');
     command_ = open(path_.c_str(), O_RDWR | O_CLOEXEC);  // as `halcyon run` holds it
     flock(command_, LOCK_EX);
   }
-  ~AReceipt() override {
-    close(command_);
-    std::filesystem::remove_all(directory_);
-  }
+  ~AReceipt() override { close(command_); }
 
   [[nodiscard]] std::optional<Word> told() const {
     std::string content(receipt_size, '\0');
@@ -40,7 +37,8 @@ class AReceipt : public ::testing::Test {
     EXPECT_EQ(word->path, path);
   }
 
-  std::string directory_;
+  halcyon::testing::TemporaryDirectory temporary_;
+  std::string directory_ = temporary_.path().string();
   std::string path_;
   int command_;
 };
