@@ -238,7 +238,7 @@ const std::vector<RunField>& run_fields() {
        [](Run run) { return ordered_json(run.analysis.undisturbed_time_seconds()); }},
       {"undisturbed_interval_seconds", "", "90 % interval of the undisturbed run time, low and high",
        [](Run run) { return interval_json(run.analysis.undisturbed_interval_seconds()); }, Shape::interval},
-      {"coverage_percent", "coverage_ratio", "share of the run time in judged groups",
+      {"coverage_percent", "coverage_ratio", "share of the run time of which is known whether it was lost",
        [](Run run) { return ordered_json(run.analysis.coverage_percent); }},
       {"segment_rate_hz", "segment_rate_hertz", "segments per second",
        [](Run run) { return ordered_json(run.analysis.segment_rate_hz); }},

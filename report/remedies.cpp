@@ -15,7 +15,7 @@ constexpr std::array<WarningInfo, 22> infos{{
      "steps with MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1))."},
     {"no-segments", Severity::no_verdict, "Measure again; save more often with --spill."},
     {"low-coverage", Severity::no_verdict,
-     "Run longer, so that more of the run repeats; start-up and other work done once cannot be judged."},
+     "Run longer, so that more of the run repeats. Of what is done once, only time on a CPU is known not to be lost."},
     {"too-few-segments", Severity::no_verdict, "Run longer, with more iterations, so that more segments repeat."},
     {"wide-interval", Severity::no_verdict,
      "Measure again on an idle machine. halcyon compare with another run also shows delays that hit every segment."},

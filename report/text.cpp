@@ -68,13 +68,23 @@ std::string closing_lines(const Profile& profile, const Analysis& analysis, Colo
   return text;
 }
 
+// What of the run could be judged, and how.
+std::string covered_words(const Analysis& analysis) {
+  constexpr double told_percent = 0.5;
+  const double accounted = analysis.accounted_percent;
+  const double repeats = analysis.coverage_percent - accounted;
+  if (accounted < told_percent) return fmt::format("the {:.1f} % of the run time that repeats", repeats);
+  const std::string counted = fmt::format("what the kernel counted in {:.1f} %", accounted);
+  if (repeats < told_percent) return counted + " of the run time: nothing repeats";
+  return fmt::format("the {:.1f} % of the run time that repeats, and {}", repeats, counted);
+}
+
 // How far the number can be trusted, in short; the details follow further down in the report.
 std::string basis_words(const Profile& profile, const Analysis& analysis) {
-  std::string words =
-      fmt::format("the {:.1f} % of the run time that repeats; work measured by {}", analysis.coverage_percent,
-                  profile.counter == "cpu"    ? "CPU time, which also grows on a slower machine"
-                  : profile.counter == "none" ? "no counter"
-                                              : "a hardware counter");
+  std::string words = fmt::format("{}; work measured by {}", covered_words(analysis),
+                                  profile.counter == "cpu"    ? "CPU time, which also grows on a slower machine"
+                                  : profile.counter == "none" ? "no counter"
+                                                              : "a hardware counter");
   if (analysis.known_runs) words += fmt::format("; {}", plural(analysis.known_runs->runs, "known run"));
   if (!analysis.warnings.empty()) words += fmt::format("; {} below", plural(analysis.warnings.size(), "warning"));
   return words;

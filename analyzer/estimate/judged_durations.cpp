@@ -27,6 +27,8 @@ void add_group(JudgedDurations& run, const RecordedGroup& group) {
   append(run.slow_ranks, group.slow_ranks);
   append(run.work, group.work);
   append(run.largest_work, group.largest_work);
+  append(run.expected, group.expected);
+  run.is_joined.push_back(group.is_joined);
   run.begin.push_back(run.durations.size());
   run.calls.push_back(group.calls);
 }

@@ -23,6 +23,8 @@ struct JudgedDurations {
   std::vector<float> work;            // (segments) the compute feature; empty if none was counted
   std::vector<std::size_t> begin{0};  // (groups + 1) where the segments of each begin
   std::vector<float> largest_work;    // (segments) the same of the rank that has most; empty if not recorded
+  std::vector<float> expected;        // (segments) what each should take, relative to the mean; empty if not known
+  std::vector<bool> is_joined;        // (groups) whether it has segments that are not alike
   std::vector<double> calls;          // (groups) MPI and file operations of a segment, over all ranks; 0: not known
   std::vector<float> slowness;        // (segments) of the machine, 1 at full speed; empty if it had one speed
   SpeedPattern speed_pattern = SpeedPattern::switches;
@@ -41,8 +43,8 @@ struct JudgedDurations {
   std::vector<double> seconds_of_groups() const;
 };
 
-/// The records of a group. `beyond_usual`, `surely_lost`, `slow_ranks`, `work` and `largest_work` are empty for all
-/// groups, or for none.
+/// The records of a group. `beyond_usual`, `surely_lost`, `slow_ranks`, `work`, `largest_work` and `expected` are
+/// empty for all groups, or for none.
 struct RecordedGroup {
   Recorded durations;
   Recorded beyond_usual;
@@ -50,6 +52,8 @@ struct RecordedGroup {
   Recorded slow_ranks;
   Recorded work;
   Recorded largest_work;
+  Recorded expected;
+  bool is_joined = false;
   double calls = 0.0;
 };
 void add_group(JudgedDurations& run, const RecordedGroup& group);

@@ -76,7 +76,9 @@ Level level_of(const JudgedDurations& run, std::size_t group) {
     level.factors = level.factors ? *level.factors * *factors : std::move(*factors);
   };
   const bool knows_work = !run.work.empty() && !run.work_is_time;
-  if (!run.work.empty()) divide_by(work_factors(usual, seconds(run.work)));
+  const bool is_joined = run.is_joined[group];
+  if (is_joined) divide_by(seconds(run.expected));
+  if (is_joined || !run.work.empty()) divide_by(work_factors(usual, seconds(is_joined ? run.expected : run.work)));
   // CPU time that goes up and down slowly may be more work, or a slower machine.
   if (level.factors && run.work_is_time) level.raised = slow_rise_of(*level.factors) * usual.mean();
   if (std::optional<Durations> drift = drift_of(usual)) {

@@ -57,15 +57,17 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
   interval.high = std::max(interval.high + lost_to_slow_ranks * run.slow_ranks_interval.high, all_excess);
 }
 
-std::vector<double> surely_needed_seconds(const JudgedDurations& run) {
+std::vector<double> needed_seconds(const JudgedDurations& run) {
   std::vector<double> seconds(run.groups(), 0.0);
   const std::vector<float>& work = run.largest_work.empty() ? run.work : run.largest_work;
   if (!run.work_is_time || work.empty()) return seconds;
   constexpr double seconds_of_work = 1e-9;  // CPU time is in ns
   for (std::size_t group = 0; group < run.groups(); ++group) {
-    const Recorded of_group = run.of(work, group);
-    seconds[group] = seconds_of_work * static_cast<double>(of_group.size()) *
-                     static_cast<double>(*std::ranges::min_element(of_group));
+    for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
+      const double slowness = run.slowness.empty() ? 1.0 : static_cast<double>(run.slowness[i]);
+      const double done = seconds_of_work * static_cast<double>(work[i]);
+      seconds[group] += std::min(done, static_cast<double>(run.durations[i])) / slowness;
+    }
   }
   return seconds;
 }

@@ -14,9 +14,9 @@ namespace halcyon {
 /// end of the interval rises with them, and the high one contains the estimate.
 void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run);
 
-/// (groups) The least work of a segment, on the rank that had most, for all segments of the group, in s: so long they
-/// take without any disturbance. 0 if work is not CPU time.
-std::vector<double> surely_needed_seconds(const JudgedDurations& run);
+/// (groups) What all segments of each have computed on a CPU, on the rank that had most to do, less what slow stretches
+/// of the machine have added to it: s. 0 if work is not CPU time.
+std::vector<double> needed_seconds(const JudgedDurations& run);
 
 /// No group has lost more than its time beyond what it needs.
 void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std::span<const double> needed_seconds);

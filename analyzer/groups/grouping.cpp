@@ -79,19 +79,65 @@ Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) 
   return run;
 }
 
-// The factor by which CPU time was longer where the machine was slow: the median over kinds.
-double slower_cpu_time(const FeatureColumn& work, const Comparable& run, const Speeds& speeds) {
-  std::vector<std::array<std::vector<double>, 2>> times(run.kinds);
+// By how much values were larger where the machine seems to be slow, in logarithms.
+struct Larger {
+  double median = 0.0;     // over kinds, by their time
+  double deviation = 0.0;  // mean distance of kinds from it
+  double kinds = 0.0;      // their effective number: one by the sum of their squared shares of the time
+};
+
+struct KindAtSpeeds {
+  std::vector<double> fast, slow;
+  double seconds = 0.0;
+  double log_factor = 0.0;
+};
+
+Larger larger_of(std::vector<KindAtSpeeds> kinds) {
+  std::erase_if(kinds, [](const KindAtSpeeds& kind) {
+    return std::min(kind.fast.size(), kind.slow.size()) < smallest_judged_group;
+  });
+  double all = 0.0;
+  double squares = 0.0;
+  for (KindAtSpeeds& kind : kinds) {
+    const double fast = median_in_place(kind.fast);
+    const double slow = median_in_place(kind.slow);
+    if (fast > 0.0 && slow > 0.0) kind.log_factor = std::log(slow / fast);
+    all += kind.seconds;
+    squares += kind.seconds * kind.seconds;
+  }
+  Larger larger;
+  if (!(all > 0.0)) return larger;
+  larger.kinds = all * all / squares;
+  std::ranges::sort(kinds, {}, &KindAtSpeeds::log_factor);
+  double before = 0.0;
+  for (const KindAtSpeeds& kind : kinds) {
+    if (before < 0.5 * all) larger.median = kind.log_factor;
+    before += kind.seconds;
+  }
+  for (const KindAtSpeeds& kind : kinds) {
+    larger.deviation += kind.seconds / all * std::abs(kind.log_factor - larger.median);
+  }
+  return larger;
+}
+
+template <class Of>
+Larger larger_when_slow(const Comparable& run, const Speeds& speeds, const Of& of) {
+  std::vector<KindAtSpeeds> kinds(run.kinds);
   for (std::size_t i = 0; i < run.kind_of.size(); ++i) {
-    times[run.kind_of[i]][speeds.slowness[i] > 1.0F ? 1 : 0].push_back(work.bins[work.bin_of(i)]);
+    KindAtSpeeds& kind = kinds[run.kind_of[i]];
+    (speeds.slowness[i] > 1.0F ? kind.slow : kind.fast).push_back(of(i));
+    kind.seconds += static_cast<double>(run.durations[i]);
   }
-  std::vector<double> factors;
-  for (auto& [fast, slow] : times) {
-    if (fast.size() < smallest_judged_group || slow.size() < smallest_judged_group) continue;
-    const double at_full_speed = median_in_place(fast);
-    if (at_full_speed > 0.0) factors.push_back(median_in_place(slow) / at_full_speed);
+  return larger_of(std::move(kinds));
+}
+
+// s lost to slow stretches, against full speed.
+double lost_to(const Speeds& speeds, const Profile& profile) {
+  double seconds = 0.0;
+  for (std::size_t i = 0; i < profile.duration.size(); ++i) {
+    seconds += static_cast<double>(profile.duration[i]) * (1.0 - 1.0 / static_cast<double>(speeds.slowness[i]));
   }
-  return factors.empty() ? 1.0 : median_in_place(factors);
+  return seconds;
 }
 
 FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double factor) {
@@ -109,6 +155,9 @@ FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, dou
 constexpr double most_slower = 2.2;
 // Share of the speed's factor, in logarithms. Where CPU time was longer by more, it follows the speed.
 constexpr double follows = 0.5;
+// Share of the factor, in logarithms, by which kinds of work may differ in it.
+constexpr double alike = 0.1;
+constexpr double fewest_kinds = 1.5;  // that tell whether it is the machine
 
 }  // namespace
 
@@ -160,17 +209,19 @@ Grouping group_segments(const Profile& profile) {
       .durations = profile.duration, .kind_of = by_signature.groups.of, .kinds = by_signature.groups.count};
   std::optional<Speeds> speeds = find_speeds(run, most_slower);
   if (!speeds) return grouping;
-  const double slower = slower_cpu_time(work, run, *speeds);
-  const bool follows_speed = std::log(slower) > follows * std::log(speeds->factor);
-  if (follows_speed && speeds->pattern == SpeedPattern::changes_once) {
-    for (std::size_t i = 0; i < profile.duration.size(); ++i) {
-      grouping.perhaps_slow_seconds +=
-          static_cast<double>(profile.duration[i]) * (1.0 - 1.0 / static_cast<double>(speeds->slowness[i]));
-    }
+  const Larger cpu_time = larger_when_slow(run, *speeds, [&work](std::size_t i) { return work.bins[work.bin_of(i)]; });
+  const Larger duration =
+      larger_when_slow(run, *speeds, [&run](std::size_t i) { return static_cast<double>(run.durations[i]); });
+  // A slow machine makes all kinds of work slower by about the same factor, other work of the program does not.
+  if (duration.deviation > alike * std::abs(duration.median)) return grouping;
+  const bool follows_speed = cpu_time.median > follows * std::log(speeds->factor);
+  const bool is_one_kind = duration.kinds < fewest_kinds;
+  if (follows_speed && (is_one_kind || speeds->pattern == SpeedPattern::changes_once)) {
+    grouping.perhaps_slow_seconds = lost_to(*speeds, profile);
     return grouping;
   }
   if (follows_speed) {
-    FeatureColumn corrected = at_full_speed(work, *speeds, slower);
+    FeatureColumn corrected = at_full_speed(work, *speeds, std::exp(cpu_time.median));
     grouping = group_by(profile, &corrected);
     grouping.work = std::move(corrected);
     grouping.work_has_devices = with_devices.has_value();

@@ -8,18 +8,53 @@
 
 #include "analyzer/estimate/earlier_runs.hpp"
 #include "analyzer/estimate/surely_lost.hpp"
+#include "analyzer/judge/account.hpp"
 #include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/judge/recorded_groups.hpp"
 
 namespace halcyon {
 namespace {
 
+bool is_default(std::string_view method) { return method == methods.front().name; }
+
+// What methods judge. Those that were published judge segments that others are like. The default method also judges
+// those that others are near to, and knows what the kernel counted in the rest.
+struct Judged {
+  Families alike;
+  Families near;
+  JudgedDurations of_alike;
+  JudgedDurations of_near;  // not set where all that are near are alike
+  Account of_rest;          // of segments in no family of `near`
+  Account of_all;           // of all segments; not set where enough are near to others
+  bool are_few = false;     // that are near to others: their durations do not tell enough
+
+  const Families& families(std::string_view method) const { return is_default(method) ? near : alike; }
+  const JudgedDurations& durations(std::string_view method) const {
+    return is_default(method) && near.are_joined() ? of_near : of_alike;
+  }
+  const Account& account() const { return are_few ? of_all : of_rest; }
+};
+
+Judged judged_of(const Profile& profile, const Grouping& grouping, const PeerComparison& peers) {
+  Judged judged{.alike = Families(grouping), .near = Families(profile, grouping)};
+  judged.of_alike = recorded_groups(profile, grouping, peers, judged.alike);
+  if (judged.near.are_joined()) judged.of_near = recorded_groups(profile, grouping, peers, judged.near);
+  judged.of_rest = account_of(profile, judged.near);
+  judged.are_few = judged.near.segments() < fewest_judged_segments;
+  if (judged.are_few) judged.of_all = account_of(profile, Families());
+  return judged;
+}
+
+double seconds_of(const JudgedDurations& durations) {
+  return std::accumulate(durations.durations.begin(), durations.durations.end(), 0.0);
+}
+
 // All methods at once, each on a thread of its own. They share only what they read.
-std::vector<std::future<RunEstimate>> start_estimates(const JudgedDurations& judged, std::string_view method,
+std::vector<std::future<RunEstimate>> start_estimates(const Judged& judged, std::string_view method,
                                                       std::span<const Method> candidates) {
   std::vector<std::future<RunEstimate>> estimates;
   for (const Method& candidate : candidates) {
-    estimates.push_back(std::async(candidate.estimate, std::cref(judged),
+    estimates.push_back(std::async(candidate.estimate, std::cref(judged.durations(candidate.name)),
                                    candidate.name == method ? Detail::segments : Detail::groups));
   }
   return estimates;
@@ -31,7 +66,8 @@ bool spans_all_classes(const Interval& percent) {
 
 // What is known beside the durations: earlier runs of the same work, probes of the machine, and waits for a CPU.
 void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, const JudgedDurations& judged,
-                               double judged_seconds, const ProbeDisplacements& probes) {
+                               const ProbeDisplacements& probes) {
+  const double judged_seconds = seconds_of(judged);
   if (const std::optional<KnownRuns>& known = profile.known_runs) {
     if (const auto& parts = known->of_parts) {
       weigh_with_known(estimate, judged, parts->beyond_seconds, {parts->low_seconds, parts->high_seconds}, parts->runs);
@@ -52,18 +88,40 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   estimate.excess_seconds.high += hidden;
   // A slower machine takes more CPU time for the same work, and some of the work was done beside that of another
   // thread.
-  std::vector<double> needed = surely_needed_seconds(judged);
-  const double beside = std::min(1.0, hidden / judged_seconds);
+  std::vector<double> needed = needed_seconds(judged);
+  const double beside = judged_seconds > 0.0 ? std::min(1.0, hidden / judged_seconds) : 0.0;
   for (double& seconds : needed) seconds *= (1.0 - perhaps_lost_share(probes)) * (1.0 - beside);
   const double all_needed = std::accumulate(needed.begin(), needed.end(), 0.0);
-  estimate.excess_seconds.high = std::min(estimate.excess_seconds.high, judged_seconds - all_needed);
-  if (!profile.known_runs) leave_what_is_needed(estimate, judged, needed);  // else these know how slow it was
+  const double most = judged_seconds - all_needed;
+  Interval& interval = estimate.excess_seconds;
+  interval.high = std::min(interval.high, most + estimate.slow_seconds + perhaps_slower * all_needed);
+  if (profile.known_runs) return;  // these know how slow the machine was
+  leave_what_is_needed(estimate, judged, needed);
+  // Durations that say more is lost do not quite follow any law that is known. By as much as they say too much, less
+  // may be lost than there is room for, down to what others took.
+  if (const double too_much = interval.low - most; too_much > 0.0) {
+    const double surely_lost = std::accumulate(judged.surely_lost.begin(), judged.surely_lost.end(), 0.0);
+    interval.low = std::min(most, std::max(surely_lost, most - too_much));
+  }
 }
 
-double percent_of_run(double seconds, double run_time) { return 100.0 * std::clamp(seconds / run_time, 0.0, 1.0); }
+// What the kernel counted in the other segments, or in all.
+void add_account(Interval& excess_seconds, const Judged& judged) {
+  excess_seconds.low += judged.of_rest.lost_seconds;
+  excess_seconds.high += judged.of_rest.perhaps_lost_seconds();
+  if (!judged.are_few) return;
+  excess_seconds = {std::min(excess_seconds.low, judged.of_all.lost_seconds),
+                    std::max(excess_seconds.high, judged.of_all.perhaps_lost_seconds())};
+}
 
-MethodResult result_of(std::string_view method, const RunEstimate& estimate, double run_time) {
-  MethodResult result{.name = method};
+double percent_of_run(double seconds, double run_time) {
+  return run_time > 0.0 ? 100.0 * std::clamp(seconds / run_time, 0.0, 1.0) : 0.0;
+}
+
+// `accounted_seconds`: lost for sure in segments that are in no group.
+MethodResult result_of(std::string_view method, const RunEstimate& estimate, double accounted_seconds,
+                       double run_time) {
+  MethodResult result{.name = method, .excess_seconds = accounted_seconds};
   double continuous_seconds = 0.0;
   double speed_seconds = 0.0;
   double slow_ranks_seconds = 0.0;
@@ -86,15 +144,22 @@ MethodResult result_of(std::string_view method, const RunEstimate& estimate, dou
 }
 
 // What the method that speaks for the run says of groups and segments.
-void take_over(Analysis& analysis, const Grouping& grouping, std::span<const std::uint32_t> judged,
-               const RunEstimate& estimate) {
+void take_over(Analysis& analysis, const Profile& profile, const Families& families, const RunEstimate& estimate) {
   double left = analysis.run_time_seconds;
-  for (std::size_t g = 0; g < judged.size(); ++g) {
-    left -= estimate.groups[g].excess_seconds;
-    analysis.judged[g].baseline_seconds = estimate.groups[g].baseline;
-    analysis.judged[g].threshold_seconds = estimate.groups[g].threshold;
+  for (std::size_t f = 0; f < families.all().size(); ++f) {
+    const GroupEstimate& of_family = estimate.groups[f];
+    const Family& family = families.all()[f];
+    left -= of_family.excess_seconds;
+    for (std::size_t g = 0; g < family.groups.size(); ++g) {
+      const auto relative = static_cast<double>(family.relative[g]);
+      analysis.judged.push_back({.group = family.groups[g],
+                                 .baseline_seconds = relative * of_family.baseline,
+                                 .threshold_seconds = relative * of_family.threshold});
+    }
   }
-  analysis.excess = by_segment(grouping, judged, estimate.excess);
+  std::ranges::sort(analysis.judged, {}, &JudgedGroup::group);
+  const std::vector<float> of_families = by_segment(profile, families, estimate.excess);
+  std::ranges::transform(of_families, analysis.excess, analysis.excess.begin(), std::plus());
   analysis.slow_percent = percent_of_run(std::min(estimate.slow_seconds, left), analysis.run_time_seconds);
 }
 
@@ -167,6 +232,18 @@ Analysis counted(const Profile& profile, const Grouping& grouping) {
   return analysis;
 }
 
+// How much of the run is known, and how. What the kernel counted is the default method's.
+void cover(Analysis& analysis, const Judged& judged, std::string_view method) {
+  const JudgedDurations& durations = judged.durations(method);
+  analysis.judged_segments = durations.durations.size();
+  const bool is_by_default = is_default(method);
+  const double repeats = is_by_default && judged.are_few ? 0.0 : seconds_of(durations);
+  const double explained = is_by_default ? judged.account().explained_seconds() : 0.0;
+  analysis.accounted_percent = percent_of_run(explained, analysis.run_time_seconds);
+  analysis.coverage_percent = percent_of_run(repeats + explained, analysis.run_time_seconds);
+  if (is_by_default) analysis.excess = judged.of_rest.lost;
+}
+
 }  // namespace
 
 const JudgedGroup* Analysis::judged_group(std::uint32_t group) const {
@@ -202,20 +279,14 @@ std::optional<Phases> phases_of(const Profile& profile, const Grouping& grouping
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates) {
   Analysis analysis = counted(profile, grouping);
-  std::vector<std::uint32_t> groups;  // that are judged
-  for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
-    if (grouping.members(group).size() >= smallest_judged_group) groups.push_back(group);
-  }
-  for (const std::uint32_t group : groups) analysis.judged.push_back({.group = group});
-  const JudgedDurations judged = recorded_groups(profile, grouping, analysis.peers, groups);
-  analysis.judged_segments = judged.durations.size();
-  const double judged_seconds = std::accumulate(judged.durations.begin(), judged.durations.end(), 0.0);
-  const double run_time = profile.run_time_seconds;
-  if (run_time > 0.0) analysis.coverage_percent = std::min(100.0, 100.0 * judged_seconds / run_time);
-  analysis.no_verdict = no_verdict(profile, analysis);
+  analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
+  const Judged judged = judged_of(profile, grouping, analysis.peers);
+  cover(analysis, judged, method);
+  analysis.no_verdict = no_verdict(profile, analysis, is_default(method));
 
   // Estimates of few groups leave processors idle.
   std::future<SecondsByKind> spent = std::async(time_spent, std::cref(profile));
+  const double run_time = profile.run_time_seconds;
   std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
   if (run_time > 0.0) estimates = start_estimates(judged, method, candidates);
   for (const Method& candidate : candidates) {
@@ -224,17 +295,19 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
     MethodResult result{.name = candidate.name};
     if (!estimates.empty()) {
       RunEstimate estimate = estimates[analysis.methods.size()].get();
-      // The other methods stay as they were published.
-      const bool is_default = candidate.name == methods.front().name;
-      if (is_default) weigh_with_other_evidence(estimate, profile, judged, judged_seconds, analysis.probes);
-      result = result_of(candidate.name, estimate, run_time);
-      if (is_chosen) take_over(analysis, grouping, groups, estimate);
+      double accounted_seconds = 0.0;
+      if (is_default(candidate.name)) {
+        weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), analysis.probes);
+        add_account(estimate.excess_seconds, judged);
+        accounted_seconds = judged.of_rest.lost_seconds;
+      }
+      result = result_of(candidate.name, estimate, accounted_seconds, run_time);
+      if (is_chosen) take_over(analysis, profile, judged.families(method), estimate);
     }
     analysis.methods.push_back(result);
   }
-  analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
   analysis.breakdown = attribute(profile, grouping, analysis.excess);
-  if (MethodResult& result = analysis.methods[analysis.chosen]; run_time > 0.0 && result.name == methods.front().name) {
+  if (MethodResult& result = analysis.methods[analysis.chosen]; run_time > 0.0 && is_default(result.name)) {
     analysis.undecided = undecided_of(profile, analysis.breakdown, result.speed_percent);
     leave_open(result, analysis.undecided, lost_to_cpu_waits(profile), run_time);
   }

@@ -55,7 +55,8 @@ struct Analysis {
   std::uint32_t groups = 0;
   std::uint64_t judged_segments = 0;
   double run_time_seconds = 0.0;
-  double coverage_percent = 0.0;  // share of the run time in judged groups
+  double coverage_percent = 0.0;   // share of the run time of which is known whether it was lost
+  double accounted_percent = 0.0;  // part of that, in segments that no others are like: by what the kernel counted
   double segment_rate_hz = 0.0;
   std::vector<MethodResult> methods;    // in the order of estimators.hpp
   std::size_t chosen = 0;               // the method used for the verdict

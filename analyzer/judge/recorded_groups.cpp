@@ -34,7 +34,7 @@ std::vector<float> work_of_each(const FeatureColumn& work, std::span<const std::
 }  // namespace
 
 JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping, const PeerComparison& peers,
-                                std::span<const std::uint32_t> judged) {
+                                const Families& families) {
   JudgedDurations run{.run_time = profile.run_time_seconds,
                       .work_is_time = profile.counter == "cpu",
                       .is_on_several_hosts = profile.hosts().size() > 1};
@@ -42,8 +42,7 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
   const bool counts_work = compute.bins.size() > 1;
   run.perhaps_slow_seconds = grouping.perhaps_slow_seconds;
   if (grouping.speeds) run.speed_pattern = grouping.speeds->pattern;
-  std::size_t segments = 0;
-  for (const std::uint32_t group : judged) segments += grouping.members(group).size();
+  const std::size_t segments = families.segments();
   run.durations.reserve(segments);
   run.ascending.reserve(segments);
   if (!profile.calls_beyond_usual.empty()) run.beyond_usual.reserve(segments);
@@ -53,8 +52,8 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
   run.slow_ranks.reserve(lost_to_slow_ranks.empty() ? 0 : segments);
   run.slow_ranks_interval = relative_interval(peers.slower);
   if (counts_work) run.work.reserve(segments);
-  for (const std::uint32_t group : judged) {
-    const std::span<const std::uint32_t> members = grouping.members(group);
+  for (const Family& family : families.all()) {
+    const std::span<const std::uint32_t> members = family.members;
     std::vector<float> beyond_usual;
     if (!profile.calls_beyond_usual.empty()) beyond_usual = seconds_of(profile.calls_beyond_usual, members);
     std::vector<float> surely_lost;
@@ -75,18 +74,26 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
     }
     const std::vector<float> durations = durations_of(profile, members);
     for (std::size_t i = 0; i < surely_lost.size(); ++i) surely_lost[i] = std::min(surely_lost[i], durations[i]);
-    add_group(run, {durations, beyond_usual, surely_lost, slow_ranks, work, largest_work,
-                    calls_of(profile, members.front())});
+    std::vector<float> expected = family.expected;
+    if (families.are_joined()) expected.resize(members.size(), 1.0F);
+    add_group(run, {.durations = durations,
+                    .beyond_usual = beyond_usual,
+                    .surely_lost = surely_lost,
+                    .slow_ranks = slow_ranks,
+                    .work = work,
+                    .largest_work = largest_work,
+                    .expected = expected,
+                    .is_joined = family.groups.size() > 1,
+                    .calls = calls_of(profile, members.front())});
   }
   return run;
 }
 
-std::vector<float> by_segment(const Grouping& grouping, std::span<const std::uint32_t> judged,
-                              const std::vector<float>& values) {
-  std::vector<float> result(grouping.groups.of.size(), 0.0F);
+std::vector<float> by_segment(const Profile& profile, const Families& families, const std::vector<float>& values) {
+  std::vector<float> result(profile.segments, 0.0F);
   auto value = values.begin();
-  for (const std::uint32_t group : judged) {
-    for (const std::uint32_t segment : grouping.members(group)) result[segment] = *value++;
+  for (const Family& family : families.all()) {
+    for (const std::uint32_t segment : family.members) result[segment] = *value++;
   }
   return result;
 }

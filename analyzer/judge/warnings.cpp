@@ -19,9 +19,8 @@ namespace halcyon {
 namespace {
 
 constexpr double good_coverage_percent = 90.0;
-// In a shorter run a single delay makes the difference between green and yellow: a time slice that another process had,
-// or a write that the kernel put off.
-constexpr double shortest_judged_seconds = 1.0;
+// s. In a shorter run, a single time slice that another process gets, of 4 ms as a rule, takes half of the green range.
+constexpr double shortest_judged_seconds = 0.1;
 // Even if all of it is on the critical path, recording must cost at most a tenth of what separates green from yellow.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
 constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
@@ -160,35 +159,34 @@ void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
 
 }  // namespace
 
-std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis) {
+std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis, bool is_accounted) {
   if (!profile.disagreement.empty()) {
     return NoVerdict{{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement}};
   }
-  if (profile.segments <= 1 && !profile.incomplete.empty()) {
-    return NoVerdict{{"no-segments", "no segments were saved that can be judged: " + profile.incomplete}};
-  }
-  if (profile.segments <= 1) {
-    return NoVerdict{{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)}};
-  }
-  if (analysis.coverage_percent < least_coverage_percent) {
+  const bool are_few = analysis.judged_segments < fewest_judged_segments;
+  if (analysis.coverage_percent < least_coverage_percent || (are_few && !is_accounted)) {
+    if (profile.segments <= 1 && !profile.incomplete.empty()) {
+      return NoVerdict{{"no-segments", "no segments were saved that can be judged: " + profile.incomplete}};
+    }
+    if (profile.segments <= 1) {
+      return NoVerdict{{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)}};
+    }
+    if (are_few) {
+      return NoVerdict{
+          {"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
+                                           analysis.judged_segments, fewest_judged_segments)}};
+    }
     return NoVerdict{
-        {"low-coverage", fmt::format("only {:.2g} % of the run time lies in segments that repeat often enough to be "
-                                     "judged; {:.0f} % are needed",
+        {"low-coverage", fmt::format("of only {:.2g} % of the run time it is known whether it was lost; {:.0f} % are "
+                                     "needed: the rest does not repeat, and ranks did not compute in it",
                                      analysis.coverage_percent, least_coverage_percent)}};
-  }
-  if (analysis.judged_segments < fewest_judged_segments) {
-    return NoVerdict{
-        {"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
-                                         analysis.judged_segments, fewest_judged_segments)}};
   }
   if (profile.run_time_seconds < shortest_judged_seconds) {
     return NoVerdict{
         .reason = {"too-short",
-                   fmt::format(
-                       "it ran for {:.2g} s, and at least {:.0f} s are needed: a single delay of {:.2g} ms, which any "
-                       "system has now and then, would decide the verdict",
-                       profile.run_time_seconds, shortest_judged_seconds,
-                       10.0 * green_below_percent * profile.run_time_seconds)},
+                   fmt::format("it ran for {:.2g} s, and at least {:.1g} s are needed: a single time slice "
+                               "that another process gets would decide the verdict",
+                               profile.run_time_seconds, shortest_judged_seconds)},
         .has_estimate = true};
   }
   if (!profile.composed_of.empty()) {
@@ -213,8 +211,10 @@ void add_warnings(const Profile& profile, Analysis& analysis) {
   warn_of_recording(profile, analysis);
   if (!analysis.no_verdict && analysis.coverage_percent < good_coverage_percent) {
     warn(analysis, "partial-coverage",
-         fmt::format("{:.0f} % of the run time lies in segments that do not repeat and were not judged",
-                     100.0 - analysis.coverage_percent));
+         fmt::format(
+             "of {:.0f} % of the run time it is not known whether it was lost: these segments do not repeat, and "
+             "their ranks neither computed nor waited for a CPU",
+             100.0 - analysis.coverage_percent));
   }
   if (!analysis.no_verdict && analysis.slow_percent > noticeable_slow_changes_percent) {
     warn(analysis, "slow-changes",

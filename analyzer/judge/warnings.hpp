@@ -24,8 +24,8 @@ struct NoVerdict {
 };
 
 /// Why there is no verdict, if that does not depend on the interval. Call it when the coverage and the number of judged
-/// segments are set.
-std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis);
+/// segments are set. `is_accounted`: what the kernel counted may make up for segments that do not repeat.
+std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis, bool is_accounted);
 
 /// The reason if the interval reaches from green into red.
 NoVerdict no_verdict_within(const Interval& percent);

@@ -16,6 +16,7 @@ void CpuWait::begin(double ticks_per_nanosecond) {
 
 void CpuWait::restart(CpuWaitOfThread& thread, Ticks off_cpu) {
   thread.off_cpu = off_cpu;
+  thread.was_asked = true;
   if (const std::optional<std::uint64_t> now = waited()) thread.waited = *now;
 }
 

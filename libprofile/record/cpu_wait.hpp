@@ -20,6 +20,7 @@ inline constexpr double off_cpu_for_asking = 200.0;
 struct CpuWaitOfThread {
   std::uint64_t waited = 0;  // ns
   Ticks off_cpu;
+  bool was_asked = false;
 };
 
 /// Asks only after so much time off the CPU that it takes at most 0.5 % of this, for any rate of segments. Keeps the

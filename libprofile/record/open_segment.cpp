@@ -30,7 +30,8 @@ void OpenSegment::restart(ThreadState& thread, const Meters& meters) {
 // If memory runs out, calls are not compared: the profile says less, but the program goes on.
 void OpenSegment::begin_to_end_segments(ThreadState& thread) {
   if (thread.usual_times == nullptr) thread.usual_times = new (std::nothrow) UsualTimes;
-  cpu_wait_.restart(thread.cpu_wait, thread.cpu.off());
+  // The thread that opened the first segment may have waited in it.
+  if (!thread.cpu_wait.was_asked) cpu_wait_.restart(thread.cpu_wait, thread.cpu.off());
 }
 
 SegmentRow OpenSegment::close(ThreadState& thread, const Threads& threads, Ticks end, Ticks wait) {

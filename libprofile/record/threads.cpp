@@ -75,6 +75,7 @@ ThreadState& Threads::enter(Ticks now) {
   claimed->is_application = std::find(mpi_threads_.begin(), mpi_threads_.end(), id) == mpi_threads_.end();
   claimed->last_exit = now;
   claimed->cpu.restart(thread_cpu_time());
+  claimed->cpu_wait = {};
   begin_anew(*claimed, now);
   give_signal_stack(claimed->signal_stack);
   this_thread = claimed;

@@ -234,7 +234,7 @@ class HtmlReport(halcyon_test.Behaviour):
         page = self.page_of(self.few_segments())
         visible = self.check_markup(page)
         self.assertIn("unknown", visible)
-        self.assertRegex(visible, r"low-coverage|too-few-segments|too-short")
+        self.assertRegex(visible, r"low-coverage|too-few-segments|wide-interval|too-short")
         self.assertNotIn("Where time was lost", visible)
         self.assertNotIn("Likely cause", visible)
         self.assertEqual(self.opened(page).get_log("browser"), [])

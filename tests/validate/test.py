@@ -227,7 +227,7 @@ class SeriesThatEndEarly(Validating):
             self.assertIn(words, reason)
 
     def test_a_program_without_boundaries_is_told_so(self):
-        finished = self.validate(program=(PYTHON, "-c", "from mpi4py import MPI"))
+        finished = self.validate(program=(PYTHON, "-c", "from mpi4py import MPI; import time; time.sleep(0.3)"))
         self.assertEqual((finished.status, finished.output), (2, ""), finished)
         self.assertIn("no boundaries", finished.errors.splitlines()[-1])
 

@@ -113,7 +113,7 @@ TEST(Needed, TimeIsNotLost) {
   const std::vector<float> largest_work(10, 0.8e9F);
   JudgedDurations run{.run_time = 10.0, .work_is_time = true};
   add_group(run, {.durations = durations, .work = work, .largest_work = largest_work});
-  const std::vector<double> needed = surely_needed_seconds(run);
+  const std::vector<double> needed = needed_seconds(run);
   ASSERT_EQ(needed.size(), 1u);
   EXPECT_NEAR(needed.front(), 8.0, 1e-6);
   RunEstimate estimate;
@@ -125,7 +125,7 @@ TEST(Needed, TimeIsNotLost) {
   EXPECT_NEAR(estimate.groups.front().baseline, 0.8, 1e-6);
   EXPECT_NEAR(static_cast<double>(estimate.excess.front()), 0.2, 1e-6);
   run.work_is_time = false;  // a hardware counter does not tell how long work takes
-  EXPECT_EQ(surely_needed_seconds(run), std::vector<double>{0.0});
+  EXPECT_EQ(needed_seconds(run), std::vector<double>{0.0});
 }
 
 }  // namespace

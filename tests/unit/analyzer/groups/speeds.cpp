@@ -128,16 +128,44 @@ TEST(Speeds, SayNothingOfAFewSegments) {
   EXPECT_FALSE(find_speeds({}, most_factor).has_value());
 }
 
-// The whole way: CPU time follows the speed, and slow segments would be taken for other work.
-TEST(Speeds, OfCpuTimeAreFoundAndCounted) {
+truth::Run switching(std::vector<truth::Phase> phases) {
   truth::Run run{.segments = 4000, .jitter_law = truth::JitterLaw::normal, .jitter = 0.01, .seed = 4};
+  if (!phases.empty()) run.phases = std::move(phases);
   run.counter = truth::Counter::cpu_time;
   run.speed = {.pattern = truth::Speed::Pattern::random_switching, .factor = 1.5, .dwell_seconds = 4.0};
-  const truth::Truth truth = truth::make_truth(run);
+  return run;
+}
+
+// The whole way: CPU time follows the speed, and slow segments would be taken for other work.
+TEST(Speeds, OfCpuTimeAreFoundAndCountedWhereSeveralKindsOfWorkShareThem) {
+  const truth::Truth truth = truth::make_truth(switching({{1, 9e-3}, {1, 11e-3}}));
   ASSERT_GT(truth.interference_percent, 5.0);
   const Analysis analysis = analyze(truth.profile, methods.front().name);
   EXPECT_NEAR(analysis.result().interference_percent, truth.interference_percent, 0.5);
   EXPECT_NEAR(analysis.result().speed_percent, truth.interference_percent, 0.5);
+}
+
+TEST(Speeds, OfCpuTimeOfOneKindOfWorkMayBeTheProgramsOwn) {
+  const truth::Truth truth = truth::make_truth(switching({}));
+  const Analysis analysis = analyze(truth.profile, methods.front().name);
+  EXPECT_EQ(analysis.result().speed_percent, 0.0);
+  EXPECT_LT(analysis.result().interval_percent.low, 1.0);
+  EXPECT_GT(analysis.result().interval_percent.high, truth.interference_percent);
+}
+
+// One kind of work takes twice as long now and then, and so does its CPU time; the other does not.
+TEST(Speeds, AreNoneOfOneKindOfWorkBesideOthers) {
+  truth::Truth truth = truth::make_truth(switching({{1, 9e-3}, {1, 11e-3}}));
+  Profile& profile = truth.profile;
+  FeatureColumn& work = profile.features[index_of(Feature::compute)];
+  profile.run_time_seconds = 0.0;
+  for (std::size_t i = 0; i < profile.duration.size(); ++i) {
+    const bool is_other = profile.site[i] == 1;
+    if (is_other) profile.duration[i] = 11e-3F * (1.0F + 0.01F * static_cast<float>(i % 3));
+    if (is_other) work.index[i] = work.index[1];
+    profile.run_time_seconds += static_cast<double>(profile.duration[i]);
+  }
+  EXPECT_EQ(analyze(profile, methods.front().name).result().speed_percent, 0.0);
 }
 
 }  // namespace
