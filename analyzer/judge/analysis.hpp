@@ -78,7 +78,7 @@ struct Analysis {
   const MethodResult& result() const { return methods[chosen]; }
   /// Whether other runs can be compared with it. They can with a composed profile, which has no verdict of its own, and
   /// with a run whose interval is too wide for one, because the interval of the comparison contains that.
-  bool is_comparable() const { return !no_verdict || no_verdict->is_comparable; }
+  bool is_comparable() const { return !judged.empty() && (!no_verdict || no_verdict->is_comparable); }
   /// Whether there are medians and an estimate, even if they say too little for a verdict.
   bool has_estimate() const { return !no_verdict || no_verdict->has_estimate; }
   /// Null for a group too small to be judged.
