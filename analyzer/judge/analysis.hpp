@@ -78,9 +78,11 @@ struct Analysis {
   const MethodResult& result() const { return methods[chosen]; }
   /// Whether other runs can be compared with it. They can with a composed profile, which has no verdict of its own, and
   /// with a run whose interval is too wide for one, because the interval of the comparison contains that.
-  bool is_comparable() const { return !judged.empty() && (!no_verdict || no_verdict->is_comparable); }
-  /// Whether there are medians and an estimate, even if they say too little for a verdict.
+  bool is_comparable() const { return !no_verdict || no_verdict->is_comparable; }
+  /// Whether there is an estimate, even if it says too little for a verdict.
   bool has_estimate() const { return !no_verdict || no_verdict->has_estimate; }
+  /// Whether there are medians as well, of enough of the run for later runs to be compared with.
+  bool has_medians() const { return has_estimate() && coverage_percent - accounted_percent >= least_coverage_percent; }
   /// Null for a group too small to be judged.
   const JudgedGroup* judged_group(std::uint32_t group) const;
   double undisturbed_time_seconds() const { return run_time_seconds - result().excess_seconds; }

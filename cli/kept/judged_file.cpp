@@ -36,7 +36,7 @@ std::string keep(const KnownBefore& known, const JudgedFile& run, const std::str
       return "cannot write the known runs into the profile: " + added.failure().message;
     }
   }
-  const Status learnt = known.learn(run.profile, run.grouping, run.analysis.has_estimate());
+  const Status learnt = known.learn(run.profile, run.grouping, run.analysis.has_medians());
   return learnt ? std::string() : "this run was not added to the baselines: " + learnt.failure().message;
 }
 
