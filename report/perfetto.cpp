@@ -336,7 +336,7 @@ void write_perfetto(std::ostream& out, const AnalyzedFile& run, const Grouping& 
   while (const std::optional<JudgedSegment> segment = segments.next()) {
     const std::uint64_t begin = nanoseconds(segment->start_seconds);
     end = nanoseconds(segment->start_seconds + segment->duration_seconds);
-    const std::uint64_t site = number_of_site(profile.site.empty() ? 0 : profile.site[segment->number]);
+    const std::uint64_t site = number_of_site(site_of(profile, segment->number));
     const Category category = segment->disturbed           ? Category::disturbed
                               : segment->judged != nullptr ? Category::judged
                                                            : Category::unjudged;

@@ -59,8 +59,7 @@ std::vector<SegmentField> segment_fields(const Profile& profile) {
       of_judged_group("baseline_seconds", &JudgedGroup::baseline_seconds),
       of_judged_group("threshold_seconds", &JudgedGroup::threshold_seconds),
       {"excess_seconds", [](Segment s) { return s.judged == nullptr ? SegmentValue() : known(s.excess_seconds); }},
-      {"site",
-       [&profile](Segment s) { return known(profile.sites[profile.site.empty() ? 0 : profile.site[s.number]]); }},
+      {"site", [&profile](Segment s) { return known(profile.sites[site_of(profile, s.number)]); }},
       of_column("last_rank", profile.last_rank),
       {"last_rank_host", [&profile](Segment s) { return known(profile.rank_host[profile.last_rank[s.number]]); }},
   };

@@ -133,10 +133,6 @@ VectorXd fit(const Terms& terms) {
 
 }  // namespace
 
-std::uint16_t site_of(const Profile& profile, std::size_t segment) {
-  return profile.site.empty() ? std::uint16_t{0} : profile.site[segment];
-}
-
 ExpectedTime::ExpectedTime(const Profile& profile, const FeatureColumn& work) : profile_(profile) {
   for (const FeatureInfo& info : features) {
     const FeatureColumn& column = info.kind == FeatureKind::work ? work : profile.features[index_of(info.feature)];

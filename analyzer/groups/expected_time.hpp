@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "libprofile/format/profile.hpp"
@@ -31,8 +30,5 @@ class ExpectedTime {
   std::vector<double> costs_;                   // (features) s for one
   std::vector<double> of_site_;                 // (sites) s
 };
-
-/// The place that ended a segment, as an index of Profile::sites; 0 if there is only one.
-std::uint16_t site_of(const Profile& profile, std::size_t segment);
 
 }  // namespace halcyon

@@ -115,7 +115,9 @@ Families::Families(const Grouping& grouping) {
   }
 }
 
-Families::Families(const Profile& profile, const Grouping& grouping) {
+Families::Families(const Profile& profile, const Grouping& grouping) : Families(grouping) {
+  if (families_.size() == grouping.groups.count) return;  // none is small
+  families_.clear();
   const ExpectedTime expected(profile, work_of(profile, grouping));
   std::map<std::uint16_t, Neighbours> by_site;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {

@@ -24,7 +24,7 @@ FeatureRange range_of(const FeatureColumn& column, std::span<const std::uint32_t
 }
 
 Signature signature_of(const Profile& profile, std::uint32_t segment) {
-  Signature signature{profile.sites[profile.site.empty() ? 0 : profile.site[segment]]};
+  Signature signature{profile.sites[site_of(profile, segment)]};
   for (const FeatureInfo& info : features) {
     if (info.kind != FeatureKind::count) continue;
     const FeatureColumn& column = profile.features[index_of(info.feature)];

@@ -62,6 +62,11 @@ std::vector<float> durations_of(const Profile& profile, std::span<const std::uin
 /// (members) s, sorted.
 std::vector<float> ascending_durations(const Profile& profile, std::span<const std::uint32_t> members);
 
+/// The place that ended a segment, as an index of Profile::sites; 0 if there is only one.
+inline std::uint16_t site_of(const Profile& profile, std::size_t segment) {
+  return profile.site.empty() ? std::uint16_t{0} : profile.site[segment];
+}
+
 /// The work of segments, as used for grouping.
 const FeatureColumn& work_of(const Profile& profile, const Grouping& grouping);
 

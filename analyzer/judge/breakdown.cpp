@@ -274,7 +274,7 @@ Breakdown attribute(const Profile& profile, const Grouping& grouping, const std:
     const std::span<const std::uint32_t> members = grouping.members(number);
     breakdown.seconds += group.seconds;
     breakdown.groups.push_back({.group = number,
-                                .site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]],
+                                .site = profile.sites[site_of(profile, members.front())],
                                 .segments = members.size(),
                                 .baseline_seconds = group.durations / static_cast<double>(members.size()),
                                 .seconds = group.seconds});

@@ -147,7 +147,7 @@ Overview overview_of(const Profile& profile, const Grouping& grouping, const Ana
   for (const std::size_t number : groups_to_show(groups, size.groups)) {
     GroupOverview& group = overview.groups.emplace_back(std::move(groups[number]));
     const std::span<const std::uint32_t> members = grouping.members(group.judged.group);
-    group.site = profile.sites[profile.site.empty() ? 0 : profile.site[members.front()]];
+    group.site = profile.sites[site_of(profile, members.front())];
     group.histogram = histogram_of(profile, members, size.bins, is_disturbed);
   }
   return overview;

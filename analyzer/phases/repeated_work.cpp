@@ -124,11 +124,10 @@ double first_repetitions_before(const Profile& profile, const Grouping& grouping
                                 Stretch part) {
   if (part.begin == 0) return 0.0;
   const std::size_t last = part.begin - 1;
-  const auto site_of = [&profile](std::size_t segment) { return profile.site.empty() ? 0 : profile.site[segment]; };
   const auto duration = static_cast<double>(profile.duration[last]);
   std::vector<std::size_t> next;  // the first repeated segments that end at the same site
   for (std::size_t i = part.begin; i < part.end && next.size() < compared_with_last; ++i) {
-    if (baselines[grouping.groups.of[i]] > 0.0 && site_of(i) == site_of(last)) next.push_back(i);
+    if (baselines[grouping.groups.of[i]] > 0.0 && site_of(profile, i) == site_of(profile, last)) next.push_back(i);
   }
   std::vector<double> seconds;  // of what `last` holds, going by each of them
   for (const std::size_t repetition : next) {
