@@ -6,7 +6,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::array<WarningInfo, 22> infos{{
+constexpr std::array<WarningInfo, 23> infos{{
     {"boundary-disagreement", Severity::no_verdict,
      "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
      "ranks that only the whole program's synchronisation reaches."},
@@ -33,6 +33,9 @@ constexpr std::array<WarningInfo, 22> infos{{
     {"clock-resolution", Severity::limits,
      "This machine's clock is too coarse to show differences between segments this short."},
     {"partial-coverage", Severity::limits, "Run longer, so that the part that repeats becomes a larger share."},
+    {"little-repeats", Severity::limits,
+     "Mark the program's steps with MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1)), or run longer: steps that "
+     "repeat also show delays while ranks wait."},
     {"slow-changes", Severity::limits,
      "Measure the machine's background (--background), or compare with another run: a changing clock rate looks like "
      "this."},

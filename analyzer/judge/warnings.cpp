@@ -32,7 +32,7 @@ bool were_made(const Profile& profile, Feature calls) {
   return std::any_of(by_rank.begin(), by_rank.end(), [](std::uint64_t count) { return count > 0; });
 }
 
-std::string words_of_missing_boundaries(const Profile& profile) {
+std::string words_of_missing_calls(const Profile& profile) {
   if (profile.boundary == name_of(BoundaryChoice::pcontrol)) return "no MPI_Pcontrol(1) marked its steps";
   if (profile.boundary == name_of(BoundaryChoice::rooted))
     return "it called no reduce or gather over all ranks followed by a bcast or scatter";
@@ -40,6 +40,10 @@ std::string words_of_missing_boundaries(const Profile& profile) {
              ? "its all-to-all collectives covered fewer ranks than the whole world"
              : "it called no all-to-all collective over all ranks, and no reduce "
                "or gather followed by a bcast or scatter";
+}
+
+std::string words_of_no_boundaries(const Profile& profile) {
+  return "the program has no boundaries: " + words_of_missing_calls(profile);
 }
 
 bool has_communication(const Profile& profile) {
@@ -106,6 +110,16 @@ void warn_of_recording(const Profile& profile, Analysis& analysis) {
   }
 }
 
+// What the kernel counted is known of any program, but it does not show delays in waits.
+void warn_of_little_that_repeats(const Profile& profile, Analysis& analysis) {
+  if (!analysis.has_estimate() || analysis.accounted_percent < least_coverage_percent) return;
+  constexpr const char* known = "what was lost is known only as far as the kernel counted it";
+  warn(analysis, "little-repeats",
+       profile.segments <= 1 ? fmt::format("{}: {}", words_of_no_boundaries(profile), known)
+                             : fmt::format("segments that repeat take only {:.0f} % of the run time. In the rest, {}",
+                                           analysis.coverage_percent - analysis.accounted_percent, known));
+}
+
 // Each part that matters, with its seconds.
 void warn_of_own_doing(Analysis& analysis) {
   if (analysis.no_verdict || !analysis.result().may_be_own) return;
@@ -169,7 +183,7 @@ std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& anal
       return NoVerdict{{"no-segments", "no segments were saved that can be judged: " + profile.incomplete}};
     }
     if (profile.segments <= 1) {
-      return NoVerdict{{"no-boundaries", "the program has no boundaries: " + words_of_missing_boundaries(profile)}};
+      return NoVerdict{{"no-boundaries", words_of_no_boundaries(profile)}};
     }
     if (are_few) {
       return NoVerdict{
@@ -209,6 +223,7 @@ NoVerdict no_verdict_within(const Interval& percent) {
 void add_warnings(const Profile& profile, Analysis& analysis) {
   if (analysis.no_verdict) analysis.warnings.push_back(analysis.no_verdict->reason);
   warn_of_recording(profile, analysis);
+  warn_of_little_that_repeats(profile, analysis);
   if (!analysis.no_verdict && analysis.coverage_percent < good_coverage_percent) {
     warn(analysis, "partial-coverage",
          fmt::format(

@@ -1,6 +1,6 @@
-/* A program whose time and whose printed numbers follow from its arguments: 40 steps of so many milliseconds.
+/* A program whose time and whose printed numbers follow from its arguments: STEPS (40) steps of so many milliseconds.
  *
- *   mpirun -np N steps MILLISECONDS [OTHER]
+ *   mpirun -np N steps MILLISECONDS [OTHER [STEPS]]
  *
  * It prints "cost: MILLISECONDS^2 + 10 OTHER", and fails with status 7 if MILLISECONDS is above 10.
  */
@@ -10,11 +10,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { STEPS = 40, MOST = 10 };
+enum { MOST = 10 };
 
 int main(int argc, char** argv) {
   const double milliseconds = argc > 1 ? atof(argv[1]) : 1.0;
   const double other = argc > 2 ? atof(argv[2]) : 0.0;
+  const int steps = argc > 3 ? atoi(argv[3]) : 40;
   const struct timespec step = {0, (long)(milliseconds * 1e6)};
   int rank;
   MPI_Init(&argc, &argv);
@@ -23,7 +24,7 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 7;
   }
-  for (int i = 0; i < STEPS; ++i) {
+  for (int i = 0; i < steps; ++i) {
     nanosleep(&step, NULL);
     MPI_Barrier(MPI_COMM_WORLD);
   }

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import EXAMPLES, MPI
+from halcyon_test import EXAMPLES, MPI, PROGRAMS
 
 try:
     from selenium import webdriver
@@ -55,21 +55,22 @@ class HtmlReport(halcyon_test.Behaviour):
 
     recorded = {}  # profiles by name. Each is recorded once, and every test has a copy of its own
 
-    def recorded_as(self, name, steps, *options):
+    def recorded_as(self, name, program, *options):
         file = self.directory / name
         if name not in self.recorded:
-            finished = self.halcyon("run", "-o", file, *options, "--", *MPI.launch(2),
-                                    EXAMPLES / "plate", steps, INTM_SEED="1")
+            finished = self.halcyon("run", "-o", file, *options, "--", *MPI.launch(2), *program, INTM_SEED="1")
             self.assertEqual(finished.status, 0, finished)
             self.recorded[name] = file.read_bytes()
         file.write_bytes(self.recorded[name])
         return file
 
     def disturbed(self):
-        return self.recorded_as("disturbed.h5", 3000, "--inject", "class=p2p,prob=0.02,mean=10ms,sd=2ms,ranks=1")
+        return self.recorded_as("disturbed.h5", [EXAMPLES / "plate", 3000],
+                                "--inject", "class=p2p,prob=0.02,mean=10ms,sd=2ms,ranks=1")
 
     def few_segments(self):
-        return self.recorded_as("few.h5", 5)
+        """Of a program that sleeps: nothing tells whether a step of which there are few was disturbed."""
+        return self.recorded_as("few.h5", [PROGRAMS / "steps", 10, 0, 5])
 
     def page_of(self, *profiles):
         page = self.directory / "report.html"
