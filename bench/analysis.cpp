@@ -75,18 +75,13 @@ void sorting(benchmark::State& state, Growth growth) {
   growth(state);
 }
 
-// Values so close to each other that the rule of weak links must examine them. A profile has at most 65536 values.
+// A profile has at most 65536 values.
 void clustering(benchmark::State& state, Growth growth) {
   std::vector<double> ascending;
-  std::vector<std::uint64_t> weights;
   for (std::int64_t i = 0; i < state.range(0); ++i) {
     ascending.push_back(1e6 * (1.0 + static_cast<double>(i) / static_cast<double>(state.range(0))));
-    weights.push_back(1 + static_cast<std::uint64_t>(i * i % 97));
   }
-  for (auto _ : state) {
-    const std::vector<std::uint32_t> clusters = cluster_ascending(ascending, relative_distance_threshold);
-    benchmark::DoNotOptimize(cut_weak_links(ascending, weights, clusters));
-  }
+  for (auto _ : state) benchmark::DoNotOptimize(cluster_ascending(ascending, relative_distance_threshold));
   growth(state);
 }
 

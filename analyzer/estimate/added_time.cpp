@@ -49,7 +49,8 @@ AddedTime added_time(const std::vector<Explanation>& explanations, double mean_d
     }
     for (const double normal : normal_values) {
       const double seconds = mean_duration - item.baseline + item.deviation * normal;
-      values.push_back({std::max(far_out, seconds), weight / normal_values.size()});
+      // No more than all of it; the error of a baseline that no duration shows is only nearly normal.
+      values.push_back({std::clamp(seconds, far_out, std::max(far_out, mean_duration)), weight / normal_values.size()});
     }
   }
   std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.seconds < b.seconds; });

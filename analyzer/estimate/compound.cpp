@@ -120,14 +120,11 @@ std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vec
   });
   for (std::size_t i = 0; i < levels.size(); ++i) {
     const AddedTime to_calls = added_to_calls(levels[i].calls, calls[i], levels[i].at_full_speed);
-    // What changes slowly may come from the program or from the machine. It comes from the machine where the work is
-    // known to be the same and durations go up and down.
     const double slowed = levels[i].mean - levels[i].at_full_speed;
     const Interval of_speed = slowed_interval(slowed, levels[i].mean, judged.speed_pattern);
     added[i].low += to_calls.low + of_speed.low;
-    added[i].median += to_calls.median + slowed + levels[i].raised_by_machine;
-    added[i].high +=
-        to_calls.high + of_speed.high + lost_to_full_speed(levels[i].raised, levels[i].mean) + levels[i].drifted;
+    added[i].median += to_calls.median + slowed;
+    added[i].high += to_calls.high + of_speed.high;
   }
   return added;
 }
@@ -161,14 +158,13 @@ FittedSeconds estimate_fitted(RunEstimate& run, const JudgedDurations& judged, c
                               added[i].median / levels[i].mean, added[i].jitter, excess_of_group(run, judged, g));
     GroupEstimate& group = run.groups[g];
     const auto size = static_cast<double>(judged.size(g));
-    group.speed_seconds = std::min(group.excess_seconds,
-                                   size * (group.baseline * (levels[i].slowness - 1.0) + levels[i].raised_by_machine));
+    group.speed_seconds = std::min(group.excess_seconds, size * group.baseline * (levels[i].slowness - 1.0));
     group.continuous_seconds =
         continuous_of(size, levels[i].median_at_full_speed, group.baseline, group.excess_seconds - group.speed_seconds);
     // Groups share what is unknown of them, so the ends of their intervals add up.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
-    run.slow_seconds += segments * (levels[i].raised - levels[i].raised_by_machine + levels[i].drifted);
+    run.slow_seconds += segments * levels[i].raised;
     fitted.added_seconds += segments * added[i].median;
     fitted.seconds += seconds[g];
   }
@@ -204,9 +200,9 @@ RunEstimate estimate_compound(const JudgedDurations& judged, Detail detail, Dura
   run.excess_seconds.high *= all_seconds / fitted.seconds;
   double excess = 0.0;
   for (const GroupEstimate& group : run.groups) excess += group.excess_seconds;
-  run.excess_seconds.high += judged.perhaps_slow_seconds;
-  run.slow_seconds += judged.perhaps_slow_seconds;
   run.excess_seconds = with_discrepancy(run.excess_seconds, excess, judged.run_time);
+  // The speeds of the whole run are seen in its groups, too.
+  run.slow_seconds = std::max(run.slow_seconds * all_seconds / fitted.seconds, judged.perhaps_slow_seconds);
   return run;
 }
 

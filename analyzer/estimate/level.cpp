@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "analyzer/groups/drift.hpp"
+#include "analyzer/groups/slowness.hpp"
 #include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -75,22 +75,16 @@ Level level_of(const JudgedDurations& run, std::size_t group) {
     usual /= *factors;
     level.factors = level.factors ? *level.factors * *factors : std::move(*factors);
   };
-  const bool knows_work = !run.work.empty() && !run.work_is_time;
   const bool is_joined = run.is_joined[group];
   if (is_joined) divide_by(seconds(run.expected));
   if (is_joined || !run.work.empty()) divide_by(work_factors(usual, seconds(is_joined ? run.expected : run.work)));
   // CPU time that goes up and down slowly may be more work, or a slower machine.
   if (level.factors && run.work_is_time) level.raised = slow_rise_of(*level.factors) * usual.mean();
-  if (std::optional<Durations> drift = drift_of(usual)) {
-    level.drifted = 1.0 - drift->minCoeff();
-    divide_by(std::move(drift));
-  }
   std::optional<Durations> scales;
   if (level.factors) scales = scales_of(*level.factors, usual);
   level.mean = slowness ? (usual * *slowness).mean() : usual.mean();
   level.at_full_speed = usual.mean();
   level.slowness = slowness ? slowness->mean() : 1.0;
-  level.drifted *= level.at_full_speed;
   const Durations at_full_speed = slowness || scales ? sorted(usual) : seconds(run.ascending);
   level.median_at_full_speed = median_of_ascending(at_full_speed);
   if (!run.beyond_usual.empty()) {
@@ -100,12 +94,6 @@ Level level_of(const JudgedDurations& run, std::size_t group) {
     beyond *= share_on_critical_path(usual, beyond, at_full_speed);
     level.calls = call_time_of(beyond, level.at_full_speed, run.is_on_several_hosts);
     usual = (usual - beyond).max(least_usual * usual);
-  }
-  // A level that is raised for a while, by a neighbour or a lower clock rate, would look like many small delays.
-  if (const std::optional<Durations> raised = raised_levels_of(usual)) {
-    level.raised += raised->mean();
-    if (knows_work) level.raised_by_machine = raised->mean();
-    usual -= *raised;
   }
   usual = usual.max(least_usual * level.at_full_speed);
   level.usual = usual.mean();

@@ -15,13 +15,4 @@ double relative_distance(double x, double y);
 /// Cuts ascending values where (x[i+1] - x[i]) / x[i] >= threshold. Returns the cluster of each value, counted from 0.
 std::vector<std::uint32_t> cluster_ascending(const std::vector<double>& ascending, double threshold);
 
-/// Splits clusters of ascending values whose parts are linked only by a few values. CPU time varies when others use
-/// caches or change clock rates: one segment in a hundred between two kinds of work would make them one cluster. A
-/// cluster is cut at its lowest density (segments within half the threshold) between two peaks, if that is at most a
-/// tenth of the lower peak, and each peak holds a tenth of the cluster. `weights`: segments with each value. Returns
-/// the cluster of each value, counted from 0.
-std::vector<std::uint32_t> cut_weak_links(const std::vector<double>& ascending,
-                                          const std::vector<std::uint64_t>& weights,
-                                          const std::vector<std::uint32_t>& clusters);
-
 }  // namespace halcyon

@@ -57,7 +57,6 @@ struct Pair {
   double value;
   std::uint16_t bin;
   std::uint32_t number;  // in order of occurrence
-  std::uint64_t segments = 0;
 };
 
 // Splits the parts by the values of their pairs, which are sorted by part and value. The result is by number of a pair.
@@ -70,13 +69,8 @@ Partition split(const std::vector<Pair>& pairs, Compare compare) {
       continue;
     }
     std::vector<double> ascending;
-    std::vector<std::uint64_t> weights;
-    for (std::size_t i = from; i < to; ++i) {
-      ascending.push_back(pairs[i].value);
-      weights.push_back(pairs[i].segments);
-    }
-    const std::vector<std::uint32_t> clusters =
-        cut_weak_links(ascending, weights, cluster_ascending(ascending, relative_distance_threshold));
+    for (std::size_t i = from; i < to; ++i) ascending.push_back(pairs[i].value);
+    const std::vector<std::uint32_t> clusters = cluster_ascending(ascending, relative_distance_threshold);
     for (std::size_t i = from; i < to; ++i) parts.of[pairs[i].number] = parts.count + clusters[i - from];
     parts.count += clusters.back() + 1;
   }
@@ -122,7 +116,6 @@ void refine(Partition& partition, const Rows& rows, const Bins& column, const st
       pairs.push_back(
           {.part = partition.of[row], .value = bins.empty() ? 0.0 : bins[bin], .bin = bin, .number = number});
     }
-    pairs[number].segments += rows.segments[row];
     pair_of[row] = number;
   }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "analyzer/groups/drift.hpp"
+#include "analyzer/groups/slowness.hpp"
 #include "analyzer/groups/speed_chain.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -20,11 +20,7 @@ constexpr double least_factor = 1.03;
 constexpr double least_gain = 25.0;  // nats, over levels in any order
 constexpr double least_dwell = 5.0;  // steps at one level, on average
 constexpr double most_in_between_once = 0.05;
-constexpr double most_in_between = 0.12;  // of the time, in the middle third between the levels
-// Jitter does not wander between levels that are so far apart. Delays may make stays look shorter and fill the middle.
-constexpr double far_apart = 0.25;
-constexpr double least_dwell_far_apart = 3.0;
-constexpr double most_in_between_far_apart = 0.17;
+constexpr double most_in_between = 0.12;       // of the time, in the middle third between the levels
 constexpr double least_of_the_shortest = 0.8;  // of the levels' distance, between the shortest tenths at either speed
 constexpr double nearer = 0.9;                 // many levels must be nearer to the durations than two by this factor
 constexpr double regular_within = 0.35;  // segments: what the program does comes at exactly the same number of them
@@ -157,15 +153,13 @@ bool are_two_speeds(const Steps& steps, const SpeedChain& chain, std::size_t per
   if (shortest_apart(steps, chain) < least_of_the_shortest) return false;
   const SpeedChain any = fit_speed_chain(steps, Order::any);
   if (chain.log_likelihood - any.log_likelihood < least_gain) return false;
-  const bool are_far_apart = gap > far_apart;
   const double dwell = 1.0 / std::max(chain.leaves[0], chain.leaves[1]);
-  if (dwell < (are_far_apart ? least_dwell_far_apart : least_dwell)) return false;
+  if (dwell < least_dwell) return false;
   const std::array<std::vector<double>, 2> stays = stays_of(chain);
   if (is_regular(stays[0], per_step) && is_regular(stays[1], per_step)) return false;
-  double most = are_far_apart ? most_in_between_far_apart : most_in_between;
   // The same share tells one step up from a slope.
-  if (stays[0].empty() && stays[1].empty()) most = most_in_between_once;
-  return share_in_between(steps, chain, dwell) <= most;
+  const bool changes_once = stays[0].empty() && stays[1].empty();
+  return share_in_between(steps, chain, dwell) <= (changes_once ? most_in_between_once : most_in_between);
 }
 
 // Whether values beyond a limit come next to each other more often than in any order.

@@ -10,6 +10,7 @@
 #include "analyzer/estimate/surely_lost.hpp"
 #include "analyzer/judge/account.hpp"
 #include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/judge/draws.hpp"
 #include "analyzer/judge/recorded_groups.hpp"
 
 namespace halcyon {
@@ -60,49 +61,65 @@ std::vector<std::future<RunEstimate>> start_estimates(const Judged& judged, std:
   return estimates;
 }
 
-bool spans_all_classes(const Interval& percent) {
-  return verdict_of(percent.low) == Verdict::green && verdict_of(percent.high) == Verdict::red;
+double sum_of(const std::vector<float>& seconds) { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
+
+double excess_of(const RunEstimate& estimate) {
+  double seconds = 0.0;
+  for (const GroupEstimate& group : estimate.groups) seconds += group.excess_seconds;
+  return seconds;
 }
 
-// What is known beside the durations: earlier runs of the same work, probes of the machine, and waits for a CPU.
+// No group has lost what was needed, and the interval knows it. `most`: what was not, in s. Durations that say more is
+// lost do not quite follow any law that is known. By as much as they say too much, less may be lost than there is room
+// for, down to what others took.
+void leave_what_was_needed(RunEstimate& estimate, const JudgedDurations& judged, const std::vector<double>& needed,
+                           double most) {
+  leave_what_is_needed(estimate, judged, needed);
+  double& low = estimate.excess_seconds.low;
+  if (const double too_much = low - most; too_much > 0.0) {
+    low = std::min(most, std::max(sum_of(judged.surely_lost), most - too_much));
+  }
+}
+
+// What is known beside the durations: earlier runs of the same work, probes of the machine, waits for a CPU, and who
+// else was there.
 void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, const JudgedDurations& judged,
                                const ProbeDisplacements& probes) {
   const double judged_seconds = seconds_of(judged);
+  Interval& interval = estimate.excess_seconds;
   if (const std::optional<KnownRuns>& known = profile.known_runs) {
     if (const auto& parts = known->of_parts) {
       weigh_with_known(estimate, judged, parts->beyond_seconds, {parts->low_seconds, parts->high_seconds}, parts->runs);
     } else {
       add_rise(estimate, judged, known->displacement_seconds, {known->low_seconds, known->high_seconds});
     }
-  } else {
-    // Probes may have seen a slow machine. Nothing else tells what that cost this program.
-    estimate.excess_seconds.high +=
-        perhaps_lost_share(probes) * std::max(0.0, judged_seconds - estimate.excess_seconds.high);
   }
   // Others had the CPU. Where they had it all the time, durations do not show it.
   raise_to_surely_lost(estimate, judged);
-  estimate.excess_seconds.high =
-      std::max(estimate.excess_seconds.high, std::min(judged_seconds, waited_for_others_at_most(profile)));
-  const double hidden = most_side_by_side(profile);
-  estimate.excess_seconds.low = std::max(0.0, estimate.excess_seconds.low - hidden);
-  estimate.excess_seconds.high += hidden;
+  interval.high = std::max(interval.high, std::min(judged_seconds, waited_for_others_at_most(profile)));
+
   // A slower machine takes more CPU time for the same work, and some of the work was done beside that of another
   // thread.
-  std::vector<double> needed = needed_seconds(judged);
+  const double hidden = most_side_by_side(profile);
   const double beside = judged_seconds > 0.0 ? std::min(1.0, hidden / judged_seconds) : 0.0;
+  std::vector<double> needed = needed_seconds(judged);
   for (double& seconds : needed) seconds *= (1.0 - perhaps_lost_share(probes)) * (1.0 - beside);
   const double all_needed = std::accumulate(needed.begin(), needed.end(), 0.0);
   const double most = judged_seconds - all_needed;
-  Interval& interval = estimate.excess_seconds;
-  interval.high = std::min(interval.high, most + estimate.slow_seconds + perhaps_slower * all_needed);
-  if (profile.known_runs) return;  // these know how slow the machine was
-  leave_what_is_needed(estimate, judged, needed);
-  // Durations that say more is lost do not quite follow any law that is known. By as much as they say too much, less
-  // may be lost than there is room for, down to what others took.
-  if (const double too_much = interval.low - most; too_much > 0.0) {
-    const double surely_lost = std::accumulate(judged.surely_lost.begin(), judged.surely_lost.end(), 0.0);
-    interval.low = std::min(most, std::max(surely_lost, most - too_much));
+  // Known runs tell how slow the machine was.
+  if (!profile.known_runs) leave_what_was_needed(estimate, judged, needed, most);
+
+  // What changes slowly is the program's or the machine's.
+  std::vector<Addend> addends{{{-hidden, hidden}}, {{0.0, estimate.slow_seconds}, true}};
+  if (!profile.known_runs) {
+    // Probes may have seen a slow machine. Nothing else tells what that cost this program.
+    addends.push_back({{0.0, perhaps_lost_share(probes) * std::max(0.0, judged_seconds - interval.high)}});
+    addends.push_back({{0.0, perhaps_slower * share_on_busy_hosts(profile) * all_needed}});
   }
+  const double room = profile.known_runs ? judged_seconds : most + perhaps_slower * all_needed;
+  interval = interval_of_draws(excess_of(estimate), interval, {0.0, room}, addends);
+  interval.low = std::max(0.0, interval.low);
+  interval.high = std::min(interval.high, room + estimate.slow_seconds);
 }
 
 // What the kernel counted in the other segments, or in all.
@@ -205,8 +222,9 @@ void leave_open(MethodResult& result, const Undecided& undecided, double lost_at
 void set_verdict(MethodResult& result, const Analysis& analysis) {
   result.probability_high =
       probability_high(result.may_be_own ? result.interval_percent.low : result.interference_percent);
-  const bool says_nothing = analysis.no_verdict || (!result.may_be_own && spans_all_classes(result.interval_percent));
-  result.verdict = says_nothing ? Verdict::unknown : verdict_of(result.interference_percent);
+  result.verdict = analysis.no_verdict ? Verdict::unknown
+                   : result.may_be_own ? verdict_of(result.interference_percent)
+                                       : verdict_within(result.interference_percent, result.interval_percent);
   const bool is_surely_red = verdict_of(result.interval_percent.low) == Verdict::red;
   if (result.may_be_own && result.verdict == Verdict::red && !is_surely_red) result.verdict = Verdict::yellow;
 }

@@ -214,6 +214,11 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
   return seconds;
 }
 
+double share_on_busy_hosts(const Profile& profile) {
+  if (!(profile.run_time_seconds > 0.0)) return 0.0;
+  return std::min(1.0, largest_known(profile.evidence[index_of(Evidence::cpu_pressure)]) / profile.run_time_seconds);
+}
+
 double lost_to_cpu_waits(const Profile& profile) {
   const double own = profile.lost_to_cpu_wait.empty() ? largest_known(profile.evidence[index_of(Evidence::cpu_wait)])
                                                       : length_of(profile.lost_to_cpu_wait);

@@ -65,6 +65,9 @@ double most_side_by_side(const Profile& profile);
 /// How long the ranks that held the others up slept or waited in their computation at least, beyond the usual and not
 /// for a CPU, in s. 0 if the kernel does not say for what they waited.
 double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown);
+/// The share of the run in which some process of a host waited for a CPU, on the host where this is most: what ran
+/// there shared caches and memory with the ranks. 0 if the kernel does not say.
+double share_on_busy_hosts(const Profile& profile);
 /// How much the run lost, at least, because busy threads waited for a CPU that others had, in s. 0 if the kernel does
 /// not say.
 double lost_to_cpu_waits(const Profile& profile);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "analyzer/statistics/interval.hpp"
+
 namespace halcyon {
 
 enum class Verdict : std::uint8_t { green, yellow, red, unknown };
@@ -27,5 +29,10 @@ double probability_high(double interference_percent);
 
 /// Green below 7.5 %, yellow up to 15 %, red beyond. Unknown for NaN and infinity.
 Verdict verdict_of(double interference_percent);
+
+/// The same, as far as a 90 % interval carries it. Unknown if a green run may be red, or a red one green, with a
+/// probability above 5 %, or if a yellow run is more probably green, or more probably red. Between the estimate and
+/// each end of the interval, the values are those of one half of a normal law.
+Verdict verdict_within(double interference_percent, const Interval& percent);
 
 }  // namespace halcyon

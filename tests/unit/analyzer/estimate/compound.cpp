@@ -10,7 +10,6 @@
 #include "analyzer/estimate/cells.hpp"
 #include "analyzer/estimate/explain.hpp"
 #include "analyzer/estimate/sharing.hpp"
-#include "analyzer/groups/drift.hpp"
 #include "analyzer/judge/analysis.hpp"
 #include "analyzer/statistics/durations.hpp"
 #include "tests/truth/truth.hpp"
@@ -301,99 +300,6 @@ TEST(Compound, JudgesProfilesOfOlderRecordersByTheirDurations) {
   truth::Truth truth = truth::make_truth({.segments = 500, .hits = 0.5, .slowdown = 0.2, .calls = 10, .in_calls = 1.0});
   truth.profile.calls_beyond_usual.clear();
   EXPECT_NEAR(percent(analyze(truth.profile, "compound").result()), truth.interference_percent, 1.0);
-}
-
-// -- work that drifts
-
-TEST(Drift, IsWorkThatGrowsSlowly) {
-  const truth::Truth truth = truth::make_truth({.segments = 600,
-                                                .phases = {{.growth = 0.3}},
-                                                .jitter_law = truth::JitterLaw::normal,
-                                                .jitter = 0.03,
-                                                .hits = 0.3,
-                                                .slowdown = 0.1});
-  const std::optional<Durations> found = drift_of(durations_of_run(truth));
-  ASSERT_TRUE(found);
-  const Durations& drift = *found;
-  EXPECT_NEAR(drift[599] / drift[0], 1.3, 0.05);
-  EXPECT_NEAR(drift.mean(), 1.0, 1e-9);
-  EXPECT_NEAR(percent(analyze(truth.profile, "compound").result()), truth.interference_percent, 1.0);
-}
-
-// -- the machine's speed, which wanders
-
-Durations wandering(double jitter, std::uint64_t seed) {
-  const truth::Truth truth =
-      truth::make_truth({.segments = 1200, .jitter_law = truth::JitterLaw::normal, .jitter = jitter, .seed = seed});
-  const Durations durations = durations_of_run(truth);
-  const Durations way = Durations::LinSpaced(1200, 0.0, 9.0);
-  return durations * (1.1 + 0.1 * way.sin());
-}
-
-TEST(RaisedLevels, FollowASpeedThatWanders) {
-  const Durations durations = wandering(0.02, 3);
-  const std::optional<Durations> found = raised_levels_of(durations);
-  ASSERT_TRUE(found);
-  const Durations& raised = *found;
-  const Durations level = durations - raised;
-  EXPECT_NEAR(raised.maxCoeff(), 0.2 * durations.minCoeff(), 0.03 * durations.minCoeff());
-  EXPECT_LT(std::sqrt((level - level.mean()).square().mean()), 0.04 * level.mean());
-}
-
-TEST(RaisedLevels, AreInTheIntervalAndNotInTheNumber) {
-  const Durations durations = wandering(0.02, 4);
-  const RunEstimate estimate = estimate_compound(durations);
-  EXPECT_LT(estimate.groups.front().excess_seconds, 0.02 * durations.sum());
-  EXPECT_GT(estimate.excess_seconds.high, 0.07 * durations.sum());
-  // Full speed may not have been seen at all.
-  EXPECT_GT(estimate.excess_seconds.high, 1.5 * estimate.slow_seconds);
-}
-
-TEST(RaisedLevels, AreNotFoundInJitter) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const truth::Truth truth =
-        truth::make_truth({.segments = 500, .jitter_law = truth::JitterLaw::gamma, .jitter = 0.04, .seed = seed});
-    EXPECT_FALSE(raised_levels_of(durations_of_run(truth))) << seed;
-  }
-}
-
-TEST(RaisedLevels, AreNoStep) {
-  const truth::Truth truth =
-      truth::make_truth({.segments = 600, .jitter_law = truth::JitterLaw::normal, .jitter = 0.02});
-  Durations durations = durations_of_run(truth);
-  durations.tail(300) *= 1.3;
-  EXPECT_FALSE(raised_levels_of(durations));
-}
-
-TEST(RaisedLevels, AreNoBurstsOfDelays) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const truth::Truth truth = truth::make_truth({.segments = 1200,
-                                                  .jitter_law = truth::JitterLaw::normal,
-                                                  .jitter = 0.02,
-                                                  .hits = 4.0,
-                                                  .slowdown = 0.3,
-                                                  .exposed = 0.4,
-                                                  .burst_segments = 200,
-                                                  .seed = seed});
-    EXPECT_FALSE(raised_levels_of(durations_of_run(truth))) << seed;
-  }
-}
-
-TEST(Drift, IsNotFoundInJitter) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const truth::Truth truth =
-        truth::make_truth({.segments = 500, .jitter_law = truth::JitterLaw::gamma, .jitter = 0.04, .seed = seed});
-    EXPECT_FALSE(drift_of(durations_of_run(truth))) << seed;
-  }
-}
-
-// Disturbance that begins in the middle of a run and stays is no drift of the work.
-TEST(Drift, IsNoStep) {
-  const truth::Truth truth =
-      truth::make_truth({.segments = 600, .jitter_law = truth::JitterLaw::normal, .jitter = 0.02});
-  Durations durations = durations_of_run(truth);
-  durations.tail(300) *= 1.3;
-  EXPECT_FALSE(drift_of(durations));
 }
 
 }  // namespace

@@ -101,29 +101,4 @@ TEST(Groups, OfAnEmptyProfileAreNone) {
   EXPECT_EQ(grouping.clusters, 0u);
 }
 
-// Two kinds of work of 100 segments each, and a bridge of single ones, each within a tenth of the next.
-TEST(WeakLinks, DoNotMakeTwoKindsOfWorkOne) {
-  const std::vector<double> values{100, 102, 109, 118, 128, 139, 150, 160, 162};
-  const std::vector<std::uint64_t> weights{50, 50, 1, 1, 1, 1, 1, 50, 50};
-  const std::vector<std::uint32_t> one(values.size(), 0);
-  ASSERT_EQ(halcyon::cluster_ascending(values, 0.1), one);
-  const std::vector<std::uint32_t> cut = halcyon::cut_weak_links(values, weights, one);
-  EXPECT_EQ(cut.front(), 0u);
-  EXPECT_EQ(cut[1], 0u);
-  EXPECT_EQ(cut[7], 1u);
-  EXPECT_EQ(cut.back(), 1u);
-}
-
-TEST(WeakLinks, LeaveATailWithItsCluster) {
-  const std::vector<double> values{100, 102, 109, 118, 128, 139};
-  const std::vector<std::uint64_t> weights{50, 50, 3, 2, 2, 1};
-  const std::vector<std::uint32_t> one(values.size(), 0);
-  EXPECT_EQ(halcyon::cut_weak_links(values, weights, one), one);
-}
-
-TEST(WeakLinks, CountClustersOnFromWhatGapsHaveMade) {
-  EXPECT_EQ(halcyon::cut_weak_links({1.0, 10.0, 100.0}, {5, 5, 5}, {0, 1, 2}), (std::vector<std::uint32_t>{0, 1, 2}));
-  EXPECT_TRUE(halcyon::cut_weak_links({}, {}, {}).empty());
-}
-
 }  // namespace

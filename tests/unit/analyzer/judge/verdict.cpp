@@ -24,4 +24,18 @@ TEST(Verdict, IsGreenBelowAndRedAboveTheYellowClass) {
   EXPECT_EQ(verdict_of(15.001), Verdict::red);
 }
 
+TEST(Verdict, IsUnknownWhereTheOppositeMayBeTrue) {
+  EXPECT_EQ(verdict_within(5.0, {1.0, 15.0}), Verdict::green);
+  EXPECT_EQ(verdict_within(5.0, {1.0, 15.1}), Verdict::unknown);
+  EXPECT_EQ(verdict_within(20.0, {7.5, 60.0}), Verdict::red);
+  EXPECT_EQ(verdict_within(20.0, {7.4, 60.0}), Verdict::unknown);
+}
+
+TEST(Verdict, StaysYellowAsLongAsThatIsMostProbable) {
+  EXPECT_EQ(verdict_within(10.0, {3.7, 20.0}), Verdict::yellow);
+  EXPECT_EQ(verdict_within(8.0, {7.0, 60.0}), Verdict::unknown);  // it may be anything above
+  EXPECT_EQ(verdict_within(14.0, {0.0, 40.0}), Verdict::unknown);
+  EXPECT_EQ(verdict_within(10.0, {10.0, 10.0}), Verdict::yellow);
+}
+
 }  // namespace

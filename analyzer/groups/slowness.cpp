@@ -1,4 +1,4 @@
-#include "analyzer/groups/drift.hpp"
+#include "analyzer/groups/slowness.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,11 +17,10 @@ namespace halcyon {
 namespace {
 
 constexpr Eigen::Index fewest_in_block = 15;  // for a lower quartile worth its name
-constexpr Eigen::Index fewest_blocks = 6;     // three of them fix a parabola
-constexpr Eigen::Index blocks_of_drift = 24;
+constexpr Eigen::Index fewest_blocks = 6;     // with fewer, no order means anything
 constexpr Eigen::Index blocks_of_changes = 48;
 constexpr double least_explained_by_time = 0.8;  // of the variance between blocks
-constexpr double significance_of_drift = 1e-3;
+constexpr double significance_of_changes = 1e-3;
 constexpr double most_spread = 1.25;  // relative spread around raised levels against that around others
 constexpr double most_von_neumann_of_few =
     1.0;  // of squared steps over squared deviations; 2 where order means nothing
@@ -119,7 +118,7 @@ bool change_for_sure(const Durations& durations, const Blocks& blocks, double mo
   using Limits = std::numeric_limits<double>;
   const double sampling = std::max(sampling_variance(spreads, durations.size()), Limits::min());
   const double normal = std::min(variation / sampling, Limits::max());
-  if (boost::math::cdf(boost::math::complement(law, normal)) > significance_of_drift) return false;
+  if (boost::math::cdf(boost::math::complement(law, normal)) > significance_of_changes) return false;
 
   const double middle = 0.5 * (lowest_of(levels) + levels.maxCoeff());
   const auto spread_where = [&](bool is_raised) {
@@ -142,33 +141,6 @@ struct Resolution {
 constexpr std::array<Resolution, 3> resolutions{{{192, 40, 0.5}, {96, 30, 0.6}, {48, 15, 1.0}}};
 
 }  // namespace
-
-std::optional<Durations> drift_of(const Durations& durations) {
-  const std::optional<Blocks> blocks = blocks_of(durations, blocks_of_drift);
-  if (!blocks || durations.minCoeff() <= 0.0) return std::nullopt;
-  const Durations levels = blocks->levels.log();
-  const Parabola parabola = fit_parabola(blocks->times, levels);
-  if (parabola.residual > (1.0 - least_explained_by_time) * parabola.variation) return std::nullopt;
-  if (!parabola.is_significant(levels.size(), significance_of_drift)) return std::nullopt;
-  if (parabola.residual >= residual_of_best_step(levels)) return std::nullopt;
-
-  const Durations drift = parabola.at(Durations::LinSpaced(durations.size(), -1.0, 1.0)).exp();
-  return drift / drift.mean();
-}
-
-std::optional<Durations> raised_levels_of(const Durations& durations) {
-  const std::optional<Blocks> blocks = blocks_of(durations, blocks_of_changes);
-  if (!blocks || !change_for_sure(durations, *blocks, most_von_neumann_of_few)) return std::nullopt;
-  const double lowest = lowest_of(blocks->levels);
-  const Eigen::Index count = blocks->levels.size();
-  Durations raised(durations.size());
-  for (Eigen::Index block = 0; block < count; ++block) {
-    const Eigen::Index from = block_begin(durations.size(), count, block);
-    const Eigen::Index to = block_begin(durations.size(), count, block + 1);
-    raised.segment(from, to - from) = std::max(0.0, blocks->levels[block] - lowest);
-  }
-  return raised;
-}
 
 std::optional<Durations> slowness_of(const Durations& relative) {
   for (const Resolution& resolution : resolutions) {
@@ -194,7 +166,7 @@ double slow_rise_of(const Durations& factors) {
   const std::optional<Blocks> blocks = blocks_of(factors, blocks_of_changes);
   if (!blocks || !change_slowly(blocks->levels, most_von_neumann_of_few)) return 0.0;
   const double lowest = lowest_of(blocks->levels);
-  return (blocks->levels - lowest).max(0.0).mean() / lowest;
+  return (blocks->levels - lowest).max(0.0).mean() / blocks->levels.mean();
 }
 
 }  // namespace halcyon
