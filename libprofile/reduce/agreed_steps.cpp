@@ -136,7 +136,7 @@ Choice best_with_equal_calls(const std::vector<Offers>& of_ranks) {
 // A master has more calls than its workers, and these have unequal numbers. Each rank then divides its own calls into
 // as many steps as every other: equal steps, of which few calls are left over at the end.
 Choice best_with_shares(const std::vector<Offers>& of_ranks) {
-  constexpr std::uint64_t most_left_over = 16;  // one part in so many
+  constexpr std::uint64_t most_left_over = 8;  // one part in so many
   constexpr std::uint64_t most_tries = 4096;
   const auto rows = [](const Offer& offer) { return offer.every > 0 ? offer.calls / offer.every : 0; };
   Choice choice;

@@ -6,7 +6,6 @@
 #include "libprofile/merge/exchange.hpp"
 #include "libprofile/record/call_sites.hpp"
 #include "libprofile/record/recorder.hpp"
-#include "libprofile/record/store/segment_store.hpp"
 
 namespace halcyon {
 
