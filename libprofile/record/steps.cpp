@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "libprofile/format/boundary.hpp"
+
 namespace halcyon {
 
 void Steps::Row::add(const Row& other) {
@@ -63,7 +65,7 @@ bool Steps::look(const void* site, Ticks entry, Ticks exit) {
 // Called when the number of calls is a power of two.
 bool Steps::begins_to_end_rows(Place& place, Ticks now) {
   const double between = static_cast<double>((now - place.first).count) / (place.calls - 1);
-  const double enough = 2.0 * static_cast<double>(least_.count);
+  const double enough = static_cast<double>(least_.count);
   std::uint32_t every = 1;
   while (every * between < enough && every < place.calls) every *= 2;
   if (place.calls / every < first_look) return false;
@@ -76,7 +78,7 @@ bool Steps::begins_to_end_rows(Place& place, Ticks now) {
   place.recurring = recurring_count_;
   place.mask = every - 1;
   recurring_[recurring_count_++] = {
-      .place = &place, .first = place.calls, .every = every, .ends_rows = true, .last = now};
+      .place = &place, .first = place.calls, .every = every, .ends_rows = true, .window = now, .last = now};
   return true;
 }
 
@@ -108,12 +110,12 @@ bool Steps::is_stale(const Recurring& other, Ticks now) const {
 
 void Steps::note_row(Recurring& recurring, Ticks entry, Ticks exit) {
   constexpr std::uint32_t window = 16;
-  if (least_ > exit - recurring.last && recurring.place->calls > recurring.first) ++recurring.short_ones;
   recurring.last = exit;
   recurring.time += exit - entry;
   if (++recurring.in_window < window) return;
-  if (recurring.short_ones > window / 4) widen(recurring);
-  recurring.in_window = recurring.short_ones = 0;
+  if ((exit - recurring.window).count < window * least_.count) widen(recurring);
+  recurring.in_window = 0;
+  recurring.window = exit;
 }
 
 void Steps::widen(Recurring& recurring) {
@@ -214,18 +216,50 @@ void Steps::end(ThreadState& thread, Ticks now) {
   rest_.add(std::exchange(carried_, {}));
 }
 
+// A place may make several calls in a row in each step, such as one for each neighbour.
+std::uint32_t Steps::regular_every(std::uint32_t number) const {
+  constexpr std::uint32_t most_multiples = 64;
+  constexpr std::size_t most_short = 8;  // one in so many
+  const std::uint32_t every = recurring_[number].every;
+  struct End {
+    std::uint32_t call;
+    double time;
+  };
+  std::vector<End> all;
+  double time = 0.0;
+  for (std::size_t i = 0; i < rows_; ++i) {
+    time += static_cast<double>(log_[i].measured[index_of(Measure::duration)]);
+    if (log_[i].recurring == number && log_[i].call % every == 0) all.push_back({log_[i].call, time});
+  }
+  std::vector<double> between;
+  for (std::uint32_t multiple = 1; multiple <= most_multiples; ++multiple) {
+    between.clear();
+    double last = 0.0;
+    for (const End& end : all) {
+      if (end.call % (multiple * every) == 0) between.push_back(end.time - std::exchange(last, end.time));
+    }
+    if (between.size() < fewest_judged_segments) return 0;
+    const auto least = static_cast<double>(least_.count);
+    const auto short_ones = std::ranges::count_if(between, [least](double time) { return time < least; });
+    if (static_cast<std::size_t>(short_ones) <= between.size() / most_short) return multiple * every;
+  }
+  return 0;
+}
+
 std::vector<StepEnds> Steps::ends() const {
   std::vector<StepEnds> ends;
+  constexpr std::uint64_t least_part = 4;  // of the run, one in so many
   const Ticks whole = last_.times.time - began_;
   for (std::uint32_t i = 0; i < recurring_count_ && log_ != nullptr; ++i) {
     const Recurring& recurring = recurring_[i];
     const Ticks covered = recurring.last - recurring.place->first;
-    if (!recurring.ends_rows || 2 * covered.count < whole.count) continue;
+    if (!recurring.ends_rows || least_part * covered.count < whole.count) continue;
     ends.push_back({.site = recurring.line,
                     .number = i,
                     .calls = recurring.place->calls,
                     .first = recurring.first,
                     .every = recurring.every,
+                    .regular = regular_every(i),
                     .time = static_cast<double>(recurring.time.count)});
   }
   return ends;

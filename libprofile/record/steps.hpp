@@ -26,15 +26,17 @@ struct StepEnds {
   std::uint32_t calls = 0;     // from this place in the whole run
   std::uint32_t first = 0;     // the first that ended a row, from 1; after it all did whose number `every` divides
   std::uint32_t every = 1;     // a power of two
-  double time = 0.0;           // ticks, in calls that ended rows
+  /// A multiple of it, if any: of calls that are so many apart, few come soon after the one before. Else 0.
+  std::uint32_t regular = 0;
+  double time = 0.0;  // ticks, in calls that ended rows
 };
 
 /// The steps of one thread: of the one that has begun them. Rows take bounded memory: when it is full, each row covers
 /// twice as many calls.
 class Steps {
  public:
-  /// Rows shorter than this cost too much. Where a quarter is, they cover twice as many calls.
-  static constexpr double least_seconds = 100e-6;
+  /// Rows that are shorter on average cover twice as many calls.
+  static constexpr double least_seconds = 50e-6;
   static constexpr std::size_t most_rows = 16384;
 
   Steps() = default;
@@ -77,7 +79,7 @@ class Steps {
   /// The program ends: the last row does.
   void end(ThreadState& thread, Ticks now);
 
-  /// The places whose calls recur from one half of the run to the other.
+  /// The places whose calls recur in a fair part of the run.
   std::vector<StepEnds> ends() const;
   /// How many rows there are: no fewer than steps.
   std::size_t rows() const { return rows_; }
@@ -102,10 +104,10 @@ class Steps {
     std::uint32_t first = 0;
     std::uint32_t every = 1;
     bool ends_rows = false;
-    std::uint32_t in_window = 0;  // rows, since they were last found long enough
-    std::uint32_t short_ones = 0;
-    Ticks last;  // when the last row ended
-    Ticks time;  // in calls that ended rows
+    std::uint32_t in_window = 0;  // rows, since their length was last looked at
+    Ticks window;                 // when that was
+    Ticks last;                   // when the last row ended
+    Ticks time;                   // in calls that ended rows
   };
   struct Row {
     Measured<float> measured{};
@@ -142,6 +144,7 @@ class Steps {
   bool is_kept(const Row& row) const;
   Sums sums(ThreadState& thread, Ticks now) const;
   Row row_until(ThreadState& thread, Ticks now);
+  std::uint32_t regular_every(std::uint32_t number) const;
 
   std::array<Place, std::size_t{1} << places_as_power> places_{};
   std::array<Recurring, most_recurring> recurring_{};

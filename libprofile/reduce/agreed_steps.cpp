@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -22,6 +23,7 @@ struct Offer {
   std::uint64_t calls = 0;
   std::uint64_t first = 0;
   std::uint64_t every = 0;  // 0: no offer
+  std::uint64_t regular = 0;
   double time = 0.0;
 };
 constexpr std::size_t most_offers = 4;
@@ -33,6 +35,7 @@ void visit_numbers(Number& offer, auto&& visit) {
   visit(offer.calls);
   visit(offer.first);
   visit(offer.every);
+  visit(offer.regular);
   visit(offer.time);
 }
 
@@ -55,6 +58,7 @@ struct Choice {
   std::uint64_t last = 0;
   std::vector<std::uint8_t> offers;  // none: the ranks have nothing in common
   std::vector<std::uint64_t> every;
+  bool is_regular = true;
 
   std::uint64_t steps() const { return last >= first ? last - first + 1 : 0; }
 };
@@ -101,7 +105,8 @@ Choice choice_around(const Offer& wanted, const std::vector<Offers>& of_ranks) {
     const std::optional<std::uint8_t> like = offer_like(wanted, offers);
     if (!like) return {};
     choice.offers.push_back(*like);
-    every = std::max(every, offers[*like].every);
+    every = std::lcm(every, std::max(offers[*like].every, offers[*like].regular));
+    choice.is_regular = choice.is_regular && offers[*like].regular > 0;
     calls = std::min(calls, offers[*like].calls);
   }
   choice.every.assign(of_ranks.size(), every);
@@ -110,8 +115,9 @@ Choice choice_around(const Offer& wanted, const std::vector<Offers>& of_ranks) {
   return choice;
 }
 
-// Each call is better than each second one or fourth, which may go through the middle of what repeats. Then many steps
-// are better, and one place that all ranks have, and one where they wait.
+// Steps between which about as much time passes are better than others, and one at each call is better than at each
+// second or third, which may lie in the middle of what repeats. Then many steps are better, and one place that all
+// ranks have, and one where they wait.
 Choice best_with_equal_calls(const std::vector<Offers>& of_ranks) {
   Choice best;
   const auto worth = [&of_ranks](const Choice& choice) {
@@ -122,7 +128,7 @@ Choice best_with_equal_calls(const std::vector<Offers>& of_ranks) {
       of_one_site += offer.site == offer_of(choice, of_ranks, 0).site ? 1 : 0;
       time += offer.time;
     }
-    return std::tuple(choice.every.front() == 1, choice.steps(), of_one_site, time);
+    return std::tuple(choice.is_regular, choice.every.front() == 1, choice.steps(), of_one_site, time);
   };
   for (const Offer& wanted : of_ranks.front()) {
     if (wanted.every == 0) continue;
@@ -211,6 +217,7 @@ OwnOffers own_offers(Recorder& run) {
                      .calls = ends.calls,
                      .first = ends.first,
                      .every = ends.every,
+                     .regular = ends.regular,
                      .time = ends.time};
   }
   return own;
