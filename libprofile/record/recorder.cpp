@@ -65,7 +65,7 @@ void Recorder::begin() {
   surroundings.begin();
   open_.open_first(thread, meters);
   busy_.begin(threads.mpi_threads(), meters.cpu_clock_use, open_.start());
-  if (boundaries.leaves_room_for_steps()) steps.begin(thread, meters, open_.start());
+  if (boundaries.leaves_room_for_steps()) steps.begin(thread, meters.cpu_clock_use.ticks_per_nanosecond, open_.start());
   gate.open();
 }
 

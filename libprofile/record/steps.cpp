@@ -14,10 +14,10 @@ void Steps::Row::add(const Row& other) {
   for (std::size_t i = 0; i < feature_count; ++i) features[i] += other.features[i];
 }
 
-void Steps::begin(ThreadState& thread, const Meters& meters, Ticks now) {
-  least_ = meters.ticks_of(least_seconds);
+void Steps::begin(ThreadState& thread, double ticks_per_nanosecond, Ticks now) {
+  least_ = {static_cast<std::uint64_t>(least_nanoseconds * ticks_per_nanosecond)};
   began_ = now;
-  cpu_wait_.begin(meters.cpu_clock_use.ticks_per_nanosecond);
+  cpu_wait_.begin(ticks_per_nanosecond);
   injected_totals_ = totals_of_intm();
   last_ = sums(thread, now);
   thread.steps = this;

@@ -13,7 +13,6 @@
 #include "libprofile/format/measures.hpp"
 #include "libprofile/record/cpu_wait.hpp"
 #include "libprofile/record/intm_interface.hpp"
-#include "libprofile/record/meters.hpp"
 #include "libprofile/record/store/segment_store.hpp"
 #include "libprofile/record/threads.hpp"
 
@@ -36,7 +35,7 @@ struct StepEnds {
 class Steps {
  public:
   /// Rows that are shorter on average cover twice as many calls.
-  static constexpr double least_seconds = 50e-6;
+  static constexpr double least_nanoseconds = 50'000.0;
   static constexpr std::size_t most_rows = 16384;
 
   Steps() = default;
@@ -45,7 +44,7 @@ class Steps {
   ~Steps() { forget(); }
 
   /// The calling thread, which has returned from MPI_Init, makes the calls from now on.
-  void begin(ThreadState& thread, const Meters& meters, Ticks now);
+  void begin(ThreadState& thread, double ticks_per_nanosecond, Ticks now);
   /// Gives all memory back: there will be no steps. Called by the thread that makes the calls, or at the end.
   void forget();
 

@@ -108,6 +108,7 @@ Choice choice_around(const Offer& wanted, const std::vector<Offers>& of_ranks) {
     every = std::lcm(every, std::max(offers[*like].every, offers[*like].regular));
     choice.is_regular = choice.is_regular && offers[*like].regular > 0;
     calls = std::min(calls, offers[*like].calls);
+    if (every > calls) return {};
   }
   choice.every.assign(of_ranks.size(), every);
   choice.last = calls / every;
