@@ -1,6 +1,6 @@
 """Where no boundaries end segments, calls that recur on each rank do: the ranks choose them together at the end."""
 import halcyon_test
-from halcyon_test import PROGRAMS
+from halcyon_test import PROGRAMS, Profile
 
 PROGRAM = PROGRAMS / "recurs"
 STEPS = 200
@@ -70,10 +70,11 @@ class StepsWithoutCollectives(halcyon_test.Behaviour):
         self.assertIn("unit a step of each rank, from one call that recurs to the next", report)
 
     def test_a_run_that_dies_has_the_segments_of_its_boundaries(self):
-        finished = self.mpirun(2, [PROGRAM, "killed", FEW_BARRIERS], HALCYON_OUTPUT=self.directory / "run.h5",
-                               HALCYON_SPILL=1)
+        finished = self.mpirun(2, [PROGRAM, "exits", FEW_BARRIERS], HALCYON_OUTPUT=self.directory / "run.h5")
         self.assertNotEqual(finished.status, 0)
-        self.assertFalse((self.directory / "run.h5").exists())
+        recovered = self.halcyon("recover", "-o", "recovered.h5", "run.h5.parts")
+        self.assertEqual(recovered.status, 0, recovered)
+        self.assertEqual(Profile(self.directory / "recovered.h5").operations(), FEW_BARRIERS * ["barrier"])
 
 
 if __name__ == "__main__":
