@@ -35,8 +35,8 @@ struct StepEnds {
 class Steps {
  public:
   /// Rows that are shorter on average cover twice as many calls.
-  static constexpr double least_nanoseconds = 50'000.0;
-  static constexpr std::size_t most_rows = 16384;
+  static constexpr double least_nanoseconds = 100'000.0;
+  static constexpr std::size_t most_rows = 8192;
 
   Steps() = default;
   Steps(const Steps&) = delete;
