@@ -160,13 +160,11 @@ void Recorder::look_for_step(ThreadState& thread, const void* site, Ticks entry,
     thread.steps = nullptr;
     return steps.forget();
   }
+  const OwnFloatingPoint floating_point;
   if (!steps.look(site, entry, exit)) return;
   const int saved_errno = errno;
-  {
-    const OwnFloatingPoint floating_point;
-    settle_region();
-    steps.add_row(thread, exit, [this](const void* of_call) { return python.place_of(of_call); });
-  }
+  settle_region();
+  steps.add_row(thread, exit, [this](const void* of_call) { return python.place_of(of_call); });
   const Ticks now = meters.clock.now();
   steps.note_cost(now - exit);
   thread.cpu.skip(now - thread.last_exit);  // recording time is not computation

@@ -113,7 +113,10 @@ void Steps::note_row(Recurring& recurring, Ticks entry, Ticks exit) {
   recurring.last = exit;
   recurring.time += exit - entry;
   if (++recurring.in_window < window) return;
-  if ((exit - recurring.window).count < window * least_.count) widen(recurring);
+  const Ticks lasted = exit - recurring.window;
+  if (lasted.count < window * least_.count) widen(recurring);
+  const bool is_most_of_it = 2 * lasted.count > (exit - recurring.place->first).count;
+  if (is_most_of_it && !recurring.is_thinned) narrow(recurring, {lasted.count / window});
   recurring.in_window = 0;
   recurring.window = exit;
 }
@@ -121,6 +124,16 @@ void Steps::note_row(Recurring& recurring, Ticks entry, Ticks exit) {
 void Steps::widen(Recurring& recurring) {
   recurring.every *= 2;
   recurring.place->mask = recurring.every - 1;
+}
+
+// The calls that came so fast were those of a short phase. What was kept of that ends no steps then.
+void Steps::narrow(Recurring& recurring, Ticks row) {
+  std::uint32_t every = recurring.every;
+  for (std::uint64_t half = row.count / 2; every > 1 && half > 2 * least_.count; half /= 2) every /= 2;
+  if (every == recurring.every) return;
+  recurring.every = every;
+  recurring.first = recurring.place->calls;
+  recurring.place->mask = every - 1;
 }
 
 void Steps::add_row(ThreadState& thread, Ticks end) {
@@ -144,7 +157,7 @@ void Steps::add_row(ThreadState& thread, Ticks end) {
 
 bool Steps::is_kept(const Row& row) const {
   const Recurring& recurring = recurring_[row.recurring];
-  return recurring.ends_rows && row.call % recurring.every == 0;
+  return recurring.ends_rows && row.call >= recurring.first && row.call % recurring.every == 0;
 }
 
 // Places that end few rows keep them all.
@@ -153,7 +166,9 @@ void Steps::thin() {
     std::array<std::uint32_t, most_recurring> rows{};
     for (std::size_t i = 0; i < rows_; ++i) ++rows[log_[i].recurring];
     for (std::uint32_t i = 0; i < recurring_count_; ++i) {
-      if (recurring_[i].ends_rows && rows[i] > most_rows / (2 * most_at_a_time)) widen(recurring_[i]);
+      if (!recurring_[i].ends_rows || rows[i] <= most_rows / (2 * most_at_a_time)) continue;
+      widen(recurring_[i]);
+      recurring_[i].is_thinned = true;
     }
     std::size_t kept = 0;
     Row open;

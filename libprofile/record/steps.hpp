@@ -34,7 +34,7 @@ struct StepEnds {
 /// twice as many calls.
 class Steps {
  public:
-  /// Rows that are shorter on average cover twice as many calls.
+  /// Rows that are shorter on average cover twice as many calls; much longer ones may cover fewer again.
   static constexpr double least_nanoseconds = 100'000.0;
   static constexpr std::size_t most_rows = 8192;
 
@@ -103,6 +103,7 @@ class Steps {
     std::uint32_t first = 0;
     std::uint32_t every = 1;
     bool ends_rows = false;
+    bool is_thinned = false;      // there was no room for more rows
     std::uint32_t in_window = 0;  // rows, since their length was last looked at
     Ticks window;                 // when that was
     Ticks last;                   // when the last row ended
@@ -138,6 +139,7 @@ class Steps {
   bool is_stale(const Recurring& other, Ticks now) const;
   void note_row(Recurring& recurring, Ticks entry, Ticks exit);
   static void widen(Recurring& recurring);
+  void narrow(Recurring& recurring, Ticks row);
   void add_row(ThreadState& thread, Ticks end);
   void thin();
   bool is_kept(const Row& row) const;

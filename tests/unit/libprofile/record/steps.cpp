@@ -95,6 +95,16 @@ TEST(Steps, CoverSeveralCallsWhereTheseAreShort) {
   EXPECT_GE(ends[0].every * 2.0 * microsecond, Steps::least_nanoseconds);
 }
 
+TEST(Steps, CoverOneCallAgainIfThoseOfAShortPhaseWereShort) {
+  Rank rank;
+  for (int i = 0; i < 5000; ++i) rank.call(0, microsecond);
+  for (int i = 0; i < 3000; ++i) rank.call(0, 5 * step);
+  const std::vector<StepEnds> ends = rank.end();
+  ASSERT_EQ(ends.size(), 1u);
+  EXPECT_EQ(ends[0].every, 1u);
+  EXPECT_GT(rank.steps(ends[0], 1).size(), 1000u);
+}
+
 TEST(Steps, CoverAllCallsThatComeInARow) {
   constexpr int in_a_row = 5;
   Rank rank;
