@@ -12,6 +12,7 @@
 #include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/judge/efficiency.hpp"
 #include "analyzer/judge/retransmissions.hpp"
+#include "libprofile/format/boundary.hpp"
 
 namespace halcyon {
 namespace {
@@ -117,6 +118,15 @@ std::string boundary_words(const Profile& profile) {
   }
   if (text.empty()) text = "none";
   return profile.boundary.empty() ? text : fmt::format("{} (--boundary {})", text, profile.boundary);
+}
+
+std::string unit_words(const Profile& profile) {
+  const std::vector<BoundaryCount> counts = profile.boundaries();
+  if (counts.empty()) return {};
+  if (counts.front().operation == name_of(Boundary::pcontrol))
+    return "from one MPI_Pcontrol(1) of each rank to the next";
+  if (counts.front().operation != name_of(Boundary::step)) return {};
+  return "a step of each rank, from one call that recurs to the next; ranks need not wait for each other there";
 }
 
 std::string_view origin_words(const MethodResult& result) {

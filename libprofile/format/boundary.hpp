@@ -8,7 +8,7 @@
 
 namespace halcyon {
 
-/// The operation that ends a segment.
+/// The operation that ends a segment. `step`: any call that recurs on a rank.
 enum class Boundary : std::uint8_t {
   barrier,
   allreduce,
@@ -23,18 +23,20 @@ enum class Boundary : std::uint8_t {
   scatter,
   scatterv,
   pcontrol,
+  step,
   finalize,
 };
-inline constexpr std::array<std::string_view, 14> boundary_names{"barrier",    "allreduce",      "allgather",
+inline constexpr std::array<std::string_view, 15> boundary_names{"barrier",    "allreduce",      "allgather",
                                                                  "allgatherv", "alltoall",       "alltoallv",
                                                                  "alltoallw",  "reduce_scatter", "reduce_scatter_block",
                                                                  "bcast",      "scatter",        "scatterv",
-                                                                 "pcontrol",   "finalize"};
+                                                                 "pcontrol",   "step",           "finalize"};
 static_assert(static_cast<std::size_t>(Boundary::finalize) + 1 == boundary_names.size());
 
 constexpr std::string_view name_of(Boundary operation) { return boundary_names[static_cast<std::size_t>(operation)]; }
 
-/// Which operations end segments. Each Boundary belongs to one of the last three. A profile has the name.
+/// Which operations end segments. Each Boundary belongs to one of the last three, `step` to none. A profile has the
+/// name.
 enum class BoundaryChoice { automatic, all_to_all, rooted, pcontrol };
 inline constexpr std::array<std::string_view, 4> boundary_choice_names{"auto", "all-to-all", "rooted", "pcontrol"};
 

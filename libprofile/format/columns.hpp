@@ -421,8 +421,8 @@ void for_each_table(P& profile, Visit&& visit) {
   });
   visit(Column{.name = "sites",
                .over = "site_bin",
-               .description = "call sites: boundary@module+offset or, of Python, boundary@file:line; the first rank's "
-                              "where ranks differ",
+               .description = "call sites: boundary@module+offset or, of Python, boundary@file:line; the boundary is "
+                              "`step` where calls that recur end segments; the first rank's where ranks differ",
                .needed = any},
         profile.sites);
   const auto of_modules = [&](const char* name, const char* description, bool needed, std::string Module::*what) {

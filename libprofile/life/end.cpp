@@ -22,6 +22,7 @@ bool end_last_segment(Recorder& run, ThreadState& thread) {
   if (!recording.load()) return false;
   const Ticks now = run.meters.clock.now();
   run.meters.end_computation(thread, now);
+  if (thread.steps != nullptr) run.steps.end(thread, now);
   run.close_segment(thread, Boundary::finalize, nullptr, now, {});
   // After a long run, merging may take long, and a time limit or another rank may end it. So the part is updated first.
   const Change change(run.gate, thread);

@@ -35,8 +35,15 @@ class Boundaries {
   /// All ranks have synchronised, or posted a synchronisation. Called in the same order on all ranks.
   void note_synchronization() { synchronizations_.fetch_add(1, std::memory_order_relaxed); }
 
-  /// A boundary of this kind has ended a segment.
-  void note(Boundary kind) { hash_of_kinds_ = fnv1a_step(hash_of_kinds_, static_cast<unsigned char>(kind)); }
+  /// A boundary of this kind has ended a segment. Called within a Change.
+  void note(Boundary kind) {
+    hash_of_kinds_ = fnv1a_step(hash_of_kinds_, static_cast<unsigned char>(kind));
+    ended_.store(ended_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// Whether steps without a boundary are worth looking for, so far: a run can be judged by enough boundaries.
+  bool leaves_room_for_steps() const {
+    return choice_ == BoundaryChoice::automatic && ended_.load(std::memory_order_relaxed) < fewest_judged_segments;
+  }
   /// A hash of the kinds of all boundaries, in order.
   std::uint64_t hash_of_kinds() const { return hash_of_kinds_; }
 
@@ -45,6 +52,7 @@ class Boundaries {
   int ranks_ = 0;
   std::atomic<unsigned> synchronizations_{0};
   std::atomic<unsigned> marks_{0};
+  std::atomic<unsigned> ended_{0};  // segments
   std::uint64_t hash_of_kinds_ = 0;
 };
 

@@ -65,6 +65,7 @@ void Recorder::begin() {
   surroundings.begin();
   open_.open_first(thread, meters);
   busy_.begin(threads.mpi_threads(), meters.cpu_clock_use, open_.start());
+  if (boundaries.leaves_room_for_steps()) steps.begin(thread, meters.cpu_clock_use.ticks_per_nanosecond, open_.start());
   gate.open();
 }
 
@@ -152,6 +153,23 @@ void Recorder::measure_others(const ThreadState& thread, SegmentRow& row) {
   if (meters.counter.kind() == Counter::Kind::cpu) work = of_all;
   double& wait = row[Measure::cpu_wait];
   wait = std::clamp(busy_.take_wait(), wait, std::max(wait, row[Measure::duration]));
+}
+
+void Recorder::look_for_step(ThreadState& thread, const void* site, Ticks entry, Ticks exit) noexcept {
+  if (!boundaries.leaves_room_for_steps()) {
+    thread.steps = nullptr;
+    return steps.forget();
+  }
+  const OwnFloatingPoint floating_point;
+  if (!steps.look(site, entry, exit)) return;
+  const int saved_errno = errno;
+  settle_region();
+  steps.add_row(thread, exit, [this](const void* of_call) { return python.place_of(of_call); });
+  const Ticks now = meters.clock.now();
+  steps.note_cost(now - exit);
+  thread.cpu.skip(now - thread.last_exit);  // recording time is not computation
+  thread.last_exit = now;
+  errno = saved_errno;
 }
 
 void Recorder::publish(const SegmentRow& row, Ticks end) {

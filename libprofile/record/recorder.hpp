@@ -18,6 +18,7 @@
 #include "libprofile/record/records.hpp"
 #include "libprofile/record/requests.hpp"
 #include "libprofile/record/spin_lock.hpp"
+#include "libprofile/record/steps.hpp"
 #include "libprofile/record/surroundings.hpp"
 #include "libprofile/record/this_run.hpp"
 #include "libprofile/record/threads.hpp"
@@ -42,6 +43,7 @@ class Recorder {
   Threads threads;
   ThisRun run;
   Boundaries boundaries;
+  Steps steps;
   CallsInFlight calls;
   Python python;
   Surroundings surroundings;
@@ -57,6 +59,10 @@ class Recorder {
   /// Ends the open segment at `end`; `wait` is the time of the boundary operation on this rank. Does nothing if another
   /// thread has ended recording meanwhile. Throws nothing, but a cancelled thread may be unwound while it spills.
   void close_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
+
+  /// A call of the thread whose steps are looked for is one of those that may end a step. It took from `entry` to
+  /// `exit`.
+  [[gnu::noinline]] void look_for_step(ThreadState& thread, const void* site, Ticks entry, Ticks exit) noexcept;
 
   /// A regulator wants the program to stop here, after a boundary. The time until it continues is not part of any
   /// segment. Called without locks, and not within a Change: signals are answered at once.

@@ -147,7 +147,20 @@ Region* region_begins(const void* frame) noexcept {
   return region;
 }
 
-void region_ends(Region& region) noexcept {
+namespace {
+
+// A program of one rank, or whose ranks seldom need each other, may have regions in each of its steps, and no calls.
+void note_recurring(ThreadState& thread, const Region& region, const void* site) {
+  const bool is_looked_for = thread.steps != nullptr && &thread == this_thread && site != nullptr;
+  if (!is_looked_for || !thread.steps->met(site)) return;
+  const Meters& meters = recorder->meters;
+  if (region.is_blind()) meters.end_computation(thread, meters.clock.now());
+  recorder->look_for_step(thread, site, region.began(), thread.last_exit);
+}
+
+}  // namespace
+
+void region_ends(Region& region, const void* site) noexcept {
   if (!is_recorded()) return;
   ThreadState& thread = *region.thread();
   recorder->meters.wait_ends(thread, region.is_blind());
@@ -159,6 +172,7 @@ void region_ends(Region& region) noexcept {
     const std::uint64_t lasted = (thread.last_exit - region.began()).count;
     thread.teams += {.own = lasted, .of_threads = threads * lasted};
   }
+  note_recurring(thread, region, site);
 }
 
 void settle_region() noexcept {

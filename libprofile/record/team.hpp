@@ -84,8 +84,8 @@ class Region {
 Region* region_begins(const void* frame) noexcept;
 /// The threads of the region that this thread begins next take pieces as they go.
 void share_out_next_region() noexcept;
-/// All threads of the region have left it, and the one that began it goes on.
-void region_ends(Region& region) noexcept;
+/// All threads of the region have left it, and the one that began it from `site` goes on.
+void region_ends(Region& region, const void* site) noexcept;
 /// This thread begins its part, as number `thread` of the team.
 void part_begins(Region& region, std::size_t thread) noexcept;
 /// This thread has nothing more to do in the region, and waits for the others.

@@ -70,6 +70,7 @@ ThreadState& Threads::enter(Ticks now) {
   claimed->outermost.end();
   claimed->fortran_site = nullptr;
   claimed->gathering.forget();
+  claimed->steps = nullptr;
   claimed->polling = {};
   claimed->events = {};
   claimed->is_application = std::find(mpi_threads_.begin(), mpi_threads_.end(), id) == mpi_threads_.end();

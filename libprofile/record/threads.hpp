@@ -24,6 +24,8 @@
 
 namespace halcyon {
 
+class Steps;
+
 /// Of the measured regions of OpenMP that a thread has begun: sums in ticks.
 struct TeamTimes {
   std::uint64_t own = 0;           // their durations
@@ -48,6 +50,7 @@ struct alignas(64) ThreadState {
   std::array<Ticks, time_kind_count> times{};
   UsualTimes* usual_times = nullptr;   // only in a thread that ends segments, or did so; kept for the next one
   Ticks beyond_usual;                  // sum over all its calls
+  Steps* steps = nullptr;              // only in the thread whose steps are looked for
   std::uint64_t given_to_devices = 0;  // work items and bytes, not yet waited for
 
   // The compute feature: ticks on the CPU, or events, outside MPI and file I/O.

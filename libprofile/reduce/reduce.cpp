@@ -3,9 +3,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,7 @@
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/run_names.hpp"
+#include "libprofile/reduce/agreed_steps.hpp"
 #include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/reduce/writer_process.hpp"
 #include "libprofile/shared/setting_values.hpp"
@@ -41,7 +44,8 @@ std::uint64_t settled_segments(Recorder& run) try {
 
 // Asked of the kernel before the ranks begin to merge: if the memory of one ran out then, the others would wait for it.
 bool has_room_to_merge(Recorder& run) {
-  const std::size_t bytes = memory_to_merge(run.records.segments().size(), run.run.ranks);
+  const std::size_t segments = std::max(run.records.segments().size(), run.steps.rows() + 1);
+  const std::size_t bytes = memory_to_merge(segments, run.run.ranks);
   void* const room = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return room != MAP_FAILED && munmap(room, bytes) == 0;
 }
@@ -61,7 +65,20 @@ std::string missing_calls(const Recorder& run) {
   return missing;
 }
 
-RankRecording recording_of(Recorder& run) {
+// Steps take the place of too few segments.
+RankRecording recording_of(Recorder& run, const AgreedSteps* steps) {
+  if (steps != nullptr) {
+    RankFigures figures = run.figures();
+    figures.boundary_cost = run.meters.seconds_of(static_cast<double>(run.steps.cost().count));
+    return {.store = steps->segments.get(),
+            .segments = steps->segments->size(),
+            .sites = steps->sites.texts(),
+            .modules = steps->sites.modules(),
+            .boundary_kinds = 0,  // as many steps on each rank, and nothing else
+            .facts = run.run.facts(run.meters.counter),
+            .figures = figures,
+            .incomplete = missing_calls(run)};
+  }
   const std::uint64_t segments = settled_segments(run);
   return {.store = &run.records.segments(),
           .segments = segments,
@@ -201,7 +218,7 @@ void reduce_and_write(Recorder& run, bool has_records) {
   if (!has_room) keep_part(run);  // first of all, since MPI may need memory, too, and end the program for want of it
   const bool can_merge = may_still_read_memory(run, exchange);
   const std::vector<std::uint64_t> least =
-      exchange.least({has_records ? 1u : 0u, has_room ? 1u : 0u, can_merge ? 1u : 0u});
+      exchange.least({has_records ? 1u : 0u, has_room ? 1u : 0u, can_merge ? 1u : 0u, has_steps(run) ? 1u : 0u});
   if (least[0] == 0) {
     return keep_parts(run, exchange, "no profile is written: a rank was about to end before it called MPI_Finalize");
   }
@@ -214,7 +231,8 @@ void reduce_and_write(Recorder& run, bool has_records) {
   }
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
   Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile
-  const MergedRun merged = merge_run(exchange, recording_of(run), progress_on_standard_error());
+  const std::unique_ptr<AgreedSteps> steps = least[3] == 1 ? agree_on_steps(exchange, run) : nullptr;
+  const MergedRun merged = merge_run(exchange, recording_of(run, steps.get()), progress_on_standard_error());
 
   const Outcome<Written> first = write_and_save(writer, exchange, merged, run);
   Outcome<Written> written = first;

@@ -81,8 +81,9 @@ auto run_region(bool is_shared_out, const void* site, const void* frame, Functio
   Work work{region, nullptr, body, data, thread_number.of(site)};
   struct End {
     Region& region;
-    ~End() { region_ends(region); }
-  } const end{*region};
+    const void* site;
+    ~End() { region_ends(region, site); }
+  } const end{*region, site};
   return next(&Work::run, &work, rest...);
 }
 

@@ -58,8 +58,8 @@ void at_parallel_begin(Data*, const void*, Data* region, unsigned, int, const vo
   region->value |= is_within;
   team_wait_begins();
 }
-void at_parallel_end(Data* region, Data*, int, const void*) {
-  if (Region* const begun = region_of(*region); begun != nullptr) region_ends(*begun);
+void at_parallel_end(Data* region, Data*, int, const void* site) {
+  if (Region* const begun = region_of(*region); begun != nullptr) region_ends(*begun, site);
 }
 void at_implicit_task(int endpoint, Data* region, Data* task, unsigned, unsigned number, int flags) {
   if ((flags & flag_initial_task) != 0) return;

@@ -66,6 +66,7 @@ class RecordedCall {
   [[gnu::always_inline]] ~RecordedCall() {
     if (thread_ == nullptr) return;
     compare_with_usual();
+    note_recurring();
     thread_->outermost.end();
   }
   RecordedCall(const RecordedCall&) = delete;
@@ -274,8 +275,13 @@ class RecordedCall {
     counted = counted - wait;
     if (thread_->fortran_site != nullptr) site = thread_->fortran_site;
     recorder->close_segment(*thread_, operation, site, exit_, wait);
-    if (recorder->live.is_asked_to_stop()) recorder->stand_still(*thread_);
+    const bool stops = recorder->live.is_asked_to_stop();
+    if (stops) recorder->stand_still(*thread_);
     const Ticks now = recorder->meters.clock.now();
+    if (thread_->steps != nullptr) {
+      thread_->steps->waited(wait);
+      if (stops) thread_->steps->leave_out(now - exit_);
+    }
     thread_->cpu.skip(now - thread_->last_exit);  // recording time is not computation
     thread_->last_exit = now;
     entry_ = exit_;  // a second boundary of the same call has no wait
@@ -368,6 +374,15 @@ class RecordedCall {
     if (thread_->usual_times == nullptr) return;
     thread_->beyond_usual +=
         thread_->usual_times->beyond(site_, moved_, exit_ - entry_, recorder->meters.noticeable_delay);
+  }
+  /// The call may end a step, where no boundaries end segments. Polls do not: their number depends on noise.
+  [[gnu::always_inline]] void note_recurring() {
+    if (class_ == CallClass::local || class_ == CallClass::poll || class_ == CallClass::posixio ||
+        class_ == CallClass::device || thread_->steps == nullptr) {
+      return;
+    }
+    const void* const site = thread_->fortran_site != nullptr ? thread_->fortran_site : site_;
+    if (thread_->steps->met(site)) recorder->look_for_step(*thread_, site, entry_, exit_);
   }
   void remember(MPI_Request request, const PendingRequest& pending) {
     const SharedStateLock lock;

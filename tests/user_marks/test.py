@@ -52,7 +52,8 @@ class UserMarks(halcyon_test.Behaviour):
         self.assertEqual((finished.status, finished.output, finished.errors), (0, "1 step 3 2.5\n0\n", ""), finished)
 
     def test_a_program_without_boundaries_is_told_to_mark_its_steps(self):
-        self.record(2, [PROGRAM, "none"])
+        # Where messages are delayed, even so short a program would have steps.
+        self.record(2, [PROGRAM, "none"], HALCYON_BOUNDARY="all-to-all")
         report = self.halcyon("report", "run.h5")
         self.assertIn("the program has no boundaries", " ".join(report.output.split()))
         code = re.search(r"\[(no-boundaries|little-repeats)\]", report.output)[1]  # by whether it was disturbed for sure
