@@ -103,6 +103,7 @@ std::string facts_section(const RunOnPage& run) {
   facts += fact("coverage", fmt::format("{:.1f} % of the run time in {}", analysis.coverage_percent,
                                         plural(analysis.judged.size(), "judged group")));
   facts += fact("segments", fmt::format("{}, {:.0f} a second", analysis.segments, analysis.segment_rate_hz));
+  if (const std::string unit = unit_words(profile, analysis); !unit.empty()) facts += fact("unit", unit, "wide");
   facts += fact("boundaries", svg::escaped(run.boundaries));
   if (const std::string efficiency = efficiency_words(profile); !efficiency.empty()) {
     facts += fact("parallel efficiency", efficiency, "wide");

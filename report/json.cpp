@@ -180,6 +180,10 @@ ordered_json methods_json(const Analysis& analysis) {
   return json;
 }
 
+ordered_json unit_json(const std::optional<UnitOfWork>& unit) {
+  return unit ? ordered_json{{"segments", unit->segments}, {"times", unit->times}} : ordered_json();
+}
+
 ordered_json boundaries_json(const Profile& profile) {
   ordered_json json = ordered_json::array();
   for (const BoundaryCount& count : profile.boundaries()) {
@@ -226,6 +230,8 @@ const std::vector<RunField>& run_fields() {
       {"boundary", "", "requested kind of boundary", [](Run run) { return ordered_json(boundary_of(run.profile)); }},
       {"boundaries", "", "operations that ended segments, and how many segments each ended",
        [](Run run) { return boundaries_json(run.profile); }, Shape::nested},
+      {"unit", "", "the sequence of segments that recurs: how many they are, and how often it comes",
+       [](Run run) { return unit_json(run.analysis.unit); }, Shape::nested},
       {"clusters", "clusters", "clusters of segments alike in work",
        [](Run run) { return ordered_json(run.analysis.clusters); }},
       {"groups", "groups", "groups of segments alike in work, communication and I/O",

@@ -143,7 +143,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   text += wrapped("ranks", fmt::format("{} on {}, {}", profile.ranks, where, profile.mpi));
   text += wrapped("started", profile.start_time);
   if (profile.suspension) text += wrapped("suspended", suspension_words(profile));
-  if (const std::string unit = unit_words(profile); !unit.empty()) text += wrapped("unit", unit);
+  if (const std::string unit = unit_words(profile, analysis); !unit.empty()) text += wrapped("unit", unit);
   text += fmt::format("  {:<{}}{} ({:.0f} a second) in {} of {}\n", "segments", label_width, analysis.segments,
                       analysis.segment_rate_hz, plural(analysis.groups, "group"), plural(analysis.clusters, "cluster"));
   text +=

@@ -120,13 +120,18 @@ std::string boundary_words(const Profile& profile) {
   return profile.boundary.empty() ? text : fmt::format("{} (--boundary {})", text, profile.boundary);
 }
 
-std::string unit_words(const Profile& profile) {
+std::string unit_words(const Profile& profile, const Analysis& analysis) {
   const std::vector<BoundaryCount> counts = profile.boundaries();
-  if (counts.empty()) return {};
-  if (counts.front().operation == name_of(Boundary::pcontrol))
+  if (!counts.empty() && counts.front().operation == name_of(Boundary::pcontrol)) {
     return "from one MPI_Pcontrol(1) of each rank to the next";
-  if (counts.front().operation != name_of(Boundary::step)) return {};
-  return "a step of each rank, from one call that recurs to the next; ranks need not wait for each other there";
+  }
+  if (!counts.empty() && counts.front().operation == name_of(Boundary::step)) {
+    return "a step of each rank, from one call that recurs to the next; ranks need not wait for each other there";
+  }
+  if (!analysis.unit) return {};
+  if (analysis.unit->segments == 1) return fmt::format("one segment, {} times", analysis.unit->times);
+  return fmt::format("{}, {} times: the places that end them recur in this order",
+                     plural(analysis.unit->segments, "segment"), analysis.unit->times);
 }
 
 std::string_view origin_words(const MethodResult& result) {

@@ -31,8 +31,8 @@ std::string counter_words(const std::string& counter);
 
 /// The operations that ended segments, and how many each.
 std::string boundary_words(const Profile& profile);
-/// What a segment is where it does not end at a global synchronisation; else empty.
-std::string unit_words(const Profile& profile);
+/// What recurs in a run; empty if nothing does.
+std::string unit_words(const Profile& profile, const Analysis& analysis);
 
 /// "came from outside", as far as that is known.
 std::string_view origin_words(const MethodResult& result);

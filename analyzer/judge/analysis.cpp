@@ -239,6 +239,7 @@ Analysis counted(const Profile& profile, const Grouping& grouping) {
   if (profile.run_time_seconds > 0.0) {
     analysis.segment_rate_hz = static_cast<double>(profile.segments) / profile.run_time_seconds;
   }
+  analysis.unit = unit_of_work(profile);
   analysis.known_runs = profile.known_runs;
   analysis.probes = probe_displacement(profile);
   analysis.peers = compare_with_peers(profile);
@@ -251,7 +252,7 @@ Analysis counted(const Profile& profile, const Grouping& grouping) {
 }
 
 // How much of the run is known, and how. What the kernel counted is the default method's.
-void cover(Analysis& analysis, const Judged& judged, std::string_view method) {
+void cover(Analysis& analysis, Judged& judged, std::string_view method) {
   const JudgedDurations& durations = judged.durations(method);
   analysis.judged_segments = durations.durations.size();
   const bool is_by_default = is_default(method);
@@ -259,7 +260,8 @@ void cover(Analysis& analysis, const Judged& judged, std::string_view method) {
   const double explained = is_by_default ? judged.account().explained_seconds() : 0.0;
   analysis.accounted_percent = percent_of_run(explained, analysis.run_time_seconds);
   analysis.coverage_percent = percent_of_run(repeats + explained, analysis.run_time_seconds);
-  if (is_by_default) analysis.excess = judged.of_rest.lost;
+  analysis.excess = std::move(judged.of_rest.lost);
+  if (!is_by_default) std::ranges::fill(analysis.excess, 0.0F);
 }
 
 }  // namespace
@@ -297,8 +299,7 @@ std::optional<Phases> phases_of(const Profile& profile, const Grouping& grouping
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates) {
   Analysis analysis = counted(profile, grouping);
-  analysis.excess.resize(profile.segments);  // of a run that took no time, nothing is known
-  const Judged judged = judged_of(profile, grouping, analysis.peers);
+  Judged judged = judged_of(profile, grouping, analysis.peers);
   cover(analysis, judged, method);
   analysis.no_verdict = no_verdict(profile, analysis, is_default(method));
 

@@ -17,6 +17,7 @@
 #include "analyzer/judge/warnings.hpp"
 #include "analyzer/machine/probes.hpp"
 #include "analyzer/phases/phases.hpp"
+#include "analyzer/phases/unit_of_work.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
@@ -68,6 +69,7 @@ struct Analysis {
   std::optional<NoVerdict> no_verdict;  // and why
   std::optional<Cause> cause;           // of a yellow or red verdict
   std::vector<JudgedGroup> judged;      // ascending
+  std::optional<UnitOfWork> unit;       // none if nothing recurs
   std::optional<Phases> phases;         // none without a repeated part
   std::optional<double> injected_percent;
   std::optional<KnownRuns> known_runs;  // their rise is in the excess of the default method

@@ -1,0 +1,35 @@
+#include "analyzer/phases/unit_of_work.hpp"
+
+#include <algorithm>
+
+#include "analyzer/groups/grouping.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr double least_share = 0.9;  // of the segments, that the same place follows
+constexpr std::size_t fewest_times = 4;
+constexpr std::size_t longest = 4096;  // segments
+constexpr std::size_t sample = 4096;   // segments that are looked at, for each length
+
+}  // namespace
+
+std::optional<UnitOfWork> unit_of_work(const Profile& profile) {
+  const std::size_t all = profile.duration.size();
+  const std::size_t from = all / 10;
+  const std::size_t size = all - from;
+  for (std::size_t length = 1; length <= longest && fewest_times * length <= size; ++length) {
+    const std::size_t followed = size - length;
+    const std::size_t looked_at = std::min(sample, followed);
+    std::size_t alike = 0;
+    for (std::size_t i = 0; i < looked_at; ++i) {
+      const std::size_t segment = from + i * followed / looked_at;
+      alike += site_of(profile, segment) == site_of(profile, segment + length) ? 1 : 0;
+    }
+    if (static_cast<double>(alike) < least_share * static_cast<double>(looked_at)) continue;
+    return UnitOfWork{.segments = length, .times = all / length};
+  }
+  return std::nullopt;
+}
+
+}  // namespace halcyon
