@@ -61,6 +61,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "segments",
                                                      "boundary",
                                                      "boundaries",
+                                                     "unit",
                                                      "clusters",
                                                      "groups",
                                                      "run_time_seconds",
