@@ -81,10 +81,13 @@ void leave_what_was_needed(RunEstimate& estimate, const JudgedDurations& judged,
   }
 }
 
-// What is known beside the durations: earlier runs of the same work, probes of the machine, waits for a CPU, and who
-// else was there.
+// What may have been lost, beyond what is surely lost, where only the kernel's account is known.
+Addend open_in(const Account& account) { return {{0.0, account.perhaps_lost_seconds() - account.lost_seconds}}; }
+
+// What is known beside the durations: earlier runs of the same work, probes of the machine, waits for a CPU, who else
+// was there, and what the kernel counted in the other segments.
 void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, const JudgedDurations& judged,
-                               const ProbeDisplacements& probes) {
+                               const Account& of_rest, const ProbeDisplacements& probes) {
   const double judged_seconds = seconds_of(judged);
   Interval& interval = estimate.excess_seconds;
   if (const std::optional<KnownRuns>& known = profile.known_runs) {
@@ -110,7 +113,7 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   if (!profile.known_runs) leave_what_was_needed(estimate, judged, needed, most);
 
   // What changes slowly is the program's or the machine's.
-  std::vector<Addend> addends{{{-hidden, hidden}}, {{0.0, estimate.slow_seconds}, true}};
+  std::vector<Addend> addends{{{-hidden, hidden}}, {{0.0, estimate.slow_seconds}, true}, open_in(of_rest)};
   if (!profile.known_runs) {
     // Probes may have seen a slow machine. Nothing else tells what that cost this program.
     addends.push_back({{0.0, perhaps_lost_share(probes) * std::max(0.0, judged_seconds - interval.high)}});
@@ -118,17 +121,16 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   }
   const double room = profile.known_runs ? judged_seconds : most + perhaps_slower * all_needed;
   interval = interval_of_draws(excess_of(estimate), interval, {0.0, room}, addends);
-  interval.low = std::max(0.0, interval.low);
-  interval.high = std::min(interval.high, room + estimate.slow_seconds);
+  interval.low = of_rest.lost_seconds + std::max(0.0, interval.low);
+  interval.high =
+      of_rest.lost_seconds + std::min(interval.high, room + estimate.slow_seconds + open_in(of_rest).ends.high);
 }
 
-// What the kernel counted in the other segments, or in all.
-void add_account(Interval& excess_seconds, const Judged& judged) {
-  excess_seconds.low += judged.of_rest.lost_seconds;
-  excess_seconds.high += judged.of_rest.perhaps_lost_seconds();
-  if (!judged.are_few) return;
-  excess_seconds = {std::min(excess_seconds.low, judged.of_all.lost_seconds),
-                    std::max(excess_seconds.high, judged.of_all.perhaps_lost_seconds())};
+// Of few segments, durations do not tell enough: the interval contains what the kernel counted in all.
+void add_account_of_all(Interval& excess_seconds, const Account& all) {
+  const Interval lost{all.lost_seconds, all.lost_seconds};
+  const Interval counted = interval_of_draws(all.lost_seconds, lost, lost, std::vector{open_in(all)});
+  excess_seconds = {std::min(excess_seconds.low, counted.low), std::max(excess_seconds.high, counted.high)};
 }
 
 double percent_of_run(double seconds, double run_time) {
@@ -316,8 +318,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       RunEstimate estimate = estimates[analysis.methods.size()].get();
       double accounted_seconds = 0.0;
       if (is_default(candidate.name)) {
-        weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), analysis.probes);
-        add_account(estimate.excess_seconds, judged);
+        weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), judged.of_rest, analysis.probes);
+        if (judged.are_few) add_account_of_all(estimate.excess_seconds, judged.of_all);
         accounted_seconds = judged.of_rest.lost_seconds;
       }
       result = result_of(candidate.name, estimate, accounted_seconds, run_time);

@@ -24,7 +24,9 @@ double fraction(double value) { return value - std::floor(value); }
 }  // namespace
 
 Interval interval_of_draws(double estimate, const Interval& likely, const Interval& possible,
-                           std::span<const Addend> addends) {
+                           std::span<const Addend> all_addends) {
+  std::vector<Addend> addends(all_addends.begin(), all_addends.end());
+  std::erase_if(addends, [](const Addend& one) { return one.ends.low == 0.0 && one.ends.high == 0.0; });
   const double step = 1.0 / generalized_golden_ratio(addends.size() + 1);
   const double deviations = normal_quantile_of_interval();
   std::vector<double> values(draws);
