@@ -92,7 +92,7 @@ def disjoint_pairs(programs):
             for other_low, other_high in intervals[:i]:
                 pairs += 1
                 disjoint += low > other_high or other_low > high
-    return f"{100 * disjoint / pairs:.0f} of {pairs}" if pairs else "–"
+    return f"{100 * disjoint / pairs:.0f} ({pairs})" if pairs else "–"
 
 
 def accuracy(run):
@@ -106,7 +106,7 @@ def row(name, programs):
     runs = [run for program in programs for run in program]
     judged = [run for run in runs if run.is_judged]
     always = sum(all(run.is_judged for run in program) for program in programs)
-    cells = [name, f"{always} of {len(programs)}", f"{100 * len(judged) / len(runs):.0f} of {len(runs)}"]
+    cells = [name, f"{always} of {len(programs)}", f"{100 * len(judged) / len(runs):.0f} ({len(runs)})"]
     if judged:
         cells += [f"{100 * statistics.mean(run.holds(level) for run in judged):.0f}" for level in LEVELS]
         widths = [run.interval(90)[1] - run.interval(90)[0] for run in judged]
@@ -137,8 +137,8 @@ def main():
     for (kind, _), of_program in sorted(by_program.items()):
         add_truth(of_program)
         by_kind[kind].append(of_program)
-    print("| programs | always judged | runs judged, % | 50 % intervals hold, % | 80 % | 90 % | width of 90 %, points, median "
-          "| confident errors | quiet runs red | accuracy: median, least | pairs with disjoint undisturbed times, % |")
+    print("| programs | always judged | runs judged, % (of) | 50 % intervals hold, % | 80 % | 90 % | width of 90 %, points, median "
+          "| confident errors | quiet runs red | accuracy: median, least | pairs with disjoint undisturbed times, % (of) |")
     print("|" + 11 * "---|")
     if list(by_kind) != [""]:
         for kind, programs in by_kind.items():

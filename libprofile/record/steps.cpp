@@ -205,9 +205,7 @@ Steps::Row Steps::row_until(ThreadState& thread, Ticks now) {
   const auto set = [&row](Measure measure, std::uint64_t value) {
     row.measured[index_of(measure)] = static_cast<float>(value);
   };
-  const Ticks gap = std::exchange(left_out_, {});
-  set(Measure::duration, (now - from.time - gap).count);
-  set(Measure::gap, gap.count);
+  set(Measure::duration, (now - from.time).count);
   set(Measure::off_cpu, (to.off_cpu - from.off_cpu).count);
   const Ticks waited_for_cpu = cpu_wait_.take(cpu_wait_of_thread_, thread.cpu.off());
   set(Measure::cpu_wait, std::min((to.off_cpu - from.off_cpu).count, waited_for_cpu.count));

@@ -72,8 +72,6 @@ class Steps {
 
   /// The thread has waited in a boundary. This time is in none of its other kinds.
   void waited(Ticks time) { waited_ += time; }
-  /// This time is in no row.
-  void leave_out(Ticks time) { left_out_ += time; }
 
   /// The program ends: the last row does.
   void end(ThreadState& thread, Ticks now);
@@ -158,7 +156,6 @@ class Steps {
   Sums last_;
   Ticks began_;
   Ticks waited_;
-  Ticks left_out_;
   Ticks least_;
   Ticks cost_;
   CpuWait cpu_wait_;

@@ -244,9 +244,10 @@ std::unique_ptr<AgreedSteps> steps_of(const Recorder& run, const StepEnds& ends,
 
 }  // namespace
 
+// Rows do not know when the run was suspended: any thread's boundary may have been where it stood still.
 bool has_steps(const Recorder& run) {
-  return run.boundaries.leaves_room_for_steps() && this_thread != nullptr && this_thread->steps != nullptr &&
-         run.steps.rows() >= fewest_judged_segments;
+  return run.figures().suspensions == 0 && run.boundaries.leaves_room_for_steps() && this_thread != nullptr &&
+         this_thread->steps != nullptr && run.steps.rows() >= fewest_judged_segments;
 }
 
 std::unique_ptr<AgreedSteps> agree_on_steps(const Exchange& exchange, Recorder& run) {

@@ -275,13 +275,9 @@ class RecordedCall {
     counted = counted - wait;
     if (thread_->fortran_site != nullptr) site = thread_->fortran_site;
     recorder->close_segment(*thread_, operation, site, exit_, wait);
-    const bool stops = recorder->live.is_asked_to_stop();
-    if (stops) recorder->stand_still(*thread_);
+    if (recorder->live.is_asked_to_stop()) recorder->stand_still(*thread_);
     const Ticks now = recorder->meters.clock.now();
-    if (thread_->steps != nullptr) {
-      thread_->steps->waited(wait);
-      if (stops) thread_->steps->leave_out(now - exit_);
-    }
+    if (thread_->steps != nullptr) thread_->steps->waited(wait);
     thread_->cpu.skip(now - thread_->last_exit);  // recording time is not computation
     thread_->last_exit = now;
     entry_ = exit_;  // a second boundary of the same call has no wait
