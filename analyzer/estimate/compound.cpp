@@ -198,9 +198,7 @@ RunEstimate estimate_compound(const JudgedDurations& judged, Detail detail, Dura
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   run.excess_seconds.low *= all_seconds / fitted.seconds;
   run.excess_seconds.high *= all_seconds / fitted.seconds;
-  double excess = 0.0;
-  for (const GroupEstimate& group : run.groups) excess += group.excess_seconds;
-  run.excess_seconds = with_discrepancy(run.excess_seconds, excess, judged.run_time);
+  run.excess_seconds = with_discrepancy(run.excess_seconds, run.excess_of_groups(), judged.run_time);
   // The speeds of the whole run are seen in its groups, too.
   run.slow_seconds = std::max(run.slow_seconds * all_seconds / fitted.seconds, judged.perhaps_slow_seconds);
   return run;

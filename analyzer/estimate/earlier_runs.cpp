@@ -69,8 +69,7 @@ void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double 
   const auto weighed = [&](double seconds) {
     return std::min(seconds, beyond_interval.high) + weight * std::max(0.0, seconds - beyond_interval.high);
   };
-  double found = 0.0;
-  for (const GroupEstimate& group : estimate.groups) found += group.excess_seconds;
+  const double found = estimate.excess_of_groups();
   const double low = std::max(is_contradicted ? 0.0 : interval.low, beyond_interval.low);
   const double likely = std::max({weighed(found), beyond, low});
   const double high = is_contradicted ? interval.high : weighed(interval.high);

@@ -28,4 +28,10 @@ void add_continuous(GroupEstimate& group, std::size_t segments, double seconds) 
   group.continuous_seconds += seconds;
 }
 
+double RunEstimate::excess_of_groups() const {
+  double seconds = 0.0;
+  for (const GroupEstimate& group : groups) seconds += group.excess_seconds;
+  return seconds;
+}
+
 }  // namespace halcyon

@@ -10,6 +10,9 @@
 
 namespace halcyon {
 
+/// s for one of what is counted as work where that is CPU time: it is in ns.
+inline constexpr double seconds_of_cpu_time = 1e-9;
+
 using Recorded = std::span<const float>;  // (segments of a group, in the order of time) s, as they are in the profile
 
 /// The judged groups of a run, one after the other.

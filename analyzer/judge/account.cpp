@@ -2,12 +2,11 @@
 
 #include <algorithm>
 
+#include "analyzer/estimate/judged_durations.hpp"
 #include "analyzer/judge/cpu_waits.hpp"
 
 namespace halcyon {
 namespace {
-
-constexpr double seconds_of_cpu_time = 1e-9;  // it is in ns
 
 // While another thread is delayed, the one that is counted may spin for it.
 bool has_busy_threads(const Profile& profile) {

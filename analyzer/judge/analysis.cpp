@@ -8,6 +8,7 @@
 
 #include "analyzer/estimate/earlier_runs.hpp"
 #include "analyzer/estimate/surely_lost.hpp"
+#include "analyzer/groups/timeline.hpp"
 #include "analyzer/judge/account.hpp"
 #include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/judge/draws.hpp"
@@ -46,10 +47,6 @@ Judged judged_of(const Profile& profile, const Grouping& grouping, const PeerCom
   return judged;
 }
 
-double seconds_of(const JudgedDurations& durations) {
-  return std::accumulate(durations.durations.begin(), durations.durations.end(), 0.0);
-}
-
 // All methods at once, each on a thread of its own. They share only what they read.
 std::vector<std::future<RunEstimate>> start_estimates(const Judged& judged, std::string_view method,
                                                       std::span<const Method> candidates) {
@@ -61,14 +58,6 @@ std::vector<std::future<RunEstimate>> start_estimates(const Judged& judged, std:
   return estimates;
 }
 
-double sum_of(const std::vector<float>& seconds) { return std::accumulate(seconds.begin(), seconds.end(), 0.0); }
-
-double excess_of(const RunEstimate& estimate) {
-  double seconds = 0.0;
-  for (const GroupEstimate& group : estimate.groups) seconds += group.excess_seconds;
-  return seconds;
-}
-
 // No group has lost what was needed, and the interval knows it. `most`: what was not, in s. Durations that say more is
 // lost do not quite follow any law that is known. By as much as they say too much, less may be lost than there is room
 // for, down to what others took.
@@ -77,7 +66,7 @@ void leave_what_was_needed(RunEstimate& estimate, const JudgedDurations& judged,
   leave_what_is_needed(estimate, judged, needed);
   double& low = estimate.excess_seconds.low;
   if (const double too_much = low - most; too_much > 0.0) {
-    low = std::min(most, std::max(sum_of(judged.surely_lost), most - too_much));
+    low = std::min(most, std::max(length_of(judged.surely_lost), most - too_much));
   }
 }
 
@@ -88,7 +77,7 @@ Addend open_in(const Account& account) { return {{0.0, account.perhaps_lost_seco
 // was there, and what the kernel counted in the other segments.
 void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, const JudgedDurations& judged,
                                const Account& of_rest, const ProbeDisplacements& probes) {
-  const double judged_seconds = seconds_of(judged);
+  const double judged_seconds = length_of(judged.durations);
   Interval& interval = estimate.excess_seconds;
   if (const std::optional<KnownRuns>& known = profile.known_runs) {
     if (const auto& parts = known->of_parts) {
@@ -120,7 +109,7 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
     addends.push_back({{0.0, perhaps_slower * share_on_busy_hosts(profile) * all_needed}});
   }
   const double room = profile.known_runs ? judged_seconds : most + perhaps_slower * all_needed;
-  interval = interval_of_draws(excess_of(estimate), interval, {0.0, room}, addends);
+  interval = interval_of_draws(estimate.excess_of_groups(), interval, {0.0, room}, addends);
   interval.low = of_rest.lost_seconds + std::max(0.0, interval.low);
   interval.high =
       of_rest.lost_seconds + std::min(interval.high, room + estimate.slow_seconds + open_in(of_rest).ends.high);
@@ -258,7 +247,7 @@ void cover(Analysis& analysis, Judged& judged, std::string_view method) {
   const JudgedDurations& durations = judged.durations(method);
   analysis.judged_segments = durations.durations.size();
   const bool is_by_default = is_default(method);
-  const double repeats = is_by_default && judged.are_few ? 0.0 : seconds_of(durations);
+  const double repeats = is_by_default && judged.are_few ? 0.0 : length_of(durations.durations);
   const double explained = is_by_default ? judged.account().explained_seconds() : 0.0;
   analysis.accounted_percent = percent_of_run(explained, analysis.run_time_seconds);
   analysis.coverage_percent = percent_of_run(repeats + explained, analysis.run_time_seconds);
