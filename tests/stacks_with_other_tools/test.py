@@ -3,7 +3,7 @@ import halcyon_test
 from halcyon_test import EXAMPLES, INJECTOR, LIBRARY, PROGRAMS, Profile
 
 TOOL = PROGRAMS / "libtool.so"
-PROGRAM = [EXAMPLES / "halo_c", "20"]
+PROGRAM = [EXAMPLES / "halo_c", "40"]  # enough boundaries: of fewer, steps may end segments, if they take long
 # controls.c
 ALLREDUCES, WHILE_HALTED = 30, 10
 
