@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/estimate/estimators.hpp"
-#include "analyzer/phases/phases.hpp"
 #include "cli/commands.hpp"
 #include "cli/console/progress.hpp"
 #include "libprofile/format/profile_reader.hpp"
@@ -23,7 +22,6 @@ struct ReportOptions {
   std::string csv;
   std::string html;
   std::string method{methods.front().name};
-  std::string changes{change_method_names.front()};
   std::string fail_on;
   bool no_baseline = false;
 };
@@ -39,11 +37,6 @@ int status_for(Verdict verdict, const std::string& fail_on) {
 void forget_earlier_runs(Profile& profile) {
   profile.known_runs.reset();
   for (ProbeColumns& probe : profile.probes) probe.known.clear();
-}
-
-ChangeMethod change_method(const std::string& name) {
-  const auto found = std::find(change_method_names.begin(), change_method_names.end(), name);
-  return static_cast<ChangeMethod>(found - change_method_names.begin());
 }
 
 int report(const ReportOptions& options) {
@@ -70,9 +63,6 @@ int report(const ReportOptions& options) {
     find_source_places(*profile);
     const Grouping grouping = group_segments(*profile);
     Analysis analysis = analyze(*profile, grouping, options.method);
-    if (const ChangeMethod changes = change_method(options.changes); changes != ChangeMethod::ranks) {
-      analysis.phases = phases_of(*profile, grouping, analysis, changes);
-    }
     show_step("");
     json.push_back(report_json(file, *profile, analysis));
     csv += run_csv({file, *profile, analysis});
@@ -106,9 +96,6 @@ void add_report(const Command& program) {
   command.option("--csv", options->csv, "Write a table with one row per run to FILE, or to standard output with '-'")
       .output_file_or_stdout();
   add_method_option(command, options->method);
-  command.option("--changes", options->changes, "How changes of the run's level are found")
-      .one_of({change_method_names.begin(), change_method_names.end()})
-      .with_default();
   add_html_option(command, options->html);
   command.flag("--no-baseline", options->no_baseline,
                "Judge without the earlier runs that were known when the run was recorded");
@@ -120,9 +107,8 @@ void add_report(const Command& program) {
       "red\n"
       "above 15 %, else yellow.\n"
       "Methods: compound, the default, fits the distribution of the durations. It detects delays that hit some\n"
-      "segments, and delays that hit nearly all. paper (Shah, Mueller and Wolf, 2018) and mode detect only delays of\n"
-      "some segments: paper counts the time above median + 4 MAD of a group, mode the time above its densest quarter.\n"
-      "Changes of level: ranks, the default, tests the order of durations. edm and edm-multi are Pilot's.\n"
+      "segments, and delays that hit nearly all. paper (Shah, Mueller and Wolf, 2018) detects only delays of some\n"
+      "segments: it counts the time above median + 4 MAD of a group.\n"
       "Exit status: 0 passed, 2 bad usage or file, 3 worse than --fail-on allows, 4 unknown with --fail-on.\n"
       "Examples:\n"
       "  halcyon report run.h5 --fail-on red && publish-the-number\n"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/judge/analysis.hpp"
-#include "analyzer/judge/overview.hpp"
+#include "report/overview.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

@@ -124,11 +124,12 @@ ordered_json phases_json(const std::optional<Phases>& phases) {
                        {"to_seconds", change.to_seconds},
                        {"factor", change.factor},
                        {"added_seconds", change.added_seconds},
+                       {"may_be_work", change.may_be_work},
                        {"ranks", change.ranks},
                        {"hosts", change.hosts}});
   }
   return {
-      {"method", change_method_names[static_cast<std::size_t>(phases->method)]},
+      {"method", "levels"},  // of older versions also others
       {"dominant", phases->dominant},
       {"startup",
        {{"until_seconds", phases->stable_from_seconds}, {"seconds", phases->stable_from_seconds}, {"judged", false}}},

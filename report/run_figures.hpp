@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/judge/overview.hpp"
+#include "report/overview.hpp"
 
 namespace halcyon {
 

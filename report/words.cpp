@@ -411,9 +411,14 @@ std::vector<std::string> phases_words(const Phases& phases) {
             [](const LevelChange* a, const LevelChange* b) { return a->from_seconds < b->from_seconds; });
   for (const LevelChange* change : told) {
     const bool is_slower = change->factor > 1.0;
-    std::string words = fmt::format("between {} and {} the same work was {:.1f} times {}",
-                                    seconds(change->from_seconds), seconds(change->to_seconds),
-                                    is_slower ? change->factor : 1.0 / change->factor, is_slower ? "slower" : "faster");
+    const double factor = is_slower ? change->factor : 1.0 / change->factor;
+    std::string words =
+        fmt::format("between {} and {} the ", seconds(change->from_seconds), seconds(change->to_seconds));
+    words += change->may_be_work
+                 ? fmt::format("CPU time of segments was {:.1f} times {}: {} work, or a {} machine", factor,
+                               is_slower ? "longer" : "shorter", is_slower ? "more" : "less",
+                               is_slower ? "slower" : "faster")
+                 : fmt::format("same work was {:.1f} times {}", factor, is_slower ? "slower" : "faster");
     if (!change->ranks.empty() && change->ranks.size() <= most_ranks_named) {
       words += fmt::format(", held up by {} {}{}{}", change->ranks.size() == 1 ? "rank" : "ranks",
                            fmt::join(change->ranks, ", "), change->hosts.empty() ? "" : " on ",

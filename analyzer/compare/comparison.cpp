@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "analyzer/groups/group_description.hpp"
-#include "analyzer/groups/group_match.hpp"
+#include "analyzer/matching/group_description.hpp"
+#include "analyzer/matching/group_match.hpp"
 #include "analyzer/statistics/interval.hpp"
 
 namespace halcyon {

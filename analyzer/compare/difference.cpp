@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "analyzer/groups/clusters.hpp"
-#include "analyzer/groups/group_description.hpp"
+#include "analyzer/matching/group_description.hpp"
 #include "analyzer/groups/timeline.hpp"
 #include "libprofile/system/plural.hpp"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/groups/group_match.hpp"
+#include "analyzer/matching/group_match.hpp"
 #include "analyzer/judge/analysis.hpp"
 
 namespace halcyon {

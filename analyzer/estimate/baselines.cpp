@@ -9,9 +9,6 @@
 namespace halcyon {
 namespace {
 
-constexpr double normal_consistency = 1.4826;  // 1 / Φ⁻¹(3/4): makes a median deviation a standard deviation
-constexpr double mode_share = 0.25;            // of the group, in the interval whose centre is the mode
-
 double at(Recorded values, std::size_t index) { return static_cast<double>(values[index]); }
 
 // The median of |x - middle|, by the steps outwards from the middle.
@@ -82,14 +79,20 @@ Interval interval_by_delta_method(const std::vector<Moments>& groups, double run
   return {std::max(0.0, excess - half), std::min(run_time, excess + half)};
 }
 
-using BaselineOf = Baseline (*)(Recorded ascending);
+}  // namespace
 
-RunEstimate group_by_group(const JudgedDurations& run, Detail detail, BaselineOf baseline_of) {
+Baseline baseline_paper(Recorded ascending) {
+  const double middle = median_of_ascending(ascending);
+  const double threshold = middle + disturbed_beyond_spreads * median_distance(ascending, middle);
+  return {.baseline = middle, .threshold = threshold, .counted_from = threshold};
+}
+
+RunEstimate estimate_paper(const JudgedDurations& run, Detail detail) {
   RunEstimate estimate;
   std::vector<Moments> moments;
   if (detail == Detail::segments) estimate.excess.reserve(run.durations.size());
   for (std::size_t group = 0; group < run.groups(); ++group) {
-    const Baseline baseline = baseline_of(run.of(run.ascending, group));
+    const Baseline baseline = baseline_paper(run.of(run.ascending, group));
     moments.push_back(moments_of(run.of(run.durations, group), baseline));
     const double excess = moments.back().excess;
     estimate.groups.push_back({.baseline = baseline.baseline,
@@ -105,41 +108,6 @@ RunEstimate group_by_group(const JudgedDurations& run, Detail detail, BaselineOf
   }
   estimate.excess_seconds = interval_by_delta_method(moments, run.run_time);
   return estimate;
-}
-
-}  // namespace
-
-Baseline baseline_paper(Recorded ascending) {
-  const double middle = median_of_ascending(ascending);
-  const double threshold = middle + disturbed_beyond_spreads * median_distance(ascending, middle);
-  return {.baseline = middle, .threshold = threshold, .counted_from = threshold};
-}
-
-Baseline baseline_mode(Recorded ascending) {
-  const auto held =
-      static_cast<std::size_t>(std::max(2L, std::lround(mode_share * static_cast<double>(ascending.size()))));
-  std::size_t shortest = 0;
-  double length = at(ascending, held - 1) - at(ascending, 0);
-  for (std::size_t first = 1; first + held <= ascending.size(); ++first) {
-    const double other = at(ascending, first + held - 1) - at(ascending, first);
-    if (other >= length) continue;
-    shortest = first;
-    length = other;
-  }
-  const double baseline = 0.5 * (at(ascending, shortest) + at(ascending, shortest + held - 1));
-  const auto end = std::partition_point(ascending.begin(), ascending.end(),
-                                        [baseline](float x) { return static_cast<double>(x) < baseline; });
-  const Recorded below(ascending.begin(), end);
-  const double spread = below.empty() ? 0.0 : normal_consistency * (baseline - median_of_ascending(below));
-  return {.baseline = baseline, .threshold = baseline + disturbed_beyond_spreads * spread, .counted_from = baseline};
-}
-
-RunEstimate estimate_paper(const JudgedDurations& run, Detail detail) {
-  return group_by_group(run, detail, baseline_paper);
-}
-
-RunEstimate estimate_mode(const JudgedDurations& run, Detail detail) {
-  return group_by_group(run, detail, baseline_mode);
 }
 
 }  // namespace halcyon

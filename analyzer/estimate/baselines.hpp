@@ -1,4 +1,4 @@
-// The methods `paper` and `mode`: a baseline and a threshold for each group, and the excess above.
+// The method `paper`: a baseline and a threshold for each group, and the excess above.
 #pragma once
 
 #include "analyzer/estimate/estimate.hpp"
@@ -19,12 +19,7 @@ struct Baseline {
 /// t = m + 4 MAD is disturbed, and its excess is x - t.
 Baseline baseline_paper(Recorded ascending);
 
-/// The baseline b is the centre of the shortest interval that holds a quarter of the group; the left spread is
-/// s = 1.4826 median(b - x | x < b); a segment above b + 4 s is disturbed, and its excess is x - b.
-Baseline baseline_mode(Recorded ascending);
-
-/// The run, each group by `baseline_paper` or `baseline_mode`. The interval treats the baselines as exact.
+/// The run, each group by `baseline_paper`. The interval treats the baselines as exact.
 RunEstimate estimate_paper(const JudgedDurations& run, Detail detail);
-RunEstimate estimate_mode(const JudgedDurations& run, Detail detail);
 
 }  // namespace halcyon

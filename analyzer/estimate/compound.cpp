@@ -8,7 +8,7 @@
 #include "analyzer/estimate/added_time.hpp"
 #include "analyzer/estimate/discrepancy.hpp"
 #include "analyzer/estimate/explain.hpp"
-#include "analyzer/estimate/level.hpp"
+#include "analyzer/estimate/converted_group.hpp"
 #include "analyzer/estimate/sharing.hpp"
 #include "analyzer/statistics/in_parallel.hpp"
 #include "analyzer/statistics/median.hpp"
@@ -106,22 +106,22 @@ Interval slowed_interval(double slowed, double mean, SpeedPattern speed) {
 
 // Time added to each fitted group: to what is usual, and to what calls took beyond it. Neither is known better than the
 // distribution of single delays, which is the same for both: so the ends of their intervals add up.
-std::vector<AddedTime> added_to(const std::vector<Level>& levels, const std::vector<double>& calls,
+std::vector<AddedTime> added_to(const std::vector<ConvertedGroup>& groups, const std::vector<double>& calls,
                                 const std::vector<std::size_t>& telling, const JudgedDurations& judged,
                                 DurationLaws& laws) {
-  std::vector<std::vector<Explanation>> explanations(levels.size());
-  for_each_in_parallel(levels.size(), [&](std::size_t i) {
-    explanations[i] = explain(levels[i].cells, laws, judged.work_is_time ? wide_jitter_of_time : wide_jitter_unseen);
+  std::vector<std::vector<Explanation>> explanations(groups.size());
+  for_each_in_parallel(groups.size(), [&](std::size_t i) {
+    explanations[i] = explain(groups[i].cells, laws, judged.work_is_time ? wide_jitter_of_time : wide_jitter_unseen);
   });
   share_between_groups(explanations, calls, telling);
-  std::vector<AddedTime> added(levels.size());
-  for_each_in_parallel(levels.size(), [&](std::size_t i) {
-    added[i] = added_time(explanations[i], levels[i].usual, levels[i].far_out);
+  std::vector<AddedTime> added(groups.size());
+  for_each_in_parallel(groups.size(), [&](std::size_t i) {
+    added[i] = added_time(explanations[i], groups[i].usual, groups[i].far_out);
   });
-  for (std::size_t i = 0; i < levels.size(); ++i) {
-    const AddedTime to_calls = added_to_calls(levels[i].calls, calls[i], levels[i].at_full_speed);
-    const double slowed = levels[i].mean - levels[i].at_full_speed;
-    const Interval of_speed = slowed_interval(slowed, levels[i].mean, judged.speed_pattern);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const AddedTime to_calls = added_to_calls(groups[i].calls, calls[i], groups[i].at_full_speed);
+    const double slowed = groups[i].mean - groups[i].at_full_speed;
+    const Interval of_speed = slowed_interval(slowed, groups[i].mean, judged.speed_pattern);
     added[i].low += to_calls.low + of_speed.low;
     added[i].median += to_calls.median + slowed;
     added[i].high += to_calls.high + of_speed.high;
@@ -143,28 +143,27 @@ std::span<float> excess_of_group(RunEstimate& run, const JudgedDurations& judged
 
 FittedSeconds estimate_fitted(RunEstimate& run, const JudgedDurations& judged, const std::vector<double>& seconds,
                               const Selection& selection, DurationLaws& laws) {
-  std::vector<Level> levels;
+  std::vector<ConvertedGroup> groups;
   std::vector<double> calls;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
-    levels.push_back(level_of(judged, selection.by_time[i]));
+    groups.push_back(converted_group(judged, selection.by_time[i]));
     calls.push_back(judged.calls[selection.by_time[i]]);
   }
-  const std::vector<AddedTime> added = added_to(levels, calls, selection.telling, judged, laws);
+  const std::vector<AddedTime> added = added_to(groups, calls, selection.telling, judged, laws);
   FittedSeconds fitted;
   for (std::size_t i = 0; i < selection.fitted; ++i) {
     const std::size_t g = selection.by_time[i];
-    const double segments = seconds[g] / levels[i].mean;
-    run.groups[g] = excess_of(judged.of(judged.durations, g), levels[i].factors, seconds[g],
-                              added[i].median / levels[i].mean, added[i].jitter, excess_of_group(run, judged, g));
+    const double segments = seconds[g] / groups[i].mean;
+    run.groups[g] = excess_of(judged.of(judged.durations, g), groups[i].factors, seconds[g],
+                              added[i].median / groups[i].mean, added[i].jitter, excess_of_group(run, judged, g));
     GroupEstimate& group = run.groups[g];
     const auto size = static_cast<double>(judged.size(g));
-    group.speed_seconds = std::min(group.excess_seconds, size * group.baseline * (levels[i].slowness - 1.0));
+    group.speed_seconds = std::min(group.excess_seconds, size * group.baseline * (groups[i].slowness - 1.0));
     group.continuous_seconds =
-        continuous_of(size, levels[i].median_at_full_speed, group.baseline, group.excess_seconds - group.speed_seconds);
+        continuous_of(size, groups[i].median_at_full_speed, group.baseline, group.excess_seconds - group.speed_seconds);
     // Groups share what is unknown of them, so the ends of their intervals add up.
     run.excess_seconds.low += segments * added[i].low;
     run.excess_seconds.high += segments * added[i].high;
-    run.slow_seconds += segments * levels[i].raised;
     fitted.added_seconds += segments * added[i].median;
     fitted.seconds += seconds[g];
   }
@@ -199,8 +198,6 @@ RunEstimate estimate_compound(const JudgedDurations& judged, Detail detail, Dura
   run.excess_seconds.low *= all_seconds / fitted.seconds;
   run.excess_seconds.high *= all_seconds / fitted.seconds;
   run.excess_seconds = with_discrepancy(run.excess_seconds, run.excess_of_groups(), judged.run_time);
-  // The speeds of the whole run are seen in its groups, too.
-  run.slow_seconds = std::max(run.slow_seconds * all_seconds / fitted.seconds, judged.perhaps_slow_seconds);
   return run;
 }
 

@@ -62,7 +62,7 @@ void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double 
   constexpr double least_weight = 0.25;
   constexpr std::uint64_t fewest_that_contradict = 2;
   Interval interval = estimate.excess_seconds;
-  interval.high += estimate.slow_seconds;
+  interval.high += std::accumulate(run.perhaps_slow.begin(), run.perhaps_slow.end(), 0.0);
   const bool is_contradicted = interval.low > beyond_interval.high;
   if (is_contradicted && runs < fewest_that_contradict) return;
   const double weight = std::max(least_weight, std::pow(struck_as_well, static_cast<double>(runs)));
@@ -74,7 +74,6 @@ void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double 
   const double likely = std::max({weighed(found), beyond, low});
   const double high = is_contradicted ? interval.high : weighed(interval.high);
   estimate.excess_seconds = {low, std::max({high, beyond_interval.high, likely})};
-  estimate.slow_seconds = 0.0;  // slow changes are in what the whole run took
   if (likely >= found) {
     add_evenly(estimate, run, likely - found);
   } else {

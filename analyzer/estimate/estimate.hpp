@@ -36,7 +36,6 @@ struct RunEstimate {
   std::vector<GroupEstimate> groups;
   std::vector<float> excess;  // (segments, in the order of the judged durations) s; empty unless it was requested
   Interval excess_seconds;    // 90 %, of the sum over all groups
-  double slow_seconds = 0.0;  // further time, in slow changes of the machine or of the program; not in the interval
 
   /// s, of all groups.
   double excess_of_groups() const;

@@ -5,7 +5,6 @@
 
 namespace halcyon {
 
-const std::array<Method, 3> methods{
-    {{"compound", estimate_compound}, {"paper", estimate_paper}, {"mode", estimate_mode}}};
+const std::array<Method, 2> methods{{{"compound", estimate_compound}, {"paper", estimate_paper}}};
 
 }  // namespace halcyon

@@ -14,6 +14,6 @@ struct Method {
   RunEstimate (*estimate)(const JudgedDurations& run, Detail detail);
 };
 /// All run every time; the first is the default.
-extern const std::array<Method, 3> methods;
+extern const std::array<Method, 2> methods;
 
 }  // namespace halcyon

@@ -30,9 +30,9 @@ struct JudgedDurations {
   std::vector<bool> is_joined;        // (groups) whether it has segments that are not alike
   std::vector<double> calls;          // (groups) MPI and file operations of a segment, over all ranks; 0: not known
   std::vector<float> slowness;        // (segments) of the machine, 1 at full speed; empty if it had one speed
+  std::vector<float> perhaps_slow;    // (segments) s that a slower machine may have cost, or more work; or empty
   SpeedPattern speed_pattern = SpeedPattern::switches;
-  double perhaps_slow_seconds = 0.0;  // further time that a slower machine may have cost, or other work
-  double run_time = 0.0;              // s
+  double run_time = 0.0;  // s
   // CPU time depends on the durations themselves, a hardware counter does not.
   bool work_is_time = false;
   bool is_on_several_hosts = false;

@@ -19,8 +19,8 @@ constexpr double same_rate_in_time = 0.6;   // of the log of the delays a second
 constexpr double same_rate_in_calls = 0.6;  // of the log of the delays a call
 constexpr double same_delay = 0.4;          // of the log of the mean delay
 constexpr double other_law = 0.2;           // how much an explanation by another law of delays counts
-constexpr double least_said = 1e-4;         // probability of an explanation that is told to others
-constexpr double stranger = 0.1;            // share of groups whose disturbance is unlike that of all others
+constexpr double least_shown = 1e-4;        // probability of an explanation that is shown to others
+constexpr double unlike_others = 0.1;       // share of groups whose disturbance is unlike that of all others
 
 struct Disturbance {
   bool none;
@@ -50,8 +50,8 @@ std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explana
 
 constexpr double most_apart = 4.0;  // standard deviations: delays farther apart say nothing of each other
 
-// What a group says to others, as a column for each figure, by ascending delay. A sum over them takes few steps.
-struct Said {
+// What a group shows to others, as a column for each figure, by ascending delay. A sum over them takes few steps.
+struct Shown {
   double undisturbed = 0.0;  // probability
   std::vector<float> log_delay;
   std::vector<float> log_rate_in_time;
@@ -68,19 +68,19 @@ AlikeCell alike_cell(const Disturbance& one, double finer) {
           std::lround(finer * one.log_rate_in_time / same_rate_in_time)};
 }
 
-constexpr double said_finer = 2.0;   // cells in a standard deviation between groups
+constexpr double shown_finer = 2.0;  // cells in a standard deviation between groups
 constexpr double asked_finer = 4.0;  // here nothing is added up, but the likeness is steep
 
-Said said_by(const std::vector<Disturbance>& disturbances) {
-  Said said;
+Shown shown_by(const std::vector<Disturbance>& disturbances) {
+  Shown shown;
   std::map<AlikeCell, Disturbance> cells;
   for (const Disturbance& one : disturbances) {
-    if (one.probability < least_said) continue;
+    if (one.probability < least_shown) continue;
     if (one.none) {
-      said.undisturbed += one.probability;
+      shown.undisturbed += one.probability;
       continue;
     }
-    const auto [entry, is_new] = cells.try_emplace(alike_cell(one, said_finer), one);
+    const auto [entry, is_new] = cells.try_emplace(alike_cell(one, shown_finer), one);
     if (!is_new) entry->second.probability += one.probability;
   }
   std::vector<Disturbance> kinds;
@@ -88,47 +88,47 @@ Said said_by(const std::vector<Disturbance>& disturbances) {
   std::stable_sort(kinds.begin(), kinds.end(),
                    [](const Disturbance& a, const Disturbance& b) { return a.log_delay < b.log_delay; });
   for (const Disturbance& one : kinds) {
-    said.log_delay.push_back(static_cast<float>(one.log_delay));
-    said.log_rate_in_time.push_back(static_cast<float>(one.log_rate_in_time));
-    said.log_rate_in_calls.push_back(static_cast<float>(one.log_rate_in_calls));
+    shown.log_delay.push_back(static_cast<float>(one.log_delay));
+    shown.log_rate_in_time.push_back(static_cast<float>(one.log_rate_in_time));
+    shown.log_rate_in_calls.push_back(static_cast<float>(one.log_rate_in_calls));
     for (std::size_t law = 0; law < delay_laws.size(); ++law) {
-      said.weight[law].push_back(static_cast<float>(one.law == law ? one.probability : other_law * one.probability));
+      shown.weight[law].push_back(static_cast<float>(one.law == law ? one.probability : other_law * one.probability));
     }
   }
-  return said;
+  return shown;
 }
 
-// The share of what a group says that is like one disturbance: near 1 if all of it is.
-double support(const Said& said, const Disturbance& one) {
+// The share of what a group shows that is like one disturbance: near 1 if all of it is.
+double support(const Shown& shown, const Disturbance& one) {
   const auto farthest = static_cast<float>(most_apart * same_delay);
   const auto log_delay = static_cast<float>(one.log_delay);
-  const auto first = std::lower_bound(said.log_delay.begin(), said.log_delay.end(), log_delay - farthest);
-  const auto last = std::upper_bound(first, said.log_delay.end(), log_delay + farthest);
-  const auto column = [from = first - said.log_delay.begin(), size = last - first](const std::vector<float>& values) {
+  const auto first = std::lower_bound(shown.log_delay.begin(), shown.log_delay.end(), log_delay - farthest);
+  const auto last = std::upper_bound(first, shown.log_delay.end(), log_delay + farthest);
+  const auto column = [from = first - shown.log_delay.begin(), size = last - first](const std::vector<float>& values) {
     return Eigen::Map<const Eigen::ArrayXf>(values.data() + from, size);
   };
   const auto apart = [&](const std::vector<float>& values, double value, double deviation) {
     return ((column(values) - static_cast<float>(value)) * static_cast<float>(1.0 / deviation)).square();
   };
-  const auto delay = apart(said.log_delay, one.log_delay, same_delay);
-  const auto in_time = (-0.5F * (delay + apart(said.log_rate_in_time, one.log_rate_in_time, same_rate_in_time))).exp();
+  const auto delay = apart(shown.log_delay, one.log_delay, same_delay);
+  const auto in_time = (-0.5F * (delay + apart(shown.log_rate_in_time, one.log_rate_in_time, same_rate_in_time))).exp();
   const auto in_calls =
-      (-0.5F * (delay + apart(said.log_rate_in_calls, one.log_rate_in_calls, same_rate_in_calls))).exp();
-  return 0.5 * static_cast<double>((column(said.weight[one.law]) * (in_time + in_calls)).sum());
+      (-0.5F * (delay + apart(shown.log_rate_in_calls, one.log_rate_in_calls, same_rate_in_calls))).exp();
+  return 0.5 * static_cast<double>((column(shown.weight[one.law]) * (in_time + in_calls)).sum());
 }
 
-// Weighs the explanations of a group by what another one says to them.
-void listen(std::vector<Explanation>& explanations, const std::vector<Disturbance>& known, const Said& said) {
+// Weighs the explanations of a group by what another one shows.
+void weigh_by(std::vector<Explanation>& explanations, const std::vector<Disturbance>& known, const Shown& shown) {
   // Explanations that differ in hardly more than their jitter have the same answer.
   std::map<AlikeCell, double> answers;
   for (std::size_t i = 0; i < explanations.size(); ++i) {
     const Disturbance& one = known[i];
     if (one.none) {
-      explanations[i].evidence += std::log(stranger + said.undisturbed);
+      explanations[i].evidence += std::log(unlike_others + shown.undisturbed);
       continue;
     }
     const auto [answer, is_new] = answers.try_emplace(alike_cell(one, asked_finer));
-    if (is_new) answer->second = std::log(stranger + support(said, one));
+    if (is_new) answer->second = std::log(unlike_others + support(shown, one));
     explanations[i].evidence += answer->second;
   }
 }
@@ -139,11 +139,11 @@ void share_between_groups(std::vector<std::vector<Explanation>>& groups, const s
                           const std::vector<std::size_t>& telling) {
   std::vector<std::vector<Disturbance>> known(groups.size());
   for_each_in_parallel(groups.size(), [&](std::size_t g) { known[g] = disturbances_of(groups[g], calls[g]); });
-  std::vector<Said> said(telling.size());
-  for_each_in_parallel(telling.size(), [&](std::size_t i) { said[i] = said_by(known[telling[i]]); });
+  std::vector<Shown> shown(telling.size());
+  for_each_in_parallel(telling.size(), [&](std::size_t i) { shown[i] = shown_by(known[telling[i]]); });
   for_each_in_parallel(groups.size(), [&](std::size_t g) {
     for (std::size_t i = 0; i < telling.size(); ++i) {
-      if (telling[i] != g) listen(groups[g], known[g], said[i]);
+      if (telling[i] != g) weigh_by(groups[g], known[g], shown[i]);
     }
   });
 }

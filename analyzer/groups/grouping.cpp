@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -131,22 +133,17 @@ Larger larger_when_slow(const Comparable& run, const Speeds& speeds, const Of& o
   return larger_of(std::move(kinds));
 }
 
-// s lost to slow stretches, against full speed.
-double lost_to(const Speeds& speeds, const Profile& profile) {
-  double seconds = 0.0;
-  for (std::size_t i = 0; i < profile.duration.size(); ++i) {
-    seconds += static_cast<double>(profile.duration[i]) * (1.0 - 1.0 / static_cast<double>(speeds.slowness[i]));
-  }
-  return seconds;
-}
-
-FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double factor) {
-  FeatureColumn result{.bins = work.bins, .reduced = work.reduced};
-  for (const double value : work.bins) result.bins.push_back(value / factor);
-  result.index.resize(speeds.slowness.size());
+// Work that followed the speed, at full speed: each value is divided by this power of the slowness.
+FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double power) {
+  constexpr double per_bin = 1e-3;  // logarithm
+  FeatureColumn result{.reduced = work.reduced};
+  std::map<long, std::size_t> bins;
   for (std::size_t i = 0; i < speeds.slowness.size(); ++i) {
-    const std::size_t of_slow = speeds.slowness[i] > 1.0F ? work.bins.size() : 0;
-    result.index[i] = static_cast<std::uint16_t>(work.bin_of(i) + of_slow);
+    const double value = work.bins[work.bin_of(i)] / std::pow(static_cast<double>(speeds.slowness[i]), power);
+    const long place = value > 0.0 ? std::lround(std::log(value) / per_bin) : std::numeric_limits<long>::min();
+    const auto [known, is_new] = bins.try_emplace(place, result.bins.size());
+    if (is_new) result.bins.push_back(value);
+    result.index.push_back(static_cast<std::uint16_t>(known->second));
   }
   return result;
 }
@@ -201,7 +198,10 @@ Grouping group_segments(const Profile& profile) {
   grouping.work_has_devices = with_devices.has_value();
   if (with_devices || &work == &profile.largest_work) grouping.work = work;
   if (profile.counter != "cpu" || work.index.empty()) {
-    grouping.speeds = find_speeds(comparable_by_work(profile, grouping), most_slower);
+    const Comparable run = comparable_by_work(profile, grouping);
+    std::optional<Speeds> speeds = find_speeds(run, most_slower);
+    const bool may_be_work = speeds && !run.is_same_work && speeds->pattern == SpeedPattern::wanders;
+    if (!may_be_work) grouping.speeds = std::move(speeds);
     return grouping;
   }
   // The same signature may be other work, or the same at another speed: the order of time tells.
@@ -214,14 +214,13 @@ Grouping group_segments(const Profile& profile) {
       larger_when_slow(run, *speeds, [&run](std::size_t i) { return static_cast<double>(run.durations[i]); });
   // A slow machine makes all kinds of work slower by about the same factor, other work of the program does not.
   if (duration.deviation > alike * std::abs(duration.median)) return grouping;
-  const bool follows_speed = cpu_time.median > follows * std::log(speeds->factor);
+  const bool follows_speed = cpu_time.median > follows * duration.median;
+  if (!follows_speed && speeds->pattern == SpeedPattern::wanders) return grouping;
   const bool is_one_kind = duration.kinds < fewest_kinds;
-  if (follows_speed && (is_one_kind || speeds->pattern == SpeedPattern::changes_once)) {
-    grouping.perhaps_slow_seconds = lost_to(*speeds, profile);
-    return grouping;
-  }
-  if (follows_speed) {
-    FeatureColumn corrected = at_full_speed(work, *speeds, std::exp(cpu_time.median));
+  if (follows_speed && (is_one_kind || speeds->pattern != SpeedPattern::switches)) {
+    grouping.speeds_may_be_work = true;
+  } else if (follows_speed) {
+    FeatureColumn corrected = at_full_speed(work, *speeds, cpu_time.median / duration.median);
     grouping = group_by(profile, &corrected);
     grouping.work = std::move(corrected);
     grouping.work_has_devices = with_devices.has_value();

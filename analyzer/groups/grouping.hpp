@@ -26,8 +26,7 @@ struct Grouping {
   std::vector<std::uint32_t> by_group;    // (segments) those of group 0, of group 1 and so on, each in order of time
   std::vector<std::size_t> begin{0};      // (groups + 1) where in by_group the segments of each begin
   std::optional<Speeds> speeds;           // of the machine, if it had more than one
-  // s that a slower machine or other work may have cost: durations changed once, and CPU time follows both.
-  double perhaps_slow_seconds = 0.0;
+  bool speeds_may_be_work = false;        // more of it, rather than a slower machine: CPU time follows both
   // The work of segments, if it is not the compute feature: that of the rank with the most of it, with the usual time
   // of devices (work_model.hpp), or at the machine's full speed, if CPU time followed the speed. Else empty.
   FeatureColumn work;

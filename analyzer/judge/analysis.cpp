@@ -73,6 +73,12 @@ void leave_what_was_needed(RunEstimate& estimate, const JudgedDurations& judged,
 // What may have been lost, beyond what is surely lost, where only the kernel's account is known.
 Addend open_in(const Account& account) { return {{0.0, account.perhaps_lost_seconds() - account.lost_seconds}}; }
 
+// What a slower machine may have cost, or more work, in s. It is in what known runs say of parts of the whole run.
+double perhaps_slow_seconds(const Profile& profile, const JudgedDurations& judged) {
+  const bool are_parts_known = profile.known_runs && profile.known_runs->of_parts;
+  return are_parts_known ? 0.0 : length_of(judged.perhaps_slow);
+}
+
 // What is known beside the durations: earlier runs of the same work, probes of the machine, waits for a CPU, who else
 // was there, and what the kernel counted in the other segments.
 void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, const JudgedDurations& judged,
@@ -102,7 +108,8 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   if (!profile.known_runs) leave_what_was_needed(estimate, judged, needed, most);
 
   // What changes slowly is the program's or the machine's.
-  std::vector<Addend> addends{{{-hidden, hidden}}, {{0.0, estimate.slow_seconds}, true}, open_in(of_rest)};
+  const double slow = perhaps_slow_seconds(profile, judged);
+  std::vector<Addend> addends{{{-hidden, hidden}}, {{0.0, slow}, true}, open_in(of_rest)};
   if (!profile.known_runs) {
     // Probes may have seen a slow machine. Nothing else tells what that cost this program.
     addends.push_back({{0.0, perhaps_lost_share(probes) * std::max(0.0, judged_seconds - interval.high)}});
@@ -111,8 +118,7 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   const double room = profile.known_runs ? judged_seconds : most + perhaps_slower * all_needed;
   interval = interval_of_draws(estimate.excess_of_groups(), interval, {0.0, room}, addends);
   interval.low = of_rest.lost_seconds + std::max(0.0, interval.low);
-  interval.high =
-      of_rest.lost_seconds + std::min(interval.high, room + estimate.slow_seconds + open_in(of_rest).ends.high);
+  interval.high = of_rest.lost_seconds + std::min(interval.high, room + slow + open_in(of_rest).ends.high);
 }
 
 // Of few segments, durations do not tell enough: the interval contains what the kernel counted in all.
@@ -152,7 +158,8 @@ MethodResult result_of(std::string_view method, const RunEstimate& estimate, dou
 }
 
 // What the method that speaks for the run says of groups and segments.
-void take_over(Analysis& analysis, const Profile& profile, const Families& families, const RunEstimate& estimate) {
+void take_over(Analysis& analysis, const Profile& profile, const Families& families, const JudgedDurations& judged,
+               const RunEstimate& estimate) {
   double left = analysis.run_time_seconds;
   for (std::size_t f = 0; f < families.all().size(); ++f) {
     const GroupEstimate& of_family = estimate.groups[f];
@@ -168,7 +175,9 @@ void take_over(Analysis& analysis, const Profile& profile, const Families& famil
   std::ranges::sort(analysis.judged, {}, &JudgedGroup::group);
   const std::vector<float> of_families = by_segment(profile, families, estimate.excess);
   std::ranges::transform(of_families, analysis.excess, analysis.excess.begin(), std::plus());
-  analysis.slow_percent = percent_of_run(std::min(estimate.slow_seconds, left), analysis.run_time_seconds);
+  if (!judged.perhaps_slow.empty()) analysis.slow = by_segment(profile, families, judged.perhaps_slow);
+  analysis.slow_percent =
+      percent_of_run(std::min(perhaps_slow_seconds(profile, judged), left), analysis.run_time_seconds);
 }
 
 // What the program may have done by itself: its ranks, threads and child processes take the CPUs from each other,
@@ -218,6 +227,19 @@ void set_verdict(MethodResult& result, const Analysis& analysis) {
                                        : verdict_within(result.interference_percent, result.interval_percent);
   const bool is_surely_red = verdict_of(result.interval_percent.low) == Verdict::red;
   if (result.may_be_own && result.verdict == Verdict::red && !is_surely_red) result.verdict = Verdict::yellow;
+}
+
+std::optional<Phases> phases_of(const Profile& profile, const Analysis& analysis, const Families& families) {
+  std::vector<float> usual(profile.segments, 0.0F);
+  for (const Family& family : families.all()) {
+    for (const std::uint32_t segment : family.members) {
+      const float slow = analysis.slow.empty() ? 0.0F : analysis.slow[segment];
+      usual[segment] = std::max(0.0F, profile.duration[segment] - analysis.excess[segment] - slow);
+    }
+  }
+  // A run that stayed at such a level would not be green. With a smaller share, it is no more than jitter.
+  constexpr LeastChange least{.factor = 1.0 / (1.0 - 0.01 * green_below_percent), .share = 0.01};
+  return find_phases(profile, {.usual = usual, .slow = analysis.slow}, least);
 }
 
 // What can be counted before anything is estimated.
@@ -278,15 +300,6 @@ JudgedRun judge(const Profile& profile) {
   return run;
 }
 
-std::optional<Phases> phases_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
-                                ChangeMethod method) {
-  GroupBaselines baselines(grouping.groups.count, 0.0);
-  for (const JudgedGroup& group : analysis.judged) baselines[group.group] = group.baseline_seconds;
-  // A run that stayed at such a level would not be green. With a smaller share, it is no more than jitter.
-  constexpr LeastChange least{.factor = 1.0 / (1.0 - 0.01 * green_below_percent), .share = 0.01};
-  return find_phases(profile, grouping, baselines, least, method);
-}
-
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates) {
   Analysis analysis = counted(profile, grouping);
@@ -312,7 +325,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
         accounted_seconds = judged.of_rest.lost_seconds;
       }
       result = result_of(candidate.name, estimate, accounted_seconds, run_time);
-      if (is_chosen) take_over(analysis, profile, judged.families(method), estimate);
+      if (is_chosen) take_over(analysis, profile, judged.families(method), judged.durations(method), estimate);
     }
     analysis.methods.push_back(result);
   }
@@ -326,7 +339,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.slow_percent = std::min(analysis.slow_percent, chosen.interval_percent.high - chosen.interference_percent);
   for (MethodResult& result : analysis.methods) set_verdict(result, analysis);
   analysis.spent = spent.get();
-  analysis.phases = phases_of(profile, grouping, analysis, ChangeMethod::ranks);
+  analysis.phases = phases_of(profile, analysis, judged.families(method));
   if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {
     analysis.no_verdict = no_verdict_within(analysis.result().interval_percent);
   }

@@ -62,6 +62,7 @@ struct Analysis {
   std::vector<MethodResult> methods;    // in the order of estimators.hpp
   std::size_t chosen = 0;               // the method used for the verdict
   std::vector<float> excess;            // (segments) s by that method, may be negative; 0 if it is not judged
+  std::vector<float> slow;              // (segments) s more by slow changes; empty if there are none
   Breakdown breakdown;                  // of that excess
   Undecided undecided;                  // of the default method
   SecondsByKind spent{};                // by the ranks that held the others up, in all segments
@@ -96,10 +97,6 @@ struct Analysis {
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates = methods);
 Analysis analyze(const Profile& profile, std::string_view method, std::span<const Method> candidates = methods);
-
-/// The phases of an analyzed run, with changes of level by another method than the default.
-std::optional<Phases> phases_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
-                                ChangeMethod method);
 
 /// A run, its groups and its analysis: the input for comparing and composing.
 struct JudgedRun {

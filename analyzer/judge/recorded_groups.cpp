@@ -40,7 +40,6 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
                       .is_on_several_hosts = profile.hosts().size() > 1};
   const FeatureColumn& compute = work_of(profile, grouping);
   const bool counts_work = compute.bins.size() > 1;
-  run.perhaps_slow_seconds = grouping.perhaps_slow_seconds;
   if (grouping.speeds) run.speed_pattern = grouping.speeds->pattern;
   const std::size_t segments = families.segments();
   run.durations.reserve(segments);
@@ -69,8 +68,10 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
     if (!has_one_rank || grouping.work_has_devices) {
       largest_work = work_of_each(has_one_rank ? counted : profile.largest_work, members);
     }
-    if (grouping.speeds) {
-      for (const std::uint32_t segment : members) run.slowness.push_back(grouping.speeds->slowness[segment]);
+    for (const std::uint32_t segment : grouping.speeds ? members : std::span<const std::uint32_t>()) {
+      const float slowness = grouping.speeds->slowness[segment];
+      const float slow = profile.duration[segment] * (1.0F - 1.0F / slowness);
+      grouping.speeds_may_be_work ? run.perhaps_slow.push_back(slow) : run.slowness.push_back(slowness);
     }
     const std::vector<float> durations = durations_of(profile, members);
     for (std::size_t i = 0; i < surely_lost.size(); ++i) surely_lost[i] = std::min(surely_lost[i], durations[i]);

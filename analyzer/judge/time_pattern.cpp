@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <unsupported/Eigen/FFT>
+
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <complex>
 #include <functional>
 #include <numbers>
 #include <numeric>
@@ -42,25 +44,14 @@ constexpr std::size_t least_in_period = 4;
 // with a probability of exp(-20): 2e-9, and there are some thousand lines.
 constexpr double least_prominence = 20.0;
 
-// Power at each frequency: the squared length of the sum over exp(2 pi i f t). Line n is n half cycles a run.
-std::vector<double> spectrum(const std::vector<double>& bins, std::size_t lines) {
-  constexpr std::size_t steps = 2 * bins_of_time;  // of a cycle
-  std::vector<double> cosine(steps);
-  for (std::size_t i = 0; i < steps; ++i) {
-    cosine[i] = std::cos(2.0 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(steps));
-  }
+// Power at each frequency. Line n is n half cycles a run.
+std::vector<double> spectrum(std::vector<double> bins, std::size_t lines) {
+  bins.resize(2 * bins_of_time, 0.0);
+  std::vector<std::complex<double>> frequencies;
+  Eigen::FFT<double>().fwd(frequencies, bins);
   std::vector<double> power(lines);
-  for (std::size_t line = 0; line < lines; ++line) {
-    double real = 0.0;
-    double imaginary = 0.0;
-    std::size_t phase = 0;
-    for (const double value : bins) {
-      real += value * cosine[phase];
-      imaginary += value * cosine[(phase + steps / 4 * 3) % steps];
-      phase = (phase + line) % steps;
-    }
-    power[line] = real * real + imaginary * imaginary;
-  }
+  std::transform(frequencies.begin(), frequencies.begin() + static_cast<std::ptrdiff_t>(lines), power.begin(),
+                 [](std::complex<double> one) { return std::norm(one); });
   return power;
 }
 
@@ -186,6 +177,20 @@ TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const
   using Kind = TimePattern::Kind;
   constexpr double most_of_it = 0.8;
   constexpr std::size_t few_windows = window_count / 4;
+  // A level that holds most of it: the phases know its edges.
+  const auto holds_most = [&](const LevelChange& change) {
+    return change.added_seconds >= most_of_it * analysis.breakdown.seconds && !change.may_be_work;
+  };
+  if (analysis.phases) {
+    const std::vector<LevelChange>& changes = analysis.phases->changes;
+    if (const auto change = std::ranges::find_if(changes, holds_most); change != changes.end()) {
+      const double few = few_windows * analysis.breakdown.window_seconds;
+      const bool is_start = change->from_seconds < analysis.breakdown.window_seconds && change->to_seconds <= few;
+      return {.kind = is_start ? Kind::start : Kind::stretch,
+              .from_seconds = change->from_seconds,
+              .to_seconds = change->to_seconds};
+    }
+  }
   constexpr std::size_t many_windows = 3 * window_count / 5;  // evenly spread, it needs four fifths
   std::array<double, window_count> windows = analysis.breakdown.windows;
   for (double& window : windows) window = std::max(window, 0.0);

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "analyzer/groups/clusters.hpp"
-#include "analyzer/groups/group_match.hpp"
+#include "analyzer/matching/group_match.hpp"
 #include "analyzer/statistics/median.hpp"
 
 namespace halcyon {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analyzer/groups/group_match.hpp"
+#include "analyzer/matching/group_match.hpp"
 #include "analyzer/known/judged_groups.hpp"
 #include "analyzer/statistics/interval.hpp"
 

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "analyzer/groups/group_match.hpp"
+#include "analyzer/matching/group_match.hpp"
 #include "analyzer/known/judged_groups.hpp"
 
 namespace halcyon {

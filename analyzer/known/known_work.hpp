@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/groups/group_description.hpp"
+#include "analyzer/matching/group_description.hpp"
 #include "analyzer/groups/grouping.hpp"
 #include "analyzer/known/known_parts.hpp"
 #include "libprofile/format/profile.hpp"

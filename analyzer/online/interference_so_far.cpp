@@ -120,7 +120,7 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
   result.percent = std::clamp(100.0 * excess / judged_seconds, 0.0, 100.0);
   result.interval_percent = {
       std::max(0.0, percent_of(estimate.excess_seconds.low) - 100.0 * resolution),
-      std::min(100.0, percent_of(estimate.excess_seconds.high + estimate.slow_seconds) + 100.0 * resolution)};
+      std::min(100.0, percent_of(estimate.excess_seconds.high) + 100.0 * resolution)};
   result.interval_percent.low = std::min(result.interval_percent.low, result.percent);
   result.interval_percent.high = std::max(result.interval_percent.high, result.percent);
   result.coverage_percent = 100.0 * std::min(1.0, judged_seconds / std::max(judged_seconds, recorded_seconds));

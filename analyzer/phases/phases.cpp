@@ -2,201 +2,176 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "analyzer/groups/timeline.hpp"
-#include "analyzer/phases/common_groups.hpp"
-#include "analyzer/phases/edm.hpp"
-#include "analyzer/phases/rank_splits.hpp"
-#include "analyzer/statistics/sorting.hpp"
+#include "analyzer/statistics/levels.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr std::size_t blocks_by_count = 256;
-constexpr double longest_block = 2.0;        // of the mean length of blocks by count
-constexpr std::size_t fewest_compared = 30;  // with fewer, Pilot keeps everything, too
-// Of a pair of blocks, one at each level, the one at the higher level must be longer with this probability. Levels that
-// overlap more are no two levels.
-constexpr double least_superiority = 0.8;
+constexpr double known_outweighs = 9.0;       // time that is not known, up to nine tenths of an interval
+constexpr double least_share_of_known = 0.5;  // with less of it, no part of the run is the repeated work
+constexpr std::size_t most_compared = 500'000;
+constexpr double most_blocks = 256.0;
+constexpr std::size_t fewest_compared = 30;
 constexpr double least_share_of_lowest_level = 0.1;
 // Ranks or hosts that hold most of the added time are told if they are at most half of all.
 constexpr double most_of_added = 2.0 / 3.0;
-constexpr double least_of_alike = 0.5;  // who holds so much of what the one before holds, is told with it
-constexpr std::size_t sample_of_ranks = 4096;
+constexpr double least_of_alike = 0.5;    // who holds so much of what the one before holds, is told with it
 constexpr std::size_t reach_of_edge = 2;  // blocks
 
-/// A stretch of blocks with one level.
-struct LevelStretch {
-  Stretch blocks;
-  double level = 1.0;  // median over its blocks
-  std::vector<GroupLevel> groups;
+// The interval with the largest sum (J. Bentley, "Programming pearls", Comm. ACM 27, 1984): of nine times what known
+// segments usually take, less what they took beyond and the time of others. A known segment counts for no less than 0:
+// no disturbance, however large, divides the work.
+std::optional<Stretch> repeated_part(const Profile& profile, const UsualTimes& times) {
+  Stretch part;
+  double largest = 0.0;
+  double known_of_part = 0.0;
+  double lead = 0.0;    // of known time in the best interval that ends here
+  double known = 0.0;   // of the run so far
+  double before = 0.0;  // the known time when the best interval that ends here began
+  std::size_t begin = 0;
+  for (std::size_t segment = 0; segment < profile.duration.size(); ++segment) {
+    const auto duration = static_cast<double>(profile.duration[segment]);
+    const double usual = std::min(duration, static_cast<double>(times.usual[segment]));
+    known += usual;
+    lead += usual > 0.0 ? std::max(known_outweighs * usual - (duration - usual), 0.0) : -duration;
+    if (lead < 0.0) {
+      lead = 0.0;
+      before = known;
+      begin = segment + 1;
+    } else if (lead >= largest) {
+      largest = lead;
+      known_of_part = known - before;
+      part = {begin, segment + 1};
+    }
+  }
+  const bool is_most = known > 0.0 && known_of_part >= least_share_of_known * known;
+  return is_most ? std::optional(part) : std::nullopt;
+}
+
+// A segment that is compared along the run.
+struct Compared {
+  std::uint32_t segment;
+  float usual;     // s
+  float relative;  // duration in units of that
 };
 
-/// The compared segments in blocks, and the level of each block.
-struct PhaseBlocks {
-  const ComparedSegments& compared;
-  std::vector<std::size_t> begins;  // (blocks + 1) the first segment of each, and the number of segments
-  std::vector<double> levels;
+// Of many, some are enough. Multiples of the golden ratio choose them evenly, and with no period that a program could
+// have, too.
+std::vector<Compared> compared_segments(const Profile& profile, const UsualTimes& times, Stretch part) {
+  constexpr std::uint32_t golden_ratio = 2'654'435'769;  // 2^32 / phi, odd
+  const std::uint64_t kept_below = (std::uint64_t{1} << 32) / (1 + part.size() / most_compared);
+  std::vector<Compared> compared;
+  for (auto segment = static_cast<std::uint32_t>(part.begin); segment < part.end; ++segment) {
+    if (segment * golden_ratio >= kept_below) continue;
+    const float usual = times.usual[segment];
+    if (usual > 0.0F && profile.duration[segment] > 0.0F)
+      compared.push_back({segment, usual, profile.duration[segment] / usual});
+  }
+  return compared;
+}
 
-  Stretch segments(Stretch blocks) const { return {begins[blocks.begin], begins[blocks.end]}; }
-  std::span<const double> levels_of(Stretch blocks) const {
-    return std::span(levels).subspan(blocks.begin, blocks.size());
+// The relative duration that this share of the work stays below.
+double quantile_by_work(std::span<const Compared> segments, double share) {
+  std::vector<Compared> ascending(segments.begin(), segments.end());
+  std::ranges::sort(ascending, {}, &Compared::relative);
+  double left = 0.0;
+  for (const Compared& one : ascending) left += share * static_cast<double>(one.usual);
+  for (const Compared& one : ascending) {
+    left -= static_cast<double>(one.usual);
+    if (left <= 0.0) return static_cast<double>(one.relative);
   }
-  LevelStretch stretch(Stretch blocks) const {
-    const std::span<const double> part = levels_of(blocks);
-    std::vector<double> values(part.begin(), part.end());
-    return {blocks, median_in_place(values), compared.group_levels(segments(blocks))};
-  }
+  return static_cast<double>(ascending.back().relative);
+}
+
+// Parts that have about the same share of the work and of the time together: many short segments do not hide what
+// happens to others, and a slow stretch has half as many parts as of the time, or more.
+struct Blocks {
+  std::vector<std::size_t> begins{0};  // (blocks + 1) the first compared segment of each, and their number
+  std::vector<double> levels;          // logarithms of medians
 };
 
-// Blocks have the same number of segments. But one that takes more than twice as long as others ends earlier: a slow
-// stretch of few segments then has at least half as many blocks as it has of the time. Time is in units of baselines:
-// so blocks of a level have about as many segments, whatever their work is, and their levels are as sure.
-PhaseBlocks phase_blocks_of(const ComparedSegments& compared) {
-  const std::size_t size = compared.size();
-  double whole = 0.0;
-  for (std::size_t at = 0; at < size; ++at) whole += compared.relative(at);
-  PhaseBlocks blocks{.compared = compared, .begins = {0}, .levels = {}};
-  double length = 0.0;
-  for (std::size_t at = 0; at < size; ++at) {
-    length += compared.relative(at);
-    const std::size_t count = at + 1 - blocks.begins.back();
-    const bool is_long = count >= fewest_for_median && length > 0.0 &&
-                         static_cast<double>(blocks_by_count) * length >= longest_block * whole;
-    if (!is_long && blocks_by_count * count < size) continue;
+Blocks blocks_of(const std::vector<Compared>& compared) {
+  double work = 0.0;
+  double time = 0.0;
+  for (const Compared& one : compared) {
+    work += static_cast<double>(one.usual);
+    time += static_cast<double>(one.usual * one.relative);
+  }
+  Blocks blocks;
+  double share = 0.0;  // of both, of 2
+  for (std::size_t at = 0; at < compared.size(); ++at) {
+    const auto usual = static_cast<double>(compared[at].usual);
+    share += usual / work + usual * static_cast<double>(compared[at].relative) / time;
+    const bool is_last = at + 1 == compared.size();
+    if (!is_last && share * most_blocks < 2.0 * static_cast<double>(blocks.begins.size())) continue;
     blocks.begins.push_back(at + 1);
-    length = 0.0;
   }
-  // What is left over is too little for a block.
-  if (blocks.begins.back() < size) blocks.begins.back() = size;
   for (std::size_t block = 0; block + 1 < blocks.begins.size(); ++block) {
-    blocks.levels.push_back(compared.level(blocks.segments({block, block + 1})));
+    const std::size_t begin = blocks.begins[block];
+    blocks.levels.push_back(
+        std::log(quantile_by_work(std::span(compared).subspan(begin, blocks.begins[block + 1] - begin), 0.5)));
   }
   return blocks;
 }
 
-std::vector<std::size_t> change_points(std::span<const double> levels, ChangeMethod method) {
-  switch (method) {
-    case ChangeMethod::ranks: break;
-    case ChangeMethod::edm: return edm_percent(levels);
-    case ChangeMethod::edm_multi: return edm_multi(levels);
-  }
-  return rank_splits(levels);
-}
-
-// The level of `a` in units of that of `b`. Nothing if they did other work.
-std::optional<double> factor_between(const LevelStretch& a, const LevelStretch& b) {
-  const std::vector<CommonGroup> common = common_groups(a.groups, b.groups);
-  return common.empty() ? std::nullopt : std::optional(factor_of(common));
-}
-
 double size_of(double factor) { return std::max(factor, 1.0 / factor); }
 
-// Joins neighbours until all differ enough, those that differ least first. Of other work, it is only known how far it
-// is from its own baselines. If that is about as far, nothing says that the level changed.
-std::vector<LevelStretch> distinct_stretches(const PhaseBlocks& blocks, std::span<const std::size_t> changes,
-                                             double least_factor) {
-  std::vector<LevelStretch> stretches;
-  for (const Stretch& part : stretches_between(changes, blocks.levels.size())) {
-    stretches.push_back(blocks.stretch(part));
-  }
-  const auto difference = [&blocks](const LevelStretch& a, const LevelStretch& b) {
-    const double above = superiority(blocks.levels_of(a.blocks), blocks.levels_of(b.blocks));
-    return std::max(above, 1.0 - above) < least_superiority ? 1.0
-                                                            : size_of(factor_between(b, a).value_or(b.level / a.level));
-  };
-  std::vector<double> differences;  // of each and the next
-  for (std::size_t i = 0; i + 1 < stretches.size(); ++i) {
-    differences.push_back(difference(stretches[i], stretches[i + 1]));
-  }
-  while (!differences.empty()) {
-    const auto least = std::min_element(differences.begin(), differences.end());
-    if (*least >= least_factor) break;
-    const auto at = static_cast<std::size_t>(least - differences.begin());
-    stretches[at] = blocks.stretch({stretches[at].blocks.begin, stretches[at + 1].blocks.end});
-    stretches.erase(stretches.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    differences.erase(least);
-    if (at > 0) differences[at - 1] = difference(stretches[at - 1], stretches[at]);
-    if (at < differences.size()) differences[at] = difference(stretches[at], stretches[at + 1]);
+// Joins neighbours until all differ enough, those that differ least first.
+std::vector<OneLevel> distinct(std::vector<OneLevel> stretches, double least_factor) {
+  const auto difference = [&stretches](std::size_t i) { return std::abs(stretches[i].level - stretches[i + 1].level); };
+  while (stretches.size() > 1) {
+    std::size_t least = 0;
+    for (std::size_t i = 1; i + 1 < stretches.size(); ++i) {
+      if (difference(i) < difference(least)) least = i;
+    }
+    if (difference(least) >= std::log(least_factor)) break;
+    OneLevel& first = stretches[least];
+    const OneLevel& second = stretches[least + 1];
+    const auto of_first = static_cast<double>(first.stretch.size());
+    const auto of_second = static_cast<double>(second.stretch.size());
+    first.level = (of_first * first.level + of_second * second.level) / (of_first + of_second);
+    first.stretch.end = second.stretch.end;
+    stretches.erase(stretches.begin() + static_cast<std::ptrdiff_t>(least) + 1);
   }
   return stretches;
 }
 
-std::vector<std::size_t> changes_between(const std::vector<LevelStretch>& stretches) {
-  std::vector<std::size_t> changes;
-  for (std::size_t i = 1; i < stretches.size(); ++i) changes.push_back(stretches[i].blocks.begin);
-  return changes;
-}
-
-// Change points that were taken back may have held others off their places.
-std::vector<LevelStretch> in_best_places(const PhaseBlocks& blocks, const std::vector<LevelStretch>& stretches) {
-  std::vector<std::size_t> changes = changes_between(stretches);
-  move_to_best_places(blocks.levels, changes);
-  std::vector<LevelStretch> placed;
-  for (const Stretch& part : stretches_between(changes, blocks.levels.size())) placed.push_back(blocks.stretch(part));
-  return placed;
-}
-
-struct UsualLevel {
-  std::size_t stretch = 0;  // that has it
-  bool dominant = false;
+// A stretch between changes.
+struct LevelStretch {
+  std::span<const Compared> segments;
+  double work = 0.0;   // s, what they usually take
+  double most = 0.0;   // relative duration that a segment counts for
+  double level = 1.0;  // their duration together, relative to that
 };
 
-// Pilot's rule; or the level that most segments have, in several stretches, if fewer are known to be at other levels;
-// or the lowest level that lasts.
-UsualLevel usual_level(const PhaseBlocks& blocks, const std::vector<LevelStretch>& stretches, double least_factor) {
-  std::vector<std::size_t> sizes;    // of the stretches, in segments
-  std::vector<std::size_t> changes;  // where each but the first begins, in segments
-  for (const LevelStretch& stretch : stretches) {
-    const Stretch segments = blocks.segments(stretch.blocks);
-    if (segments.begin > 0) changes.push_back(segments.begin);
-    sizes.push_back(segments.size());
+// A segment counts for no more than twice what nine tenths of the work stay below: rare long delays are no part of a
+// level.
+LevelStretch level_stretch(std::span<const Compared> segments) {
+  LevelStretch stretch{.segments = segments, .most = 2.0 * quantile_by_work(segments, 0.9)};
+  double seconds = 0.0;
+  for (const Compared& one : segments) {
+    stretch.work += static_cast<double>(one.usual);
+    seconds += static_cast<double>(one.usual) * std::min(stretch.most, static_cast<double>(one.relative));
   }
-  if (const std::optional<Stretch> dominant = dominant_stretch(changes, blocks.compared.size())) {
-    const auto place = std::find(sizes.begin(), sizes.end(), dominant->size());
-    return {static_cast<std::size_t>(place - sizes.begin()), true};
-  }
-  std::vector<std::size_t> longest_first(stretches.size());
-  std::iota(longest_first.begin(), longest_first.end(), std::size_t{0});
-  std::stable_sort(longest_first.begin(), longest_first.end(),
-                   [&sizes](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
-  UsualLevel usual{longest_first.front(), false};
-  std::size_t most = 0;
-  for (const std::size_t one : longest_first) {
-    std::size_t at_level = 0;
-    std::size_t at_others = 0;
-    for (std::size_t other = 0; other < stretches.size(); ++other) {
-      const std::optional<double> factor = factor_between(stretches[other], stretches[one]);
-      if (factor) (size_of(*factor) < least_factor ? at_level : at_others) += sizes[other];
-    }
-    if (at_level <= most) continue;
-    most = at_level;
-    usual = {one, at_level > at_others};
-  }
-  if (usual.dominant) return usual;
-  const double least_size = least_share_of_lowest_level * static_cast<double>(blocks.compared.size());
-  for (const std::size_t one : longest_first) {
-    if (static_cast<double>(sizes[one]) < least_size) continue;
-    if (factor_between(stretches[one], stretches[usual.stretch]).value_or(1.0) < 1.0) usual.stretch = one;
-  }
-  return usual;
+  stretch.level = seconds / stretch.work;
+  return stretch;
 }
 
-// The first compared segment of the second of two neighbours: so that most segments before it are on the first one's
-// side of the middle of both levels, and most from it on are on the other side.
-// `last`: the edge before. Blocks of one segment are exact already.
-std::size_t edge_between(const PhaseBlocks& blocks, const LevelStretch& a, const LevelStretch& b, std::size_t last) {
-  const std::size_t edge = b.blocks.begin;
-  if (blocks.compared.size() == blocks.levels.size()) return edge;
-  const std::size_t first_block = std::max(a.blocks.begin, edge > reach_of_edge ? edge - reach_of_edge : 0);
+// The first compared segment of the second of two neighbours: most segments before it are on the first one's side of
+// the middle of both levels, and most from it on are on the other side.
+std::size_t edge_between(const std::vector<Compared>& compared, const Blocks& blocks, const OneLevel& a,
+                         const OneLevel& b, std::size_t last) {
+  const std::size_t edge = b.stretch.begin;
+  const std::size_t first_block = std::max(a.stretch.begin, edge > reach_of_edge ? edge - reach_of_edge : 0);
   const std::size_t from = std::max(last + 1, blocks.begins[first_block]);
-  const std::size_t to = blocks.begins[std::min(b.blocks.end, edge + reach_of_edge)];
-  const double middle = std::sqrt(a.level * b.level);
+  const std::size_t to = blocks.begins[std::min(b.stretch.end, edge + reach_of_edge)];
+  const double middle = std::exp(0.5 * (a.level + b.level));
   const double direction = b.level > a.level ? 1.0 : -1.0;
   double lead = 0.0;
   double largest = -std::numeric_limits<double>::infinity();
@@ -206,19 +181,55 @@ std::size_t edge_between(const PhaseBlocks& blocks, const LevelStretch& a, const
       largest = lead;
       best = at;
     }
-    lead += (blocks.compared.relative(at) > middle ? -1.0 : 1.0) * direction;
+    lead += (static_cast<double>(compared[at].relative) > middle ? -1.0 : 1.0) * direction;
   }
   return best;
 }
 
-// (stretches + 1) where the stretches begin, in compared segments, and the number of these.
-std::vector<std::size_t> edges_of(const PhaseBlocks& blocks, const std::vector<LevelStretch>& stretches) {
-  std::vector<std::size_t> edges{0};
-  for (std::size_t i = 1; i < stretches.size(); ++i) {
-    edges.push_back(edge_between(blocks, stretches[i - 1], stretches[i], edges.back()));
+std::vector<LevelStretch> stretches_of(const std::vector<Compared>& compared, const Blocks& blocks,
+                                       double least_factor) {
+  const std::size_t count = blocks.levels.size();
+  std::vector<OneLevel> levels{{{0, count}, 0.0}};
+  if (compared.size() >= fewest_compared) levels = distinct(stretches_of_one_level(blocks.levels), least_factor);
+  std::vector<LevelStretch> stretches;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const bool is_last = i + 1 == levels.size();
+    const std::size_t end = is_last ? compared.size() : edge_between(compared, blocks, levels[i], levels[i + 1], begin);
+    stretches.push_back(level_stretch(std::span(compared).subspan(begin, end - begin)));
+    begin = end;
   }
-  edges.push_back(blocks.compared.size());
-  return edges;
+  return stretches;
+}
+
+struct UsualLevel {
+  double level = 1.0;
+  bool dominant = false;
+};
+
+// The level that most of the work was done at, or else the lowest that lasts.
+UsualLevel usual_level(const std::vector<LevelStretch>& stretches, double least_factor) {
+  double all = 0.0;
+  double most = 0.0;
+  UsualLevel usual;
+  for (const LevelStretch& one : stretches) {
+    all += one.work;
+    double work = 0.0;
+    double seconds = 0.0;
+    for (const LevelStretch& other : stretches) {
+      if (size_of(one.level / other.level) >= least_factor) continue;
+      work += other.work;
+      seconds += other.work * other.level;
+    }
+    if (work > most) usual.level = seconds / work;
+    most = std::max(most, work);
+  }
+  usual.dominant = most > 0.5 * all;
+  if (usual.dominant) return usual;
+  for (const LevelStretch& one : stretches) {
+    if (one.work >= least_share_of_lowest_level * all) usual.level = std::min(usual.level, one.level);
+  }
+  return usual;
 }
 
 // The fewest that hold most of the sum, and those who hold about as much; none if they are more than half of all.
@@ -245,18 +256,11 @@ std::vector<Key> few_that_hold_most(const std::map<Key, double>& seconds, std::s
   return few;
 }
 
-// Which ranks and hosts held the others up in the added time.
-void add_who(LevelChange& change, const Profile& profile, const ComparedSegments& compared, Stretch segments,
-             std::span<const CommonGroup> common) {
-  std::map<std::uint32_t, double> by_rank;
+// Which ranks and hosts held the others up, by the added time of each.
+void set_who(LevelChange& change, const Profile& profile, const std::map<std::uint32_t, double>& by_rank) {
   std::map<std::string, double> by_host;
-  for (const std::size_t at : ComparedSegments::sample(segments, sample_of_ranks)) {
-    const CommonGroup* group = find_group(common, compared.group(at));
-    if (group == nullptr) continue;
-    const double added = std::max(group->beyond(compared.relative(at)), 0.0) * compared.baseline(at);
-    const std::uint32_t rank = profile.last_rank[compared.segment(at)];
-    by_rank[rank] += added;
-    if (!profile.rank_host[rank].empty()) by_host[profile.rank_host[rank]] += added;
+  for (const auto& [rank, seconds] : by_rank) {
+    if (!profile.rank_host[rank].empty()) by_host[profile.rank_host[rank]] += seconds;
   }
   change.ranks = few_that_hold_most(by_rank, static_cast<std::size_t>(profile.ranks));
   if (change.ranks.empty()) {
@@ -265,9 +269,23 @@ void add_who(LevelChange& change, const Profile& profile, const ComparedSegments
   }
   for (const std::uint32_t rank : change.ranks) {
     const std::string& host = profile.rank_host[rank];
-    const bool is_new = std::find(change.hosts.begin(), change.hosts.end(), host) == change.hosts.end();
-    if (is_new && !host.empty()) change.hosts.push_back(host);
+    if (!host.empty() && std::ranges::find(change.hosts, host) == change.hosts.end()) change.hosts.push_back(host);
   }
+}
+
+// `usual`: level.
+LevelChange change_of(const LevelStretch& stretch, double usual, const Profile& profile, const UsualTimes& times) {
+  LevelChange change{.factor = stretch.level / usual, .added_seconds = (stretch.level - usual) * stretch.work};
+  std::map<std::uint32_t, double> by_rank;
+  double slow = 0.0;
+  for (const Compared& one : stretch.segments) {
+    const double beyond = std::min(stretch.most, static_cast<double>(one.relative)) - usual;
+    if (beyond > 0.0) by_rank[profile.last_rank[one.segment]] += beyond * static_cast<double>(one.usual);
+    slow += times.slow.empty() ? 0.0 : static_cast<double>(times.slow[one.segment]);
+  }
+  change.may_be_work = slow > 0.0 && 2.0 * slow >= std::abs(change.added_seconds);
+  if (change.factor > 1.0) set_who(change, profile, by_rank);
+  return change;
 }
 
 // When the segments begin, in s; that of the number of segments is the end of the run. `segments`: ascending.
@@ -286,48 +304,38 @@ std::vector<double> begins_of(const Profile& profile, std::span<const std::size_
 
 }  // namespace
 
-std::optional<Phases> find_phases(const Profile& profile, const Grouping& grouping, const GroupBaselines& baselines,
-                                  const LeastChange& least, ChangeMethod method) {
-  const std::optional<Stretch> part = repeated_part(profile, grouping, baselines);
+std::optional<Phases> find_phases(const Profile& profile, const UsualTimes& times, const LeastChange& least) {
+  const std::optional<Stretch> part = repeated_part(profile, times);
   if (!part) return std::nullopt;
-  const ComparedSegments compared(profile, grouping, baselines, *part);
-  if (compared.size() == 0) return std::nullopt;
-  const PhaseBlocks blocks = phase_blocks_of(compared);
-  const bool are_few = compared.size() < fewest_compared;
-  const std::vector<std::size_t> changes = are_few ? std::vector<std::size_t>() : change_points(blocks.levels, method);
-  std::vector<LevelStretch> stretches = distinct_stretches(blocks, changes, least.factor);
-  if (method == ChangeMethod::ranks) stretches = in_best_places(blocks, stretches);
+  const std::vector<Compared> compared = compared_segments(profile, times, *part);
+  if (compared.empty()) return std::nullopt;
+  const Blocks blocks = blocks_of(compared);
+  const std::vector<LevelStretch> stretches = stretches_of(compared, blocks, least.factor);
 
-  const std::vector<std::size_t> edges = edges_of(blocks, stretches);
   // A stretch ends with its last compared segment: what comes before the next one may be other work.
   std::vector<std::size_t> segments{part->begin};
-  for (std::size_t i = 0; i < stretches.size(); ++i) {
-    segments.push_back(compared.segment(edges[i]));
-    segments.push_back(compared.segment(edges[i + 1] - 1) + 1);
+  for (const LevelStretch& stretch : stretches) {
+    segments.push_back(stretch.segments.front().segment);
+    segments.push_back(stretch.segments.back().segment + 1);
   }
   segments.push_back(part->end);
   segments.push_back(profile.duration.size());
   const std::vector<double> begins = begins_of(profile, segments);
 
-  const UsualLevel usual = usual_level(blocks, stretches, least.factor);
-  Phases phases{.method = method,
-                .dominant = usual.dominant,
-                .stable_from_seconds = begins.front() - first_repetitions_before(profile, grouping, baselines, *part),
+  const UsualLevel usual = usual_level(stretches, least.factor);
+  Phases phases{.dominant = usual.dominant,
+                .stable_from_seconds = begins.front(),
                 .stable_to_seconds = begins[begins.size() - 2],
                 .end_seconds = begins.back()};
+  const double segments_for_each = static_cast<double>(1 + part->size() / most_compared);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
-    const std::vector<CommonGroup> common = common_groups(stretches[i].groups, stretches[usual.stretch].groups);
-    const LevelCost cost = cost_of(compared, {edges[i], edges[i + 1]}, common);
-    const double factor = cost.factor();
-    // Other work, and segments that take no time, have no factor.
-    const bool is_told = factor > 0.0 && std::isfinite(factor) && size_of(factor) >= least.factor &&
-                         std::abs(cost.beyond_seconds) >= least.share * phases.end_seconds;
+    LevelChange change = change_of(stretches[i], usual.level, profile, times);
+    change.added_seconds *= segments_for_each;
+    const bool is_told = change.factor > 0.0 && size_of(change.factor) >= least.factor &&
+                         std::abs(change.added_seconds) >= least.share * phases.end_seconds;
     if (!is_told) continue;
-    LevelChange change{.from_seconds = begins[2 * i + 1],
-                       .to_seconds = begins[2 * i + 2],
-                       .factor = factor,
-                       .added_seconds = cost.beyond_seconds};
-    if (factor > 1.0) add_who(change, profile, compared, {edges[i], edges[i + 1]}, common);
+    change.from_seconds = begins[2 * i + 1];
+    change.to_seconds = begins[2 * i + 2];
     phases.changes.push_back(std::move(change));
   }
   return phases;

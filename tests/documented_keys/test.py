@@ -8,7 +8,7 @@ import re
 import halcyon_test
 from halcyon_test import BUILD, EXAMPLES, MPI, PYTHON, SOURCE, TOTALS, check_schema, checks_schemas, editing, keys_of_schema
 
-METHODS = ("compound", "paper", "mode")
+METHODS = ("compound", "paper")
 PROBES = ("registers", "l2", "memory_latency", "memory_bandwidth")
 LEAST_LINKS = 50
 TERMINAL = 80  # columns

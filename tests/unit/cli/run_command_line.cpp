@@ -53,7 +53,7 @@ TEST(CommandLine, OfAWrongValueIsToldWhichAreRight) {
   EXPECT_EQ(said_to({"report", "run.h5", "--fail-on", "purple"}),
             "halcyon: --fail-on: 'purple' is not yellow or red (see halcyon report --help)\n");
   EXPECT_EQ(said_to({"report", "run.h5", "--method", "magic"}),
-            "halcyon: --method: 'magic' is not compound, paper or mode (see halcyon report --help)\n");
+            "halcyon: --method: 'magic' is not compound or paper (see halcyon report --help)\n");
   for (const std::string wrong : {"abc", "1", "2.5", "100001", "99999999999999999999"}) {
     EXPECT_EQ(said_to({"repeat", "--runs", wrong}), "halcyon: --runs: '" + wrong +
                                                         "' is not a whole number from 2 to 100000 "

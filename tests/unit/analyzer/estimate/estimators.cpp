@@ -78,21 +78,6 @@ TEST(Paper, SeesNothingWhereEverySegmentIsDelayedAlike) {
   EXPECT_EQ(estimate("paper", {20, 20, 20, 20, 20}).groups.front().excess_seconds, 0.0);
 }
 
-// The shortest interval of 2 of 8 values is [10.02, 10.1]: b = 10.06. Left of it are 9.7, 9.9, 10.02: deviations 0.36,
-// 0.16, 0.04, s = 1.4826 · 0.16 = 0.237216, t = b + 4 s = 11.008864. 11.1 and 14 are beyond; they count from b.
-TEST(Mode, CountsFromTheCentreOfTheShortestQuarter) {
-  const GroupEstimate group = estimate("mode", {14.0F, 9.7F, 9.9F, 10.1F, 10.02F, 10.25F, 11.1F, 10.5F}).groups.front();
-  EXPECT_NEAR(group.baseline, 10.06, 1e-6);
-  EXPECT_NEAR(group.threshold, 11.008864, 1e-5);
-  EXPECT_NEAR(group.excess_seconds, 1.04 + 3.94, 1e-5);
-}
-
-TEST(Mode, SeesDelaysThatHitMostSegments) {
-  const std::vector<float> durations{10, 10, 10, 10, 13, 14, 15, 16, 17, 18, 19, 20};
-  EXPECT_EQ(estimate("paper", durations).groups.front().excess_seconds, 0.0);
-  EXPECT_NEAR(estimate("mode", durations).groups.front().excess_seconds, 52.0, 1e-9);
-}
-
 TEST(Methods, GiveEachSegmentItsExcessOnlyIfAsked) {
   const std::vector<float> durations{10, 10, 10, 10, 13, 14, 15, 16, 17, 18, 19, 20};
   for (const Method& method : methods) {

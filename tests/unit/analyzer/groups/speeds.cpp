@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -27,12 +28,14 @@ Comparable run_of(std::size_t segments, Factor factor_at) {
   return run;
 }
 
+double slowest(const Speeds& speeds) { return static_cast<double>(std::ranges::max(speeds.slowness)); }
+
 TEST(Speeds, AreSeenInTheOrderOfTime) {
   const auto is_slow = [](std::size_t i) { return (i > 300 && i < 420) || (i > 700 && i < 1103) || i > 1500; };
   const Comparable run = run_of(2000, [&](std::size_t i) { return is_slow(i) ? 1.4 : 1.0; });
   const std::optional<Speeds> speeds = find_speeds(run, most_factor);
   ASSERT_TRUE(speeds.has_value());
-  EXPECT_NEAR(speeds->factor, 1.4, 0.02);
+  EXPECT_NEAR(slowest(*speeds), 1.4, 0.02);
   EXPECT_EQ(speeds->pattern, SpeedPattern::switches);
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < 2000; ++i) wrong += (speeds->slowness[i] > 1.0F) != is_slow(i) ? 1 : 0;
@@ -44,7 +47,7 @@ TEST(Speeds, AreSeenWhereTheMachineIsMostlySlow) {
   const std::optional<Speeds> speeds =
       find_speeds(run_of(2000, [&](std::size_t i) { return is_slow(i) ? 1.5 : 1.0; }), most_factor);
   ASSERT_TRUE(speeds.has_value());
-  EXPECT_NEAR(speeds->factor, 1.5, 0.03);
+  EXPECT_NEAR(slowest(*speeds), 1.5, 0.03);
 }
 
 TEST(Speeds, AreSeenBeneathDelays) {
@@ -55,7 +58,7 @@ TEST(Speeds, AreSeenBeneathDelays) {
       find_speeds(run_of(4000, [&](std::size_t i) { return (is_slow(i) ? 1.6 : 1.0) + (strikes(random) ? 0.3 : 0.0); }),
                   most_factor);
   ASSERT_TRUE(speeds.has_value());
-  EXPECT_NEAR(speeds->factor, 1.6, 0.15);
+  EXPECT_NEAR(slowest(*speeds), 1.6, 0.15);
 }
 
 TEST(Speeds, AreNoneOfDelaysInBurstsThatSpareSomeSegments) {
@@ -71,12 +74,11 @@ TEST(Speeds, AreNoneOfDelaysInBurstsThatSpareSomeSegments) {
 TEST(Speeds, ThatWanderAreFollowedWhereTheWorkIsTheSame) {
   const auto slowness = [](std::size_t i) { return 1.1 + 0.1 * std::sin(static_cast<double>(i) / 150.0); };
   Comparable run = run_of(6000, slowness);
-  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
   run.is_same_work = true;
   const std::optional<Speeds> speeds = find_speeds(run, most_factor);
   ASSERT_TRUE(speeds.has_value());
   EXPECT_EQ(speeds->pattern, SpeedPattern::wanders);
-  for (std::size_t i = 200; i < 5800; i += 100) EXPECT_NEAR(speeds->slowness[i], slowness(i), 0.03) << i;
+  for (std::size_t i = 200; i < 5800; i += 100) EXPECT_NEAR(speeds->slowness[i], slowness(i), 0.05) << i;
 }
 
 TEST(Speeds, OfDurationsWithoutAnyJitterAreJudged) {
@@ -104,11 +106,13 @@ TEST(Speeds, AreNoneWhereTheProgramItselfComesBackAtTheSameNumberOfSegments) {
   EXPECT_FALSE(find_speeds(run, most_factor).has_value());
 }
 
-TEST(Speeds, AreNoneOfWhatWanders) {
+TEST(Speeds, ThatWanderMayBeTheProgramsOwn) {
   const Comparable run = run_of(2000, [](std::size_t i) {
     return 1.2 + 0.2 * std::sin(static_cast<double>(i) / 90.0 + 1e-6 * static_cast<double>(i * i));
   });
-  EXPECT_FALSE(find_speeds(run, most_factor).has_value());
+  const std::optional<Speeds> speeds = find_speeds(run, most_factor);
+  ASSERT_TRUE(speeds.has_value());
+  EXPECT_EQ(speeds->pattern, SpeedPattern::wanders);
 }
 
 TEST(Speeds, AreNoneOfOtherWork) {

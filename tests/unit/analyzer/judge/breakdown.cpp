@@ -218,11 +218,9 @@ TEST(Breakdown, OfNoSegmentsIsNothing) { expect_to_add_up(attribute(uniform_prof
 TEST(Breakdown, OfAnAnalysisIsThatOfTheMethodThatSpeaks) {
   Profile profile = plain_profile();
   for (std::size_t i = 0; i < 100; i += 10) delay(profile, i, 0.020F, 1, TimeKind::collective);
-  for (const std::string_view method : {"paper", "mode"}) {
-    const Analysis analysis = analyze(profile, method);
-    expect_to_add_up(analysis.breakdown, analysis.result().excess_seconds);
-    EXPECT_NEAR(of(analysis.breakdown, ExcessKind::collective), analysis.result().excess_seconds, 1e-6);
-  }
+  const Analysis analysis = analyze(profile, "paper");
+  expect_to_add_up(analysis.breakdown, analysis.result().excess_seconds);
+  EXPECT_NEAR(of(analysis.breakdown, ExcessKind::collective), analysis.result().excess_seconds, 1e-6);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "analyzer/groups/group_description.hpp"
+#include "analyzer/matching/group_description.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "analyzer/groups/group_match.hpp"
+#include "analyzer/matching/group_match.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "analyzer/groups/group_description.hpp"
+#include "analyzer/matching/group_description.hpp"
 #include "analyzer/groups/grouping.hpp"
 #include "libprofile/format/profile.hpp"
 

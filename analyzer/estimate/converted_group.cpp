@@ -1,10 +1,10 @@
-#include "analyzer/estimate/level.hpp"
+#include "analyzer/estimate/converted_group.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <utility>
 
-#include "analyzer/groups/slowness.hpp"
+#include "analyzer/groups/speeds.hpp"
 #include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -57,7 +57,7 @@ Durations scales_of(const Durations& factors, Durations& scaled) {
 
 }  // namespace
 
-Level level_of(const JudgedDurations& run, std::size_t group) {
+ConvertedGroup converted_group(const JudgedDurations& run, std::size_t group) {
   const auto seconds = [&](const std::vector<float>& column) {
     const Recorded values = run.of(column, group);
     return Eigen::Map<const Eigen::ArrayXf>(values.data(), static_cast<Eigen::Index>(values.size())).cast<double>();
@@ -69,38 +69,36 @@ Level level_of(const JudgedDurations& run, std::size_t group) {
     slowness = seconds(run.slowness);
     usual /= *slowness;
   }
-  Level level;
+  ConvertedGroup converted;
   const auto divide_by = [&](std::optional<Durations> factors) {
     if (!factors) return;
     usual /= *factors;
-    level.factors = level.factors ? *level.factors * *factors : std::move(*factors);
+    converted.factors = converted.factors ? *converted.factors * *factors : std::move(*factors);
   };
   const bool is_joined = run.is_joined[group];
   if (is_joined) divide_by(seconds(run.expected));
   if (is_joined || !run.work.empty()) divide_by(work_factors(usual, seconds(is_joined ? run.expected : run.work)));
-  // CPU time that goes up and down slowly may be more work, or a slower machine.
-  if (level.factors && run.work_is_time) level.raised = slow_rise_of(*level.factors) * usual.mean();
   std::optional<Durations> scales;
-  if (level.factors) scales = scales_of(*level.factors, usual);
-  level.mean = slowness ? (usual * *slowness).mean() : usual.mean();
-  level.at_full_speed = usual.mean();
-  level.slowness = slowness ? slowness->mean() : 1.0;
+  if (converted.factors) scales = scales_of(*converted.factors, usual);
+  converted.mean = slowness ? (usual * *slowness).mean() : usual.mean();
+  converted.at_full_speed = usual.mean();
+  converted.slowness = slowness ? slowness->mean() : 1.0;
   const Durations at_full_speed = slowness || scales ? sorted(usual) : seconds(run.ascending);
-  level.median_at_full_speed = median_of_ascending(at_full_speed);
+  converted.median_at_full_speed = median_of_ascending(at_full_speed);
   if (!run.beyond_usual.empty()) {
     Durations beyond = seconds(run.beyond_usual);
     if (slowness) beyond /= *slowness;
     if (scales) beyond /= *scales;
     beyond *= share_on_critical_path(usual, beyond, at_full_speed);
-    level.calls = call_time_of(beyond, level.at_full_speed, run.is_on_several_hosts);
+    converted.calls = call_time_of(beyond, converted.at_full_speed, run.is_on_several_hosts);
     usual = (usual - beyond).max(least_usual * usual);
   }
-  usual = usual.max(least_usual * level.at_full_speed);
-  level.usual = usual.mean();
+  usual = usual.max(least_usual * converted.at_full_speed);
+  converted.usual = usual.mean();
   const Durations ascending = sorted(std::move(usual));
-  level.far_out = far_out_of(ascending);
-  level.cells = cells_of({ascending.data(), static_cast<std::size_t>(ascending.size())});
-  return level;
+  converted.far_out = far_out_of(ascending);
+  converted.cells = cells_of({ascending.data(), static_cast<std::size_t>(ascending.size())});
+  return converted;
 }
 
 }  // namespace halcyon

@@ -1,4 +1,4 @@
-#include "analyzer/judge/overview.hpp"
+#include "report/overview.hpp"
 
 #include <algorithm>
 #include <cmath>
