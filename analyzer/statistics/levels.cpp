@@ -11,7 +11,7 @@ namespace halcyon {
 namespace {
 
 constexpr double most_distance = 3.0;    // standard deviations
-constexpr double cost_of_change = 2.0;   // times ln n
+constexpr double cost_of_change = 1.5;   // times ln n
 constexpr double least_noise = 0.005;    // no machine is more regular
 constexpr std::size_t most_levels = 64;  // that are tried: bits of a word
 constexpr int most_rounds = 4;

@@ -22,15 +22,15 @@ struct OneLevel {
 
 /// The stretches of a series of logarithms between changes of its level: one where none is certain, none of an empty
 /// series. They have the least cost: of each value min(z^2, 9) / 2, where z is its distance from the level of its
-/// stretch in standard deviations of the noise, and of each change 2 ln n for n values. A value far out costs no more
+/// stretch in standard deviations of the noise, and of each change 1.5 ln n for n values. A value far out costs no more
 /// than any other: a change needs several (the biweight loss of P. Fearnhead and G. Rigaill, "Changepoint detection in
-/// the presence of outliers", J. Am. Stat. Assoc. 114, 2019, with their limit of 3 and twice their penalty). The levels
-/// that are tried are quantiles of the series; this takes time in proportion to its length.
+/// the presence of outliers", J. Am. Stat. Assoc. 114, 2019, with their limit of 3 and 1.5 times their penalty). The
+/// levels that are tried are quantiles of the series; this takes time in proportion to its length.
 ///
 /// The noise is taken from the steps between neighbours (0.005 at least), and, where what the levels leave wanders,
 /// from its correlation: jitter that lasts for some values is no change of level. Neighbours must also be on the same
-/// side of the middle of all levels more often than in any order, by a likelihood ratio of 2 ln n: values of two kinds
-/// in any order are none.
+/// side of the middle of all levels more often than in any order, by a likelihood ratio of 1.5 ln n: values of two
+/// kinds in any order are none.
 std::vector<OneLevel> stretches_of_one_level(std::span<const double> values);
 
 /// The medians of consecutive stretches of `length` values. Values left over at the end are not used.
