@@ -175,7 +175,6 @@ void take_over(Analysis& analysis, const Profile& profile, const Families& famil
   std::ranges::sort(analysis.judged, {}, &JudgedGroup::group);
   const std::vector<float> of_families = by_segment(profile, families, estimate.excess);
   std::ranges::transform(of_families, analysis.excess, analysis.excess.begin(), std::plus());
-  if (!judged.perhaps_slow.empty()) analysis.slow = by_segment(profile, families, judged.perhaps_slow);
   analysis.slow_percent =
       percent_of_run(std::min(perhaps_slow_seconds(profile, judged), left), analysis.run_time_seconds);
 }
@@ -229,17 +228,21 @@ void set_verdict(MethodResult& result, const Analysis& analysis) {
   if (result.may_be_own && result.verdict == Verdict::red && !is_surely_red) result.verdict = Verdict::yellow;
 }
 
-std::optional<Phases> phases_of(const Profile& profile, const Analysis& analysis, const Families& families) {
+// `excess`: (segments) s.
+std::optional<Phases> phases_of(const Profile& profile, const std::vector<float>& excess, const Families& families,
+                                const JudgedDurations& judged) {
+  std::vector<float> slow;
+  if (!judged.perhaps_slow.empty()) slow = by_segment(profile, families, judged.perhaps_slow);
   std::vector<float> usual(profile.segments, 0.0F);
   for (const Family& family : families.all()) {
     for (const std::uint32_t segment : family.members) {
-      const float slow = analysis.slow.empty() ? 0.0F : analysis.slow[segment];
-      usual[segment] = std::max(0.0F, profile.duration[segment] - analysis.excess[segment] - slow);
+      const float perhaps_slow = slow.empty() ? 0.0F : slow[segment];
+      usual[segment] = std::max(0.0F, profile.duration[segment] - excess[segment] - perhaps_slow);
     }
   }
   // A run that stayed at such a level would not be green. With a smaller share, it is no more than jitter.
   constexpr LeastChange least{.factor = 1.0 / (1.0 - 0.01 * green_below_percent), .share = 0.01};
-  return find_phases(profile, {.usual = usual, .slow = analysis.slow}, least);
+  return find_phases(profile, {.usual = usual, .slow = slow}, least);
 }
 
 // What can be counted before anything is estimated.
@@ -339,7 +342,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   analysis.slow_percent = std::min(analysis.slow_percent, chosen.interval_percent.high - chosen.interference_percent);
   for (MethodResult& result : analysis.methods) set_verdict(result, analysis);
   analysis.spent = spent.get();
-  analysis.phases = phases_of(profile, analysis, judged.families(method));
+  analysis.phases = phases_of(profile, analysis.excess, judged.families(method), judged.durations(method));
   if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {
     analysis.no_verdict = no_verdict_within(analysis.result().interval_percent);
   }

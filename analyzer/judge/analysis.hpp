@@ -62,7 +62,6 @@ struct Analysis {
   std::vector<MethodResult> methods;    // in the order of estimators.hpp
   std::size_t chosen = 0;               // the method used for the verdict
   std::vector<float> excess;            // (segments) s by that method, may be negative; 0 if it is not judged
-  std::vector<float> slow;              // (segments) s more by slow changes; empty if there are none
   Breakdown breakdown;                  // of that excess
   Undecided undecided;                  // of the default method
   SecondsByKind spent{};                // by the ranks that held the others up, in all segments

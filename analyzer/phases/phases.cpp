@@ -61,11 +61,14 @@ struct Compared {
   float relative;  // duration in units of that
 };
 
+// How many segments of the part each compared one stands for.
+std::size_t segments_for_each(Stretch part) { return 1 + part.size() / most_compared; }
+
 // Of many, some are enough. Multiples of the golden ratio choose them evenly, and with no period that a program could
 // have, too.
 std::vector<Compared> compared_segments(const Profile& profile, const UsualTimes& times, Stretch part) {
   constexpr std::uint32_t golden_ratio = 2'654'435'769;  // 2^32 / phi, odd
-  const std::uint64_t kept_below = (std::uint64_t{1} << 32) / (1 + part.size() / most_compared);
+  const std::uint64_t kept_below = (std::uint64_t{1} << 32) / segments_for_each(part);
   std::vector<Compared> compared;
   for (auto segment = static_cast<std::uint32_t>(part.begin); segment < part.end; ++segment) {
     if (segment * golden_ratio >= kept_below) continue;
@@ -327,10 +330,9 @@ std::optional<Phases> find_phases(const Profile& profile, const UsualTimes& time
                 .stable_from_seconds = begins.front(),
                 .stable_to_seconds = begins[begins.size() - 2],
                 .end_seconds = begins.back()};
-  const double segments_for_each = static_cast<double>(1 + part->size() / most_compared);
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     LevelChange change = change_of(stretches[i], usual.level, profile, times);
-    change.added_seconds *= segments_for_each;
+    change.added_seconds *= static_cast<double>(segments_for_each(*part));
     const bool is_told = change.factor > 0.0 && size_of(change.factor) >= least.factor &&
                          std::abs(change.added_seconds) >= least.share * phases.end_seconds;
     if (!is_told) continue;
