@@ -1,7 +1,7 @@
 """How well the intervals of real runs hold, as Markdown: coverage of 50, 80 and 90 % intervals, their width, confident
 errors, and whether runs of one program agree.
 
-    calibration.py DIRECTORY [--report COMMAND]
+    calibration.py DIRECTORY [--report COMMAND] [--programs]
 
 DIRECTORY/CLASS/PROGRAM/ (or DIRECTORY/PROGRAM/) holds profiles of one program with the same input: quiet ones, q*.h5,
 and others, d*.h5, with injected delays or beside other work. The truth of a run is its time above that of the quiet run
@@ -118,12 +118,40 @@ def row(name, programs):
     print("| " + " | ".join(cells + [disjoint_pairs(programs)]) + " |")
 
 
+def span(values):
+    low, high = (f"{end:.2f}" for end in (min(values), max(values)))
+    return low if low == high else f"{low}–{high}"
+
+
+def program_row(name, runs):
+    unit = runs[0].report["unit"]
+    quiet = [run for run in runs if run.is_quiet]
+    delayed = [run for run in runs if not run.is_quiet]
+    cells = [name, str(runs[0].report["segments"]),
+             f"{unit['segments']} × {unit['times']}" if unit else "–",
+             f"{sum(run.is_judged for run in runs)} of {len(runs)}"]
+    for some in quiet, delayed:
+        judged = [run for run in some if run.is_judged]
+        cells += [span([run.seconds for run in some]) if some else "–",
+                  span([run.report["undisturbed_time_seconds"] for run in judged]) if judged else "–"]
+    print("| " + " | ".join(cells) + " |")
+
+
+def print_programs(by_program):
+    print("\n| program | segments | unit of work: segments × times | judged | quiet runs took, s | undisturbed, s "
+          "| delayed runs took, s | undisturbed, s |")
+    print("|" + 8 * "---|")
+    for (_, name), runs in sorted(by_program.items(), key=lambda one: one[0][1]):
+        program_row(name, runs)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--report", default=REPORT, metavar="COMMAND", help="the halcyon that judges")
     parser.add_argument("--chosen", action="append", default=[], metavar="CLASS",
                         help="a class by whose runs constants were chosen: not in the sum")
+    parser.add_argument("--programs", action="store_true", help="print a line for each program as well")
     options = parser.parse_args()
     files = sorted(options.directory.glob("**/[qd]*.h5"))
     if not files:
@@ -144,6 +172,8 @@ def main():
         for kind, programs in by_kind.items():
             row(kind + (", chosen by" if kind in options.chosen else ""), programs)
     row("**all**", [one for kind, programs in by_kind.items() if kind not in options.chosen for one in programs])
+    if options.programs:
+        print_programs(by_program)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,7 @@ void keep_what_is_not_of(std::string_view key) {
                    "analyzer/estimate/explain.", "analyzer/estimate/jitter_prior.", "analyzer/estimate/cells.",
                    "analyzer/estimate/other_work."});
   all.estimates.looks_up = !is_of(key, {"analyzer/estimate/", "analyzer/groups/"});
-  all.spectra.looks_up = !is_of(key, {"analyzer/judge/time_pattern."});
+  all.spectra.looks_up = !is_of(key, {"analyzer/attribution/time_pattern."});
   all.groupings.looks_up = !is_of(key, {"analyzer/groups/"});
 }
 

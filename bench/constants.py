@@ -3,7 +3,7 @@
 
 usage: bench/constants.py [--draws N] [--runs DIR] [--csv FILE] [--only FILE...] [--constants A,B] [--list]
 
-Finds the named numbers (constexpr) of analyzer/{groups,estimate,phases,judge,known}, and makes them settable in a copy
+Finds the named numbers (constexpr) of analyzer/{groups,estimate,phases,evidence,judge,known,attribution}, and makes them settable in a copy
 of the tree, build/constants/tree (bench/tuned.hpp). A program of that copy (bench/constants.cpp) judges runs of laws
 (bench/laws.hpp), the profiles *.h5 below DIR, and those of tests/reads_older_profiles: first with every constant at its
 value, then with each alone at 0.8 and 1.2 times that. What one call found is kept in the CSV, and not computed again;
@@ -24,7 +24,7 @@ from pathlib import Path
 
 from programs import SOURCE, machine
 
-FOLDERS = ("groups", "estimate", "phases", "judge", "known")
+FOLDERS = ("groups", "estimate", "phases", "evidence", "judge", "known", "attribution")
 WORK = SOURCE / "build" / "constants"
 FACTORS = (0.8, 1.2)
 EVERYDAY = {0.0, 0.01, 0.5, 1.0, 2.0, 100.0, 1e3, 1e-3, 1e9, 1e-9}
@@ -150,7 +150,7 @@ def with_kept_tables(file, text):
         text = replaced(text, "                                DurationLaws& laws) {", "                                DurationLaws&) {")
         return replaced(text, "  DurationLaws laws;\n  return estimate_compound(run, detail, laws);",
                         "  return kept_estimate(run, detail);\n")
-    if file == "analyzer/judge/time_pattern.cpp":
+    if file == "analyzer/attribution/time_pattern.cpp":
         text = replaced(text, "namespace halcyon {\nnamespace {",
                         "namespace halcyon { std::vector<double> kept_spectrum(const std::vector<double>&, std::size_t,"
                         " std::vector<double> (*)(const std::vector<double>&, std::size_t));\nnamespace {")
@@ -242,7 +242,7 @@ target_link_libraries(constants PRIVATE halcyon_analyzer halcyon_truth halcyon_f
     names = {}
     for constant in constants:
         names.setdefault(constant.file, []).append(constant)
-    files = {*names, "analyzer/estimate/law_lattice.cpp", "analyzer/estimate/compound.cpp", "analyzer/judge/time_pattern.cpp"}
+    files = {*names, "analyzer/estimate/law_lattice.cpp", "analyzer/estimate/compound.cpp", "analyzer/attribution/time_pattern.cpp"}
     while True:
         for file in sorted(files):
             text = rewritten((SOURCE / file).read_text(), names.get(file, []))

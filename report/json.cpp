@@ -7,7 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "analyzer/judge/efficiency.hpp"
+#include "analyzer/attribution/efficiency.hpp"
+#include "analyzer/evidence/time_shares.hpp"
 #include "analyzer/machine/background.hpp"
 #include "libprofile/system/legible.hpp"
 

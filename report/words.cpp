@@ -9,9 +9,10 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/judge/cpu_waits.hpp"
-#include "analyzer/judge/efficiency.hpp"
-#include "analyzer/judge/retransmissions.hpp"
+#include "analyzer/attribution/efficiency.hpp"
+#include "analyzer/attribution/retransmissions.hpp"
+#include "analyzer/evidence/cpu_waits.hpp"
+#include "analyzer/evidence/time_shares.hpp"
 #include "libprofile/format/boundary.hpp"
 
 namespace halcyon {

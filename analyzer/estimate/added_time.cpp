@@ -9,8 +9,7 @@
 namespace halcyon {
 namespace {
 
-// Nine equally probable values of a standard normal law.
-constexpr std::array<double, 9> normal_values{-1.593, -0.967, -0.589, -0.282, 0.0, 0.282, 0.589, 0.967, 1.593};
+constexpr std::size_t values_of_normal = 9;  // equally probable ones stand for the law
 
 struct Weighted {
   double seconds;
@@ -47,10 +46,11 @@ AddedTime added_time(const std::vector<Explanation>& explanations, double mean_d
       values.push_back({far_out, weight});
       continue;
     }
-    for (const double normal : normal_values) {
+    for (std::size_t i = 0; i < values_of_normal; ++i) {
+      const double normal = normal_quantile((static_cast<double>(i) + 0.5) / values_of_normal);
       const double seconds = mean_duration - item.baseline + item.deviation * normal;
       // No more than all of it; the error of a baseline that no duration shows is only nearly normal.
-      values.push_back({std::clamp(seconds, far_out, std::max(far_out, mean_duration)), weight / normal_values.size()});
+      values.push_back({std::clamp(seconds, far_out, std::max(far_out, mean_duration)), weight / values_of_normal});
     }
   }
   std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.seconds < b.seconds; });

@@ -4,24 +4,22 @@
 #include <cmath>
 #include <numbers>
 
+#include "analyzer/estimate/cells.hpp"
+
 namespace halcyon {
 namespace {
 
 // Shares of a segment's duration that calls may take beyond the usual without any disturbance.
 constexpr double most_own_waiting = 0.06;
-constexpr double most_own_waiting_between_hosts = 1.0;
-constexpr double sure_own_waiting = 0.01;  // so little cannot be told from none
-constexpr double likely_own_waiting = 0.012;
-// Share of what calls took beyond the usual: delays too short to be told from what is usual.
-constexpr double missed = 0.03;
+constexpr double unseen_own_waiting = 0.012;  // so little cannot be told from none
 
 // Waiting that comes in all segments alike may be the program's own. Waiting that strikes only some of them is not.
 double own_waiting_of(const Durations& beyond, double mean, bool is_on_several_hosts) {
   // Waiting for the last of many ranks resembles an exponential law, whose mean is 1.44 medians.
   constexpr double mean_by_median = 1.0 / std::numbers::ln2;
   const double common = 1.5 * mean_by_median * std::max(0.0, median(beyond));
-  const double most = is_on_several_hosts ? most_own_waiting_between_hosts : most_own_waiting;
-  return std::clamp(common, sure_own_waiting * mean, most * mean);
+  const double most = is_on_several_hosts ? mean : most_own_waiting * mean;
+  return std::clamp(common, unseen_own_waiting * mean, most);
 }
 
 }  // namespace
@@ -34,9 +32,9 @@ CallTime call_time_of(const Durations& beyond, double duration, bool is_on_sever
 }
 
 double share_on_critical_path(const Durations& durations, const Durations& beyond, const Durations& ascending) {
-  constexpr double considered = 0.97;
   constexpr double for_sure = 2.0;  // standard errors
-  const double longest = ascending[static_cast<Eigen::Index>(considered * static_cast<double>(ascending.size() - 1))];
+  const double longest =
+      ascending[static_cast<Eigen::Index>(counted_share * static_cast<double>(ascending.size() - 1))];
 
   double size = 0.0;
   double mean_duration = 0.0;
@@ -77,8 +75,8 @@ AddedTime added_to_calls(const CallTime& time, double calls, double duration) {
   const double beyond = time.mean;
   const double random = std::min(beyond, std::sqrt(2.0 * std::max(calls, 1.0) * time.variance));
   const double least = std::max(0.0, random - time.own_waiting);
-  const double likely = random - std::min({0.5 * random, time.own_waiting, likely_own_waiting * duration});
-  return {.low = least, .median = likely, .high = beyond * (1.0 + missed)};
+  const double likely = random - std::min({0.5 * random, time.own_waiting, unseen_own_waiting * duration});
+  return {.low = least, .median = likely, .high = beyond};
 }
 
 }  // namespace halcyon

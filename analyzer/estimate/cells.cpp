@@ -8,7 +8,6 @@
 namespace halcyon {
 namespace {
 
-constexpr double counted_share = 0.97;  // of the segments; the others count as "longer"
 constexpr double middle_step = 0.023;   // share of the group in a cell
 constexpr double first_share = 0.0025;  // share in the first cell; the next ones grow up to `middle_step`
 constexpr double tail_growth = 1.45;

@@ -6,6 +6,8 @@
 
 namespace halcyon {
 
+/// Share of the segments that are counted by their duration; the others are only "longer".
+constexpr double counted_share = 0.97;
 /// Share of the segments that may be anywhere: a little other work in the group must not decide.
 constexpr double stray_share = 0.002;
 

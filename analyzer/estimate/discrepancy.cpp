@@ -9,7 +9,6 @@ namespace {
 constexpr double of_all = 0.004;
 constexpr double of_estimate = 0.04;
 constexpr double of_distance = 0.35;
-constexpr double conformal_quantile = 1.0;
 
 constexpr double most_share = 0.995;
 
@@ -24,7 +23,7 @@ Interval with_discrepancy(const Interval& excess_seconds, double estimate_second
   const double high = to_log(excess_seconds.high / run_time);
   const double estimate = to_log(estimate_seconds / run_time);
   const auto moved_by = [&](double end) {
-    return conformal_quantile * (of_all + of_estimate * estimate + of_distance * std::abs(end - estimate));
+    return of_all + of_estimate * estimate + of_distance * std::abs(end - estimate);
   };
   return {run_time * from_log(std::min(low, estimate) - moved_by(low)),
           run_time * from_log(std::max(high, estimate) + moved_by(high))};

@@ -8,12 +8,11 @@ namespace halcyon {
 /// Widens a 90 % interval of a run's excess, s, by the discrepancy between model and truth. On the scale l = -ln(1 - x)
 /// of the share x of the run time, on which 2 points and 50 points are widened alike, each end moves by
 ///
-///     q (0.004 + 0.04 l + 0.35 d)
+///     0.004 + 0.04 l + 0.35 d
 ///
-/// with l of the estimate and d the distance of that end from it. q comes from runs whose truth is known
-/// (docs/method.md says which): it is the 90 % quantile of the distance from the truth to the interval, in units of the
-/// bracket. This is split conformal prediction (J. Lei et al., "Distribution-free predictive inference for regression",
-/// JASA 113, 2018).
+/// with l of the estimate and d the distance of that end from it. The numbers come from runs whose truth is known
+/// (docs/method.md says which): 90 % of their intervals contain it. This is split conformal prediction (J. Lei et al.,
+/// "Distribution-free predictive inference for regression", JASA 113, 2018).
 Interval with_discrepancy(const Interval& excess_seconds, double estimate_seconds, double run_time);
 
 }  // namespace halcyon

@@ -13,7 +13,6 @@
 namespace halcyon {
 namespace {
 
-constexpr double promising = 14.0;            // nats behind the best at the first look
 constexpr std::size_t most_promising = 40;    // places
 constexpr double worth_every_jitter = 7.0;    // nats behind the best
 constexpr double negligible = 16.0;           // nats behind the best, whatever other groups say
@@ -96,7 +95,7 @@ class Search {
     std::stable_sort(found_.begin(), found_.end(),
                      [](const Found& a, const Found& b) { return a.fit.evidence > b.fit.evidence; });
     const std::size_t centres = std::min(most_promising, found_.size());
-    for (std::size_t i = 0; i < centres && found_[i].fit.evidence > best_ - promising; ++i) {
+    for (std::size_t i = 0; i < centres && found_[i].fit.evidence > best_ - negligible; ++i) {
       const Found centre = found_[i];
       for (const LatticePlace& place : neighbours_of(centre.place)) {
         found_.push_back({place, fit(place, first_jitter_, {centre.fit.baseline, centre.fit.scale})});

@@ -17,8 +17,7 @@ constexpr std::array<double, 2> exposures{1.0, 0.3};
 
 // Few groups are undisturbed: no machine is silent. Hits and lengths of delays may be of any order of magnitude, with
 // the same probability. Disturbance so regular that it strikes nearly all segments often is rarer.
-constexpr double undisturbed_prior = 0.03;
-constexpr double other_work_prior = 0.03;
+constexpr double undisturbed_prior = 0.03;  // by one kind of work, and the same by two
 constexpr double bursts_prior = 0.3;
 constexpr double many_hits = 4.0;
 // Many hits look like jitter of another law, which has few parameters and so would always win. This prior is chosen so
@@ -98,6 +97,6 @@ double log_prior_of(const DurationShape& shape) {
 
 double log_prior_undisturbed() { return std::log(undisturbed_prior / jitters.size()); }
 
-double log_prior_of_other_work() { return std::log(other_work_prior); }
+double log_prior_of_other_work() { return std::log(undisturbed_prior); }
 
 }  // namespace halcyon

@@ -15,12 +15,11 @@ namespace {
 
 // Standard deviations between groups. Other users of the processor take a part of each second, those of a network or a
 // file system a part of each call. Not only what the recorder counts as calls may be struck.
-constexpr double same_rate_in_time = 0.6;   // of the log of the delays a second
-constexpr double same_rate_in_calls = 0.6;  // of the log of the delays a call
-constexpr double same_delay = 0.4;          // of the log of the mean delay
-constexpr double other_law = 0.2;           // how much an explanation by another law of delays counts
-constexpr double least_shown = 1e-4;        // probability of an explanation that is shown to others
-constexpr double unlike_others = 0.1;       // share of groups whose disturbance is unlike that of all others
+constexpr double same_rate = 0.6;      // of the log of the delays a second, or a call
+constexpr double same_delay = 0.4;     // of the log of the mean delay
+constexpr double other_law = 0.2;      // how much an explanation by another law of delays counts
+constexpr double least_shown = 1e-4;   // probability of an explanation that is shown to others
+constexpr double unlike_others = 0.1;  // share of groups whose disturbance is unlike that of all others
 
 struct Disturbance {
   bool none;
@@ -64,8 +63,8 @@ struct Shown {
 using AlikeCell = std::tuple<std::size_t, long, long, long>;
 AlikeCell alike_cell(const Disturbance& one, double finer) {
   return {one.law, std::lround(finer * one.log_delay / same_delay),
-          std::lround(finer * one.log_rate_in_calls / same_rate_in_calls),
-          std::lround(finer * one.log_rate_in_time / same_rate_in_time)};
+          std::lround(finer * one.log_rate_in_calls / same_rate),
+          std::lround(finer * one.log_rate_in_time / same_rate)};
 }
 
 constexpr double shown_finer = 2.0;  // cells in a standard deviation between groups
@@ -111,9 +110,8 @@ double support(const Shown& shown, const Disturbance& one) {
     return ((column(values) - static_cast<float>(value)) * static_cast<float>(1.0 / deviation)).square();
   };
   const auto delay = apart(shown.log_delay, one.log_delay, same_delay);
-  const auto in_time = (-0.5F * (delay + apart(shown.log_rate_in_time, one.log_rate_in_time, same_rate_in_time))).exp();
-  const auto in_calls =
-      (-0.5F * (delay + apart(shown.log_rate_in_calls, one.log_rate_in_calls, same_rate_in_calls))).exp();
+  const auto in_time = (-0.5F * (delay + apart(shown.log_rate_in_time, one.log_rate_in_time, same_rate))).exp();
+  const auto in_calls = (-0.5F * (delay + apart(shown.log_rate_in_calls, one.log_rate_in_calls, same_rate))).exp();
   return 0.5 * static_cast<double>((column(shown.weight[one.law]) * (in_time + in_calls)).sum());
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -135,17 +133,9 @@ Larger larger_when_slow(const Comparable& run, const Speeds& speeds, const Of& o
 
 // Work that followed the speed, at full speed: each value is divided by this power of the slowness.
 FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, double power) {
-  constexpr double per_bin = 1e-3;  // logarithm
-  FeatureColumn result{.reduced = work.reduced};
-  std::map<long, std::size_t> bins;
-  for (std::size_t i = 0; i < speeds.slowness.size(); ++i) {
-    const double value = work.bins[work.bin_of(i)] / std::pow(static_cast<double>(speeds.slowness[i]), power);
-    const long place = value > 0.0 ? std::lround(std::log(value) / per_bin) : std::numeric_limits<long>::min();
-    const auto [known, is_new] = bins.try_emplace(place, result.bins.size());
-    if (is_new) result.bins.push_back(value);
-    result.index.push_back(static_cast<std::uint16_t>(known->second));
-  }
-  return result;
+  return column_of(speeds.slowness.size(), work.reduced, [&](std::size_t i) {
+    return work.bins[work.bin_of(i)] / std::pow(static_cast<double>(speeds.slowness[i]), power);
+  });
 }
 
 // Another core or clock rate makes work slower by at most this factor. More is other work.

@@ -12,8 +12,6 @@
 
 namespace halcyon {
 
-/// Groups below this size are not judged (the paper, section 2).
-inline constexpr std::size_t smallest_judged_group = 5;
 /// In percent of the run time. If less of it is in judged groups, the run has no verdict.
 inline constexpr double least_coverage_percent = 50.0;
 

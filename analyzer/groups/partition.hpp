@@ -6,6 +6,9 @@
 
 namespace halcyon {
 
+/// Groups below this size are not judged (the paper, section 2).
+inline constexpr std::size_t smallest_judged_group = 5;
+
 /// Numbers from 0 to `count` - 1 given to segments. Equal numbers belong together.
 struct Partition {
   std::vector<std::uint32_t> of;  // (segments)

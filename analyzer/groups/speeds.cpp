@@ -6,6 +6,7 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/groups/partition.hpp"
 #include "analyzer/statistics/levels.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -15,7 +16,6 @@ namespace {
 constexpr std::size_t most_steps = 8192;    // of the series: beyond, several segments are one
 constexpr std::size_t most_of_a_step = 32;  // segments: of more, every so many-th is looked at
 constexpr std::size_t fewest_steps = 60;
-constexpr std::size_t fewest_of_a_kind = 10;
 constexpr double full_speed_lasts = 1.0 / 30.0;  // of the run, at least
 constexpr double least_factor = 1.03;
 constexpr double most_in_between = 0.12;  // of the time, in the middle third between full speed and the slowest
@@ -34,7 +34,7 @@ Series series_of(const Comparable& run) {
   std::vector<std::size_t> sizes(run.kinds, 0);
   for (std::size_t i = 0; i < run.durations.size(); ++i) sizes[run.kind_of[i]] += run.durations[i] > 0.0F ? 1 : 0;
   const auto is_compared = [&](std::size_t i) {
-    return run.durations[i] > 0.0F && sizes[run.kind_of[i]] >= fewest_of_a_kind;
+    return run.durations[i] > 0.0F && sizes[run.kind_of[i]] >= 2 * smallest_judged_group;
   };
   std::size_t compared = 0;
   for (std::size_t i = 0; i < run.durations.size(); ++i) compared += is_compared(i) ? 1 : 0;

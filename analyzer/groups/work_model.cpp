@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "analyzer/statistics/parabola.hpp"
@@ -15,11 +14,8 @@ namespace halcyon {
 namespace {
 
 constexpr std::ptrdiff_t fewest_in_bin = 12;  // for a lower quartile worth its name
-constexpr std::size_t fewest_bins = 5;
 constexpr std::ptrdiff_t most_bins = 32;
-constexpr double least_explained_by_work = 0.5;  // of the variance between bins
 constexpr double significance_of_work = 1e-3;
-constexpr double least_spread = 0.002;       // of the work between the first and the last bin
 constexpr double steepest = 1.5;             // of the logarithms: between the ends, and beyond
 constexpr Eigen::Index most_sorted = 30000;  // segments: a baseline needs no more of them
 // With ranks that do the same work, both explain alike, but for chance.
@@ -103,10 +99,7 @@ double spread_at_equal_work(const Profile& profile, std::span<const std::span<co
 }  // namespace
 
 std::optional<Durations> work_factors(const Durations& durations, const Durations& work) {
-  const Eigen::Index size = durations.size();
-  if (static_cast<std::size_t>(size) < fewest_in_bin * fewest_bins || durations.minCoeff() <= 0.0) return std::nullopt;
-  const double least = work.minCoeff();
-  if (least <= 0.0 || work.maxCoeff() <= least * (1.0 + least_spread)) return std::nullopt;
+  if (durations.minCoeff() <= 0.0 || work.minCoeff() <= 0.0) return std::nullopt;
 
   std::vector<double> middles;
   std::vector<double> levels;
@@ -114,13 +107,11 @@ std::optional<Durations> work_factors(const Durations& durations, const Duration
     middles.push_back(std::log(work(bin).mean()));
     levels.push_back(std::log(lower_quartile(durations(bin))));
   }
-  if (levels.size() < fewest_bins) return std::nullopt;
-  if (middles.back() - middles.front() < least_spread) return std::nullopt;
+  if (std::ssize(levels) <= Parabola::coefficient_count) return std::nullopt;
   const Eigen::Map<const Durations> x(middles.data(), static_cast<Eigen::Index>(middles.size()));
   const Eigen::Map<const Durations> y(levels.data(), static_cast<Eigen::Index>(levels.size()));
   const double centre = x.mean();
   const Parabola parabola = fit_parabola(x - centre, y);
-  if (parabola.residual > (1.0 - least_explained_by_work) * parabola.variation) return std::nullopt;
   if (!parabola.is_significant(x.size(), significance_of_work)) return std::nullopt;
 
   const WorkModel model(parabola, centre, middles.front(), middles.back());
@@ -143,6 +134,21 @@ const FeatureColumn& explaining_work(const Profile& profile, std::span<const std
   return with_largest < much_less * with_median ? profile.largest_work : median_work;
 }
 
+FeatureColumn column_of(std::size_t segments, bool reduced,
+                        const std::function<double(std::size_t segment)>& value_of) {
+  constexpr double per_bin = 1e-3;  // logarithm: all values that a number can have fit into the 16 bits of an index
+  FeatureColumn column{.reduced = reduced};
+  std::map<long, std::uint16_t> bins;
+  for (std::size_t segment = 0; segment < segments; ++segment) {
+    const double value = value_of(segment);
+    const long place = value >= 1.0 ? std::lround(std::log(value) / per_bin) : -1;
+    const auto [known, is_new] = bins.try_emplace(place, static_cast<std::uint16_t>(column.bins.size()));
+    if (is_new) column.bins.push_back(value);
+    column.index.push_back(known->second);
+  }
+  return column;
+}
+
 std::optional<FeatureColumn> work_with_devices(const Profile& profile, const FeatureColumn& work) {
   const std::vector<float>& on_device = profile.last_rank_times[static_cast<std::size_t>(TimeKind::device)];
   const bool uses_devices = std::ranges::any_of(on_device, [](float seconds) { return seconds > 0.0F; });
@@ -155,15 +161,8 @@ std::optional<FeatureColumn> work_with_devices(const Profile& profile, const Fea
     if (!of_bin.empty()) sort_ascending(of_bin);
     usual.push_back(of_bin.empty() ? 0.0 : 1e9 * static_cast<double>(of_bin[of_bin.size() / 4]));
   }
-  FeatureColumn result{.reduced = work.reduced};
-  std::map<std::pair<std::uint16_t, std::uint16_t>, std::size_t> bins;  // of work and items
-  for (std::size_t i = 0; i < on_device.size(); ++i) {
-    const auto [known, is_new] = bins.try_emplace({work.bin_of(i), items.bin_of(i)}, result.bins.size());
-    if (known->second > std::numeric_limits<std::uint16_t>::max()) return std::nullopt;
-    if (is_new) result.bins.push_back(work.bins[work.bin_of(i)] + usual[items.bin_of(i)]);
-    result.index.push_back(static_cast<std::uint16_t>(known->second));
-  }
-  return result;
+  return column_of(on_device.size(), work.reduced,
+                   [&](std::size_t i) { return work.bins[work.bin_of(i)] + usual[items.bin_of(i)]; });
 }
 
 }  // namespace halcyon

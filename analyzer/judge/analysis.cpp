@@ -8,9 +8,9 @@
 
 #include "analyzer/estimate/earlier_runs.hpp"
 #include "analyzer/estimate/surely_lost.hpp"
+#include "analyzer/evidence/account.hpp"
+#include "analyzer/evidence/cpu_waits.hpp"
 #include "analyzer/groups/timeline.hpp"
-#include "analyzer/judge/account.hpp"
-#include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/judge/draws.hpp"
 #include "analyzer/judge/recorded_groups.hpp"
 
@@ -157,54 +157,21 @@ MethodResult result_of(std::string_view method, const RunEstimate& estimate, dou
   return result;
 }
 
-// What the method that speaks for the run says of groups and segments.
-void take_over(Analysis& analysis, const Profile& profile, const Families& families, const JudgedDurations& judged,
-               const RunEstimate& estimate) {
-  double left = analysis.run_time_seconds;
+// What the method that speaks for the run says of groups.
+std::vector<JudgedGroup> judged_groups_of(const Families& families, const RunEstimate& estimate) {
+  std::vector<JudgedGroup> judged;
   for (std::size_t f = 0; f < families.all().size(); ++f) {
     const GroupEstimate& of_family = estimate.groups[f];
     const Family& family = families.all()[f];
-    left -= of_family.excess_seconds;
     for (std::size_t g = 0; g < family.groups.size(); ++g) {
       const auto relative = static_cast<double>(family.relative[g]);
-      analysis.judged.push_back({.group = family.groups[g],
-                                 .baseline_seconds = relative * of_family.baseline,
-                                 .threshold_seconds = relative * of_family.threshold});
+      judged.push_back({.group = family.groups[g],
+                        .baseline_seconds = relative * of_family.baseline,
+                        .threshold_seconds = relative * of_family.threshold});
     }
   }
-  std::ranges::sort(analysis.judged, {}, &JudgedGroup::group);
-  const std::vector<float> of_families = by_segment(profile, families, estimate.excess);
-  std::ranges::transform(of_families, analysis.excess, analysis.excess.begin(), std::plus());
-  analysis.slow_percent =
-      percent_of_run(std::min(perhaps_slow_seconds(profile, judged), left), analysis.run_time_seconds);
-}
-
-// What the program may have done by itself: its ranks, threads and child processes take the CPUs from each other,
-// nobody from outside is known to have put a rank to sleep, and durations do not tell whether a thread spun for a
-// delayed one or had more to do, nor, by CPU time, whether the machine was slower for a while or the program did more
-// work. What a device does is not seen: a kernel may go round its loops as often as its data say. Nor is what a rank
-// did that left nothing, while others waited for it.
-Undecided undecided_of(const Profile& profile, const Breakdown& breakdown, double speed_percent) {
-  const auto lost_in = [&breakdown](ExcessKind kind) {
-    return std::max(0.0, breakdown.kinds[static_cast<std::size_t>(kind)]);
-  };
-  Undecided undecided{.slept_seconds = own_waiting_seconds(profile, breakdown),
-                      .spun_seconds = most_work_beyond_least(profile),
-                      .crowded_seconds = waited_for_own_threads(profile),
-                      .children_seconds = waited_for_children(profile),
-                      .device_seconds = lost_in(ExcessKind::device)};
-  if (profile.counter == "cpu") {
-    undecided.slower_seconds =
-        std::min(0.01 * speed_percent * profile.run_time_seconds, lost_in(ExcessKind::computation));
-  }
-  bool is_rank_missing = false;
-  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
-    is_rank_missing = is_rank_missing || profile.left_nothing(rank);
-  }
-  if (is_rank_missing) {
-    undecided.waited_seconds = lost_in(ExcessKind::point_to_point) + lost_in(ExcessKind::collective);
-  }
-  return undecided;
+  std::ranges::sort(judged, {}, &JudgedGroup::group);
+  return judged;
 }
 
 // The lower end falls by it, but not below what the kernel saw others take: that much came from outside for sure.
@@ -218,10 +185,10 @@ void leave_open(MethodResult& result, const Undecided& undecided, double lost_at
   result.may_be_own = is_most_open && verdict_of(result.interference_percent) != Verdict::green;
 }
 
-void set_verdict(MethodResult& result, const Analysis& analysis) {
+void set_verdict(MethodResult& result, bool has_no_verdict) {
   result.probability_high =
       probability_high(result.may_be_own ? result.interval_percent.low : result.interference_percent);
-  result.verdict = analysis.no_verdict ? Verdict::unknown
+  result.verdict = has_no_verdict      ? Verdict::unknown
                    : result.may_be_own ? verdict_of(result.interference_percent)
                                        : verdict_within(result.interference_percent, result.interval_percent);
   const bool is_surely_red = verdict_of(result.interval_percent.low) == Verdict::red;
@@ -245,39 +212,20 @@ std::optional<Phases> phases_of(const Profile& profile, const std::vector<float>
   return find_phases(profile, {.usual = usual, .slow = slow}, least);
 }
 
-// What can be counted before anything is estimated.
-Analysis counted(const Profile& profile, const Grouping& grouping) {
-  Analysis analysis;
-  analysis.segments = profile.segments;
-  analysis.clusters = grouping.clusters;
-  analysis.groups = grouping.groups.count;
-  analysis.run_time_seconds = profile.run_time_seconds;
-  if (profile.run_time_seconds > 0.0) {
-    analysis.segment_rate_hz = static_cast<double>(profile.segments) / profile.run_time_seconds;
-  }
-  analysis.unit = unit_of_work(profile);
-  analysis.known_runs = profile.known_runs;
-  analysis.probes = probe_displacement(profile);
-  analysis.peers = compare_with_peers(profile);
-  if (!profile.injected.critical.empty() && profile.run_time_seconds > 0.0) {
-    double critical = 0.0;
-    for (const float seconds : profile.injected.critical) critical += static_cast<double>(seconds);
-    analysis.injected_percent = percent_of_run(critical, profile.run_time_seconds);
-  }
-  return analysis;
+std::optional<double> injected_percent_of(const Profile& profile) {
+  if (profile.injected.critical.empty() || !(profile.run_time_seconds > 0.0)) return std::nullopt;
+  return percent_of_run(length_of(profile.injected.critical), profile.run_time_seconds);
 }
 
 // How much of the run is known, and how. What the kernel counted is the default method's.
-void cover(Analysis& analysis, Judged& judged, std::string_view method) {
+Coverage coverage_of(const Judged& judged, std::string_view method, double run_time) {
   const JudgedDurations& durations = judged.durations(method);
-  analysis.judged_segments = durations.durations.size();
   const bool is_by_default = is_default(method);
   const double repeats = is_by_default && judged.are_few ? 0.0 : length_of(durations.durations);
   const double explained = is_by_default ? judged.account().explained_seconds() : 0.0;
-  analysis.accounted_percent = percent_of_run(explained, analysis.run_time_seconds);
-  analysis.coverage_percent = percent_of_run(repeats + explained, analysis.run_time_seconds);
-  analysis.excess = std::move(judged.of_rest.lost);
-  if (!is_by_default) std::ranges::fill(analysis.excess, 0.0F);
+  return {.judged_segments = durations.durations.size(),
+          .percent = percent_of_run(repeats + explained, run_time),
+          .accounted_percent = percent_of_run(explained, run_time)};
 }
 
 }  // namespace
@@ -305,49 +253,100 @@ JudgedRun judge(const Profile& profile) {
 
 Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_view method,
                  std::span<const Method> candidates) {
-  Analysis analysis = counted(profile, grouping);
-  Judged judged = judged_of(profile, grouping, analysis.peers);
-  cover(analysis, judged, method);
-  analysis.no_verdict = no_verdict(profile, analysis, is_default(method));
+  const double run_time = profile.run_time_seconds;
+  const ProbeDisplacements probes = probe_displacement(profile);
+  PeerComparison peers = compare_with_peers(profile);
+  const Judged judged = judged_of(profile, grouping, peers);
+  const Coverage coverage = coverage_of(judged, method, run_time);
+  std::optional<NoVerdict> no_verdict = no_verdict_of(profile, coverage, is_default(method));
 
   // Estimates of few groups leave processors idle.
   std::future<SecondsByKind> spent = std::async(time_spent, std::cref(profile));
-  const double run_time = profile.run_time_seconds;
   std::vector<std::future<RunEstimate>> estimates;  // none of a run that took no time
   if (run_time > 0.0) estimates = start_estimates(judged, method, candidates);
+  std::vector<MethodResult> results;
+  std::size_t chosen = 0;
+  std::vector<JudgedGroup> groups;
+  std::vector<float> excess(profile.segments, 0.0F);
+  if (is_default(method)) excess = judged.of_rest.lost;
   for (const Method& candidate : candidates) {
     const bool is_chosen = candidate.name == method;
-    if (is_chosen) analysis.chosen = analysis.methods.size();
+    if (is_chosen) chosen = results.size();
     MethodResult result{.name = candidate.name};
     if (!estimates.empty()) {
-      RunEstimate estimate = estimates[analysis.methods.size()].get();
+      RunEstimate estimate = estimates[results.size()].get();
       double accounted_seconds = 0.0;
       if (is_default(candidate.name)) {
-        weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), judged.of_rest, analysis.probes);
+        weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), judged.of_rest, probes);
         if (judged.are_few) add_account_of_all(estimate.excess_seconds, judged.of_all);
         accounted_seconds = judged.of_rest.lost_seconds;
       }
       result = result_of(candidate.name, estimate, accounted_seconds, run_time);
-      if (is_chosen) take_over(analysis, profile, judged.families(method), judged.durations(method), estimate);
+      if (is_chosen) {
+        groups = judged_groups_of(judged.families(method), estimate);
+        const std::vector<float> of_families = by_segment(profile, judged.families(method), estimate.excess);
+        std::ranges::transform(of_families, excess, excess.begin(), std::plus());
+      }
     }
-    analysis.methods.push_back(result);
+    results.push_back(result);
   }
-  analysis.breakdown = attribute(profile, grouping, analysis.excess);
-  if (MethodResult& result = analysis.methods[analysis.chosen]; run_time > 0.0 && is_default(result.name)) {
-    analysis.undecided = undecided_of(profile, analysis.breakdown, result.speed_percent);
-    leave_open(result, analysis.undecided, lost_to_cpu_waits(profile), run_time);
+
+  Breakdown breakdown = attribute(profile, grouping, excess);
+  Undecided undecided;
+  if (MethodResult& result = results[chosen]; run_time > 0.0 && is_default(result.name)) {
+    undecided = undecided_of(profile, breakdown, 0.01 * result.speed_percent * run_time);
+    leave_open(result, undecided, lost_to_cpu_waits(profile), run_time);
   }
+  for (MethodResult& result : results) set_verdict(result, no_verdict.has_value());
+  const MethodResult& result = results[chosen];
+  if (!no_verdict && result.verdict == Verdict::unknown) no_verdict = no_verdict_within(result.interval_percent);
   // No more than the interval has room for.
-  const MethodResult& chosen = analysis.result();
-  analysis.slow_percent = std::min(analysis.slow_percent, chosen.interval_percent.high - chosen.interference_percent);
-  for (MethodResult& result : analysis.methods) set_verdict(result, analysis);
-  analysis.spent = spent.get();
-  analysis.phases = phases_of(profile, analysis.excess, judged.families(method), judged.durations(method));
-  if (!analysis.no_verdict && analysis.result().verdict == Verdict::unknown) {
-    analysis.no_verdict = no_verdict_within(analysis.result().interval_percent);
+  const double slow_percent =
+      std::min(percent_of_run(perhaps_slow_seconds(profile, judged.durations(method)), run_time),
+               result.interval_percent.high - result.interference_percent);
+  std::optional<Phases> phases = phases_of(profile, excess, judged.families(method), judged.durations(method));
+  std::optional<Cause> cause;
+  if (result.verdict == Verdict::yellow || result.verdict == Verdict::red) {
+    cause = likely_cause(
+        profile, grouping,
+        {.seconds = 0.01 * result.interference_percent * run_time,
+         .least_seconds = 0.01 * result.interval_percent.low * run_time,
+         .speed_seconds = 0.01 * result.speed_percent * run_time,
+         .slow_ranks_seconds = 0.01 * result.slow_ranks_percent * run_time,
+         .is_red = result.verdict == Verdict::red,
+         .breakdown = breakdown,
+         .excess = excess,
+         .groups = groups,
+         .changes = phases ? std::span<const LevelChange>(phases->changes) : std::span<const LevelChange>(),
+         .slower = peers.slower});
   }
-  add_warnings(profile, analysis);
-  analysis.cause = likely_cause(profile, grouping, analysis);
+
+  Analysis analysis{.segments = profile.segments,
+                    .clusters = grouping.clusters,
+                    .groups = grouping.groups.count,
+                    .judged_segments = coverage.judged_segments,
+                    .run_time_seconds = run_time,
+                    .coverage_percent = coverage.percent,
+                    .accounted_percent = coverage.accounted_percent,
+                    .segment_rate_hz = run_time > 0.0 ? static_cast<double>(profile.segments) / run_time : 0.0,
+                    .methods = std::move(results),
+                    .chosen = chosen,
+                    .excess = std::move(excess),
+                    .breakdown = std::move(breakdown),
+                    .undecided = undecided,
+                    .spent = spent.get(),
+                    .slow_percent = slow_percent,
+                    .no_verdict = std::move(no_verdict),
+                    .cause = std::move(cause),
+                    .judged = std::move(groups),
+                    .unit = unit_of_work(profile),
+                    .phases = std::move(phases),
+                    .injected_percent = injected_percent_of(profile),
+                    .known_runs = profile.known_runs,
+                    .probes = probes,
+                    .peers = std::move(peers),
+                    .warnings = {}};
+  analysis.warnings = warnings_of(profile, analysis);
   return analysis;
 }
 

@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/attribution/breakdown.hpp"
+#include "analyzer/attribution/cause.hpp"
+#include "analyzer/attribution/undecided.hpp"
 #include "analyzer/estimate/estimators.hpp"
+#include "analyzer/evidence/peers.hpp"
 #include "analyzer/groups/grouping.hpp"
-#include "analyzer/judge/breakdown.hpp"
-#include "analyzer/judge/cause.hpp"
-#include "analyzer/judge/cpu_waits.hpp"
-#include "analyzer/judge/peers.hpp"
 #include "analyzer/judge/verdict.hpp"
 #include "analyzer/judge/warnings.hpp"
 #include "analyzer/machine/probes.hpp"
@@ -41,13 +41,6 @@ struct MethodResult {
   // Most of what was lost may be the program's own doing: the verdict is red only if the rest alone makes it so.
   bool may_be_own = false;
   Verdict verdict = Verdict::unknown;
-};
-
-/// The result of the method used for the verdict, for a group.
-struct JudgedGroup {
-  std::uint32_t group = 0;         // number in group_segments of the profile
-  double baseline_seconds = 0.0;   // undisturbed duration of a segment
-  double threshold_seconds = 0.0;  // a longer segment is disturbed
 };
 
 struct Analysis {

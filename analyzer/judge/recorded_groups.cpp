@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/evidence/cpu_waits.hpp"
 
 namespace halcyon {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "analyzer/estimate/judged_durations.hpp"
 #include "analyzer/groups/families.hpp"
-#include "analyzer/judge/peers.hpp"
+#include "analyzer/evidence/peers.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/cpu_waits.hpp"
 #include "analyzer/judge/analysis.hpp"
-#include "analyzer/judge/cpu_waits.hpp"
 #include "analyzer/known/known_displacement.hpp"
 #include "libprofile/format/boundary.hpp"
 #include "libprofile/system/plural.hpp"
@@ -23,7 +23,7 @@ constexpr double good_coverage_percent = 90.0;
 constexpr double shortest_judged_seconds = 0.1;
 // Even if all of it is on the critical path, recording must cost at most a tenth of what separates green from yellow.
 constexpr double most_cost_of_recording_percent = green_below_percent / 10.0;
-constexpr double noticeable_slow_changes_percent = green_below_percent / 2.0;
+constexpr double noticeable_percent = green_below_percent / 2.0;  // of the run time
 // A duration measured to one percent still tells a jitter of a few percent from none.
 constexpr double fewest_clock_steps_in_a_segment = 100.0;
 
@@ -71,57 +71,54 @@ std::optional<std::string> slow_words(const Analysis& analysis, std::initializer
   return words;
 }
 
-void warn(Analysis& analysis, const char* code, std::string message) {
-  analysis.warnings.push_back({code, std::move(message)});
-}
+using Warnings = std::vector<Warning>;
 
 // What is missing of the run, and what recording it cost.
-void warn_of_recording(const Profile& profile, Analysis& analysis) {
+void warn_of_recording(const Profile& profile, const Analysis& analysis, Warnings& warnings) {
   if (profile.composed_of.empty() && profile.exit_state != "finalized") {
-    warn(analysis, "incomplete-run",
-         "the run did not reach MPI_Finalize (" + profile.exit_state +
-             "): the profile has what was recorded until then" +
-             (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
+    warnings.emplace_back("incomplete-run", "the run did not reach MPI_Finalize (" + profile.exit_state +
+                                                "): the profile has what was recorded until then" +
+                                                (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
   }
   const bool is_finalized = profile.exit_state == "finalized";
   if (is_finalized && !profile.incomplete.empty()) {
-    warn(analysis, "bypassed-calls", profile.incomplete);
+    warnings.emplace_back("bypassed-calls", profile.incomplete);
   } else if (is_finalized && profile.segments <= 1 && !has_communication(profile)) {
-    warn(analysis, "bypassed-calls",
-         "no communication was recorded: the program has none, or it bypassed the recorder");
+    warnings.emplace_back("bypassed-calls",
+                          "no communication was recorded: the program has none, or it bypassed the recorder");
   }
   if (profile.dropped_segments > 0) {
-    warn(analysis, "segments-dropped",
-         fmt::format("the profile lacks {}: neither memory nor disk had room",
-                     plural(profile.dropped_segments, "segment")));
+    warnings.emplace_back("segments-dropped", fmt::format("the profile lacks {}: neither memory nor disk had room",
+                                                          plural(profile.dropped_segments, "segment")));
   }
   if (profile.segments > 1 && analysis.segment_rate_hz > 0.0) {
     const double cost_percent = std::min(100.0, 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds);
     if (cost_percent > most_cost_of_recording_percent) {
-      warn(analysis, "boundary-rate",
-           fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time",
-                       analysis.segment_rate_hz, cost_percent));
+      warnings.emplace_back(
+          "boundary-rate", fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time",
+                                       analysis.segment_rate_hz, cost_percent));
     }
     if (analysis.segment_rate_hz * profile.clock_resolution_seconds * fewest_clock_steps_in_a_segment > 1.0) {
-      warn(analysis, "clock-resolution",
-           fmt::format("segments of {:.3g} s are too short for a clock with steps of {:.3g} s",
-                       1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds));
+      warnings.emplace_back("clock-resolution",
+                            fmt::format("segments of {:.3g} s are too short for a clock with steps of {:.3g} s",
+                                        1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds));
     }
   }
 }
 
 // What the kernel counted is known of any program, but it does not show delays in waits.
-void warn_of_little_that_repeats(const Profile& profile, Analysis& analysis) {
+void warn_of_little_that_repeats(const Profile& profile, const Analysis& analysis, Warnings& warnings) {
   if (!analysis.has_estimate() || analysis.accounted_percent < least_coverage_percent) return;
   constexpr const char* known = "what was lost is known only as far as the kernel counted it";
-  warn(analysis, "little-repeats",
-       profile.segments <= 1 ? fmt::format("{}: {}", words_of_no_boundaries(profile), known)
-                             : fmt::format("segments that repeat take only {:.0f} % of the run time. In the rest, {}",
-                                           analysis.coverage_percent - analysis.accounted_percent, known));
+  warnings.emplace_back("little-repeats",
+                        profile.segments <= 1
+                            ? fmt::format("{}: {}", words_of_no_boundaries(profile), known)
+                            : fmt::format("segments that repeat take only {:.0f} % of the run time. In the rest, {}",
+                                          analysis.coverage_percent - analysis.accounted_percent, known));
 }
 
 // Each part that matters, with its seconds.
-void warn_of_own_doing(Analysis& analysis) {
+void warn_of_own_doing(const Analysis& analysis, Warnings& warnings) {
   if (analysis.no_verdict || !analysis.result().may_be_own) return;
   std::vector<std::string> parts;
   const auto add = [&](double seconds, const char* what) {
@@ -137,48 +134,49 @@ void warn_of_own_doing(Analysis& analysis) {
   add(analysis.undecided.slower_seconds, "computation was slower, or there was more of it");
   add(analysis.undecided.device_seconds, "devices took longer, or had more to do");
   add(analysis.undecided.waited_seconds, "ranks waited in calls of MPI, perhaps for one of which nothing was saved");
-  warn(analysis, "perhaps-own",
-       fmt::format("what was lost may be the program's own doing: for {}", fmt::join(parts, ", and for ")));
+  warnings.emplace_back("perhaps-own", fmt::format("what was lost may be the program's own doing: for {}",
+                                                   fmt::join(parts, ", and for ")));
 }
 
 // Also of a green run: waits that are the same in all segments do not disturb it, but they make it slow.
-void warn_of_crowded_cores(const Profile& profile, Analysis& analysis) {
-  constexpr double noticeable_share = 0.01 * green_below_percent;
+void warn_of_crowded_cores(const Profile& profile, Warnings& warnings) {
   const double waited = waited_for_own_threads(profile);
-  if (waited < noticeable_share * profile.run_time_seconds) return;
+  if (waited < 0.01 * noticeable_percent * profile.run_time_seconds) return;
   const std::optional<CrowdedCores> crowded = crowded_cores(profile);
-  warn(analysis, "crowded-cores",
-       fmt::format(
-           "{}: they waited up to {:.2g} s for cores that others of the run had. Give each of them a core of its "
-           "own ({})",
-           crowded ? in_words(*crowded, profile) : "more ranks than cores", waited,
-           crowded && crowded->bound_rank ? "mpirun --map-by slot:PE=THREADS, srun --cpus-per-task"
-                                          : "fewer ranks, or fewer threads"));
+  warnings.emplace_back(
+      "crowded-cores",
+      fmt::format(
+          "{}: they waited up to {:.2g} s for cores that others of the run had. Give each of them a core of its "
+          "own ({})",
+          crowded ? in_words(*crowded, profile) : "more ranks than cores", waited,
+          crowded && crowded->bound_rank ? "mpirun --map-by slot:PE=THREADS, srun --cpus-per-task"
+                                         : "fewer ranks, or fewer threads"));
 }
 
-void warn_of_slower_than_known(const Profile& profile, Analysis& analysis) {
+void warn_of_slower_than_known(const Profile& profile, const Analysis& analysis, Warnings& warnings) {
   if (const std::optional<KnownRuns>& known = analysis.known_runs; known && profile.run_time_seconds > 0.0) {
     const bool is_of_parts = known->of_parts && !knows_groups(*known, profile);
     const double seconds = is_of_parts ? known->of_parts->beyond_seconds : known->displacement_seconds;
     const double low = is_of_parts ? known->of_parts->low_seconds : known->low_seconds;
     const double percent = std::min(100.0, 100.0 * seconds / profile.run_time_seconds);
-    if (percent > noticeable_slow_changes_percent && low > 0.0) {
-      warn(analysis, "slower-than-known",
-           fmt::format("the {} of this run are above the best of {} of this work, by {:.1f} % of the run time{}",
-                       is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"), percent,
-                       is_of_parts ? "" : ": something slowed all of it down evenly"));
+    if (percent > noticeable_percent && low > 0.0) {
+      warnings.emplace_back(
+          "slower-than-known",
+          fmt::format("the {} of this run are above the best of {} of this work, by {:.1f} % of the run time{}",
+                      is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"), percent,
+                      is_of_parts ? "" : ": something slowed all of it down evenly"));
     }
   }
 }
 
 }  // namespace
 
-std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis, bool is_accounted) {
+std::optional<NoVerdict> no_verdict_of(const Profile& profile, const Coverage& coverage, bool is_accounted) {
   if (!profile.disagreement.empty()) {
     return NoVerdict{{"boundary-disagreement", "the ranks' boundaries differ: " + profile.disagreement}};
   }
-  const bool are_few = analysis.judged_segments < fewest_judged_segments;
-  if (analysis.coverage_percent < least_coverage_percent || (are_few && !is_accounted)) {
+  const bool are_few = coverage.judged_segments < fewest_judged_segments;
+  if (coverage.percent < least_coverage_percent || (are_few && !is_accounted)) {
     if (profile.segments <= 1 && !profile.incomplete.empty()) {
       return NoVerdict{{"no-segments", "no segments were saved that can be judged: " + profile.incomplete}};
     }
@@ -188,12 +186,12 @@ std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& anal
     if (are_few) {
       return NoVerdict{
           {"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
-                                           analysis.judged_segments, fewest_judged_segments)}};
+                                           coverage.judged_segments, fewest_judged_segments)}};
     }
     return NoVerdict{
         {"low-coverage", fmt::format("of only {:.2g} % of the run time it is known whether it was lost; {:.0f} % are "
                                      "needed: the rest does not repeat, and ranks did not compute in it",
-                                     analysis.coverage_percent, least_coverage_percent)}};
+                                     coverage.percent, least_coverage_percent)}};
   }
   if (profile.run_time_seconds < shortest_judged_seconds) {
     return NoVerdict{
@@ -220,36 +218,40 @@ NoVerdict no_verdict_within(const Interval& percent) {
           .is_comparable = true};
 }
 
-void add_warnings(const Profile& profile, Analysis& analysis) {
-  if (analysis.no_verdict) analysis.warnings.push_back(analysis.no_verdict->reason);
-  warn_of_recording(profile, analysis);
-  warn_of_little_that_repeats(profile, analysis);
+std::vector<Warning> warnings_of(const Profile& profile, const Analysis& analysis) {
+  Warnings warnings;
+  if (analysis.no_verdict) warnings.push_back(analysis.no_verdict->reason);
+  warn_of_recording(profile, analysis, warnings);
+  warn_of_little_that_repeats(profile, analysis, warnings);
   if (!analysis.no_verdict && analysis.coverage_percent < good_coverage_percent) {
-    warn(analysis, "partial-coverage",
-         fmt::format(
-             "of {:.0f} % of the run time it is not known whether it was lost: these segments do not repeat, and "
-             "their ranks neither computed nor waited for a CPU",
-             100.0 - analysis.coverage_percent));
+    warnings.emplace_back(
+        "partial-coverage",
+        fmt::format(
+            "of {:.0f} % of the run time it is not known whether it was lost: these segments do not repeat, and "
+            "their ranks neither computed nor waited for a CPU",
+            100.0 - analysis.coverage_percent));
   }
-  if (!analysis.no_verdict && analysis.slow_percent > noticeable_slow_changes_percent) {
-    warn(analysis, "slow-changes",
-         fmt::format(
-             "up to {:.1f} % more of the run time was lost while segments of the same work gradually became slower and "
-             "faster. The cause may be the machine or the program, so this share widens the interval but is not in the "
-             "percentage",
-             analysis.slow_percent));
+  if (!analysis.no_verdict && analysis.slow_percent > noticeable_percent) {
+    warnings.emplace_back(
+        "slow-changes",
+        fmt::format(
+            "up to {:.1f} % more of the run time was lost while segments of the same work gradually became slower and "
+            "faster. The cause may be the machine or the program, so this share widens the interval but is not in the "
+            "percentage",
+            analysis.slow_percent));
   }
-  warn_of_crowded_cores(profile, analysis);
-  warn_of_own_doing(analysis);
-  warn_of_slower_than_known(profile, analysis);
-  if (const auto words = slow_words(analysis, {Probe::registers})) warn(analysis, "slow-registers", *words);
-  if (const auto words = slow_words(analysis, {Probe::l2})) warn(analysis, "slow-l2", *words);
+  warn_of_crowded_cores(profile, warnings);
+  warn_of_own_doing(analysis, warnings);
+  warn_of_slower_than_known(profile, analysis, warnings);
+  if (const auto words = slow_words(analysis, {Probe::registers})) warnings.emplace_back("slow-registers", *words);
+  if (const auto words = slow_words(analysis, {Probe::l2})) warnings.emplace_back("slow-l2", *words);
   if (const auto words = slow_words(analysis, {Probe::memory_latency, Probe::memory_bandwidth})) {
-    warn(analysis, "slow-memory", *words);
+    warnings.emplace_back("slow-memory", *words);
   }
   if (profile.counter == "none" && profile.segments > 1) {
-    warn(analysis, "no-counter", "computation was not counted, so segments of different work may share a group");
+    warnings.emplace_back("no-counter", "computation was not counted, so segments of different work may share a group");
   }
+  return warnings;
 }
 
 }  // namespace halcyon

@@ -1,8 +1,10 @@
 // Why a run has no verdict, and the warnings for its user. Each code is explained in docs/troubleshooting.md.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/statistics/interval.hpp"
 #include "libprofile/format/profile.hpp"
@@ -23,14 +25,21 @@ struct NoVerdict {
   bool is_comparable = false;  // with other runs
 };
 
-/// Why there is no verdict, if that does not depend on the interval. Call it when the coverage and the number of judged
-/// segments are set. `is_accounted`: what the kernel counted may make up for segments that do not repeat.
-std::optional<NoVerdict> no_verdict(const Profile& profile, const Analysis& analysis, bool is_accounted);
+/// Of how much of a run is known whether it was lost.
+struct Coverage {
+  std::uint64_t judged_segments = 0;
+  double percent = 0.0;            // of the run time
+  double accounted_percent = 0.0;  // part of that, in segments that no others are like: by what the kernel counted
+};
+
+/// Why there is no verdict, if that does not depend on the interval. `is_accounted`: what the kernel counted may make
+/// up for segments that do not repeat.
+std::optional<NoVerdict> no_verdict_of(const Profile& profile, const Coverage& coverage, bool is_accounted);
 
 /// The reason if the interval reaches from green into red.
 NoVerdict no_verdict_within(const Interval& percent);
 
-/// Adds all warnings, the reason for no verdict first. Needs the rest of the analysis.
-void add_warnings(const Profile& profile, Analysis& analysis);
+/// All warnings of an analysis that has none yet, the reason for no verdict first.
+std::vector<Warning> warnings_of(const Profile& profile, const Analysis& analysis);
 
 }  // namespace halcyon

@@ -9,6 +9,7 @@
 
 #include "analyzer/groups/timeline.hpp"
 #include "analyzer/statistics/levels.hpp"
+#include "libprofile/format/boundary.hpp"
 
 namespace halcyon {
 namespace {
@@ -17,7 +18,6 @@ constexpr double known_outweighs = 9.0;       // time that is not known, up to n
 constexpr double least_share_of_known = 0.5;  // with less of it, no part of the run is the repeated work
 constexpr std::size_t most_compared = 500'000;
 constexpr double most_blocks = 256.0;
-constexpr std::size_t fewest_compared = 30;
 constexpr double least_share_of_lowest_level = 0.1;
 // Ranks or hosts that hold most of the added time are told if they are at most half of all.
 constexpr double most_of_added = 2.0 / 3.0;
@@ -193,7 +193,7 @@ std::vector<LevelStretch> stretches_of(const std::vector<Compared>& compared, co
                                        double least_factor) {
   const std::size_t count = blocks.levels.size();
   std::vector<OneLevel> levels{{{0, count}, 0.0}};
-  if (compared.size() >= fewest_compared) levels = distinct(stretches_of_one_level(blocks.levels), least_factor);
+  if (compared.size() >= fewest_judged_segments) levels = distinct(stretches_of_one_level(blocks.levels), least_factor);
   std::vector<LevelStretch> stretches;
   std::size_t begin = 0;
   for (std::size_t i = 0; i < levels.size(); ++i) {

@@ -9,8 +9,7 @@ namespace {
 
 constexpr double least_share = 0.9;  // of the segments, that the same place follows
 constexpr std::size_t fewest_times = 4;
-constexpr std::size_t longest = 4096;  // segments
-constexpr std::size_t sample = 4096;   // segments that are looked at, for each length
+constexpr std::size_t longest = 4096;  // segments; and of a run, as many are looked at for each length
 
 }  // namespace
 
@@ -20,7 +19,7 @@ std::optional<UnitOfWork> unit_of_work(const Profile& profile) {
   const std::size_t size = all - from;
   for (std::size_t length = 1; length <= longest && fewest_times * length <= size; ++length) {
     const std::size_t followed = size - length;
-    const std::size_t looked_at = std::min(sample, followed);
+    const std::size_t looked_at = std::min(longest, followed);
     std::size_t alike = 0;
     for (std::size_t i = 0; i < looked_at; ++i) {
       const std::size_t segment = from + i * followed / looked_at;

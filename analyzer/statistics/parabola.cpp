@@ -10,10 +10,8 @@
 namespace halcyon {
 namespace {
 
-constexpr Eigen::Index coefficient_count = 3;
-
 Eigen::MatrixXd design_at(const Eigen::ArrayXd& x) {
-  Eigen::MatrixXd design(x.size(), coefficient_count);
+  Eigen::MatrixXd design(x.size(), Parabola::coefficient_count);
   design << Eigen::ArrayXd::Ones(x.size()), x, x.square();
   return design;
 }

@@ -7,6 +7,7 @@ namespace halcyon {
 
 /// y = c0 + c1 x + c2 x^2 by least squares.
 struct Parabola {
+  static constexpr Eigen::Index coefficient_count = 3;
   Eigen::Vector3d coefficients;
   double residual = 0.0;   // sum of squared distances of the points from it
   double variation = 0.0;  // of the points from their mean

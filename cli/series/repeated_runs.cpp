@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "analyzer/evidence/cpu_waits.hpp"
 #include "cli/console/output.hpp"
 #include "cli/console/progress.hpp"
 #include "cli/series/varied_runs.hpp"

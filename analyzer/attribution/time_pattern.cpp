@@ -1,4 +1,4 @@
-#include "analyzer/judge/time_pattern.hpp"
+#include "analyzer/attribution/time_pattern.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "analyzer/groups/timeline.hpp"
-#include "analyzer/judge/analysis.hpp"
 #include "analyzer/statistics/in_parallel.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -24,12 +23,12 @@ namespace {
 
 // Mean excess of a segment in each judged group, in s; nothing for the other groups. The excess beyond it does not show
 // the program's own order of work.
-std::vector<std::optional<double>> mean_excess_of_groups(const Grouping& grouping, const Analysis& analysis) {
+std::vector<std::optional<double>> mean_excess_of_groups(const Grouping& grouping, const LostTime& lost) {
   std::vector<std::optional<double>> means(grouping.groups.count);
-  for (const JudgedGroup& group : analysis.judged) {
+  for (const JudgedGroup& group : lost.groups) {
     const std::span<const std::uint32_t> members = grouping.members(group.group);
     double sum = 0.0;
-    for (const std::uint32_t segment : members) sum += static_cast<double>(analysis.excess[segment]);
+    for (const std::uint32_t segment : members) sum += static_cast<double>(lost.excess[segment]);
     means[group.group] = sum / static_cast<double>(members.size());
   }
   return means;
@@ -80,8 +79,8 @@ struct ExcessInTime {
   }
 };
 
-ExcessInTime excess_in_time(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
-  const std::vector<std::optional<double>> means = mean_excess_of_groups(grouping, analysis);
+ExcessInTime excess_in_time(const Profile& profile, const Grouping& grouping, const LostTime& lost) {
+  const std::vector<std::optional<double>> means = mean_excess_of_groups(grouping, lost);
   const TimesOfSegments times = times_of(profile);
   const PartsByTime parts{.seconds = times.length(), .count = bins_of_time};
   const auto add = [&](ExcessInTime& excess, std::size_t first, std::size_t end) {
@@ -90,7 +89,7 @@ ExcessInTime excess_in_time(const Profile& profile, const Grouping& grouping, co
       const std::size_t segment = first + number;
       const std::optional<double>& mean = means[grouping.groups.of[segment]];
       if (!mean) return;
-      const double beyond = static_cast<double>(analysis.excess[segment]) - *mean;
+      const double beyond = static_cast<double>(lost.excess[segment]) - *mean;
       excess.bins[parts.at(from + begin)] += beyond;
       excess.weights += std::max(beyond, 0.0);
       excess.weighted_durations += std::max(beyond, 0.0) * duration;
@@ -125,11 +124,11 @@ std::optional<std::size_t> slower_line(const std::vector<double>& power, std::si
   return line;
 }
 
-std::optional<double> period_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
+std::optional<double> period_of(const Profile& profile, const Grouping& grouping, const LostTime& lost) {
   const double run = times_of(profile).length();
-  const std::size_t most_periods = std::min(bins_of_time, analysis.excess.size()) / least_in_period;
+  const std::size_t most_periods = std::min(bins_of_time, lost.excess.size()) / least_in_period;
   if (!(run > 0.0) || most_periods <= 2 * fewest_periods) return std::nullopt;
-  const ExcessInTime excess = excess_in_time(profile, grouping, analysis);
+  const ExcessInTime excess = excess_in_time(profile, grouping, lost);
   const double squares = excess.sum_of_squares();
   const std::vector<double> power = spectrum(excess.bins, 2 * most_periods + 1);  // two lines a cycle
   // A line must also stand above what chance does: excess at random times has the sum of squares for its mean power.
@@ -173,29 +172,25 @@ std::string in_words(const TimePattern& pattern) {
   return "throughout the run";
 }
 
-TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
+TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const LostTime& lost) {
   using Kind = TimePattern::Kind;
-  constexpr double most_of_it = 0.8;
   constexpr std::size_t few_windows = window_count / 4;
   // A level that holds most of it: the phases know its edges.
   const auto holds_most = [&](const LevelChange& change) {
-    return change.added_seconds >= most_of_it * analysis.breakdown.seconds && !change.may_be_work;
+    return change.added_seconds >= nearly_all * lost.breakdown.seconds && !change.may_be_work;
   };
-  if (analysis.phases) {
-    const std::vector<LevelChange>& changes = analysis.phases->changes;
-    if (const auto change = std::ranges::find_if(changes, holds_most); change != changes.end()) {
-      const double few = few_windows * analysis.breakdown.window_seconds;
-      const bool is_start = change->from_seconds < analysis.breakdown.window_seconds && change->to_seconds <= few;
-      return {.kind = is_start ? Kind::start : Kind::stretch,
-              .from_seconds = change->from_seconds,
-              .to_seconds = change->to_seconds};
-    }
+  if (const auto change = std::ranges::find_if(lost.changes, holds_most); change != lost.changes.end()) {
+    const double few = few_windows * lost.breakdown.window_seconds;
+    const bool is_start = change->from_seconds < lost.breakdown.window_seconds && change->to_seconds <= few;
+    return {.kind = is_start ? Kind::start : Kind::stretch,
+            .from_seconds = change->from_seconds,
+            .to_seconds = change->to_seconds};
   }
   constexpr std::size_t many_windows = 3 * window_count / 5;  // evenly spread, it needs four fifths
-  std::array<double, window_count> windows = analysis.breakdown.windows;
+  std::array<double, window_count> windows = lost.breakdown.windows;
   for (double& window : windows) window = std::max(window, 0.0);
-  const double needed = most_of_it * std::accumulate(windows.begin(), windows.end(), 0.0);
-  const double length = analysis.breakdown.window_seconds;
+  const double needed = nearly_all * std::accumulate(windows.begin(), windows.end(), 0.0);
+  const double length = lost.breakdown.window_seconds;
   const auto stretch_within = [&](std::size_t fewest, std::size_t most) -> std::optional<TimePattern> {
     for (std::size_t count = fewest; count <= most; ++count) {
       for (std::size_t first = 0; first + count <= window_count; ++first) {
@@ -209,7 +204,7 @@ TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const
     return std::nullopt;
   };
   if (const std::optional<TimePattern> stretch = stretch_within(1, few_windows)) return *stretch;
-  if (const std::optional<double> period = period_of(profile, grouping, analysis)) {
+  if (const std::optional<double> period = period_of(profile, grouping, lost)) {
     return {.kind = Kind::periodic, .period_seconds = *period};
   }
   std::array<double, window_count> highest_first = windows;

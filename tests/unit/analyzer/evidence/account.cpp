@@ -1,5 +1,5 @@
 // Segments that no others are like: what the kernel counted decides.
-#include "analyzer/judge/account.hpp"
+#include "analyzer/evidence/account.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "analyzer/judge/peers.hpp"
+#include "analyzer/evidence/peers.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <optional>
 
-#include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/evidence/cpu_waits.hpp"
 #include "analyzer/machine/probes.hpp"
 #include "analyzer/statistics/moments.hpp"
 #include "analyzer/statistics/sorting.hpp"

@@ -1,9 +1,9 @@
-#include "analyzer/judge/account.hpp"
+#include "analyzer/evidence/account.hpp"
 
 #include <algorithm>
 
 #include "analyzer/estimate/judged_durations.hpp"
-#include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/evidence/cpu_waits.hpp"
 
 namespace halcyon {
 namespace {

@@ -1,4 +1,4 @@
-#include "analyzer/judge/cpu_waits.hpp"
+#include "analyzer/evidence/cpu_waits.hpp"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/evidence/time_shares.hpp"
 #include "analyzer/groups/timeline.hpp"
-#include "analyzer/judge/efficiency.hpp"
 #include "libprofile/system/plural.hpp"
 
 namespace halcyon {
@@ -58,8 +58,7 @@ bool has_more_ranks(const SharedCores& one) {
 
 // NaN is not more.
 bool has_more_threads(double threads, double cores) {
-  constexpr double more = 0.5;  // a mean over the run, in which a thread may have slept now and then
-  return threads > 1.0 && cores >= 1.0 && threads > cores + more;
+  return threads > 1.0 && cores >= 1.0 && threads > cores + busy_beside;
 }
 
 }  // namespace
@@ -116,7 +115,7 @@ double largest_known(const std::vector<double>& of_ranks) {
 // time.
 double wait_of_others(const Profile& profile, std::size_t rank) {
   const double threads = evidence_of(profile, Evidence::busy_threads, rank);
-  if (!(threads >= 1.5)) return 0.0;  // no other thread was busy for long
+  if (!(threads >= 1.0 + busy_beside)) return 0.0;  // no other thread was busy for long
   const double of_one = evidence_of(profile, Evidence::cpu_wait_of_others, rank) / std::max(1.0, threads - 1.0);
   return of_one > 0.0 ? of_one : 0.0;  // NaN is not above
 }
@@ -200,18 +199,6 @@ double most_work_beyond_least(const Profile& profile) {
 
 double most_side_by_side(const Profile& profile) {
   return largest_known(profile.evidence[index_of(Evidence::side_by_side)]);
-}
-
-double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
-  const std::vector<double>& waits = profile.evidence[index_of(Evidence::cpu_wait)];
-  double seconds = 0.0;
-  for (const RankShare& rank : breakdown.ranks) {
-    if (rank.rank >= waits.size() || std::isnan(waits[rank.rank])) continue;
-    // What it waited in other segments says nothing of those that took longer.
-    const double waited = profile.lost_to_cpu_wait.empty() ? waits[rank.rank] : 0.0;
-    seconds += std::max(0.0, rank.slept_seconds - waited);
-  }
-  return seconds;
 }
 
 double share_on_busy_hosts(const Profile& profile) {

@@ -1,30 +1,16 @@
-// What the operating system says about waits: for a CPU, and those that the program may have made itself.
+// What the operating system says about waits for a CPU, and about what ran beside the ranks.
 #pragma once
 
 #include <cstddef>
 #include <optional>
 #include <string>
 
-#include "analyzer/judge/breakdown.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
 
-/// Lost time that may be the program's own doing.
-struct Undecided {
-  double slept_seconds = 0.0;     // own_waiting_seconds()
-  double spun_seconds = 0.0;      // most_work_beyond_least()
-  double crowded_seconds = 0.0;   // waited_for_own_threads()
-  double children_seconds = 0.0;  // waited_for_children()
-  double slower_seconds = 0.0;    // computation was slower for a while, by CPU time
-  double device_seconds = 0.0;    // in calls of devices
-  double waited_seconds = 0.0;    // in calls of MPI, perhaps for a rank of which nothing is known
-
-  double seconds() const {
-    return slept_seconds + spun_seconds + crowded_seconds + children_seconds + slower_seconds + device_seconds +
-           waited_seconds;
-  }
-};
+/// A thread more, on average over a run, in which it may have slept now and then.
+inline constexpr double busy_beside = 0.5;
 
 /// What the operating system counted for a rank; NaN if it is not known.
 double evidence_of(const Profile& profile, Evidence which, std::size_t rank);
@@ -62,9 +48,6 @@ double most_work_beyond_least(const Profile& profile);
 /// By how much the threads of a rank that ended segments at the same time were busy beyond these, on the rank where
 /// this is most, in s: a segment of one hides so much of the delays of another.
 double most_side_by_side(const Profile& profile);
-/// How long the ranks that held the others up slept or waited in their computation at least, beyond the usual and not
-/// for a CPU, in s. 0 if the kernel does not say for what they waited.
-double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown);
 /// The share of the run in which some process of a host waited for a CPU, on the host where this is most: what ran
 /// there shared caches and memory with the ranks. 0 if the kernel does not say.
 double share_on_busy_hosts(const Profile& profile);

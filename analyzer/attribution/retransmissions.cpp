@@ -1,4 +1,4 @@
-#include "analyzer/judge/retransmissions.hpp"
+#include "analyzer/attribution/retransmissions.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,9 @@ namespace halcyon {
 namespace {
 
 constexpr std::size_t fewest_hosts = 3;  // with two, both ends of their link send again alike
-constexpr double fewest_retransmissions = 20.0;
-constexpr double least_share = 0.25;
 constexpr double least_ratio_to_second = 1.25;
 // The difference of two Poisson counts must be so many of its standard deviations.
-constexpr double least_deviations = 2.0;
+constexpr double least_deviations = 3.0;
 
 }  // namespace
 
@@ -27,9 +25,8 @@ std::optional<RetransmittingHost> most_retransmitting(const Profile& profile) {
   std::iter_swap(counts.begin(), worst);
   const double own = counts.front();
   const double second = *std::max_element(counts.begin() + 1, counts.end());
-  const bool stands_out = all >= fewest_retransmissions && own >= least_share * all &&
-                          own >= least_ratio_to_second * second &&
-                          own - second >= least_deviations * std::sqrt(own + second);
+  const bool stands_out =
+      own >= least_ratio_to_second * second && own - second > least_deviations * std::sqrt(own + second);
   return stands_out ? std::optional(RetransmittingHost{host, own, all}) : std::nullopt;
 }
 

@@ -32,21 +32,8 @@ struct ThreadEfficiency {
 /// Nothing without regions of several threads, and in older profiles.
 std::optional<ThreadEfficiency> thread_efficiency_of(const Profile& profile);
 
-/// What all ranks together did with their time, as shares that add up to 1.
-struct TimeShares {
-  double computing = 0.0;  // or ready for a CPU
-  double in_mpi = 0.0;
-  double in_files = 0.0;
-  double on_devices = 0.0;      // in calls of their libraries: mostly waiting for them
-  double asleep = 0.0;          // outside of all these
-  double file_seconds = 0.0;    // of all ranks: in_files of their time
-  double asleep_seconds = 0.0;  // the same of `asleep`
-};
 /// Read from files and written to them, by all ranks.
 std::uint64_t bytes_of_files(const Profile& profile);
-/// Nothing in older profiles.
-std::optional<TimeShares> time_shares(const Profile& profile);
-
 /// Nothing if the time in MPI of some rank is not known, as in older profiles.
 std::optional<Efficiency> efficiency_of(const Profile& profile);
 

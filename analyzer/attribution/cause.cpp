@@ -1,4 +1,4 @@
-#include "analyzer/judge/cause.hpp"
+#include "analyzer/attribution/cause.hpp"
 
 #include <fmt/format.h>
 
@@ -8,29 +8,21 @@
 #include <limits>
 #include <vector>
 
-#include "analyzer/judge/analysis.hpp"
-#include "analyzer/judge/cpu_waits.hpp"
-#include "analyzer/judge/retransmissions.hpp"
-#include "analyzer/judge/time_pattern.hpp"
+#include "analyzer/attribution/retransmissions.hpp"
+#include "analyzer/attribution/time_pattern.hpp"
+#include "analyzer/evidence/cpu_waits.hpp"
 #include "analyzer/machine/background.hpp"
 
 namespace halcyon {
 namespace {
 
-// Shares of the excess. What explains less than the first is not its cause. The second is enough where slow stretches
-// explain the rest.
+// Shares of the excess. What explains less than the first is not its cause. The second is enough of what something else
+// must confirm: that ranks were off the CPU, or that slow stretches explain the rest.
 constexpr double least_share_of_cause = 0.5;
-constexpr double least_share_beside_slow_stretches = 0.3;
-// The share of one rank or of one host, to say that it is the one.
-constexpr double least_share_of_one = 0.8;
-// Ranks may have waited for a CPU where nothing was lost. So this share must have been off the CPU.
-constexpr double least_share_off_cpu = 0.25;
-// For kernels that do not say how long ranks waited for a CPU: a preempted rank gets it back within about this time.
-constexpr double longest_preemption_seconds = 0.1;
-// The time to answer a page fault from a disk, and the least number of them that counts.
-constexpr double seconds_of_major_fault = 5e-3;
-constexpr double fewest_major_faults = 100.0;
-constexpr double least_share_of_memory_pressure = 0.25;
+constexpr double least_share_confirmed = 0.3;
+// What has less is not worth a word.
+constexpr double least_worth_a_word = 0.05;
+constexpr double seconds_of_major_fault = 5e-3;  // to read a page back from a disk
 // Among fewer ranks, one has most of the excess by chance.
 constexpr int fewest_ranks_to_single_one_out = 3;
 
@@ -129,7 +121,7 @@ void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares&
   const double others = sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
   if (is_known_of_segments) {
     shares.waiting_for_cpu = waited / all;
-  } else if (shares.off_cpu >= least_share_off_cpu) {
+  } else if (shares.off_cpu >= least_share_confirmed) {
     shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
   }
   const double computing = breakdown.kinds[static_cast<std::size_t>(ExcessKind::computation)] +
@@ -146,19 +138,13 @@ Shares shares_of(const Profile& profile, const Breakdown& breakdown) {
   Shares shares;
   const double all = breakdown.seconds;
   shares.off_cpu = breakdown.off_cpu_seconds.value_or(0.0) / all;
-  const std::vector<double>& switches = evidence_of(profile, Evidence::involuntary_switches);
   if (are_known_of(breakdown.ranks, evidence_of(profile, Evidence::cpu_wait))) {
     add_known_waits(profile, breakdown, shares);
-  } else if (are_known_of(breakdown.ranks, switches) &&
-             sum_of_known(switches) * longest_preemption_seconds >= shares.off_cpu * all) {
-    shares.waiting_for_cpu = shares.off_cpu;
   }
   shares.stolen = seconds_of_hosts(profile, Evidence::steal) / all;
-  const double faults = sum_of_known(evidence_of(profile, Evidence::major_faults));
-  if (faults >= fewest_major_faults &&
-      seconds_of_hosts(profile, Evidence::memory_pressure) >= least_share_of_memory_pressure * all) {
-    shares.paging = faults * seconds_of_major_fault / all;
-  }
+  shares.paging = std::min(seconds_of_major_fault * sum_of_known(evidence_of(profile, Evidence::major_faults)),
+                           seconds_of_hosts(profile, Evidence::memory_pressure)) /
+                  all;
   for (std::size_t i = 0; i < excess_kind_count; ++i) shares.kinds[i] = breakdown.kinds[i] / all;
   return shares;
 }
@@ -166,12 +152,12 @@ Shares shares_of(const Profile& profile, const Breakdown& breakdown) {
 const HostShare* host_alone(const Profile& profile, const Breakdown& breakdown) {
   if (breakdown.hosts.empty()) return nullptr;
   const HostShare& worst = breakdown.hosts.front();
-  return profile.hosts().size() > 1 && worst.seconds >= least_share_of_one * breakdown.seconds ? &worst : nullptr;
+  return profile.hosts().size() > 1 && worst.seconds >= nearly_all * breakdown.seconds ? &worst : nullptr;
 }
 
 const RankShare* rank_alone(const Breakdown& breakdown) {
   const RankShare& worst = breakdown.ranks.front();
-  return worst.seconds >= least_share_of_one * breakdown.seconds ? &worst : nullptr;
+  return worst.seconds >= nearly_all * breakdown.seconds ? &worst : nullptr;
 }
 
 // The ranks that the excess is of, to be put behind a preposition.
@@ -185,11 +171,11 @@ std::string where(const Profile& profile, const Breakdown& breakdown) {
 }
 
 // The share of the excess in which the program did more work, by a hardware counter.
-double share_of_more_work(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
+double share_of_more_work(const Profile& profile, const Grouping& grouping, const LostTime& lost) {
   const FeatureColumn& work = work_of(profile, grouping);
   if (profile.counter.substr(0, 5) != "papi:" || work.bins.size() < 2) return 0.0;
   double explained = 0.0;
-  for (const JudgedGroup& group : analysis.judged) {
+  for (const JudgedGroup& group : lost.groups) {
     const std::span<const std::uint32_t> members = grouping.members(group.group);
     double usual = 0.0;
     double calm = 0.0;
@@ -202,11 +188,11 @@ double share_of_more_work(const Profile& profile, const Grouping& grouping, cons
     usual /= calm;
     for (const std::uint32_t segment : members) {
       const double more = work.bins[work.bin_of(segment)] / usual - 1.0;
-      const double excess = static_cast<double>(analysis.excess[segment]);
+      const double excess = static_cast<double>(lost.excess[segment]);
       explained += std::clamp(more * group.baseline_seconds, 0.0, std::max(excess, 0.0));
     }
   }
-  return explained / analysis.breakdown.seconds;
+  return explained / lost.breakdown.seconds;
 }
 
 // A disturbed run, with what its causes are told from.
@@ -272,7 +258,7 @@ Cause cause_of_waits_for_cpu(const DisturbedRun& run, const std::string& how_lon
 // What the operating system or the hypervisor says. `delays`: share of the excess that is not in slow stretches. Others
 // on the same cores slow them down as well, so slow stretches speak neither for that nor against it.
 std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays) {
-  if (is_cause(run.shares.waiting_for_cpu) || (run.shares.waiting_for_cpu >= least_share_beside_slow_stretches &&
+  if (is_cause(run.shares.waiting_for_cpu) || (run.shares.waiting_for_cpu >= least_share_confirmed &&
                                                run.shares.waiting_for_cpu >= least_share_of_cause * delays)) {
     return cause_of_waits_for_cpu(run, percent(run.shares.waiting_for_cpu));
   }
@@ -280,7 +266,7 @@ std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays)
     return run.cause("hypervisor-steal", fmt::format("the hypervisor took CPU time from the hosts: {} of the lost time",
                                                      percent(run.shares.stolen)));
   }
-  if (is_cause(run.shares.paging) && run.shares.blocked >= least_share_off_cpu) {
+  if (is_cause(run.shares.paging) && run.shares.blocked >= least_share_confirmed) {
     return run.cause("memory-pressure", "too little memory: pages were read back from disk");
   }
   return std::nullopt;
@@ -288,10 +274,9 @@ std::optional<Cause> cause_by_the_system(const DisturbedRun& run, double delays)
 
 Cause cause_in_communication(const DisturbedRun& run) {
   const bool is_one_host = run.profile.hosts().size() <= 1;
-  constexpr double least_told_apart = 0.05;
   const double point_to_point = run.shares.of(ExcessKind::point_to_point);
   const double collective = run.shares.of(ExcessKind::collective);
-  const bool is_both = std::min(point_to_point, collective) >= least_told_apart;
+  const bool is_both = std::min(point_to_point, collective) >= least_worth_a_word;
   const std::string which = is_both ? "" : point_to_point >= collective ? "point-to-point " : "collective ";
   const std::string apart =
       is_both ? fmt::format(" (point-to-point {}, collective {})", percent(point_to_point), percent(collective)) : "";
@@ -308,23 +293,19 @@ Cause cause_in_communication(const DisturbedRun& run) {
 }
 
 // A rank was slower than its peers all the time.
-std::optional<Cause> cause_among_peers(const DisturbedRun& run, const Analysis& analysis) {
-  const MethodResult& result = analysis.result();
-  const auto slow = std::ranges::find(analysis.peers.slower, Whose::machine, &RankBehind::whose);
-  if (slow == analysis.peers.slower.end() ||
-      !is_cause(result.slow_ranks_percent / std::max(result.interference_percent, result.slow_ranks_percent))) {
+std::optional<Cause> cause_among_peers(const DisturbedRun& run, const LostTime& lost) {
+  const auto slow = std::ranges::find(lost.slower, Whose::machine, &RankBehind::whose);
+  if (slow == lost.slower.end() || !is_cause(lost.slow_ranks_seconds / std::max(lost.seconds, lost.slow_ranks_seconds)))
     return std::nullopt;
-  }
-  return run.cause("slow-rank", fmt::format("{} slow {}: {} took {:.2f} times as long as its peers for the same work",
-                                            analysis.peers.slower.size() == 1 ? "one" : "some",
-                                            analysis.peers.slower.size() == 1 ? "rank" : "ranks",
-                                            run.profile.where_it_ran(slow->rank), slow->times));
+  return run.cause("slow-rank",
+                   fmt::format("{} slow {}: {} took {:.2f} times as long as its peers for the same work",
+                               lost.slower.size() == 1 ? "one" : "some", lost.slower.size() == 1 ? "rank" : "ranks",
+                               run.profile.where_it_ran(slow->rank), slow->times));
 }
 
 // Beside what a rank slept: of the children that it may have waited for, and of others on its cores.
-std::string what_others_took(const Profile& profile) {
-  constexpr double least_told_share = 0.01;
-  const double least = least_told_share * profile.run_time_seconds;
+std::string what_others_took(const Profile& profile, double lost_seconds) {
+  const double least = least_worth_a_word * lost_seconds;
   std::string words;
   if (const double used = sum_of_known(evidence_of(profile, Evidence::children_cpu)); used >= least) {
     words += fmt::format(", while its child processes used {:.2g} s of CPU time", used);
@@ -336,21 +317,22 @@ std::string what_others_took(const Profile& profile) {
 }
 
 // Computation took longer.
-Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, const Analysis& analysis) {
+Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, const LostTime& lost) {
   if (is_cause(run.shares.blocked)) {
-    return run.cause("own-waiting",
-                     fmt::format("{} slept or waited outside calls of MPI, files and devices for {} of the lost "
-                                 "time{}",
-                                 run.of_whom, percent(run.shares.blocked), what_others_took(run.profile)));
+    return run.cause(
+        "own-waiting",
+        fmt::format("{} slept or waited outside calls of MPI, files and devices for {} of the lost "
+                    "time{}",
+                    run.of_whom, percent(run.shares.blocked), what_others_took(run.profile, run.breakdown.seconds)));
   }
-  if (is_cause(run.shares.most_waiting) && run.shares.off_cpu >= least_share_off_cpu) {
+  if (is_cause(run.shares.most_waiting) && run.shares.off_cpu >= least_share_confirmed) {
     return cause_of_waits_for_cpu(run, "up to " + percent(run.shares.most_waiting));
   }
   if (is_cause(run.shares.off_cpu)) {  // nobody says for what it waited
     return run.cause("unclear", fmt::format("{} did not run for {} of the lost time, and the kernel does not say why",
                                             run.of_whom, percent(run.shares.off_cpu)));
   }
-  if (is_cause(share_of_more_work(run.profile, grouping, analysis))) {
+  if (is_cause(share_of_more_work(run.profile, grouping, lost))) {
     return run.cause("own-variation", "the program's own variation: the longer segments did more work");
   }
   if (const HostShare* host = host_alone(run.profile, run.breakdown)) {
@@ -366,7 +348,7 @@ Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, co
   }
   const std::optional<Background> background = background_of(run.profile);
   const bool is_slow =
-      background && background->percent() >= least_share_of_cause * analysis.result().interference_percent;
+      background && 0.01 * background->percent() * run.profile.run_time_seconds >= least_share_of_cause * lost.seconds;
   if (is_slow || run.profile.counter.substr(0, 5) == "papi:") {
     return run.cause("slow-machine", "slow cores or memory: computation took longer although the ranks were running");
   }
@@ -380,28 +362,22 @@ Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, co
 
 std::span<const CauseInfo> cause_infos() { return infos; }
 
-std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const Analysis& analysis) {
-  const MethodResult& result = analysis.result();
-  const Breakdown& breakdown = analysis.breakdown;
-  if ((result.verdict != Verdict::yellow && result.verdict != Verdict::red) || !(breakdown.seconds > 0.0) ||
-      breakdown.ranks.empty()) {
-    return std::nullopt;
-  }
+std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const LostTime& lost) {
+  const Breakdown& breakdown = lost.breakdown;
+  if (!(breakdown.seconds > 0.0) || breakdown.ranks.empty()) return std::nullopt;
   const DisturbedRun run{.profile = profile,
                          .breakdown = breakdown,
                          .shares = shares_of(profile, breakdown),
-                         .pattern = time_pattern(profile, grouping, analysis),
+                         .pattern = time_pattern(profile, grouping, lost),
                          .of_whom = where(profile, breakdown)};
-  const double delays =
-      result.interference_percent > 0.0 ? 1.0 - result.speed_percent / result.interference_percent : 1.0;
+  const double delays = lost.seconds > 0.0 ? 1.0 - lost.speed_seconds / lost.seconds : 1.0;
   if (std::optional<Cause> cause = cause_by_the_system(run, delays)) return cause;
   // What makes the run red for sure is its cause, whatever else it did.
   const double lost_to_waits = lost_to_cpu_waits(profile);
-  const double surely_lost = 0.01 * result.interval_percent.low * profile.run_time_seconds;
-  if (result.verdict == Verdict::red && lost_to_waits > 0.0 && lost_to_waits >= least_share_of_cause * surely_lost) {
+  if (lost.is_red && lost_to_waits > 0.0 && lost_to_waits >= least_share_of_cause * lost.least_seconds) {
     return cause_of_waits_for_cpu(run, percent(lost_to_waits / breakdown.seconds));
   }
-  if (std::optional<Cause> cause = cause_among_peers(run, analysis)) return cause;
+  if (std::optional<Cause> cause = cause_among_peers(run, lost)) return cause;
   if (const double in_files = run.shares.of(ExcessKind::file_io); is_cause(in_files)) {
     return run.cause("file-io", fmt::format("slow file I/O of {}: {} of the lost time was in file calls", run.of_whom,
                                             percent(in_files)));
@@ -418,7 +394,7 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
                                      : "start-up of the program: work that is done once or for the first time");
   }
   if (is_cause(in_communication)) return cause_in_communication(run);
-  if (is_cause(in_computation)) return cause_in_computation(run, grouping, analysis);
+  if (is_cause(in_computation)) return cause_in_computation(run, grouping, lost);
   return run.cause(
       "unclear", fmt::format("no single cause: {} of the lost time was in computation, {} in communication, "
                              "{} in file I/O, {} on devices",

@@ -1,9 +1,10 @@
-#include "analyzer/judge/efficiency.hpp"
+#include "analyzer/attribution/efficiency.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
+#include "analyzer/evidence/time_shares.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
 namespace {

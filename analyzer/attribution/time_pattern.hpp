@@ -3,12 +3,11 @@
 
 #include <string>
 
+#include "analyzer/attribution/lost_time.hpp"
+#include "analyzer/groups/grouping.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
-
-struct Analysis;
-struct Grouping;
 
 struct TimePattern {
   enum class Kind { throughout, periodic, bursts, stretch, start } kind = Kind::throughout;
@@ -20,7 +19,7 @@ struct TimePattern {
 /// Periodic only if chance does not explain it. A line of the excess's spectrum must be far above its surroundings. It
 /// must have eight periods or more in the run, or three if multiples of its rate also stand out, and several segments
 /// in each. The mean excess of each group is left out: it would show the program's own order of work.
-TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const Analysis& analysis);
+TimePattern time_pattern(const Profile& profile, const Grouping& grouping, const LostTime& lost);
 
 /// An adverbial phrase: "in bursts", "every 0.5 s".
 std::string in_words(const TimePattern& pattern);

@@ -6,12 +6,11 @@
 #include <string>
 #include <string_view>
 
+#include "analyzer/attribution/lost_time.hpp"
+#include "analyzer/groups/grouping.hpp"
 #include "libprofile/format/profile.hpp"
 
 namespace halcyon {
-
-struct Analysis;
-struct Grouping;
 
 struct Cause {
   std::string_view code;    // one of cause_infos()
@@ -26,8 +25,8 @@ struct CauseInfo {
 };
 std::span<const CauseInfo> cause_infos();
 
-/// Nothing for a run that is neither yellow nor red. A cause is named only if it explains half of the excess, else the
-/// code is `unclear`. `grouping` and `analysis` are the profile's. The breakdown must be known.
-std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const Analysis& analysis);
+/// Nothing if no time was lost. A cause is named only if it explains half of the excess, else the code is `unclear`.
+/// `grouping` and `lost` are the profile's.
+std::optional<Cause> likely_cause(const Profile& profile, const Grouping& grouping, const LostTime& lost);
 
 }  // namespace halcyon

@@ -1,11 +1,11 @@
-#include "analyzer/judge/efficiency.hpp"
+#include "analyzer/attribution/efficiency.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "analyzer/evidence/cpu_waits.hpp"
 #include "analyzer/groups/timeline.hpp"
-#include "analyzer/judge/cpu_waits.hpp"
 
 namespace halcyon {
 
@@ -56,8 +56,7 @@ std::optional<ThreadEfficiency> thread_efficiency_of(const Profile& profile) {
     work += of_rank(Evidence::region_work);
     longest += of_rank(Evidence::region_longest_work);
   }
-  constexpr double least_threads = 1.5;
-  if (!(in_regions > 0.0) || !(longest > 0.0) || of_threads < least_threads * in_regions) return std::nullopt;
+  if (!(in_regions > 0.0) || !(longest > 0.0) || of_threads < (1.0 + busy_beside) * in_regions) return std::nullopt;
   const double threads = of_threads / in_regions;
   return ThreadEfficiency{.parallel = std::min(1.0, (alone + work) / (threads * (alone + in_regions))),
                           .load_balance = std::min(1.0, work / longest),
@@ -70,32 +69,6 @@ std::uint64_t bytes_of_files(const Profile& profile) {
     for (const std::uint64_t of_rank : profile.totals[index_of(feature)]) bytes += of_rank;
   }
   return bytes;
-}
-
-std::optional<TimeShares> time_shares(const Profile& profile) {
-  const RankSections& sections = profile.sections;
-  if (sections.count() == 0) return std::nullopt;
-  const auto sum_of = [](const std::vector<float>& values) {
-    double sum = 0.0;
-    for (const float value : values) sum += value > 0.0F ? static_cast<double>(value) : 0.0;  // NaN is not
-    return sum;
-  };
-  double known_ranks = 0.0;
-  for (std::size_t rank = 0; rank < profile.rank_run_time.size(); ++rank) {
-    known_ranks += std::isfinite(sections.computing[rank * sections.count()]) ? 1.0 : 0.0;
-  }
-  TimeShares shares{.computing = sum_of(sections.computing),
-                    .in_mpi = sum_of(sections.waiting),
-                    .in_files = sum_of(sections.file_io),
-                    .on_devices = sum_of(sections.device)};
-  const double told = shares.computing + shares.in_mpi + shares.in_files + shares.on_devices;
-  const double all = std::max(told, known_ranks * length_of(profile.duration));
-  if (!(all > 0.0)) return std::nullopt;
-  shares.file_seconds = shares.in_files;
-  shares.asleep_seconds = all - told;
-  shares.asleep = (all - told) / all;
-  for (double* share : {&shares.computing, &shares.in_mpi, &shares.in_files, &shares.on_devices}) *share /= all;
-  return shares;
 }
 
 }  // namespace halcyon

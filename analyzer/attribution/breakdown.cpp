@@ -1,4 +1,4 @@
-#include "analyzer/judge/breakdown.hpp"
+#include "analyzer/attribution/breakdown.hpp"
 
 #include <algorithm>
 #include <cmath>
