@@ -100,14 +100,15 @@ RunEstimate kept_estimate(const JudgedDurations& run, Detail detail) {
   }
   add(key, run.begin);
   add(key, run.calls);
-  add(key, std::vector{run.slow_ranks_interval.low, run.slow_ranks_interval.high, run.perhaps_slow_seconds,
-                       run.run_time, static_cast<double>(run.speed_pattern), static_cast<double>(detail),
+  add(key, run.perhaps_slow);
+  add(key, std::vector{run.slow_ranks_interval.low, run.slow_ranks_interval.high, run.run_time,
+                       static_cast<double>(run.speed_pattern), static_cast<double>(detail),
                        static_cast<double>(run.work_is_time), static_cast<double>(run.is_on_several_hosts)});
   return kept().estimates.get(key, [&] { return estimate_compound(run, detail, *kept().laws); });
 }
 
-std::vector<double> kept_spectrum(const std::vector<double>& bins, std::size_t lines,
-                                  std::vector<double> (*spectrum)(const std::vector<double>&, std::size_t)) {
+std::vector<double> kept_spectrum(std::vector<double> bins, std::size_t lines,
+                                  std::vector<double> (*spectrum)(std::vector<double>, std::size_t)) {
   std::string key = fmt::format("{};", lines);
   add(key, bins);
   return kept().spectra.get(key, [&] { return spectrum(bins, lines); });

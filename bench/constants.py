@@ -146,14 +146,14 @@ def with_kept_tables(file, text):
         text = replaced(text, "namespace halcyon {\nnamespace {",
                         "namespace halcyon { RunEstimate kept_estimate(const JudgedDurations& run, Detail detail);"
                         " std::vector<Explanation> kept_explanations(const Cells& cells, double wide_jitter);\nnamespace {")
-        text = replaced(text, "explain(levels[i].cells, laws, ", "kept_explanations(levels[i].cells, ")
+        text = replaced(text, "explain(groups[i].cells, laws, ", "kept_explanations(groups[i].cells, ")
         text = replaced(text, "                                DurationLaws& laws) {", "                                DurationLaws&) {")
         return replaced(text, "  DurationLaws laws;\n  return estimate_compound(run, detail, laws);",
                         "  return kept_estimate(run, detail);\n")
     if file == "analyzer/attribution/time_pattern.cpp":
         text = replaced(text, "namespace halcyon {\nnamespace {",
-                        "namespace halcyon { std::vector<double> kept_spectrum(const std::vector<double>&, std::size_t,"
-                        " std::vector<double> (*)(const std::vector<double>&, std::size_t));\nnamespace {")
+                        "namespace halcyon { std::vector<double> kept_spectrum(std::vector<double>, std::size_t,"
+                        " std::vector<double> (*)(std::vector<double>, std::size_t));\nnamespace {")
         return replaced(text, "= spectrum(excess.bins, 2 * most_periods + 1);",
                         "= kept_spectrum(excess.bins, 2 * most_periods + 1, spectrum);")
     return text

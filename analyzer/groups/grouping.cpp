@@ -187,11 +187,18 @@ Grouping group_segments(const Profile& profile) {
   Grouping grouping = group_by(profile, &work);
   grouping.work_has_devices = with_devices.has_value();
   if (with_devices || &work == &profile.largest_work) grouping.work = work;
+  const auto larger_durations = [](const Comparable& run, const Speeds& speeds) {
+    return larger_when_slow(run, speeds, [&run](std::size_t i) { return static_cast<double>(run.durations[i]); });
+  };
+  // A slow machine makes all kinds of work slower by about the same factor, other work of the program does not.
+  const auto is_of_all_kinds = [](const Larger& duration) {
+    return duration.deviation <= alike * std::abs(duration.median);
+  };
   if (profile.counter != "cpu" || work.index.empty()) {
     const Comparable run = comparable_by_work(profile, grouping);
     std::optional<Speeds> speeds = find_speeds(run, most_slower);
-    const bool may_be_work = speeds && !run.is_same_work && speeds->pattern == SpeedPattern::wanders;
-    if (!may_be_work) grouping.speeds = std::move(speeds);
+    if (!speeds || !is_of_all_kinds(larger_durations(run, *speeds))) return grouping;
+    if (run.is_same_work || speeds->pattern != SpeedPattern::wanders) grouping.speeds = std::move(speeds);
     return grouping;
   }
   // The same signature may be other work, or the same at another speed: the order of time tells.
@@ -199,11 +206,9 @@ Grouping group_segments(const Profile& profile) {
       .durations = profile.duration, .kind_of = by_signature.groups.of, .kinds = by_signature.groups.count};
   std::optional<Speeds> speeds = find_speeds(run, most_slower);
   if (!speeds) return grouping;
+  const Larger duration = larger_durations(run, *speeds);
+  if (!is_of_all_kinds(duration)) return grouping;
   const Larger cpu_time = larger_when_slow(run, *speeds, [&work](std::size_t i) { return work.bins[work.bin_of(i)]; });
-  const Larger duration =
-      larger_when_slow(run, *speeds, [&run](std::size_t i) { return static_cast<double>(run.durations[i]); });
-  // A slow machine makes all kinds of work slower by about the same factor, other work of the program does not.
-  if (duration.deviation > alike * std::abs(duration.median)) return grouping;
   const bool follows_speed = cpu_time.median > follows * duration.median;
   if (!follows_speed && speeds->pattern == SpeedPattern::wanders) return grouping;
   const bool is_one_kind = duration.kinds < fewest_kinds;

@@ -13,6 +13,7 @@
 #include "analyzer/groups/timeline.hpp"
 #include "analyzer/judge/draws.hpp"
 #include "analyzer/judge/recorded_groups.hpp"
+#include "libprofile/format/boundary.hpp"
 
 namespace halcyon {
 namespace {
@@ -110,21 +111,26 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   // What changes slowly is the program's or the machine's.
   const double slow = perhaps_slow_seconds(profile, judged);
   std::vector<Addend> addends{{{-hidden, hidden}}, {{0.0, slow}, true}, open_in(of_rest)};
+  double slow_in_rest = 0.0;
   if (!profile.known_runs) {
     // Probes may have seen a slow machine. Nothing else tells what that cost this program.
-    addends.push_back({{0.0, perhaps_lost_share(probes) * std::max(0.0, judged_seconds - interval.high)}});
+    slow_in_rest = perhaps_lost_share(probes) * of_rest.needed_seconds;
+    addends.push_back(
+        {{0.0, slow_in_rest + perhaps_lost_share(probes) * std::max(0.0, judged_seconds - interval.high)}});
     addends.push_back({{0.0, perhaps_slower * share_on_busy_hosts(profile) * all_needed}});
   }
   const double room = profile.known_runs ? judged_seconds : most + perhaps_slower * all_needed;
   interval = interval_of_draws(estimate.excess_of_groups(), interval, {0.0, room}, addends);
   interval.low = of_rest.lost_seconds + std::max(0.0, interval.low);
-  interval.high = of_rest.lost_seconds + std::min(interval.high, room + slow + open_in(of_rest).ends.high);
+  interval.high =
+      of_rest.lost_seconds + std::min(interval.high, room + slow + open_in(of_rest).ends.high + slow_in_rest);
 }
 
 // Of few segments, durations do not tell enough: the interval contains what the kernel counted in all.
-void add_account_of_all(Interval& excess_seconds, const Account& all) {
+void add_account_of_all(Interval& excess_seconds, const Account& all, double slower) {
   const Interval lost{all.lost_seconds, all.lost_seconds};
-  const Interval counted = interval_of_draws(all.lost_seconds, lost, lost, std::vector{open_in(all)});
+  const Interval counted = interval_of_draws(all.lost_seconds, lost, lost,
+                                             std::vector{open_in(all), Addend{{0.0, slower * all.needed_seconds}}});
   excess_seconds = {std::min(excess_seconds.low, counted.low), std::max(excess_seconds.high, counted.high)};
 }
 
@@ -278,7 +284,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       double accounted_seconds = 0.0;
       if (is_default(candidate.name)) {
         weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), judged.of_rest, probes);
-        if (judged.are_few) add_account_of_all(estimate.excess_seconds, judged.of_all);
+        if (judged.are_few) add_account_of_all(estimate.excess_seconds, judged.of_all, perhaps_lost_share(probes));
         accounted_seconds = judged.of_rest.lost_seconds;
       }
       result = result_of(candidate.name, estimate, accounted_seconds, run_time);
