@@ -18,6 +18,11 @@ constexpr double longest_pareto = 50.0;  // means
 constexpr std::size_t most_bins = 512;   // of the compute feature, as a profile has
 constexpr std::size_t wander_steps = 200;
 
+// Of mean 1.
+double lognormal(double sigma, Random& random) {
+  return std::exp(std::normal_distribution<>(-0.5 * sigma * sigma, sigma)(random));
+}
+
 // A factor of mean 1.
 double jitter_factor(JitterLaw law, double deviation, Random& random) {
   if (deviation <= 0.0) return 1.0;
@@ -25,10 +30,7 @@ double jitter_factor(JitterLaw law, double deviation, Random& random) {
   switch (law) {
     case JitterLaw::none: return 1.0;
     case JitterLaw::normal: return std::max(0.05, 1.0 + deviation * std::normal_distribution<>()(random));
-    case JitterLaw::lognormal: {
-      const double log_variance = std::log1p(variance);
-      return std::exp(std::normal_distribution<>(-0.5 * log_variance, std::sqrt(log_variance))(random));
-    }
+    case JitterLaw::lognormal: return lognormal(std::sqrt(std::log1p(variance)), random);
     case JitterLaw::gamma: return std::gamma_distribution<>(1.0 / variance, variance)(random);
     case JitterLaw::uniform: return 1.0 + deviation * std::sqrt(3.0) * std::uniform_real_distribution<>(-1, 1)(random);
     case JitterLaw::weibull: {
@@ -53,10 +55,7 @@ double delay(DelayLaw law, double parameter, Random& random) {
   switch (law) {
     case DelayLaw::normal: return std::max(0.0, 1.0 + usual(0.2) * std::normal_distribution<>()(random));
     case DelayLaw::exponential: return std::exponential_distribution<>()(random);
-    case DelayLaw::lognormal: {
-      const double sigma = usual(1.0);
-      return std::exp(std::normal_distribution<>(-0.5 * sigma * sigma, sigma)(random));
-    }
+    case DelayLaw::lognormal: return lognormal(usual(1.0), random);
     case DelayLaw::pareto: {
       const double exponent = usual(1.5);
       const double shortest = (exponent - 1.0) / exponent;
@@ -91,6 +90,12 @@ class Work {
       case Variation::Pattern::walk:
         walked_ = std::clamp(walked_ + either_way(random) / std::sqrt(static_cast<double>(wander_steps)), -1.0, 1.0);
         return 1.0 + variation_.spread * walked_;
+      case Variation::Pattern::wave: return 1.0 + variation_.spread * std::sin(2.0 * std::numbers::pi * place);
+      case Variation::Pattern::turns: return place < 0.5 ? 1.0 : 1.0 + variation_.spread;
+      case Variation::Pattern::random_turns:
+        if (std::bernoulli_distribution(2.0 / static_cast<double>(variation_.period))(random)) is_more_ = !is_more_;
+        return is_more_ ? 1.0 + variation_.spread : 1.0;
+      case Variation::Pattern::lognormal: return lognormal(variation_.spread, random);
     }
     return 1.0;
   }
@@ -102,6 +107,7 @@ class Work {
  private:
   Variation variation_;
   double walked_ = 0.0;
+  bool is_more_ = false;
 };
 
 // How much more slowly the machine computes, in the order of time.
@@ -137,6 +143,10 @@ class SlowMachine {
           if (walked_ > 1.0) walked_ = 2.0 - walked_;
         }
         return 1.0 + (speed_.factor - 1.0) * walked_;
+      case Speed::Pattern::changes_once:
+        return seconds < (1.0 - speed_.slow_share) * run_seconds_ ? 1.0 : speed_.factor;
+      // Linear in time. What is slowed takes longer, so that the end comes later than after run_seconds_.
+      case Speed::Pattern::slows_down: return 1.0 + std::log(speed_.factor) * seconds / run_seconds_;
     }
     return 1.0;
   }
@@ -154,6 +164,29 @@ class SlowMachine {
   double until_ = 0.0;
   double stepped_ = 0.0;
   double walked_ = 0.5;
+};
+
+// When daemons wake up.
+class Clockwork {
+ public:
+  Clockwork(const std::vector<Daemon>& daemons, Random& random) : daemons_(daemons) {
+    for (const Daemon& daemon : daemons) {
+      wakes_.push_back(daemon.period * std::uniform_real_distribution<>()(random));
+    }
+  }
+
+  /// The one that wakes up next, if it does so before this time; else null.
+  const Daemon* next_before(double seconds) {
+    const auto next = std::min_element(wakes_.begin(), wakes_.end());
+    if (next == wakes_.end() || *next >= seconds) return nullptr;
+    const Daemon& daemon = daemons_[static_cast<std::size_t>(next - wakes_.begin())];
+    *next += daemon.period;
+    return &daemon;
+  }
+
+ private:
+  std::vector<Daemon> daemons_;
+  std::vector<double> wakes_;  // s from the start of the run
 };
 
 // Bins of a compute feature as the recorder makes them, at most so many.
@@ -178,12 +211,41 @@ void put_into_bins(const std::vector<double>& values, FeatureColumn& column) {
   }
 }
 
-// What one rank loses in a segment.
+// What one thread loses in a segment. The first one of a rank calls MPI.
 struct Delayed {
   int rank = 0;
+  int thread = 0;
   double seconds = 0.0;
   double in_calls = 0.0;
 };
+
+// One rank in a segment.
+struct RankInSegment {
+  double work = 1.0;       // as a share of the usual
+  double imbalance = 1.0;  // of its duration
+  double delay = 0.0;      // of the thread with the longest one, s
+  double own_delay = 0.0;  // of the thread that calls MPI, s
+
+  double spun() const { return delay - own_delay; }
+};
+
+// What each rank counts, of work that takes so many seconds on each of them.
+std::vector<double> counted_on(const std::vector<RankInSegment>& ranks, const Run& run, double seconds) {
+  std::vector<double> values;
+  for (const RankInSegment& rank : ranks) {
+    double beside = 0.0;
+    if (run.counter == Counter::instructions) beside = rank.spun();
+    if (run.counter == Counter::cpu_time && run.delays_use_cpu) beside = rank.delay;
+    values.push_back(1e9 * (seconds * rank.work + beside));
+  }
+  return values;
+}
+
+// Over ranks, as the recorder makes it.
+double median_of(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return 0.5 * (values[(values.size() - 1) / 2] + values[values.size() / 2]);
+}
 
 }  // namespace
 
@@ -214,8 +276,10 @@ Truth make_truth(const Run& run) {
   const double period = static_cast<double>(run.burst_segments) / run.exposed;
   const double first_burst = phase_of_burst(random) * period;
   const int struck_ranks = run.disturbed_ranks > 0 ? run.disturbed_ranks : run.ranks;
-  std::uniform_int_distribution<int> any_rank(0, struck_ranks - 1);
-  std::vector<double> imbalance(static_cast<std::size_t>(run.ranks), 1.0);
+  std::uniform_int_distribution<int> any_thread(0, struck_ranks * run.threads - 1);
+  std::uniform_real_distribution<> either_way(-1.0, 1.0);
+  std::vector<RankInSegment> ranks(static_cast<std::size_t>(run.ranks));
+  const double rank_jitter = run.ranks > 1 ? rank_share_of_jitter * run.jitter : 0.0;
   std::bernoulli_distribution strikes_a_call(run.in_calls);
   std::exponential_distribution<> slack(1.0);
   std::vector<Delayed> delays;
@@ -227,11 +291,16 @@ Truth make_truth(const Run& run) {
   Random of_work(run.seed + 1);
   Random of_speed(run.seed + 2);
   Random of_counter(run.seed + 3);
-  std::vector<Work> works(run.phases.size(), Work(run.variation));
+  Random of_daemons(run.seed + 4);
+  std::vector<Work> works;
+  for (const Phase& phase : run.phases) works.emplace_back(phase.varies ? run.variation : Variation{});
   std::vector<std::size_t> done(run.phases.size(), 0);
   SlowMachine machine(run.speed, mean_seconds * static_cast<double>(run.segments), of_speed);
+  Clockwork clockwork(run.daemons, of_daemons);
   std::bernoulli_distribution is_other(run.other_kind.share);
   std::vector<double> counted;
+  std::vector<double> counted_most;  // on any rank
+  std::vector<double> spun(ranks.size(), 0.0);
   double wandered = 0.0;
 
   double seconds = 0.0;
@@ -252,17 +321,32 @@ Truth make_truth(const Run& run) {
                                  works[phase].duration_of(amount) * other * jitter;
     const double slowed = progress < run.disturbed_from ? 1.0 : machine.at(seconds, of_speed);
     const double base = at_full_speed * slowed;
-    double slowest_imbalance = 1.0;
-    if (run.ranks > 1 && run.jitter > 0.0) {
-      for (double& factor : imbalance) {
-        factor = jitter_factor(run.jitter_law, rank_share_of_jitter * run.jitter, random);
-      }
-      slowest_imbalance = *std::max_element(imbalance.begin(), imbalance.end());
+    for (RankInSegment& rank : ranks) {
+      rank = {};
+      if (run.rank_spread > 0.0) rank.work += run.rank_spread * either_way(of_work);
+      rank.imbalance = rank.work * jitter_factor(run.jitter_law, rank_jitter, random);
     }
+    const auto slowest = std::ranges::max_element(ranks, {}, &RankInSegment::imbalance);
+    const double slowest_imbalance = slowest->imbalance;
     const double waits = run.slack > 0.0 ? run.slack * base * slack(random) : 0.0;
     const double undisturbed = at_full_speed * slowest_imbalance + waits;
+    const double without_delays = base * slowest_imbalance + waits;
 
     delays.clear();
+    // Returns what the struck thread has lost so far.
+    const auto strike = [&](double mean, Random& by) {
+      const int which = any_thread(by);
+      double length = mean * delay(run.delay_law, run.delay_parameter, by);
+      if (run.delay_law == DelayLaw::proportional) length *= base / mean_seconds;
+      const int rank = which / run.threads;
+      const int thread = which % run.threads;
+      const auto known = std::ranges::find_if(
+          delays, [&](const Delayed& other) { return other.rank == rank && other.thread == thread; });
+      Delayed& delayed = known != delays.end() ? *known : delays.emplace_back(Delayed{.rank = rank, .thread = thread});
+      delayed.seconds += length;
+      if (run.in_calls > 0.0 && strikes_a_call(by)) delayed.in_calls += length;
+      return delayed.seconds;
+    };
     const bool exposed =
         progress >= run.disturbed_from &&
         (run.exposed >= 1.0 || std::fmod(static_cast<double>(segment) + first_burst, period) < period * run.exposed);
@@ -270,23 +354,21 @@ Truth make_truth(const Run& run) {
       // Longer segments are struck more often: disturbance goes by time.
       const double hits = run.hits / run.exposed * run.phases[phase].seconds / mean_seconds;
       const int count = std::poisson_distribution<>(hits)(random);
-      for (int i = 0; i < count; ++i) {
-        const int rank = any_rank(random);
-        double length = mean_delay * delay(run.delay_law, run.delay_parameter, random);
-        if (run.delay_law == DelayLaw::proportional) length *= base / mean_seconds;
-        const auto known =
-            std::find_if(delays.begin(), delays.end(), [rank](const Delayed& d) { return d.rank == rank; });
-        Delayed& delayed = known != delays.end() ? *known : delays.emplace_back(Delayed{.rank = rank});
-        delayed.seconds += length;
-        if (run.in_calls > 0.0 && strikes_a_call(random)) delayed.in_calls += length;
-      }
+      for (int i = 0; i < count; ++i) strike(mean_delay, random);
     }
-    const double without_delays = base * slowest_imbalance + waits;
+    // While one daemon delays the segment, others wake up.
+    double longest = 0.0;
+    while (const Daemon* daemon = clockwork.next_before(seconds + without_delays + longest)) {
+      if (progress >= run.disturbed_from) longest = std::max(longest, strike(daemon->seconds, of_daemons));
+    }
     double duration = without_delays;
     double in_calls = 0.0;
-    std::uint32_t last = 0;
+    auto last = static_cast<std::uint32_t>(slowest - ranks.begin());
     for (const Delayed& delayed : delays) {
-      const double of_rank = base * imbalance[static_cast<std::size_t>(delayed.rank)] + waits + delayed.seconds;
+      RankInSegment& rank = ranks[static_cast<std::size_t>(delayed.rank)];
+      rank.delay = std::max(rank.delay, delayed.seconds);
+      if (delayed.thread == 0) rank.own_delay = delayed.seconds;
+      const double of_rank = base * rank.imbalance + waits + delayed.seconds;
       if (of_rank > duration) {
         duration = of_rank;
         in_calls = delayed.in_calls;
@@ -305,12 +387,20 @@ Truth make_truth(const Run& run) {
       const double seen = run.phases[phase].seconds * (1.0 + run.phases[phase].growth * progress) *
                           (run.variation.is_counted ? amount : 1.0);
       const double noise = 1.0 + run.counter_noise * std::normal_distribution<>()(of_counter);
-      counted.push_back(1e9 * noise * (run.counter == Counter::instructions ? seen : base));
+      std::vector<double> of_ranks = counted_on(ranks, run, run.counter == Counter::instructions ? seen : base);
+      counted_most.push_back(noise * std::ranges::max(of_ranks));
+      counted.push_back(noise * median_of(std::move(of_ranks)));
     }
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) spun[rank] += ranks[rank].spun();
     seconds += duration;
     truth.excess_seconds += duration - undisturbed;
   }
   if (!counted.empty()) put_into_bins(counted, testing::column(profile, Feature::compute));
+  if (!counted.empty() && run.ranks > 1) put_into_bins(counted_most, profile.largest_work);
+  if (run.threads > 1) {
+    profile.evidence[index_of(Evidence::busy_threads)].assign(ranks.size(), static_cast<double>(run.threads));
+    if (run.counter == Counter::cpu_time) profile.evidence[index_of(Evidence::work_beyond_least)] = spun;
+  }
   profile.run_time_seconds = seconds;
   profile.rank_run_time.assign(static_cast<std::size_t>(run.ranks), seconds);
   truth.interference_percent = 100.0 * truth.excess_seconds / seconds;

@@ -21,17 +21,20 @@ struct Phase {
   std::size_t share = 1;  // segments of an iteration
   double seconds = 2e-2;  // of a segment, undisturbed, at the start
   double growth = 0.0;    // of the work over the whole run: 0.2 ends a fifth longer than it began
+  bool varies = true;     // as Run::variation says
 };
 
 /// What the compute feature counts. Simple: one value a phase, and none of what varies. CPU time follows the speed of
-/// the machine and the jitter of computation, as it does where memory is shared.
+/// the machine and the jitter of computation, as it does where memory is shared. Of several threads it is the least,
+/// and how long others spun is recorded apart; instructions contain it (docs/recording.md, "Threads").
 enum class Counter { simple, instructions, cpu_time };
 
-/// Work that differs within a phase: the program's own.
+/// Work that differs within a phase: the program's own. It turns from usual to more and back after half a period each;
+/// random turns do so after half a period on average.
 struct Variation {
-  enum class Pattern { none, random, sawtooth, every_so_often, walk };
+  enum class Pattern { none, random, sawtooth, every_so_often, walk, wave, turns, random_turns, lognormal };
   Pattern pattern = Pattern::none;
-  double spread = 0.0;      // +- of the work; of every_so_often how much longer
+  double spread = 0.0;      // +- of the work; how much longer, if some segments are; sigma of lognormal
   std::size_t period = 50;  // segments, of patterns that come again
   bool is_counted = true;   // by the compute feature
   double fixed = 0.0;       // share of the duration that does not follow the work
@@ -44,13 +47,20 @@ struct OtherKind {
   double longer = 0.0;
 };
 
-/// A machine that computes more slowly at times.
+/// A machine that computes more slowly at times. It changes once and stays slow, or gets slower all along: then
+/// `factor` is that of the end.
 struct Speed {
-  enum class Pattern { constant, random_switching, periodic_switching, wave, walk };
+  enum class Pattern { constant, random_switching, periodic_switching, wave, walk, changes_once, slows_down };
   Pattern pattern = Pattern::constant;
   double factor = 1.0;         // durations at the slow speed
   double dwell_seconds = 1.0;  // at one speed, on average; of a wave half its length
-  double slow_share = 0.5;     // of the time
+  double slow_share = 0.5;     // of the time; where it changes once, of the time that it would take undisturbed
+};
+
+/// What wakes up by the clock and delays one rank.
+struct Daemon {
+  double period = 1.0;   // s
+  double seconds = 0.0;  // of a delay, on average
 };
 
 struct Run {
@@ -69,6 +79,11 @@ struct Run {
   std::size_t burst_segments = 100;  // in a row, where only a share is exposed
   double disturbed_from = 0.0;       // share of the run before which nothing comes from outside
   int disturbed_ranks = 0;           // that delays strike; 0: all
+  std::vector<Daemon> daemons;       // delays of the same law, beside `hits`
+  int threads = 1;                   // that are busy on each rank, with equal work: delays strike any of them, and the
+                                     // one that calls MPI spins for the others
+  bool delays_use_cpu = false;       // CPU time contains them: what interrupts and hypervisors take looks like work
+  double rank_spread = 0.0;          // +- of the work of each rank in each segment
   std::uint64_t calls = 0;           // MPI operations of a segment
   double in_calls = 0.0;             // share of the delays that strike calls, and are recorded there
   double slack = 0.0;                // what calls take beyond the usual undisturbed, at random, of the duration
