@@ -236,7 +236,7 @@ def make_copy(constants, jobs):
     copy_tree(tree)
     lists = tree / "bench" / "CMakeLists.txt"
     write_if_changed(lists, ((SOURCE / "bench" / "CMakeLists.txt").read_text() + """
-add_executable(constants constants.cpp laws.cpp)
+add_executable(constants constants.cpp draw.cpp laws.cpp)
 target_link_libraries(constants PRIVATE halcyon_analyzer halcyon_truth halcyon_format CLI11::CLI11 fmt::fmt)
 """).encode())
     names = {}

@@ -1,6 +1,6 @@
 #include "bench/laws.hpp"
 
-#include <cmath>
+#include <algorithm>
 
 namespace halcyon::bench {
 namespace {
@@ -11,49 +11,6 @@ using truth::JitterLaw;
 using truth::Run;
 using truth::Speed;
 using truth::Variation;
-
-double run_seconds(const Run& run) {
-  double seconds = 0.0;
-  double shares = 0.0;
-  for (const truth::Phase& phase : run.phases) {
-    seconds += static_cast<double>(phase.share) * phase.seconds;
-    shares += static_cast<double>(phase.share);
-  }
-  return seconds / shares * static_cast<double>(run.segments);
-}
-
-// 200 to 5000 segments a group, 1 to 6 groups; long enough to be judged.
-Run program(Draw& draw, Counter counter) {
-  constexpr double least_seconds = 1.5;
-  Run run;
-  const int groups = draw.one_of({1, 1, 2, 3, 6});
-  run.phases.clear();
-  std::size_t shares = 0;
-  for (int group = 0; group < groups; ++group) {
-    run.phases.push_back({draw.one_of<std::size_t>({1, 1, 2, 4}), draw.log_uniform(3e-4, 6e-3)});
-    shares += run.phases.back().share;
-  }
-  run.segments = shares * static_cast<std::size_t>(draw.log_uniform(200, groups > 2 ? 1500 : 5000));
-  const double longer = std::max(1.0, least_seconds / run_seconds(run));
-  for (truth::Phase& phase : run.phases) phase.seconds *= longer;
-  run.counter = counter;
-  run.counter_noise = counter == Counter::cpu_time ? draw.uniform(0.002, 0.01) : draw.uniform(0.0005, 0.005);
-  run.jitter_law = draw.one_of({JitterLaw::normal, JitterLaw::lognormal, JitterLaw::gamma});
-  run.jitter = draw.uniform(0.005, 0.03);
-  run.seed = draw.random();
-  return run;
-}
-
-void delay_by(Run& run, Draw& draw, DelayLaw law, double parameter, double fewest, double most) {
-  run.delay_law = law;
-  run.delay_parameter = parameter;
-  run.hits = draw.log_uniform(fewest, most);
-  run.slowdown = draw.uniform(0.01, 0.45);
-}
-
-DelayLaw usual_delay(Draw& draw) {
-  return draw.one_of({DelayLaw::normal, DelayLaw::exponential, DelayLaw::lognormal, DelayLaw::pareto});
-}
 
 Run wide_jitter(Draw& draw, Counter counter) {
   Run run = program(draw, counter);
@@ -103,11 +60,7 @@ Run delays_in_calls(Draw& draw, double fewest, double most) {
   return run;
 }
 
-Counter either(Draw& draw) { return draw.one_of({Counter::instructions, Counter::cpu_time}); }
-
 }  // namespace
-
-double Draw::log_uniform(double low, double high) { return std::exp(uniform(std::log(low), std::log(high))); }
 
 const std::vector<Law> reported_laws{
     {"quiet, jitter of 6 to 20 %, instructions", [](Draw& draw) { return wide_jitter(draw, Counter::instructions); }},
@@ -135,20 +88,20 @@ const std::vector<Law> reported_laws{
     {"delays and speed switching, instructions",
      [](Draw& draw) {
        Run run = two_speeds(draw, Counter::instructions, 1.6);
-       delay_by(run, draw, usual_delay(draw), 0.0, 0.05, 4.0);
+       delay_as_usual(run, draw);
        run.slowdown = draw.uniform(0.01, 0.3);
        return run;
      }},
     {"jitter of 6 to 20 %, delays",
      [](Draw& draw) {
        Run run = wide_jitter(draw, either(draw));
-       delay_by(run, draw, usual_delay(draw), 0.0, 0.05, 4.0);
+       delay_as_usual(run, draw);
        return run;
      }},
     {"work ± 15 to 30 %, delays, instructions",
      [](Draw& draw) {
        Run run = varied_work(draw, Counter::instructions);
-       delay_by(run, draw, usual_delay(draw), 0.0, 0.05, 4.0);
+       delay_as_usual(run, draw);
        return run;
      }},
     {"4 to 16 Weibull (1.5) delays a segment",
@@ -180,7 +133,7 @@ const std::vector<Law> reported_laws{
        run.ranks = 64;
        run.disturbed_ranks = 1;
        run.segments = std::min<std::size_t>(run.segments, 3000);
-       delay_by(run, draw, usual_delay(draw), 0.0, 0.05, 4.0);
+       delay_as_usual(run, draw);
        return run;
      }},
     // Others.
@@ -272,7 +225,7 @@ const std::vector<Law> reported_laws{
     {"0.05 to 4 delays a segment, jitter up to 3 %",
      [](Draw& draw) {
        Run run = program(draw, either(draw));
-       delay_by(run, draw, usual_delay(draw), 0.0, 0.05, 4.0);
+       delay_as_usual(run, draw);
        return run;
      }},
 };
