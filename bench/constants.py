@@ -20,6 +20,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from programs import SOURCE, machine
@@ -336,10 +337,14 @@ def print_table(constants, rows, arguments):
         sys.exit(f"The CSV has results of different sets of runs ({', '.join(sorted(counts))} runs): begin a new one.")
     runs = counts.pop()
     left = sum(not constant.why_not and constant.key not in measured for constant in constants)
-    print(f"{machine()}. {runs} runs: {arguments.draws} of each law of bench/laws.hpp, a quarter of them once more with known\n"
-          "runs, and stored profiles. At 0.8 / 1.2 times the value: how many verdicts change, how many of the other results\n"
-          "that reports tell (intervals by more than 1 point, causes, warnings, phases; the largest), by how many points the\n"
-          "estimate moves most, and how the mean error of the laws changes, in points.\n")
+    print("# The constants of the analyzer\n\n"
+          "For those who change the analysis or doubt it: each named number, and what depends on it. Made by\n"
+          f"`bench/constants.py --draws {arguments.draws}` on {date.today()}: {machine()}.\n\n"
+          f"{runs} runs: {arguments.draws} of each law of `bench/laws.cpp`, a quarter of them once more with known runs, and stored\n"
+          "profiles. At 0.8 / 1.2 times the value: how many verdicts change, how many of the other results that reports tell\n"
+          "(intervals by more than 1 point, causes, warnings, phases; the largest), by how many points the estimate moves\n"
+          "most, and how the mean error of the laws changes, in points. Steps of grids, limits of iterations and sizes of\n"
+          "samples should change nothing: they are large or fine enough.\n")
     if left:
         print(f"**Not complete:** {left} constants are not measured yet; no total below has them.\n")
     print("| constant | value | unit, meaning, source | read by runs | verdicts | other results | estimate moves | mean error |")
