@@ -61,13 +61,12 @@ std::vector<double> needed_seconds(const JudgedDurations& run) {
   std::vector<double> seconds(run.groups(), 0.0);
   const std::vector<float>& work = run.largest_work.empty() ? run.work : run.largest_work;
   if (!run.work_is_time || work.empty()) return seconds;
-  const std::vector<double> durations = run.seconds_of_groups();
   for (std::size_t group = 0; group < run.groups(); ++group) {
     for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
       const double slowness = run.slowness.empty() ? 1.0 : static_cast<double>(run.slowness[i]);
-      seconds[group] += seconds_of_cpu_time * static_cast<double>(work[i]) / slowness;
+      const double done = seconds_of_cpu_time * static_cast<double>(work[i]);
+      seconds[group] += std::min(done, static_cast<double>(run.durations[i])) / slowness;
     }
-    seconds[group] = std::min(seconds[group], durations[group]);
   }
   return seconds;
 }
