@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "analyzer/attribution/breakdown.hpp"
 #include "analyzer/evidence/peers.hpp"
