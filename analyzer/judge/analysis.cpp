@@ -262,7 +262,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   const double run_time = profile.run_time_seconds;
   const ProbeDisplacements probes = probe_displacement(profile);
   PeerComparison peers = compare_with_peers(profile);
-  const Judged judged = judged_of(profile, grouping, peers);
+  Judged judged = judged_of(profile, grouping, peers);
   const Coverage coverage = coverage_of(judged, method, run_time);
   std::optional<NoVerdict> no_verdict = no_verdict_of(profile, coverage, is_default(method));
 
@@ -273,8 +273,8 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
   std::vector<MethodResult> results;
   std::size_t chosen = 0;
   std::vector<JudgedGroup> groups;
-  std::vector<float> excess(profile.segments, 0.0F);
-  if (is_default(method)) excess = judged.of_rest.lost;
+  std::vector<float> excess = std::move(judged.of_rest.lost);  // a copy would take much memory
+  if (!is_default(method)) std::ranges::fill(excess, 0.0F);
   for (const Method& candidate : candidates) {
     const bool is_chosen = candidate.name == method;
     if (is_chosen) chosen = results.size();
