@@ -83,7 +83,7 @@ double perhaps_slow_seconds(const Profile& profile, const JudgedDurations& judge
 // What is known beside the durations: earlier runs of the same work, probes of the machine, waits for a CPU, who else
 // was there, and what the kernel counted in the other segments.
 void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, const JudgedDurations& judged,
-                               const Account& of_rest, const ProbeDisplacements& probes) {
+                               const Account& of_rest, double perhaps_slower_by_probes) {
   const double judged_seconds = length_of(judged.durations);
   Interval& interval = estimate.excess_seconds;
   if (const std::optional<KnownRuns>& known = profile.known_runs) {
@@ -102,7 +102,7 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   const double hidden = most_side_by_side(profile);
   const double beside = judged_seconds > 0.0 ? std::min(1.0, hidden / judged_seconds) : 0.0;
   std::vector<double> needed = needed_seconds(judged);
-  for (double& seconds : needed) seconds *= (1.0 - perhaps_lost_share(probes)) * (1.0 - beside);
+  for (double& seconds : needed) seconds *= (1.0 - perhaps_slower_by_probes) * (1.0 - beside);
   const double all_needed = std::accumulate(needed.begin(), needed.end(), 0.0);
   const double most = judged_seconds - all_needed;
   // Known runs tell how slow the machine was.
@@ -114,9 +114,8 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   double slow_in_rest = 0.0;
   if (!profile.known_runs) {
     // Probes may have seen a slow machine. Nothing else tells what that cost this program.
-    slow_in_rest = perhaps_lost_share(probes) * of_rest.needed_seconds;
-    addends.push_back(
-        {{0.0, slow_in_rest + perhaps_lost_share(probes) * std::max(0.0, judged_seconds - interval.high)}});
+    slow_in_rest = perhaps_slower_by_probes * of_rest.needed_seconds;
+    addends.push_back({{0.0, slow_in_rest + perhaps_slower_by_probes * std::max(0.0, judged_seconds - interval.high)}});
     addends.push_back({{0.0, perhaps_slower * share_on_busy_hosts(profile) * all_needed}});
   }
   const double room = profile.known_runs ? judged_seconds : most + perhaps_slower * all_needed;
@@ -261,6 +260,7 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
                  std::span<const Method> candidates) {
   const double run_time = profile.run_time_seconds;
   const ProbeDisplacements probes = probe_displacement(profile);
+  const double perhaps_slower_by_probes = perhaps_lost_share(probes);
   PeerComparison peers = compare_with_peers(profile);
   Judged judged = judged_of(profile, grouping, peers);
   const Coverage coverage = coverage_of(judged, method, run_time);
@@ -283,8 +283,9 @@ Analysis analyze(const Profile& profile, const Grouping& grouping, std::string_v
       RunEstimate estimate = estimates[results.size()].get();
       double accounted_seconds = 0.0;
       if (is_default(candidate.name)) {
-        weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), judged.of_rest, probes);
-        if (judged.are_few) add_account_of_all(estimate.excess_seconds, judged.of_all, perhaps_lost_share(probes));
+        weigh_with_other_evidence(estimate, profile, judged.durations(candidate.name), judged.of_rest,
+                                  perhaps_slower_by_probes);
+        if (judged.are_few) add_account_of_all(estimate.excess_seconds, judged.of_all, perhaps_slower_by_probes);
         accounted_seconds = judged.of_rest.lost_seconds;
       }
       result = result_of(candidate.name, estimate, accounted_seconds, run_time);
