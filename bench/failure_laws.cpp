@@ -71,10 +71,16 @@ const std::vector<Law> failure_laws{
     {"delays of threads for which another one spins, CPU time",
      [](Draw& draw) { return delayed_beside(draw, Counter::cpu_time); }},
     {"the same, instructions", [](Draw& draw) { return delayed_beside(draw, Counter::instructions); }},
-    {"delays that CPU time contains: interrupts, a hypervisor",
+    {"delays that CPU time contains, which nothing tells: interrupts",
      [](Draw& draw) {
        Run run = delayed(draw, Counter::cpu_time);
        run.delays_use_cpu = true;
+       return run;
+     }},
+    {"the same, and the kernel tells how much was stolen: a hypervisor",
+     [](Draw& draw) {
+       Run run = delayed(draw, Counter::cpu_time);
+       run.delays_use_cpu = run.is_theft_told = true;
        return run;
      }},
     {"quiet, one group's work turns × 1.1 to 2.5 and back, CPU time",

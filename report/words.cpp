@@ -332,16 +332,6 @@ std::string job_words(const Profile& profile) {
          part(", partition ", profile.partition) + part(" of ", profile.cluster) + part(", nodes ", profile.node_list);
 }
 
-namespace {
-
-// Besides those that call MPI.
-bool has_busy_threads(const Profile& profile) {
-  return std::ranges::any_of(profile.evidence[index_of(Evidence::busy_threads)],
-                             [](double threads) { return threads >= 1.5; });  // NaN is not
-}
-
-}  // namespace
-
 std::string time_shares_words(const Profile& profile) {
   const std::optional<TimeShares> shares = time_shares(profile);
   if (!shares) return "";

@@ -11,7 +11,7 @@ namespace halcyon {
 namespace {
 
 constexpr double least_longer = 0.01;  // of the baseline: less is jitter
-constexpr double most_longer = 0.13;   // more would show in the work, or comes from delays
+constexpr double most_longer = 1.0;    // of the baseline
 constexpr int most_steps_of_two = 40;
 
 using Parameters = Eigen::Vector4d;  // baseline, log scale, longer, logit of the share
@@ -50,9 +50,10 @@ bool is_allowed(const Parameters& at) {
 
 double log_prior(const Cells& cells, const JitterPrior& jitter, const Parameters& at) {
   const double share = 1.0 / (1.0 + std::exp(-at[3]));
-  // Any share and any distance have the same density. The prior of the jitter is that of other laws.
-  return -std::log((most_longer - least_longer) * at[0]) + std::log(share * (1.0 - share)) + at[1] - std::log(at[0]) +
-         jitter.at(std::exp(at[1]) / at[0]).log_density + std::log(at[0] / cells.mean);
+  // Any share has the same density, and any order of magnitude of the distance. The prior of the jitter is that of
+  // other laws.
+  return -std::log(std::log(most_longer / least_longer) * at[2]) + std::log(share * (1.0 - share)) + at[1] -
+         std::log(at[0]) + jitter.at(std::exp(at[1]) / at[0]).log_density + std::log(at[0] / cells.mean);
 }
 
 FittedWork fit(const Cells& cells, const JitterPrior& jitter, double temper, Parameters at) {

@@ -17,7 +17,7 @@ struct OtherWork {
   double evidence = 0.0;  // log of the integrated likelihood, up to the constant of the group that all its laws share
 };
 
-/// Two normal laws of the same relative width, the second 1 to 13 % longer. They are fitted by Fisher's scoring and
+/// Two normal laws of the same relative width, the second 1 to 100 % longer. They are fitted by Fisher's scoring and
 /// integrated over by Laplace's method. Nothing if no such pair fits. `temper`: the power of the likelihood, see
 /// temper_of().
 std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& jitter, double temper);

@@ -71,6 +71,23 @@ std::vector<double> needed_seconds(const JudgedDurations& run) {
   return seconds;
 }
 
+double seconds_beyond_least_work(const JudgedDurations& run) {
+  constexpr double least = 0.05;  // of the segments: one may have been cut short
+  double seconds = 0.0;
+  for (std::size_t group = 0; !run.work.empty() && group < run.groups(); ++group) {
+    const Recorded work = run.of(run.work, group);
+    std::vector<float> values(work.begin(), work.end());
+    const auto few = values.begin() + static_cast<std::ptrdiff_t>(least * static_cast<double>(values.size()));
+    std::nth_element(values.begin(), few, values.end());
+    const float least_work = *few;
+    const Recorded durations = run.of(run.durations, group);
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      if (work[i] > least_work) seconds += static_cast<double>(durations[i] * (1.0F - least_work / work[i]));
+    }
+  }
+  return seconds;
+}
+
 void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std::span<const double> needed_seconds) {
   const std::vector<double> seconds = run.seconds_of_groups();
   for (std::size_t group = 0; group < run.groups(); ++group) {

@@ -18,6 +18,10 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run);
 /// of the machine have added to it: s. 0 if work is not CPU time.
 std::vector<double> needed_seconds(const JudgedDurations& run);
 
+/// What segments took in which more was counted than in nearly all others of their group, in s, at most: a thread that
+/// spins for another one executes instructions.
+double seconds_beyond_least_work(const JudgedDurations& run);
+
 /// No group has lost more than its time beyond what it needs.
 void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std::span<const double> needed_seconds);
 

@@ -8,12 +8,6 @@
 namespace halcyon {
 namespace {
 
-// While another thread is delayed, the one that is counted may spin for it.
-bool has_busy_threads(const Profile& profile) {
-  const std::vector<double>& threads = profile.evidence[index_of(Evidence::busy_threads)];
-  return std::ranges::any_of(threads, [](double of_rank) { return of_rank > 1.0; });
-}
-
 // The computation of the rank that computed most, or else of the one that came last, on a CPU: s.
 double needed(const Profile& profile, std::size_t segment) {
   if (profile.counter == "cpu") {

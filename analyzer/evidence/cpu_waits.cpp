@@ -206,6 +206,22 @@ double share_on_busy_hosts(const Profile& profile) {
   return std::min(1.0, largest_known(profile.evidence[index_of(Evidence::cpu_pressure)]) / profile.run_time_seconds);
 }
 
+Stolen stolen_time(const Profile& profile) {
+  Stolen most;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    const double stolen = evidence_of(profile, Evidence::steal, rank);
+    const double cpus = evidence_of(profile, Evidence::cpus, rank);
+    if (!(stolen > most.at_most)) continue;  // NaN is not above
+    most = {.from_one_cpu = cpus >= 1.0 ? stolen / cpus : stolen, .at_most = stolen};
+  }
+  return {.from_one_cpu = std::min(most.from_one_cpu, profile.run_time_seconds),
+          .at_most = std::min(most.at_most, profile.run_time_seconds)};
+}
+
+bool has_busy_threads(const Profile& profile) {
+  return largest_known(profile.evidence[index_of(Evidence::busy_threads)]) >= 1.0 + busy_beside;
+}
+
 double lost_to_cpu_waits(const Profile& profile) {
   const double own = profile.lost_to_cpu_wait.empty() ? largest_known(profile.evidence[index_of(Evidence::cpu_wait)])
                                                       : length_of(profile.lost_to_cpu_wait);

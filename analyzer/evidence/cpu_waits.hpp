@@ -51,6 +51,15 @@ double most_side_by_side(const Profile& profile);
 /// The share of the run in which some process of a host waited for a CPU, on the host where this is most: what ran
 /// there shared caches and memory with the ranks. 0 if the kernel does not say.
 double share_on_busy_hosts(const Profile& profile);
+/// How long a hypervisor kept CPUs of a host from it, in s, on the host where this is most. The kernel may count it as
+/// CPU time of whoever was running. 0 if it does not say.
+struct Stolen {
+  double from_one_cpu = 0.0;  // on average
+  double at_most = 0.0;       // from all, as ranks may have waited for each other's; no more than the run
+};
+Stolen stolen_time(const Profile& profile);
+/// Whether threads were busy beside those that call MPI: while one is delayed, that which is counted may spin for it.
+bool has_busy_threads(const Profile& profile);
 /// How much the run lost, at least, because busy threads waited for a CPU that others had, in s. 0 if the kernel does
 /// not say.
 double lost_to_cpu_waits(const Profile& profile);

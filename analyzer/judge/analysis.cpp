@@ -110,7 +110,14 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
 
   // What changes slowly is the program's or the machine's.
   const double slow = perhaps_slow_seconds(profile, judged);
-  std::vector<Addend> addends{{{-hidden, hidden}}, {{0.0, slow}, true}, open_in(of_rest)};
+  // A thief that is always there takes its share of each CPU; one that comes and goes makes segments count more.
+  const Stolen theft = stolen_time(profile);
+  const bool may_spin = !judged.work_is_time && has_busy_threads(profile);
+  const double uneven = theft.at_most > 0.0 || may_spin ? seconds_beyond_least_work(judged) : 0.0;
+  const double stolen = std::max(theft.from_one_cpu, std::min(theft.at_most, uneven));
+  const double spun = may_spin ? uneven : 0.0;
+  std::vector<Addend> addends{
+      {{-hidden, hidden}}, {{0.0, slow}, true}, {{0.0, stolen}, true}, {{0.0, spun}, true}, open_in(of_rest)};
   double slow_in_rest = 0.0;
   if (!profile.known_runs) {
     // Probes may have seen a slow machine. Nothing else tells what that cost this program.
@@ -118,7 +125,8 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
     addends.push_back({{0.0, slow_in_rest + perhaps_slower_by_probes * std::max(0.0, judged_seconds - interval.high)}});
     addends.push_back({{0.0, perhaps_slower * share_on_busy_hosts(profile) * all_needed}});
   }
-  const double room = profile.known_runs ? judged_seconds : most + perhaps_slower * all_needed;
+  const double room =
+      profile.known_runs ? judged_seconds : std::min(judged_seconds, most + stolen + perhaps_slower * all_needed);
   interval = interval_of_draws(estimate.excess_of_groups(), interval, {0.0, room}, addends);
   interval.low = of_rest.lost_seconds + std::max(0.0, interval.low);
   interval.high =

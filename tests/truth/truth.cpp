@@ -301,6 +301,7 @@ Truth make_truth(const Run& run) {
   std::vector<double> counted;
   std::vector<double> counted_most;  // on any rank
   std::vector<double> spun(ranks.size(), 0.0);
+  double stolen = 0.0;
   double wandered = 0.0;
 
   double seconds = 0.0;
@@ -392,6 +393,7 @@ Truth make_truth(const Run& run) {
       counted.push_back(noise * median_of(std::move(of_ranks)));
     }
     for (std::size_t rank = 0; rank < ranks.size(); ++rank) spun[rank] += ranks[rank].spun();
+    for (const RankInSegment& rank : ranks) stolen += rank.delay;
     seconds += duration;
     truth.excess_seconds += duration - undisturbed;
   }
@@ -401,6 +403,7 @@ Truth make_truth(const Run& run) {
     profile.evidence[index_of(Evidence::busy_threads)].assign(ranks.size(), static_cast<double>(run.threads));
     if (run.counter == Counter::cpu_time) profile.evidence[index_of(Evidence::work_beyond_least)] = spun;
   }
+  if (run.is_theft_told) profile.evidence[index_of(Evidence::steal)].assign(ranks.size(), stolen);
   profile.run_time_seconds = seconds;
   profile.rank_run_time.assign(static_cast<std::size_t>(run.ranks), seconds);
   truth.interference_percent = 100.0 * truth.excess_seconds / seconds;

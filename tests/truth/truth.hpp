@@ -83,6 +83,7 @@ struct Run {
   int threads = 1;                   // that are busy on each rank, with equal work: delays strike any of them, and the
                                      // one that calls MPI spins for the others
   bool delays_use_cpu = false;       // CPU time contains them: what interrupts and hypervisors take looks like work
+  bool is_theft_told = false;        // the kernel says how much of that a hypervisor took: all
   double rank_spread = 0.0;          // +- of the work of each rank in each segment
   std::uint64_t calls = 0;           // MPI operations of a segment
   double in_calls = 0.0;             // share of the delays that strike calls, and are recorded there

@@ -52,10 +52,12 @@ TEST(QuietRun, IsGreenWhereWorkVariesAndIsCounted) {
 
 TEST(QuietRun, HasNoInterferenceWhereTwoKindsOfWorkLookAlike) {
   truth::Run run = quiet(truth::Counter::instructions, 0.008);
-  run.other_kind = {0.4, 0.06};
-  const Analysis analysis = analyzed(run);
-  EXPECT_LT(analysis.result().interference_percent, 0.5);
-  EXPECT_LE(analysis.result().interval_percent.low, 0.0);
+  for (const double longer : {0.06, 0.3}) {
+    run.other_kind = {0.4, longer};
+    const Analysis analysis = analyzed(run);
+    EXPECT_LT(analysis.result().interference_percent, 0.5) << longer;
+    EXPECT_LE(analysis.result().interval_percent.low, 0.0) << longer;
+  }
 }
 
 TEST(QuietRun, MayWaitByItself) {
@@ -65,6 +67,22 @@ TEST(QuietRun, MayWaitByItself) {
   const Analysis analysis = analyzed(run);
   EXPECT_EQ(analysis.result().verdict, Verdict::green);
   EXPECT_LE(analysis.result().interval_percent.low, 0.0);
+}
+
+// Nothing in a run of the same work tells these from more work.
+TEST(DisturbedRun, IsNotGreenWhereWhatIsCountedMayContainTheDelays) {
+  truth::Run stolen = quiet(truth::Counter::cpu_time, 0.01);
+  stolen.delays_use_cpu = stolen.is_theft_told = true;
+  truth::Run spun = quiet(truth::Counter::instructions, 0.01);
+  spun.threads = 4;
+  for (truth::Run run : {stolen, spun}) {
+    run.hits = 0.5;
+    run.slowdown = 0.25;
+    const truth::Truth truth = truth::make_truth(run);
+    const Analysis analysis = analyze(truth.profile, methods.front().name);
+    EXPECT_NE(analysis.result().verdict, Verdict::green);
+    EXPECT_GE(analysis.result().interval_percent.high, truth.interference_percent);
+  }
 }
 
 TEST(DisturbedRun, IsSeenThroughWideJitterWhereDelaysAreLong) {
