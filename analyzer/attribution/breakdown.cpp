@@ -195,7 +195,7 @@ std::vector<RankShare> nothing_of(std::size_t ranks) {
 }
 
 // Divides the excess among the kinds of the rank that ended each segment. First comes what each segment explains by
-// itself. That tells what is typical of its group, and the rest is divided by it.
+// itself. That tells what is typical of its group, and the rest is divided by it: no call has lost more than it took.
 std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping& grouping,
                                           std::vector<GroupTimes>& groups, const std::vector<float>& excess) {
   const std::vector<std::uint32_t>& group_of = grouping.groups.of;
@@ -234,7 +234,18 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
   const auto divide_rest = [&](std::vector<RankShare>& by_rank, std::size_t first, std::size_t end) {
     for (std::size_t segment = first; segment < end; ++segment) {
       if (unexplained[segment] == 0.0) continue;
-      add_parts(by_rank[profile.last_rank[segment]], groups[group_of[segment]].typical, unexplained[segment]);
+      const GroupTimes& group = groups[group_of[segment]];
+      const double seconds = static_cast<double>(excess[segment]);
+      const Parts told = explained(profile, group.usual, segment, seconds);
+      const Parts spent = parts_of(profile, segment);
+      Parts rest{};
+      rest[computation_part] = unexplained[segment];
+      for (std::size_t part = 0; part < part_count; ++part) {
+        if (part == computation_part || seconds < 0.0) continue;
+        rest[part] = std::min(group.typical[part] * unexplained[segment], std::max(0.0, spent[part] - told[part]));
+        rest[computation_part] -= rest[part];
+      }
+      add_parts(by_rank[profile.last_rank[segment]], rest, 1.0);
     }
   };
   add_to(sums.by_rank, sum_in_pieces(excess.size(), nothing, divide_rest));
@@ -273,11 +284,12 @@ Breakdown attribute(const Profile& profile, const Grouping& grouping, const std:
     if (!group.has_excess) continue;
     const std::span<const std::uint32_t> members = grouping.members(number);
     breakdown.seconds += group.seconds;
-    breakdown.groups.push_back({.group = number,
-                                .site = profile.sites[site_of(profile, members.front())],
-                                .segments = members.size(),
-                                .baseline_seconds = group.durations / static_cast<double>(members.size()),
-                                .seconds = group.seconds});
+    breakdown.groups.push_back(
+        {.group = number,
+         .site = profile.sites[site_of(profile, members.front())],
+         .segments = members.size(),
+         .baseline_seconds = std::max(0.0, group.durations) / static_cast<double>(members.size()),
+         .seconds = group.seconds});
   }
   largest_first(breakdown.groups);
   for (std::size_t i = most_groups_told; i < breakdown.groups.size(); ++i) {

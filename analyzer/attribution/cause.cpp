@@ -115,7 +115,11 @@ void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares&
     const double wait = is_known_of_segments ? rank.waited_seconds : in_all;
     waited += std::clamp(rank.seconds, 0.0, wait);
     most_waited += std::clamp(rank.seconds, 0.0, in_all);
-    blocked += std::max(0.0, rank.off_cpu_seconds - wait);
+    // What segments lost to waits is known to be lost, at least. Of its time off the CPU, a rank slept no more than
+    // what is left of all its waits.
+    const double slept = evidence_of(profile, Evidence::off_cpu)[rank.rank] - in_all;
+    const double off_cpu = std::max(0.0, rank.off_cpu_seconds - wait);
+    blocked += slept < off_cpu ? std::max(0.0, slept) : off_cpu;  // NaN is not below
   }
   // Where the other threads of a rank wait, the rank waits in its computation, or for a device that is one of them.
   const double others = sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
@@ -325,9 +329,6 @@ Cause cause_in_computation(const DisturbedRun& run, const Grouping& grouping, co
                     "time{}",
                     run.of_whom, percent(run.shares.blocked), what_others_took(run.profile, run.breakdown.seconds)));
   }
-  if (is_cause(run.shares.most_waiting) && run.shares.off_cpu >= least_share_confirmed) {
-    return cause_of_waits_for_cpu(run, "up to " + percent(run.shares.most_waiting));
-  }
   if (is_cause(run.shares.off_cpu)) {  // nobody says for what it waited
     return run.cause("unclear", fmt::format("{} did not run for {} of the lost time, and the kernel does not say why",
                                             run.of_whom, percent(run.shares.off_cpu)));
@@ -392,6 +393,10 @@ std::optional<Cause> likely_cause(const Profile& profile, const Grouping& groupi
     return run.cause("start-up", is_cause(in_communication)
                                      ? "start-up of the program: its first messages take longer"
                                      : "start-up of the program: work that is done once or for the first time");
+  }
+  // A rank that waits for a CPU keeps others in their calls, and those that take turns on one poll there.
+  if (is_cause(run.shares.most_waiting) && !is_cause(run.shares.blocked)) {
+    return cause_of_waits_for_cpu(run, "up to " + percent(run.shares.most_waiting));
   }
   if (is_cause(in_communication)) return cause_in_communication(run);
   if (is_cause(in_computation)) return cause_in_computation(run, grouping, lost);

@@ -15,9 +15,12 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
   double seconds = 0.0;
   for (const RankShare& rank : breakdown.ranks) {
     if (rank.rank >= waits.size() || std::isnan(waits[rank.rank])) continue;
-    // What it waited in other segments says nothing of those that took longer.
+    // What it waited in other segments says nothing of those that took longer, but all of its time off the CPU is
+    // known.
     const double waited = profile.lost_to_cpu_wait.empty() ? waits[rank.rank] : 0.0;
-    seconds += std::max(0.0, rank.slept_seconds - waited);
+    const double slept = evidence_of(profile, Evidence::off_cpu, rank.rank) - waits[rank.rank];
+    const double of_segments = std::max(0.0, rank.slept_seconds - waited);
+    seconds += slept < of_segments ? std::max(0.0, slept) : of_segments;  // NaN is not below
   }
   return seconds;
 }

@@ -162,7 +162,7 @@ std::optional<Speeds> find_speeds(const Comparable& run, double most_factor) {
   }
   const std::array<std::vector<double>, 2> stays = stays_of(slowness);
   const bool is_of_the_program = is_regular(stays[0], series.per_step) && is_regular(stays[1], series.per_step);
-  if (is_of_the_program && !run.is_same_work) return std::nullopt;
+  if (is_of_the_program) return std::nullopt;
   return Speeds{of_all_segments(slowness, series, run.durations.size()), pattern_of(slowness, stays)};
 }
 

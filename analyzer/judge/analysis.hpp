@@ -1,6 +1,7 @@
 // The whole analysis of one profile: grouping, estimates, interval, verdict and warnings.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,7 +35,7 @@ struct MethodResult {
   double slow_ranks_percent = 0.0;
 
   double instantaneous_percent() const {
-    return interference_percent - continuous_percent - speed_percent - slow_ranks_percent;
+    return std::max(0.0, interference_percent - continuous_percent - speed_percent - slow_ranks_percent);
   }
   Interval interval_percent;  // 90 %
   double probability_high = 0.0;

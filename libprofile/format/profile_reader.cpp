@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -216,6 +217,12 @@ void check_sets_of_columns(Reader& reader, const Profile& profile) {
   }
 }
 
+// Boundaries cut the run into segments. Durations are kept as 32-bit numbers.
+void check_time(Reader& reader, const Profile& profile) {
+  const double seconds = std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0);
+  if (seconds > 1.001 * profile.run_time_seconds) reader.refuse("its segments last longer than the run");
+}
+
 void read_suspension(Reader& reader, Profile& profile) {
   if (reader.has_attribute(suspension_name)) for_each_attribute_of_suspension(profile.suspension.emplace(), reader);
 }
@@ -265,6 +272,7 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   for_each_column(profile, reader);
   fill_what_devices_did(profile);
   check_sets_of_columns(reader, profile);
+  check_time(reader, profile);
   if (reader.failure()) return *reader.failure();
   // Earlier recorders wrote "unknown".
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {

@@ -79,6 +79,12 @@ class BadInput(halcyon_test.Behaviour):
             file["duration"] = [1.0]
         self.check_refused(self.halcyon("report", path), path, "duration")
 
+    def test_a_profile_whose_segments_last_longer_than_the_run_is_refused(self):
+        path = self.profile()
+        with editing(path) as file:
+            file.attrs["run_time_seconds"] = 0.1 * file["duration"][:].sum()
+        self.check_refused(self.halcyon("report", path), path, "longer than the run")
+
     def test_a_profile_with_empty_columns_is_refused(self):
         for column, index in (("sites", "site"), ("compute_bins", "compute")):
             path = self.profile()

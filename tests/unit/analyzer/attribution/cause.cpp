@@ -62,14 +62,15 @@ void in_calls(Profile& profile, TimeKind kind) {
   }
 }
 
+void set(Profile& profile, Evidence evidence, double value) {
+  profile.evidence[index_of(evidence)].assign(static_cast<std::size_t>(profile.ranks), value);
+}
+
 void off_the_cpu(Profile& profile) {
   for (std::size_t i = 0; i < segments; ++i) {
     if (is_delayed(profile, i)) profile.last_rank_off_cpu[i] = static_cast<float>(delay_seconds);
   }
-}
-
-void set(Profile& profile, Evidence evidence, double value) {
-  profile.evidence[index_of(evidence)].assign(static_cast<std::size_t>(profile.ranks), value);
+  set(profile, Evidence::off_cpu, lost(profile));
 }
 
 Cause cause_of(const Profile& profile) {
@@ -229,6 +230,18 @@ TEST(Cause, IsMemoryWherePagesCameFromADisk) {
   set(profile, Evidence::major_faults, 1500.0);
   set(profile, Evidence::memory_pressure, lost(profile));
   EXPECT_EQ(cause_of(profile).code, "memory-pressure");
+}
+
+// Ranks that take turns on a CPU poll in MPI while others have it: what segments lost for sure is little.
+TEST(Cause, IsOthersOnTheCoresWhereRanksTakeTurns) {
+  for (const bool polls : {false, true}) {
+    Profile profile = delayed();
+    off_the_cpu(profile);
+    if (polls) in_calls(profile, TimeKind::point_to_point);
+    set(profile, Evidence::cpu_wait, lost(profile));
+    profile.lost_to_cpu_wait.assign(segments, 0.0F);
+    EXPECT_EQ(cause_of(profile).code, "other-processes") << polls;
+  }
 }
 
 TEST(Cause, IsFileIo) {
