@@ -23,7 +23,9 @@ Environment rank_environment(const RankOptions& options) {
   // Who starts a run by the command may want to watch it.
   const char* const live = std::getenv("HALCYON_LIVE");
   add("HALCYON_LIVE", !options.live.empty() ? options.live : live != nullptr ? live : "on");
-  if (const char* const place = environment_value("HALCYON_LIVE_DIR")) add("HALCYON_LIVE_DIR", place);
+  for (const char* const name : {"HALCYON_LIVE_DIR", "HALCYON_DLSYM"}) {
+    if (const char* const value = environment_value(name)) add(name, value);
+  }
   std::string specs;
   for (const std::string& spec : options.inject) specs += (specs.empty() ? "" : " ") + spec;
   add("INTM_SPEC", specs);

@@ -7,6 +7,11 @@
 
 namespace halcyon {
 
+MpiFamily family_of_loaded(void* handle, const char* path) noexcept {
+  return family_of_mpi(base_name(path),
+                       [handle](const char* symbol) { return find_symbol(handle, symbol) != nullptr; });
+}
+
 std::vector<LoadedMpi> loaded_mpi_libraries() {
   std::vector<std::string> paths;
   // dl_iterate_phdr holds one of the loader's locks, and dlopen takes another one before it.
@@ -22,9 +27,8 @@ std::vector<LoadedMpi> loaded_mpi_libraries() {
   std::vector<LoadedMpi> found;
   for (const std::string& path : paths) {
     void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (handle == nullptr || dlsym(handle, "PMPI_Init") == nullptr) continue;
-    const auto exports = [handle](const char* symbol) { return dlsym(handle, symbol) != nullptr; };
-    found.push_back({path, family_of_mpi(base_name(path.c_str()), exports)});
+    if (handle == nullptr || find_symbol(handle, "PMPI_Init") == nullptr) continue;
+    found.push_back({path, family_of_loaded(handle, path.c_str())});
   }
   return found;
 }

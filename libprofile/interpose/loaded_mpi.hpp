@@ -13,6 +13,9 @@ struct LoadedMpi {
   MpiFamily family = MpiFamily::open_mpi;
 };
 
+/// `handle`: of a library that is open, `path`: its own.
+MpiFamily family_of_loaded(void* handle, const char* path) noexcept;
+
 /// In load order. Never loads a library.
 std::vector<LoadedMpi> loaded_mpi_libraries();
 

@@ -54,7 +54,7 @@ std::string why_not_of_these(const std::vector<LoadedMpi>& loaded, const std::st
   if (other != loaded.end()) {
     return "this process has loaded two MPI libraries, " + first.path + " and " + other->path;
   }
-  if (interface_of(first.family) != own_interface) {
+  if (!is_of_own_interface(first.family)) {
     return own_file() + " is for " + own_mpi + ", and the program uses " + std::string(info_of(first.family).words) +
            " (" + first.path + "); preload " + file_for(first.family, tool);
   }
@@ -80,6 +80,10 @@ std::string MpiRuntime::load(const std::string& tool) {
   if (std::string why = load_functions(library); !why.empty()) return why;
   return load_handles(library);
 }
+
+bool is_of_own_interface(MpiFamily family) noexcept { return interface_of(family) == own_interface; }
+
+std::string other_mpi_than_own(const std::string& tool) { return why_not_of_these(loaded_mpi_libraries(), tool); }
 
 std::string newer_mpi_than_known(const std::string& tool) {
   const std::vector<LoadedMpi> loaded = loaded_mpi_libraries();

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <string>
 
+#include "libprofile/interpose/mpi_names.hpp"
+
 #ifndef MPI_SESSION_NULL
 using MPI_Session = struct ompi_session_t*;  // Open MPI 4 has none; later versions use the same libraries
 #endif
@@ -77,6 +79,13 @@ struct MpiRuntime {
 
 /// The one instance; usable after load().
 extern MpiRuntime mpi;
+
+/// Whether this build knows the handles of that family.
+bool is_of_own_interface(MpiFamily family) noexcept;
+
+/// Why this build of `tool` has nothing to do with the MPI libraries of this process; empty if they fit, or there are
+/// none.
+std::string other_mpi_than_own(const std::string& tool);
 
 /// What to say where the library belongs to a newer family than the one that this build of `tool` is for: the calls of
 /// its newest functions pass unseen. Empty otherwise.

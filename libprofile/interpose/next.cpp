@@ -83,6 +83,13 @@ const void* base_of_module(const void* address) {
 }
 const void* own_base() { return base_of_module(reinterpret_cast<void*>(&find_next)); }
 
+// The version of dlsym that each glibc for this processor has. Asked for by version, it is libc's.
+#if defined(__x86_64__)
+constexpr char oldest_glibc[] = "GLIBC_2.2.5";
+#elif defined(__aarch64__)
+constexpr char oldest_glibc[] = "GLIBC_2.17";
+#endif
+
 void* not_own(void* function) {
   return function != nullptr && base_of_module(function) != own_base() ? function : nullptr;
 }
@@ -94,7 +101,7 @@ void* find_beside(const void* site, const char* name) {
   if (dladdr(site, &info) == 0 || info.dli_fbase == own_base()) return nullptr;
   void* const module = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   if (module == nullptr) return nullptr;
-  void* const found = not_own(dlsym(module, name));
+  void* const found = not_own(find_symbol(module, name));
   dlclose(module);
   return found;
 }
@@ -115,14 +122,40 @@ void keep(void* function) {
 void* find_in_kept_library(const char* name) {
   for (const std::atomic<void*>& kept : kept_libraries) {
     void* const library = kept.load();
-    void* const found = library != nullptr ? not_own(dlsym(library, name)) : nullptr;
+    void* const found = library != nullptr ? not_own(find_symbol(library, name)) : nullptr;
     if (found != nullptr) return found;
   }
   return nullptr;
 }
 
-// The MPI library that is already in the process.
-void* mpi_library() {
+// Searches the libraries of MPI's Fortran layer, which a plugin may have loaded into its own scope. They stay open,
+// since the addresses found in them are remembered.
+void* find_in_language_layer(const char* name) {
+  for (int index = 0;; ++index) {
+    void* const library = loaded_library(is_language_layer, index);
+    if (library == nullptr) return nullptr;
+    if (void* const found = find_symbol(library, name); found != nullptr) return found;
+  }
+}
+
+}  // namespace
+
+// The first search may come from the start of another library, before anything is initialised.
+[[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void* find_symbol(void* handle, const char* name) noexcept {
+#if defined(__x86_64__) || defined(__aarch64__)
+  static constinit void* known = nullptr;
+  void* of_libc = __atomic_load_n(&known, __ATOMIC_RELAXED);
+  if (of_libc == nullptr) {
+    of_libc = dlvsym(RTLD_NEXT, "dlsym", oldest_glibc);
+    __atomic_store_n(&known, of_libc, __ATOMIC_RELAXED);
+  }
+  return reinterpret_cast<void* (*)(void*, const char*)>(of_libc)(handle, name);
+#else
+  return dlsym(handle, name);
+#endif
+}
+
+void* mpi_library() noexcept {
   static std::atomic<void*> known;
   void* handle = known.load(std::memory_order_acquire);
   if (handle == nullptr) {
@@ -132,33 +165,21 @@ void* mpi_library() {
   return handle;
 }
 
-// Searches the libraries of MPI's Fortran layer, which a plugin may have loaded into its own scope. They stay open,
-// since the addresses found in them are remembered.
-void* find_in_language_layer(const char* name) {
-  for (int index = 0;; ++index) {
-    void* const library = loaded_library(is_language_layer, index);
-    if (library == nullptr) return nullptr;
-    if (void* const found = dlsym(library, name); found != nullptr) return found;
-  }
-}
-
-}  // namespace
-
 void* find_in_mpi(const char* name) noexcept {
   void* library = mpi_library();
-  return library != nullptr ? dlsym(library, name) : dlsym(RTLD_NEXT, name);
+  return library != nullptr ? find_symbol(library, name) : find_symbol(RTLD_NEXT, name);
 }
 
 void* find_mpi_data(const char* name) noexcept {
-  void* data = dlsym(RTLD_DEFAULT, name);
+  void* data = find_symbol(RTLD_DEFAULT, name);
   return data != nullptr ? data : find_in_mpi(name);
 }
 
 void* find_next(const char* name) noexcept {
-  void* next = dlsym(RTLD_NEXT, name);
+  void* next = find_symbol(RTLD_NEXT, name);
   if (!is_of_mpi(name)) {
     void* const librt = next == nullptr && was_of_librt(name) ? dlopen("librt.so.1", RTLD_LAZY) : nullptr;
-    if (librt != nullptr) next = dlsym(librt, name);
+    if (librt != nullptr) next = find_symbol(librt, name);
     return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_libc);
   }
   if (next == nullptr) next = find_in_mpi(name);
@@ -166,8 +187,14 @@ void* find_next(const char* name) noexcept {
   return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_mpi);
 }
 
+void* find_and_keep(std::atomic<void*>& known, const char* name) noexcept {
+  void* const next = find_next(name);
+  if (next != reinterpret_cast<void*>(&absent_in_mpi)) known.store(next, std::memory_order_relaxed);
+  return next;
+}
+
 void* NextByCaller::of_site(const char* name, const void* site) noexcept {
-  if (void* const next = dlsym(RTLD_NEXT, name); next != nullptr) {
+  if (void* const next = find_symbol(RTLD_NEXT, name); next != nullptr) {
     keep(next);
     of_all_.store(next, std::memory_order_relaxed);
     return next;
@@ -183,7 +210,7 @@ void* NextByCaller::of_site(const char* name, const void* site) noexcept {
   for (int index = 0; next == nullptr; ++index) {
     void* const library = loaded_library(is_optional_library, index);
     if (library == nullptr) return nullptr;
-    next = not_own(dlsym(library, name));
+    next = not_own(find_symbol(library, name));
     dlclose(library);
   }
   keep(next);

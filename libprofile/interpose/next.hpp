@@ -27,10 +27,19 @@ const char* base_name(const char* path) noexcept;
 /// Whether this is a library of MPI's Fortran or C++ interface.
 bool is_language_layer(const char* path) noexcept;
 
+/// libc's dlsym(), past those of the tools, and asked by this library: RTLD_NEXT means the libraries behind it.
+void* find_symbol(void* handle, const char* name) noexcept;
+
+/// The MPI library that is already in the process, as dlopen() returns it: the first one, if there are several. It
+/// stays open. Null if there is none.
+void* mpi_library() noexcept;
+
 /// The next definition of `name` after this library in load order, so that preloaded tools stack. If the MPI library
 /// was opened with RTLD_LOCAL (mpi4py, Julia), `name` is looked up in that library. Never null: if no library has the
 /// function, the result is a function that returns an error. Not async-signal-safe.
 void* find_next(const char* name) noexcept;
+/// The same, kept in `known`; but not the lack of a function of MPI, whose library may be opened later.
+void* find_and_keep(std::atomic<void*>& known, const char* name) noexcept;
 
 /// Whether a function that find_next() has found under a name of libc's is something else that a library of the program
 /// calls so: neither libc's, nor that of a tool in front of it, which has to look libc's up. Not async-signal-safe.
@@ -51,12 +60,8 @@ auto absent_on_device(Result (*)(Parameters...)) noexcept {
 /// find_next(name), looked up once and kept in `known`. Several threads may look it up at once; all find the same
 /// address. Relaxed order is enough: no thread has written the code at that address.
 inline void* next_once(std::atomic<void*>& known, const char* name) noexcept {
-  void* next = known.load(std::memory_order_relaxed);
-  if (__builtin_expect(next == nullptr, 0)) {
-    next = find_next(name);
-    known.store(next, std::memory_order_relaxed);
-  }
-  return next;
+  void* const next = known.load(std::memory_order_relaxed);
+  return __builtin_expect(next != nullptr, 1) ? next : find_and_keep(known, name);
 }
 
 /// The function of a name that a caller would reach without this library in front of it. A process may hold several

@@ -61,7 +61,7 @@ std::string module_past_wrappers() {
   };
   dl_iterate_phdr(look, &search);
   for (const auto& [module, function] : search.found) {
-    const auto first = reinterpret_cast<std::uintptr_t>(dlsym(RTLD_DEFAULT, function.c_str()));
+    const auto first = reinterpret_cast<std::uintptr_t>(find_symbol(RTLD_DEFAULT, function.c_str()));
     const bool has_wrapper =
         first != 0 && std::none_of(modules.without_wrappers.begin(), modules.without_wrappers.end(),
                                    [first](const LoadedModule& without) { return without.contains(first); });

@@ -8,9 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "libprofile/interpose/looked_up.hpp"
+#include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/past_wrappers.hpp"
 #include "libprofile/life/sessions.hpp"
+#include "libprofile/life/start.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/system/launcher.hpp"
@@ -98,13 +101,17 @@ bool answer_of_mpi(const char* function) {
 
 std::string who_bypasses() {
   const std::string module = module_past_wrappers();
-  return module.empty() ? "calls that are looked up with dlsym bypass it" : "calls of " + module + " bypass it";
+  if (!module.empty()) return "calls of " + module + " bypass it";
+  return answers_lookups() ? "the program's calls bypass it" : "calls that are looked up with dlsym bypass it";
 }
 
 // Of a process that has not called MPI_Init through the wrappers.
 void report_missing_init() {
   if (getpid() != process_of_load || !launcher::is_spokesman() || !answer_of_mpi("PMPI_Initialized")) return;
-  tell_outcome("nothing is recorded: MPI was used, and MPI_Init did not come through the recorder: " + who_bypasses());
+  const std::string other = other_mpi_than_own(own_tool);
+  tell_outcome(
+      "nothing is recorded: " +
+      (other.empty() ? "MPI was used, and MPI_Init did not come through the recorder: " + who_bypasses() : other));
 }
 
 // Prints a line only if this process should have a profile, and has not reached MPI_Finalize.

@@ -32,11 +32,11 @@ namespace {
 // The function that `caller` would have called: one of PMI's, which may be in a library that only the caller's sees.
 template <class Function>
 Function next_for(const char* name, const void* caller) {
-  void* next = dlsym(RTLD_NEXT, name);
+  void* next = find_symbol(RTLD_NEXT, name);
   Dl_info info{};
   if (next == nullptr && dladdr(caller, &info) != 0 && info.dli_fname != nullptr) {
     void* library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (library != nullptr) next = dlsym(library, name);
+    if (library != nullptr) next = find_symbol(library, name);
   }
   return reinterpret_cast<Function>(next);
 }

@@ -112,14 +112,13 @@ bool StartingRun::looks_for_mpi() const {
     return std::find(threads_before_.begin(), threads_before_.end(), id) != threads_before_.end();
   });
   recorder->threads.set_apart(std::move(started));
-  constexpr char tool[] = "libhalcyon";
-  const std::string why_not = mpi.load(tool);
+  const std::string why_not = mpi.load(own_tool);
   if (!launcher::is_spokesman()) return why_not.empty();
   if (!why_not.empty()) {
     tell_outcome("nothing is recorded: " + why_not);
     return false;
   }
-  if (const std::string what = newer_mpi_than_known(tool); !what.empty()) warn(what);
+  if (const std::string what = newer_mpi_than_known(own_tool); !what.empty()) warn(what);
   return true;
 }
 

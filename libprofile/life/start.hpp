@@ -5,6 +5,9 @@
 
 namespace halcyon {
 
+/// The recorder, as its file is called for the first MPI family.
+inline constexpr char own_tool[] = "libhalcyon";
+
 /// Lives around MPI_Init* or MPI_Session_init: earlier threads belong to the application, threads started inside belong
 /// to MPI.
 class StartingRun {

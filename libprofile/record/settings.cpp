@@ -81,6 +81,10 @@ Settings settings_from_environment(std::string& complaint) {
     complaint = std::string("HALCYON_NAMES=") + text + " is neither on nor off; names are left out";
     settings.names = false;
   }
+  bool answers_lookups = true;  // interpose/looked_up.hpp reads it, when the first function is looked up
+  if (const char* text = environment_value("HALCYON_DLSYM"); text != nullptr && !parse_switch(text, answers_lookups)) {
+    complaint = std::string("HALCYON_DLSYM=") + text + " is neither on nor off; what is looked up is recorded";
+  }
   bool is_live = false;
   if (const char* text = environment_value("HALCYON_LIVE"); text != nullptr && !parse_switch(text, is_live)) {
     complaint = std::string("HALCYON_LIVE=") + text + " is neither on nor off; there is no live record";

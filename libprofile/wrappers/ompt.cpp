@@ -123,7 +123,7 @@ void* ompt_start_tool(unsigned version, const char* runtime) {
   const char* libraries = std::getenv("OMP_TOOL_LIBRARIES");
   if (libraries != nullptr && *libraries != '\0') return nullptr;
   using StartTool = void* (*)(unsigned, const char*);
-  const auto next = reinterpret_cast<StartTool>(dlsym(RTLD_NEXT, "ompt_start_tool"));
+  const auto next = reinterpret_cast<StartTool>(find_symbol(RTLD_NEXT, "ompt_start_tool"));
   void* const other = next != nullptr ? next(version, runtime) : nullptr;
   return other != nullptr ? other : &recorder_as_tool;
 }
