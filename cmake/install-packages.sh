@@ -10,11 +10,11 @@ declare -A packages=(
            libpapi-dev libdw-dev zlib1g-dev libxxhash-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev
            libre2-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev"
   [demo]="lammps"
-  [test]="lammps lammps-examples hpcc python3-mpi4py python3-numpy python3-h5py python3-xarray
+  [test]="lammps lammps-examples hpcc python3-mpi4py python3-cffi python3-numpy python3-h5py python3-xarray
           python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-jsonschema
           ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
           python3-protobuf python3-pip python3-selenium chromium chromium-driver binutils iproute2 clang
-          libomp-dev libclang-rt-14-dev mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
+          libomp-dev libclang-rt-14-dev libjemalloc2 libtcmalloc-minimal4 rustc mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
           bash-completion zsh fish man-db groff mandoc lmod lintian mmdebstrap slurmctld slurmd slurm-client munge"
 )
 

@@ -87,11 +87,16 @@ Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
     case ProgramKind::plain:
       return problem(program + " is linked with no MPI library, and is not seen to open one",
                      "Put the MPI program behind the launcher and its options.");
-    case ProgramKind::python: return problem(program + " cannot import mpi4py", "Install mpi4py for this interpreter.");
+    case ProgramKind::python:
+      return {"program", program + " cannot import mpi4py", State::note,
+              "If the program uses mpi4py, install it for this interpreter. What opens MPI with ctypes or cffi needs "
+              "none."};
     default: break;
   }
-  return {"program", program + " is linked with no MPI library", State::note,
-          "For a script or a wrapper this is usual. A program without MPI has nothing to record."};
+  return {
+      "program", program + " is linked with no MPI library", State::note,
+      "For a script or a wrapper this is usual, and for a program that opens MPI itself. One without MPI has nothing "
+      "to record."};
 }
 
 }  // namespace

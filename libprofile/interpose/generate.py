@@ -364,47 +364,37 @@ def body_of_file_call(function, tool):
     return lines
 
 
-def entry(function, head, find, last_fixed=""):
-    """A function that calls the wrapper, which goes on to what `find` gives. `last_fixed`: the parameter before `...`"""
-    arguments = ", ".join(filter(None, [find, "Caller::of_this_function()", function.passed()]))
-    call = f"wrap_{function.name}({arguments})"
-    if not last_fixed:
-        return [f"{head} {{", f"  return {call};", "}"]
-    return [f"{head} {{", "  va_list arguments;", f"  va_start(arguments, {last_fixed});",
-            f"  const auto result = {call};", "  va_end(arguments);", "  return result;", "}"]
-
-
-def exported(function):
+def exported(function, tool):
     """The entries of a function: MPI_X and PMPI_X, each forwarding to the next symbol of its own name."""
     f = function
     lines = []
-    last_fixed = f.parameters[-2].name if f.is_variadic() else ""
     for prefix in f.prefixes:
         name = prefix + f.name
+        arguments = f.passed()
+        lines.append(f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({f.declared()}) __asm__("{name}");')
+        lines.append(f"{f.result} entry_{name}({f.declared()}) {{")
+        if f.is_variadic():
+            lines += ["  va_list arguments;", f"  va_start(arguments, {f.parameters[-2].name});",
+                      f"  const auto result = wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{name}), "
+                      f"Caller::of_this_function(), {arguments});",
+                      "  va_end(arguments);", "  return result;", "}"]
+            continue
         find = f"next_of<{pointer_type(f)}>(Slot::{name})"
         if f.kind == "device":
-            lines.append(f"static constinit NextByCaller next_{name};")
-            find = f'next_of_device<{pointer_type(f)}>(next_{name}, "{name}", __builtin_return_address(0))'
-        lines.append(f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({f.declared()}) __asm__("{name}");')
-        lines += entry(f, f"{f.result} entry_{name}({f.declared()})", find, last_fixed)
+            lines.append("  static constinit NextByCaller next;")
+            find = f'next_of_device<{pointer_type(f)}>(next, "{name}", __builtin_return_address(0))'
+        lines.append(f"  return wrap_{f.name}({', '.join(filter(None, [find, 'Caller::of_this_function()', arguments]))});")
+        lines.append("}")
     if f.variadic_twin():
         name, fixed = f.variadic_twin(), f.parameters[:-1]
         declared = ", ".join([*(p.declaration for p in fixed), "..."])
-        lines.append(f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({declared}) __asm__("{name}");')
-        lines += entry(f, f"{f.result} entry_{name}({declared})", f"next_of<{pointer_type(f)}>(Slot::{f.name})",
-                       fixed[-1].name)
+        lines += [f'extern "C" HALCYON_EXPORT {f.result} entry_{name}({declared}) __asm__("{name}");',
+                  f"{f.result} entry_{name}({declared}) {{", "  va_list arguments;",
+                  f"  va_start(arguments, {fixed[-1].name});",
+                  f"  const auto result = wrap_{f.name}(next_of<{pointer_type(f)}>(Slot::{f.name}), "
+                  f"Caller::of_this_function(), {arguments});",
+                  "  va_end(arguments);", "  return result;", "}"]
     return lines
-
-
-def looked_up(function):
-    """The entry for who looks the function up where another tool is behind (looked_up.hpp), and its place in the list."""
-    f = function
-    last_fixed = f.parameters[-2].name if f.is_variadic() else ""
-    next_of_it = f"reinterpret_cast<{pointer_type(f)}>(next_if_looked_up_{f.name}.load(std::memory_order_relaxed))"
-    return [f"static constinit std::atomic<void*> next_if_looked_up_{f.name}{{nullptr}};",
-            *entry(f, f"static {f.result} looked_up_{f.name}({f.declared()})", next_of_it, last_fixed),
-            f'[[gnu::used, gnu::section("halcyon_looked_up")]] static const LookedUp in_list_{f.name}{{"{f.name}", '
-            f"reinterpret_cast<void*>(&looked_up_{f.name}), &next_if_looked_up_{f.name}}};"]
 
 
 def fortran_entries(functions):
@@ -438,16 +428,13 @@ def wrappers(tool, functions):
     if tool == "injector":  # it has nothing to do there, and a variadic wrapper cannot pass its arguments on
         functions = [f for f in functions if not f.is_variadic() and f.kind != "device"]
     lines = ["// Made by libprofile/interpose/generate.py from its tables. Not to be edited.",
-             f'#include "{TOOLS[tool].header}"', '#include "libprofile/interpose/looked_up.hpp"', "#include <cstdarg>", "",
+             f'#include "{TOOLS[tool].header}"', "#include <cstdarg>", "",
              "using namespace halcyon;", "namespace {", ""]
     lines += slots(functions) + ["}  // namespace", ""]
     lines += ["// NOLINTBEGIN"]
     for function in functions:
         lines += body(function, tool)
-        lines += exported(function)
-        if "P" in function.prefixes:
-            lines += looked_up(function)
-        lines.append("")
+        lines += exported(function, tool) + [""]
     if tool == "recorder":
         lines += fortran_entries(functions)
     return lines + ["// NOLINTEND"]

@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <string_view>
 
 #include "libprofile/interpose/loaded_mpi.hpp"
 #include "libprofile/interpose/mpi_runtime.hpp"
@@ -14,10 +17,6 @@
 #if defined(__x86_64__) || defined(__aarch64__)
 
 extern "C" {
-// Of the library that is linked, which has the lists of all its wrappers.
-extern const halcyon::LookedUp __start_halcyon_looked_up[] __attribute__((visibility("hidden")));  // NOLINT
-extern const halcyon::LookedUp __stop_halcyon_looked_up[] __attribute__((visibility("hidden")));   // NOLINT
-
 [[gnu::used]] constinit void* halcyon_next_dlsym = nullptr;
 [[gnu::used]] void* halcyon_looked_up(void* handle, const char* name) noexcept;
 }
@@ -37,14 +36,17 @@ using Dlsym = decltype(&dlsym);
   return reinterpret_cast<Dlsym>(next);
 }
 
+const link_map* module_of(const void* function) {
+  Dl_info info;
+  void* module = nullptr;
+  return dladdr1(function, &info, &module, RTLD_DL_LINKMAP) != 0 ? static_cast<const link_map*>(module) : nullptr;
+}
+
 // Of the first MPI library of the process, if its handles are those of this build.
 bool is_of_own_mpi(const void* function) {
-  Dl_info info;
-  void* library = nullptr;
-  if (dladdr1(function, &info, &library, RTLD_DL_LINKMAP) == 0 || library == nullptr) return false;
-  const char* const path = static_cast<const link_map*>(library)->l_name;
-  return is_mpi_library(base_name(path)) && library == mpi_library() &&
-         is_of_own_interface(family_of_loaded(library, path));
+  const link_map* const module = module_of(function);
+  if (module == nullptr || !is_mpi_library(base_name(module->l_name)) || module != mpi_library()) return false;
+  return is_of_own_interface(family_of_loaded(mpi_library(), module->l_name));
 }
 
 void* own_library() {
@@ -55,25 +57,68 @@ void* own_library() {
   return handle;
 }
 
-// The entry that goes on to `next`; null if it goes on to something else, or there is none.
-void* entry_past_tools(std::string_view name, void* next) {
-  if (name.starts_with('P')) name.remove_prefix(1);
-  for (const LookedUp* one = __start_halcyon_looked_up; one != __stop_halcyon_looked_up; ++one) {
-    if (one->name != name) continue;
-    void* known = nullptr;
-    return one->next->compare_exchange_strong(known, next) || known == next ? one->entry : nullptr;
+// The wrapper of a function that has been found. Some programs look a function up at each call.
+class KnownWrappers {
+ public:
+  void* of(std::uintptr_t function) const {
+    const Known& known = known_[place_of(function)];
+    const std::uintptr_t wrapper = known.wrapper.load(std::memory_order_relaxed);
+    const bool is_known = wrapper != 0 && (known.mixed.load(std::memory_order_relaxed) ^ wrapper) == function;
+    return is_known ? reinterpret_cast<void*>(wrapper) : nullptr;
   }
-  return nullptr;
+  void add(std::uintptr_t function, void* wrapper) {
+    Known& known = known_[place_of(function)];
+    known.wrapper.store(reinterpret_cast<std::uintptr_t>(wrapper), std::memory_order_relaxed);
+    known.mixed.store(reinterpret_cast<std::uintptr_t>(wrapper) ^ function, std::memory_order_relaxed);
+  }
+
+ private:
+  // A wrapper, and that address with the function's bits turned over: both fit together only if one thread wrote them.
+  struct Known {
+    std::atomic<std::uintptr_t> wrapper;
+    std::atomic<std::uintptr_t> mixed;
+  };
+  static constexpr std::size_t places = 512;
+  static std::size_t place_of(std::uintptr_t function) { return ((function >> 5) ^ function) % places; }
+
+  std::array<Known, places> known_{};
+};
+constinit KnownWrappers known_wrappers;
+
+// The wrapper by this name, if it goes on to `next`.
+void* wrapper_before(const void* next, const char* name) {
+  void* const own = own_library();
+  void* const wrapper = own != nullptr ? find_symbol(own, name) : nullptr;
+  return wrapper != nullptr && find_next(name) == next ? wrapper : nullptr;
+}
+
+void* find_wrapper(void* handle, const char* name, const void* function) {
+  if (!is_of_own_mpi(function)) return nullptr;
+  const auto next_by = [handle](const char* one) { return next_dlsym()(handle, one); };
+  const void* const next = next_by(name);  // our other library's, if that is behind this one
+  if (void* const wrapper = wrapper_before(next, name); wrapper != nullptr || name[0] == 'P') return wrapper;
+  std::array<char, 128> of_pmpi{'P'};
+  if (std::strlen(name) + 2 > of_pmpi.size()) return nullptr;
+  std::strcpy(of_pmpi.data() + 1, name);
+  // A tool that answers dlsym itself may have given a function of its own: then it is called, and not this library.
+  const void* const next_of_pmpi = next_by(of_pmpi.data());
+  return next_of_pmpi != nullptr && module_of(next) == module_of(next_of_pmpi)
+             ? wrapper_before(next_of_pmpi, of_pmpi.data())
+             : nullptr;
 }
 
 void* wrapper_of(void* handle, const char* name) {
   void* const function = find_symbol(handle, name);
-  if (function == nullptr || !is_of_own_mpi(function)) return nullptr;
-  void* const own = own_library();
-  void* const wrapper = own != nullptr ? find_symbol(own, name) : nullptr;
-  if (wrapper == nullptr) return nullptr;
-  void* const next = next_dlsym()(handle, name);  // our other library's, if that is behind this one
-  return find_next(name) == next ? wrapper : entry_past_tools(name, next);
+  if (function == nullptr) return nullptr;
+  // MPI_X and PMPI_X may be one function with two names, and two wrappers.
+  const auto number = reinterpret_cast<std::uintptr_t>(function) << 1 | (name[0] == 'P' ? 1u : 0u);
+  if (void* const wrapper = known_wrappers.of(number); wrapper != nullptr) return wrapper;
+  void* const wrapper = find_wrapper(handle, name, function);
+  if (wrapper != nullptr) {
+    known_wrappers.add(number, wrapper);
+    dlerror();  // a search on the way may have failed
+  }
+  return wrapper;
 }
 
 }  // namespace
@@ -96,9 +141,7 @@ bool answers_lookups() noexcept {
   const char* const without_p = name[0] == 'P' ? name + 1 : name;
   const bool is_of_mpi = without_p[0] == 'M' && without_p[1] == 'P' && without_p[2] == 'I';
   if (!is_of_mpi || !answers_lookups()) return nullptr;
-  void* const wrapper = wrapper_of(handle, name);
-  if (wrapper != nullptr) dlerror();  // a search on the way may have failed
-  return wrapper;
+  return wrapper_of(handle, name);
 }
 
 // dlsym() itself. libc's takes its return address for that of the caller, so it is reached by a jump.

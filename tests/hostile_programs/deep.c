@@ -3,7 +3,7 @@
 //   partly: the same, after a barrier of the program
 //   closed: the same, and the plugin is closed before MPI_Finalize
 //   finalizes: the plugin also calls MPI_Finalize
-//   all: the plugin calls MPI_Init, too; or, `looks_up`: the program finds the functions with dlsym, and has no plugin
+//   all: the plugin calls MPI_Init, too
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -14,17 +14,8 @@ static int fails(const char* why) {
   return 1;
 }
 
-static int looks_up(void* mpi) {
-  int (*init)(int*, char***) = (int (*)(int*, char***))dlsym(mpi, "MPI_Init");
-  int (*finalize)(void) = (int (*)(void))dlsym(mpi, "MPI_Finalize");
-  if (init == NULL || finalize == NULL) return fails("no MPI");
-  init(NULL, NULL);
-  return finalize();
-}
-
 int main(int argc, char** argv) {
   const char* who = argc > 2 ? argv[2] : "";
-  if (strcmp(who, "looks_up") == 0) return looks_up(dlopen(argv[1], RTLD_NOW | RTLD_LOCAL));
   if (strcmp(who, "all") != 0) MPI_Init(&argc, &argv);
   if (strcmp(who, "partly") == 0) MPI_Barrier(MPI_COMM_WORLD);
   void* plugin = dlopen(argv[1], RTLD_NOW | RTLD_DEEPBIND);
