@@ -46,7 +46,7 @@ bool is_file_of_mpi4py(std::string_view path) { return path.find("/mpi4py/") != 
 
 bool PythonApi::load() noexcept {
   bool complete = true;
-#define HALCYON_PYTHON_LOAD(result, name, parameters)                  \
+#define HALCYON_PYTHON_LOAD(result, name, parameters)                        \
   name = reinterpret_cast<decltype(name)>(find_symbol(RTLD_DEFAULT, #name)); \
   complete = complete && name != nullptr;
   HALCYON_PYTHON_FUNCTIONS(HALCYON_PYTHON_LOAD)
