@@ -14,7 +14,7 @@ declare -A packages=(
           python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-jsonschema
           ocl-icd-opencl-dev opencl-c-headers pocl-opencl-icd
           python3-protobuf python3-pip python3-selenium chromium chromium-driver binutils iproute2 clang
-          libomp-dev libclang-rt-14-dev libjemalloc2 libtcmalloc-minimal4 rustc mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
+          libomp-dev libclang-rt-14-dev libjemalloc2 libtcmalloc-minimal4 mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
           bash-completion zsh fish man-db groff mandoc lmod lintian mmdebstrap slurmctld slurmd slurm-client munge"
 )
 
