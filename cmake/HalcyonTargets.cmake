@@ -45,6 +45,10 @@ halcyon_sanitizers(halcyon_sanitizers "${HALCYON_SANITIZE}")
 # takes the one that it was built with. A RUNPATH would come after LD_LIBRARY_PATH, an RPATH comes before it.
 get_filename_component(HALCYON_HDF5_DIR ${HALCYON_HDF5_HL} REALPATH)
 get_filename_component(HALCYON_HDF5_DIR ${HALCYON_HDF5_DIR} DIRECTORY)
+if(CMAKE_SYSROOT)  # it is elsewhere on the machine that the program is built for
+  get_filename_component(root ${CMAKE_SYSROOT} REALPATH)
+  string(REPLACE "${root}/" "/" HALCYON_HDF5_DIR ${HALCYON_HDF5_DIR})
+endif()
 function(halcyon_keeps_its_hdf5 program)
   set_target_properties(${program} PROPERTIES BUILD_RPATH ${HALCYON_HDF5_DIR} INSTALL_RPATH ${HALCYON_HDF5_DIR})
   target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)

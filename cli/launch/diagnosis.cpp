@@ -65,8 +65,14 @@ Finding counter_finding() {
 }
 
 Finding clock_finding() {
-  if (has_invariant_tsc()) return {"clock", "the time stamp counter, with one rate on all cores"};
-  return {"clock", "CLOCK_MONOTONIC, since the time stamp counter has no constant rate here", State::note,
+  switch (best_clock_source()) {
+    case ClockSource::time_stamp_counter: return {"clock", "the time stamp counter, with one rate on all cores"};
+    case ClockSource::generic_timer:
+      return {"clock",
+              fmt::format("the generic timer, {:g} MHz as it says", 1e-6 * static_cast<double>(claimed_rate()))};
+    case ClockSource::monotonic: break;
+  }
+  return {"clock", "CLOCK_MONOTONIC, since the processor shows no counter of a constant rate", State::note,
           "Nothing needs to be done. Each call costs a few ns more."};
 }
 

@@ -7,18 +7,25 @@
 #include <string>
 #include <utility>
 
+#include "libprofile/format/clock_source.hpp"
+
 namespace halcyon {
 namespace {
 
 bool is_known(const RankFigures& rank) { return rank.run_time >= 0.0; }
 
 std::string clock_name(const RankFigures& rank) {
-  if (rank.has_tsc == 0) return "CLOCK_MONOTONIC";
+  const auto source = static_cast<ClockSource>(rank.clock_source);
+  if (source == ClockSource::monotonic) return "CLOCK_MONOTONIC";
   // In whole numbers, since the program's locale may have another decimal point.
   constexpr double most = 1e9;
-  const auto megahertz = static_cast<long>(std::min(1000.0 / rank.nanoseconds_per_tick, most) + 0.5);
+  const bool is_timer = source == ClockSource::generic_timer;
+  const double per_microsecond = 1000.0 / rank.nanoseconds_per_tick;
+  const auto thousandths =
+      static_cast<long>(std::min(is_timer ? 1000.0 * per_microsecond : per_microsecond, most) + 0.5);
   char text[60];
-  std::snprintf(text, sizeof text, "TSC %ld.%03ld GHz", megahertz / 1000, megahertz % 1000);
+  std::snprintf(text, sizeof text, is_timer ? "generic timer %ld.%03ld MHz" : "TSC %ld.%03ld GHz", thousandths / 1000,
+                thousandths % 1000);
   return text;
 }
 

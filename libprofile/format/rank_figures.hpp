@@ -30,7 +30,7 @@ struct RankFigures {
   double boundary_cost = 0.0;
   double clock_resolution = 0.0;
   double nanoseconds_per_tick = 0.0;
-  std::uint64_t has_tsc = 0;
+  std::uint64_t clock_source = 0;  // a ClockSource
   std::uint64_t dropped_segments = 0;
   BackgroundTimes background_before;
   BackgroundTimes background_after;
@@ -55,7 +55,7 @@ constexpr void for_each_other_figure(Figures& figures, Visit&& visit) {
   visit(figures.boundary_cost);
   visit(figures.clock_resolution);
   visit(figures.nanoseconds_per_tick);
-  visit(figures.has_tsc);
+  visit(figures.clock_source);
   visit(figures.dropped_segments);
   for (auto* background : {&figures.background_before, &figures.background_after}) {
     visit(background->quantum);

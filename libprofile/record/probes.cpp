@@ -1,7 +1,6 @@
 #include "libprofile/record/probes.hpp"
 
 #include <sys/mman.h>
-#include <sys/utsname.h>
 
 #include <array>
 #include <cstddef>
@@ -9,6 +8,10 @@
 #include <cstring>
 
 #include "libprofile/record/background.hpp"
+
+#if defined(__x86_64__)
+#include <x86intrin.h>
+#endif
 
 namespace halcyon {
 namespace {
@@ -162,26 +165,6 @@ ProbeTimes measure_probes(const Clock& clock, double nanoseconds_per_tick) {
   probe(Probe::memory_bandwidth, memory_ms, static_cast<double>(stream_bytes / line), flush_stream,
         [&] { read_stream(from); });
   return measured;
-}
-
-std::string cpu_model() {
-#if defined(__x86_64__)
-  constexpr unsigned first = 0x80000002u;  // to 0x80000004: the brand, 16 characters each
-  std::array<unsigned, 12> brand{};
-  bool known = true;
-  for (unsigned i = 0; i < 3; ++i) {
-    unsigned* part = &brand[4 * i];
-    known = known && __get_cpuid(first + i, &part[0], &part[1], &part[2], &part[3]) != 0;
-  }
-  char text[sizeof brand + 1] = {};
-  std::memcpy(text, brand.data(), sizeof brand);
-  std::string model(text);
-  model.erase(0, model.find_first_not_of(' '));
-  while (!model.empty() && model.back() == ' ') model.pop_back();
-  if (known && !model.empty()) return model;
-#endif
-  utsname machine{};
-  return uname(&machine) == 0 ? machine.machine : "unknown";
 }
 
 }  // namespace halcyon

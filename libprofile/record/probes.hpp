@@ -2,8 +2,6 @@
 // caches and memory are. The run itself cannot show this.
 #pragma once
 
-#include <string>
-
 #include "libprofile/format/probes.hpp"
 #include "libprofile/shared/clock.hpp"
 
@@ -12,8 +10,5 @@ namespace halcyon {
 /// Takes about 8 ms of wall time. Without memory, only the registers are probed; if caches cannot be flushed, only the
 /// registers and the L2 cache.
 ProbeTimes measure_probes(const Clock& clock, double nanoseconds_per_tick);
-
-/// The processor's model name, else its architecture.
-std::string cpu_model();
 
 }  // namespace halcyon

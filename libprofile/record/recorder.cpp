@@ -80,7 +80,7 @@ RankFigures Recorder::figures() const {
   figures.boundary_cost = meters.seconds_of(static_cast<double>(boundary_cost_.count));
   figures.clock_resolution = meters.seconds_of(static_cast<double>(meters.clock_resolution.count));
   figures.nanoseconds_per_tick = meters.scale.nanoseconds_per_tick();
-  figures.has_tsc = meters.clock.is_tsc() ? 1 : 0;
+  figures.clock_source = static_cast<std::uint64_t>(meters.clock.source());
   figures.dropped_segments = records.segments().dropped();
   if (busy_.mean() > 0.0) {
     figures.evidence[index_of(Evidence::busy_threads)] = busy_.mean();

@@ -10,6 +10,7 @@
 
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/record/background.hpp"
+#include "libprofile/record/cpu_model.hpp"
 #include "libprofile/record/probes.hpp"
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/fnv1a.hpp"

@@ -22,6 +22,7 @@ namespace {
 
 using halcyon::BusyThreads;
 using halcyon::Clock;
+using halcyon::ClockSource;
 using halcyon::CpuClockUse;
 using halcyon::thread_cpu_time;
 
@@ -72,7 +73,7 @@ struct Segment {
 // The calling thread and the worker work side by side, and the caller spins until the worker is there. `enders`: who
 // ends the segments, in turn; 0 is the caller.
 std::vector<Segment> beside(Worker& worker, const std::vector<int>& mpi_threads, const std::vector<int>& enders) {
-  static const Clock clock(false);
+  static const Clock clock(ClockSource::monotonic);
   BusyThreads busy;
   busy.begin(mpi_threads, CpuClockUse::at(1.0), clock.now());
   std::vector<Segment> all;
@@ -186,7 +187,7 @@ TEST(BusyThreads, AThreadThatEndsSegmentsItselfDoesNotCountInThoseOfOthers) {
 }
 
 TEST(BusyThreads, ThreadsThatComeAndGoByTheThousandAreNoTrouble) {
-  static const Clock clock(false);
+  static const Clock clock(ClockSource::monotonic);
   BusyThreads busy;
   busy.begin({}, CpuClockUse::at(1.0), clock.now());
   for (int i = 0; i < 2000; ++i) {

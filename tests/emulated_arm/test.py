@@ -1,0 +1,219 @@
+"""Halcyon on aarch64, with hardware counters: built for it here, and run on emulated machines whose processors count
+instructions exactly. Their time is made up of instructions, so that nothing here says how long anything takes.
+
+By name, or with `ctest -L long`. What it builds stays in build/aarch64 and build/arm64-root.
+"""
+import base64
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+from io import BytesIO
+from pathlib import Path
+
+import halcyon_test
+from halcyon_test import SOURCE, Profile, output_of
+
+HERE = Path(__file__).resolve().parent
+ROOT = SOURCE / "build" / "arm64-root"
+CROSS = SOURCE / "build" / "aarch64"
+KERNEL = Path("/usr/lib/debian-installer/images/12/arm64/text/debian-installer/arm64/linux")
+PROGRAMS = ("qemu-system-aarch64", "qemu-aarch64-static", "aarch64-linux-gnu-g++", "aarch64-linux-gnu-gfortran",
+            "mmdebstrap", "cpio")
+UNIT_TESTS = [line[len("halcyon_unit_test("):].split()[0] for line in
+              (SOURCE / "tests/unit/CMakeLists.txt").read_text().splitlines() if line.startswith("halcyon_unit_test(")]
+TARGETS = ["recorder", "injector", "halcyon", "halcyon-write", "halcyon_described", "kinds", "dies", "clock_reads",
+           *UNIT_TESTS]
+NOT_UNDER_QEMU = ("OpenFiles.KnowsWhatIsAFile",)  # it puts files of its own in the place of some of /proc
+BOOT_LIMIT = 540  # seconds; some 60 s of CPU are usual
+STEPS = 60
+TURNS = 200_000
+INSTRUCTIONS_OF_A_TURN = 2
+# Libraries of the tree that no program here needs: the largest.
+LEFT_OUT = re.compile(r"/(gconv|perl|perl-base|fortran|libicu[^/]*|libmpich[^/]*|lib[a-z]*san\.so[^/]*)(/|$)")
+
+
+def build():
+    """The tree of arm64 packages, and what runs on it."""
+    subprocess.run(["bash", "-c", f". {SOURCE}/cmake/install-packages.sh; install_arm64_root {shlex.quote(str(ROOT))}"],
+                   check=True)
+    subprocess.run(["cmake", "--preset", "aarch64", "-DHALCYON_WARNINGS_AS_ERRORS=ON"], cwd=SOURCE, check=True,
+                   stdout=subprocess.DEVNULL)
+    subprocess.run(["cmake", "--build", "--preset", "aarch64", "--target", *TARGETS], cwd=SOURCE, check=True,
+                   stdout=subprocess.DEVNULL)
+
+
+def put_together(image):
+    """The files of the emulated machine."""
+    for directory in ("lib", "usr/lib/aarch64-linux-gnu"):
+        for path in sorted((ROOT / directory).rglob("*.so*")):
+            inside = path.relative_to(ROOT)
+            if path.is_dir() or LEFT_OUT.search(f"/{inside}"):
+                continue
+            (image / inside).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(path, image / inside, follow_symlinks=False)
+    for directory in ("etc/openmpi", "usr/share/openmpi", "usr/share/pmix"):
+        if (ROOT / directory).exists():
+            shutil.copytree(ROOT / directory, image / directory)
+    for program in ("usr/bin/orterun", "bin/busybox", "halcyon/bin/halcyon", "halcyon/bin/kinds", "halcyon/bin/dies",
+                    "halcyon/bin/clock_reads", "halcyon/lib/libhalcyon.so", "halcyon/lib/libintm.so",
+                    "halcyon/libexec/halcyon/halcyon-write"):
+        (image / program).parent.mkdir(parents=True, exist_ok=True)
+        inside = program.removeprefix("halcyon/")
+        places = [ROOT / program, CROSS / inside, CROSS / "tests" / inside.removeprefix("bin/")]
+        shutil.copy2(next(place for place in places if place.exists()), image / program)
+    (image / "usr/bin/mpirun").symlink_to("orterun")
+    ldd = image / "usr/bin/ldd"  # Debian's needs bash
+    ldd.write_text('#!/bin/sh\nexec /lib/ld-linux-aarch64.so.1 --list "$1"\n')
+    ldd.chmod(0o755)
+    shutil.copy2(HERE / "guest.sh", image)
+    shutil.copy2(HERE / "init.sh", image / "init")
+    (image / "init").chmod(0o755)
+    (image / "etc/passwd").write_text("root:x:0:0:root:/tmp:/bin/sh\n")
+    (image / "etc/hosts").write_text("127.0.0.1 localhost emulated\n")
+
+
+class Transcript:
+    """What the steps of guest.sh printed, and with which status each ended."""
+
+    def __init__(self, text):
+        self.text = text
+        self.printed = {}
+        self.statuses = {}
+        for name, printed, status in re.findall(r"^step (\S+)\n(.*?)^status \1 (\d+)$", text, re.M | re.S):
+            self.printed[name] = printed
+            self.statuses[name] = int(status)
+
+
+def boot(cpu, directory):
+    """Runs guest.sh on an emulated machine with this processor: the transcript; the profiles come into `directory`."""
+    with tempfile.TemporaryDirectory(prefix="halcyon-") as work:
+        image = Path(work) / "image"
+        image.mkdir()
+        put_together(image)
+        archive = Path(work) / "initrd"
+        with archive.open("wb") as file:
+            subprocess.run("find . | cpio --quiet -o -H newc", shell=True, cwd=image, stdout=file, check=True)
+        # Its time is made of instructions (icount), which its counter counts: each run is like any other. One processor: the
+        # instructions of several would be one time, and what spins would slow the others.
+        finished = subprocess.run(
+            ["qemu-system-aarch64", "-M", "virt", "-cpu", cpu, "-m", "1536", "-icount", "shift=0",
+             "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-kernel", KERNEL, "-initrd", archive,
+             "-append", "console=ttyAMA0 quiet panic=-1"],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BOOT_LIMIT, check=False)
+    text = finished.stdout.replace("\r", "")
+    transcript, _, rest = text.partition("profiles begin\n")
+    print(f"--- {cpu}\n{transcript}{finished.stderr}", file=sys.stderr)
+    packed, complete, _ = rest.partition("profiles end")
+    assert complete, f"the emulated machine did not come to its end\n{text[-2000:]}"
+    with tarfile.open(fileobj=BytesIO(base64.b64decode(packed)), mode="r:gz") as files:
+        files.extractall(directory, filter="data")
+    return Transcript(transcript)
+
+
+class OnAnEmulatedMachine:
+
+    @classmethod
+    def setUpClass(cls):
+        cls.results = Path(tempfile.mkdtemp(prefix="halcyon-"))
+        cls.addClassCleanup(shutil.rmtree, cls.results, ignore_errors=True)
+        cls.transcript = boot(cls.cpu, cls.results)
+
+    def profile(self, name):
+        return Profile(self.results / f"{name}.h5")
+
+    def check_counts(self, name, ranks):
+        """Each kind of work has one count, and the kinds differ by the instructions of their turns."""
+        profile = self.profile(name)
+        self.assertEqual(profile.attributes["counter"], self.counter)
+        work = profile.values("compute")[1:STEPS]  # the first has the start of the program in it
+        kinds = [sorted({count for step, count in enumerate(work, 1) if step % 3 == kind}) for kind in range(3)]
+        self.assertEqual([len(kind) for kind in kinds], [1, 1, 1], kinds)
+        counts = [kind[0] for kind in kinds]
+        a_turn = ranks * INSTRUCTIONS_OF_A_TURN
+        self.assertEqual([counts[1] - counts[0], counts[2] - counts[1]], [a_turn * TURNS, a_turn * 2 * TURNS], counts)
+        beyond = counts[0] / ranks - INSTRUCTIONS_OF_A_TURN * TURNS
+        self.assertTrue(0 <= beyond < 1000, f"{beyond} instructions beyond those of the source")
+        return counts
+
+    def test_every_step_ends_well(self):
+        steps = ("doctor", "clock_reads", "counted", "beside", "thread", "cpu_time", "recover", "injected")
+        self.assertEqual({name: self.transcript.statuses.get(name) for name in steps}, dict.fromkeys(steps, 0))
+
+    def test_the_processor_is_known(self):
+        for profile in (self.profile("counted"), self.profile("recovered")):
+            self.assertEqual(set(profile.columns["rank_cpu"]), {self.model.encode()})
+
+    def test_the_automatic_choice_is_a_counter_and_doctor_says_so(self):
+        self.assertRegex(self.transcript.printed["doctor"], rf"(?m)^ +counter +{self.counter}$")
+
+    def test_counts_of_known_loops_are_exact(self):
+        self.check_counts("counted", 2)
+
+    def test_each_thread_counts_by_itself(self):
+        alone = self.check_counts("counted", 2)
+        beside = self.check_counts("beside", 1)
+        self.assertEqual([2 * count for count in beside], alone, "a thread beside the one that calls MPI is counted")
+        self.check_counts("thread", 1)
+
+    def test_segments_are_grouped_as_the_source_says(self):
+        for name in ("counted", "beside", "thread"):
+            report = self.report(self.results / f"{name}.h5")
+            self.assertEqual(report["unit"], {"segments": 3, "times": STEPS // 3}, name)
+
+    def test_cpu_time_is_there_too(self):
+        profile = self.profile("cpu_time")
+        self.assertEqual(profile.attributes["counter"], "cpu")
+        self.assertEqual(profile.segments, self.profile("counted").segments)
+
+    def test_the_clock_is_the_generic_timer_and_cheap(self):
+        self.assertEqual(self.profile("counted").attributes["clock"], "generic timer 62.500 MHz")
+        instructions = dict(re.findall(r"^(generic timer|CLOCK_MONOTONIC) ([\d.]+)$",
+                                       self.transcript.printed["clock_reads"], re.M))
+        self.assertLess(2 * float(instructions["generic timer"]), float(instructions["CLOCK_MONOTONIC"]))
+
+    def test_runs_that_do_not_finish_are_recovered(self):
+        killed = self.profile("killed")
+        self.assertEqual(killed.attributes["exit_state"], "killed")
+        self.assertEqual(killed.attributes["incomplete"], "rank 1 of 2 left nothing")
+        recovered = self.profile("recovered")
+        self.assertEqual((recovered.attributes["exit_state"], recovered.boundaries), ("aborted", STEPS - 1))
+
+    def test_delays_are_injected_and_found(self):
+        self.assertGreater(self.report(self.results / "injected.h5")["injected_percent"], 0)
+
+
+class OnCortexA57(OnAnEmulatedMachine, halcyon_test.Behaviour):
+    cpu = "cortex-a57"
+    model = "Arm Cortex-A57"
+    counter = "papi:PAPI_TOT_INS"
+
+
+class OnNeoverseN1(OnAnEmulatedMachine, halcyon_test.Behaviour):
+    """PAPI 7.0 has no presets for this one."""
+    cpu = "neoverse-n1"
+    model = "Arm Neoverse-N1"
+    counter = "papi:perf::INSTRUCTIONS"
+
+
+class UnderUserEmulation(halcyon_test.Behaviour):
+
+    def test_unit_tests_pass(self):
+        for program in UNIT_TESTS:
+            with self.subTest(program=program):
+                finished = self.run_command(["qemu-aarch64-static", "-L", ROOT, CROSS / "bin" / program, "--gtest_brief=1", f"--gtest_filter=-{':'.join(NOT_UNDER_QEMU)}"])
+                self.assertEqual(finished.status, 0, finished)
+
+
+if __name__ == "__main__":
+    for program in PROGRAMS:
+        if shutil.which(program) is None:
+            halcyon_test.skip(f"no {program}")
+    if not KERNEL.exists():
+        halcyon_test.skip(f"no {KERNEL} (debian-installer-12-netboot-arm64)")
+    build()
+    halcyon_test.main()
