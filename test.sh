@@ -20,6 +20,7 @@ esac
 
 source cmake/install-packages.sh
 install_packages build test
+if [[ $tests == long ]]; then install_packages arm64 emulate; fi
 install_wheels build/wheels
 
 cmake --preset ci >/dev/null
