@@ -1,6 +1,6 @@
-# Builds for aarch64 with Debian's cross compilers, against a tree of Debian's packages for arm64: HALCYON_ARM64_ROOT, or
-# build/arm64-root (install_arm64_root in cmake/install-packages.sh makes it). What the build runs itself, such as the
-# program that writes the man pages, and the unit tests run under qemu-user.
+# Builds for aarch64 with Debian's cross compilers, against a tree of Debian's packages for arm64: HALCYON_ARM64_ROOT,
+# or build/arm64-root (install_arm64_root in cmake/install-packages.sh makes it). What the build runs itself, such as
+# the program that writes the man pages, and the unit tests run under qemu-user.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

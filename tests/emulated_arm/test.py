@@ -102,12 +102,12 @@ def boot(cpu, directory):
         archive = Path(work) / "initrd"
         with archive.open("wb") as file:
             subprocess.run("find . | cpio --quiet -o -H newc", shell=True, cwd=image, stdout=file, check=True)
-        # Its time is made of instructions (icount), which its counter counts: each run is like any other. One processor: the
-        # instructions of several would be one time, and what spins would slow the others.
+        # Its time is made of instructions (icount), which its counter counts. One processor: the instructions of several
+        # would be one time, and what spins would slow the others.
         finished = subprocess.run(
             ["qemu-system-aarch64", "-M", "virt", "-cpu", cpu, "-m", "1536", "-icount", "shift=0",
-             "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-kernel", KERNEL, "-initrd", archive,
-             "-append", "console=ttyAMA0 quiet panic=-1"],
+             "-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-kernel", KERNEL,
+             "-initrd", archive, "-append", "console=ttyAMA0 quiet panic=-1"],
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=BOOT_LIMIT, check=False)
     text = finished.stdout.replace("\r", "")
     transcript, _, rest = text.partition("profiles begin\n")
@@ -213,7 +213,8 @@ class UnderUserEmulation(halcyon_test.Behaviour):
     def test_unit_tests_pass(self):
         for program in UNIT_TESTS:
             with self.subTest(program=program):
-                finished = self.run_command(["qemu-aarch64-static", "-L", ROOT, CROSS / "bin" / program, "--gtest_brief=1", f"--gtest_filter=-{':'.join(NOT_UNDER_QEMU)}"])
+                finished = self.run_command(["qemu-aarch64-static", "-L", ROOT, CROSS / "bin" / program,
+                                             "--gtest_brief=1", f"--gtest_filter=-{':'.join(NOT_UNDER_QEMU)}"])
                 self.assertEqual(finished.status, 0, finished)
 
 
