@@ -26,6 +26,8 @@ function(halcyon_compile_preloaded target includes)
   set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON UNITY_BUILD ${HALCYON_UNITY_BUILD})
   target_compile_options(${target} PRIVATE -ftls-model=initial-exec -fno-semantic-interposition -fno-math-errno)
+  # The states of all threads are initialized by the compiler, and clang counts its steps.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=100000000>)
 endfunction()
 
 # The wrappers of a set of functions, as objects.
@@ -40,7 +42,8 @@ function(halcyon_wrappers target tool function_set includes)
   # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
   target_compile_options(${target} PRIVATE -fno-exceptions)
   # A poll copies a few handles: a loop is faster than a call of memcpy.
-  target_compile_options(${target} PRIVATE -fno-tree-loop-distribute-patterns)
+  target_compile_options(${target} PRIVATE
+    $<IF:$<CXX_COMPILER_ID:GNU>,-fno-tree-loop-distribute-patterns,-fno-builtin-memcpy>)
   if(HALCYON_SANITIZE_PRELOADED MATCHES "address")
     # A frame that is left so keeps the sanitizer's marks on the stack, where the next one finds them.
     target_compile_options(${target} PRIVATE --param=asan-stack=0)

@@ -50,6 +50,9 @@ if(CMAKE_SYSROOT)  # it is elsewhere on the machine that the program is built fo
   string(REPLACE "${root}/" "/" HALCYON_HDF5_DIR ${HALCYON_HDF5_DIR})
 endif()
 function(halcyon_keeps_its_hdf5 program)
+  if(HALCYON_HDF5_HL MATCHES "\\.a$")
+    return()  # it is in the program
+  endif()
   set_target_properties(${program} PROPERTIES BUILD_RPATH ${HALCYON_HDF5_DIR} INSTALL_RPATH ${HALCYON_HDF5_DIR})
   target_link_options(${program} PRIVATE -Wl,--disable-new-dtags)
 endfunction()

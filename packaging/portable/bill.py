@@ -1,0 +1,44 @@
+"""The bill of materials of the portable release, as SPDX 2.3: what is in it, of which version, license and checksum."""
+import hashlib
+import json
+import re
+import time
+from pathlib import Path
+
+from linked_in import COMPILER, HEADERS, MIRROR, SOURCES
+
+UPLOT = Path(__file__).resolve().parents[2] / "third_party/uplot/uPlot.iife.min.js"
+
+
+def package(name, version, license_, location, sha256):
+    return {"SPDXID": f"SPDXRef-{name}", "name": name, "versionInfo": version, "downloadLocation": location,
+            "filesAnalyzed": False, "licenseConcluded": license_, "licenseDeclared": license_,
+            "copyrightText": "NOASSERTION", "checksums": [{"algorithm": "SHA256", "checksumValue": sha256}]}
+
+
+def of_debian(part):
+    described = package(part.name, part.version, part.license, MIRROR, part.sha256)
+    described["packageFileName"] = part.file
+    return described
+
+
+def bill_of_materials(version, date, commit):
+    halcyon = package("halcyon", version, "BSD-3-Clause", "NOASSERTION", "")
+    del halcyon["checksums"]
+    halcyon["sourceInfo"] = f"git commit {commit}"
+    uplot_version = re.search(r"\(v([\d.]+)\)", UPLOT.read_text(encoding="utf-8"))[1]
+    uplot = package("uplot", uplot_version, "MIT", f"https://www.npmjs.com/package/uplot/v/{uplot_version}",
+                    hashlib.sha256(UPLOT.read_bytes()).hexdigest())
+    runtime = package("libcxx-and-libunwind", COMPILER.split()[0].replace("==", " "), "Apache-2.0 WITH LLVM-exception",
+                      "https://pypi.org/project/ziglang", COMPILER.split("sha256:")[1])
+    parts = [*map(of_debian, (*SOURCES, *HEADERS)), runtime, uplot]
+    relations = [("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-halcyon")]
+    relations += [("SPDXRef-halcyon", "CONTAINS", part["SPDXID"]) for part in parts]
+    return json.dumps({
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
+        "name": f"halcyon-{version}-x86_64", "documentNamespace": f"https://example.org/halcyon/{version}/{commit}",
+        "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(date)),
+                         "creators": ["Organization: The Halcyon authors"]},
+        "packages": [halcyon, *parts],
+        "relationships": [{"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
+                          for one, kind, other in relations]}, indent=1) + "\n"
