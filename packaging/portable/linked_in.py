@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import sys
 import tarfile
 
 GLIBC = "2.17"  # the oldest that the release runs with
@@ -117,7 +118,7 @@ class Workshop:
         if not zig.exists():
             requirement = self.directory / "compiler.txt"
             requirement.write_text(COMPILER + "\n")
-            self.run("python3", "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:",
+            self.run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:",
                      "--require-hashes", "--target", environment, "-r", requirement)
         for compiler, language in ((self.cc, "cc"), (self.cxx, "c++")):
             compiler.write_text(WRAPPER.format(zig=zig, language=language, glibc=GLIBC, directory=self.directory))
