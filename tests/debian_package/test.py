@@ -1,48 +1,18 @@
 """The Debian package installs into a clean Debian and runs the demo there, and lintian finds no fault with it."""
 import atexit
 import json
-import os
 import re
 import shutil
-import subprocess
 import tempfile
 import unittest
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import BUILD, TIME_LIMIT, Finished, output_of
+from halcyon_test import BUILD, output_of
 
 # CPack calls ldconfig for any library below /usr/lib, also for those that are only preloaded. The command and the
 # writer load Debian's HDF5 whatever LD_LIBRARY_PATH a program needs.
 TOLERATED = "maintscript-calls-ldconfig,custom-library-search-path"
-
-
-def what_is_missing():
-    """Why this machine cannot make a Debian and enter it; None if it can."""
-    for program in ("cpack", "dpkg-deb", "dpkg-shlibdeps", "mmdebstrap", "unshare", "chroot"):
-        if shutil.which(program) is None:
-            return f"no {program}"
-    if os.geteuid() != 0:
-        return "not root"
-    if subprocess.run(["unshare", "--mount", "--pid", "--fork", "true"], capture_output=True, check=False).returncode:
-        return "no right to unshare --mount"
-    return None
-
-
-def new_root(directory):
-    """Makes a minimal Debian of this machine's release, from this machine's mirror, with the program of the demo."""
-    release = re.search(r"^VERSION_CODENAME=(\w+)$", Path("/etc/os-release").read_text(), re.M)[1]
-    mirrors = output_of(["apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages",
-                         f"Codename: {release}"]).split()
-    if not mirrors:
-        halcyon_test.skip(f"apt knows no mirror of {release}")
-    try:
-        output_of(["mmdebstrap", "--quiet", "--variant=minbase", "--skip=cleanup/apt/lists",
-                   "--dpkgopt=force-unsafe-io", "--aptopt=APT::Install-Recommends \"false\"", "--include=lammps",
-                   release, directory, mirrors[0]])
-    except subprocess.CalledProcessError as error:
-        halcyon_test.skip(f"no Debian could be had from {mirrors[0]}: {error.stderr.strip().splitlines()[-1:]}")
-    shutil.copy("/etc/resolv.conf", directory / "etc")
 
 
 class DebianPackage(halcyon_test.Behaviour):
@@ -53,22 +23,13 @@ class DebianPackage(halcyon_test.Behaviour):
         atexit.register(shutil.rmtree, work, ignore_errors=True)
         output_of(["cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", work / "package"])
         cls.package, = (work / "package").glob("*.deb")
-        cls.root = work / "root"
-        new_root(cls.root)
-        shutil.copy(cls.package, cls.root)
+        try:
+            debian = halcyon_test.Debian(work / "root", "lammps")
+        except halcyon_test.NoDebian as reason:
+            halcyon_test.skip(reason)
+        shutil.copy(cls.package, debian.root)
+        cls.enter = debian.enter
         cls.enter("apt-get", "install", "-y", "-qq", f"/{cls.package.name}", "openmpi-bin")
-
-    @classmethod
-    def enter(cls, *words, **environment):
-        """Runs a command in the new Debian, as root and with an environment of its own; what it printed."""
-        settings = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "DEBIAN_FRONTEND": "noninteractive",
-                    "LANG": "C.UTF-8", **environment}
-        result = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", "--kill-child", f"--mount-proc={cls.root}/proc",
-             "chroot", cls.root, "env", "-i", *(f"{name}={value}" for name, value in settings.items()), *words],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
-        assert result.returncode == 0, Finished(result)
-        return result.stdout
 
     def test_it_runs_the_demo(self):
         # On a busy machine, ranks that wait must leave the processor to others.
@@ -106,7 +67,7 @@ class DebianPackage(halcyon_test.Behaviour):
 
 
 if __name__ == "__main__":
-    missing = what_is_missing()
-    if missing:
-        halcyon_test.skip(missing)
+    for program in ("cpack", "dpkg-deb", "dpkg-shlibdeps"):
+        if shutil.which(program) is None:
+            halcyon_test.skip(f"no {program}")
     halcyon_test.main()

@@ -5,6 +5,7 @@ only Debian's Python modules.
 """
 from .behaviour import Behaviour, main, skip
 from .commands import TIME_LIMIT, WITHOUT_OPENCL, Finished, output_of
+from .debian import Debian, NoDebian
 from .hosts import ENTER, Hosts, NoHosts
 from .machine import MOST_FOREIGN_CPU, foreign_cpu_seconds, processes_that_name
 from .made_up_times import is_delayed, make_up_times, write_disturbed_profile
