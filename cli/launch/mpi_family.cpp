@@ -82,6 +82,41 @@ class ElfFile {
     return names;
   }
 
+  /// The versions that a library defines, such as GLIBC_2.17.
+  Words defined_versions() const {
+    Words names;
+    GElf_Shdr header;
+    Elf_Data* const data = section(SHT_GNU_verdef, header);
+    GElf_Verdef version;
+    GElf_Verdaux name;
+    for (int at = 0; gelf_getverdef(data, at, &version) != nullptr; at += static_cast<int>(version.vd_next)) {
+      if (gelf_getverdaux(data, at + static_cast<int>(version.vd_aux), &name) != nullptr) {
+        names.push_back(text_of(header, name.vda_name));
+      }
+      if (version.vd_next == 0) break;
+    }
+    return names;
+  }
+
+  /// The versions that the file needs of libc.
+  Words needed_versions_of_libc() const {
+    Words names;
+    GElf_Shdr header;
+    Elf_Data* const data = section(SHT_GNU_verneed, header);
+    GElf_Verneed library;
+    GElf_Vernaux version;
+    for (int at = 0; gelf_getverneed(data, at, &library) != nullptr; at += static_cast<int>(library.vn_next)) {
+      int of_version = at + static_cast<int>(library.vn_aux);
+      int left = text_of(header, library.vn_file).starts_with("libc.so.") ? library.vn_cnt : 0;
+      for (; left > 0 && gelf_getvernaux(data, of_version, &version) != nullptr; --left) {
+        names.push_back(text_of(header, version.vna_name));
+        of_version += static_cast<int>(version.vna_next);
+      }
+      if (library.vn_next == 0) break;
+    }
+    return names;
+  }
+
   /// The names of the dynamic symbols that the file defines, or of those that it needs. They live as long as the file.
   std::unordered_set<std::string_view> dynamic_symbols(bool defined) const {
     std::unordered_set<std::string_view> names;
@@ -100,29 +135,47 @@ class ElfFile {
   }
 
  private:
+  // The data of the section of this type, which a file has once, and its header; null if it has none.
+  Elf_Data* section(GElf_Word type, GElf_Shdr& header) const {
+    for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section != nullptr;
+         section = elf_nextscn(elf_.get(), section)) {
+      if (gelf_getshdr(section, &header) != nullptr && header.sh_type == type) return elf_getdata(section, nullptr);
+    }
+    return nullptr;
+  }
+
+  std::string text_of(const GElf_Shdr& header, std::size_t name) const {
+    const char* const text = elf_strptr(elf_.get(), header.sh_link, name);
+    return text != nullptr ? text : "";
+  }
+
   Descriptor file_;
   std::unique_ptr<Elf, decltype(&elf_end)> elf_;
 };
 
 std::optional<MpiLibrary> known(const std::string& path) {
   const std::optional<MpiFamily> family = family_of_library(path);
-  return family ? std::optional(MpiLibrary{path, *family}) : std::nullopt;
+  return family ? std::optional(MpiLibrary{.path = path, .family = *family}) : std::nullopt;
 }
 
 // The libraries in what ldd prints, line by line: `libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)`, or `… => not found`.
 // Each library once.
 LinkedLibraries libraries_in(const std::string& text) {
   LinkedLibraries found;
+  std::string libc;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const Words words = split_at_blanks(line);
     if (line.ends_with("=> not found")) found.missing.push_back(words.front());
     for (const std::string& word : words) {
-      if (word.find('/') == std::string::npos || !is_mpi_library(fs::path(word).filename().string())) continue;
+      const std::string name = fs::path(word).filename().string();
+      if (word.find('/') != std::string::npos && RE2::FullMatch(name, R"(libc(\.so\.6|-[\d.]+\.so))")) libc = word;
+      if (word.find('/') == std::string::npos || !is_mpi_library(name)) continue;
       const bool is_new = std::none_of(found.mpi.begin(), found.mpi.end(), [&](auto& one) { return one.path == word; });
       if (std::optional<MpiLibrary> library = known(word); library && is_new) found.mpi.push_back(*library);
     }
   }
+  for (MpiLibrary& library : found.mpi) library.libc = libc;
   return found;
 }
 
@@ -135,7 +188,7 @@ LinkedLibraries mpi_of_python(const Words& interpreter) {
       "import mpi4py\n"
       "mpi4py.rc.initialize = False\n"
       "from mpi4py import MPI\n"
-      "print(*(line.split()[-1] for line in open('/proc/self/maps') if 'libmpi' in line))\n";
+      "print(*(line.split()[-1] for line in open('/proc/self/maps') if 'libmpi' in line or '/libc' in line))\n";
   Words words = interpreter;
   words.insert(words.end(), {"-c", script});
   return libraries_in(output_of(words));
@@ -214,6 +267,23 @@ Outcome<std::string> preload_list(MpiFamily family, bool injects) {
   if (!injector) return injector;
   // The injector behind the recorder: its delays lie inside what is measured.
   return *recorder + ":" + *injector;
+}
+
+std::string why_not_beside(const std::string& libraries, const std::string& libc) {
+  const ElfFile file(libc);
+  const Words has = file.is_elf() ? file.defined_versions() : Words();
+  if (has.empty()) return {};
+  std::istringstream paths(libraries);
+  for (std::string path; std::getline(paths, path, ':');) {
+    const ElfFile library(path);
+    if (!library.is_elf()) continue;
+    for (const std::string& version : library.needed_versions_of_libc()) {
+      if (version.starts_with("GLIBC_") && std::find(has.begin(), has.end(), version) == has.end()) {
+        return fs::path(path).filename().string() + " needs " + version + ", which the program's " + libc + " lacks";
+      }
+    }
+  }
+  return {};
 }
 
 std::string outer_preload() {

@@ -15,6 +15,7 @@ namespace halcyon::cli {
 struct MpiLibrary {
   std::string path;
   MpiFamily family = MpiFamily::open_mpi;
+  std::string libc = {};  // the path of glibc that is loaded with it; empty if that is not known
 };
 
 /// By its name and the symbols that it exports; nothing if the file is no library.
@@ -50,6 +51,9 @@ std::string sanitizer_of_program(const std::string& program);
 
 /// The recorder, followed by the injector if calls are to be delayed.
 Outcome<std::string> preload_list(MpiFamily family, bool injects);
+/// Why these libraries cannot be loaded beside this libc: a version of glibc that one of them needs and it lacks. The
+/// loader would end the program. Empty if they can, or if it is not known.
+std::string why_not_beside(const std::string& libraries, const std::string& libc);
 /// LD_PRELOAD of this process.
 std::string outer_preload();
 /// `ours:theirs`; but runtimes of sanitizers in `theirs` come first.

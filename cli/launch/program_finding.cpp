@@ -38,6 +38,9 @@ Finding finding_of_library(const std::string& program, const std::vector<MpiLibr
     return problem(uses + ", and the recorder for the first program of the job does not fit it",
                    "Link all programs of the job with the same MPI.");
   }
+  const Outcome<std::string> recorder = preload_list(launcher.family, false);
+  const std::string obstacle = recorder ? why_not_beside(*recorder, first.libc) : "";
+  if (!obstacle.empty()) return problem(obstacle, "Install the portable release, which needs glibc 2.17.");
   const std::string first_of_all = launcher.sanitizer.empty() ? "" : "; " + launcher.sanitizer + " is preloaded first";
   return {"program", uses + first_of_all};
 }

@@ -81,6 +81,9 @@ void wait_for_ranks(const Receipts& receipts) {
 Outcome<LaunchCommand> prepared(const RecordedRunRequest& request, const Environment& of_this_run) {
   const Outcome<std::string> preload = preload_list(request.launcher.family, !request.options.inject.empty());
   if (!preload) return preload.failure();
+  const std::optional<MpiLibrary>& of_program = request.launcher.library;
+  const std::string obstacle = of_program ? why_not_beside(*preload, of_program->libc) : "";
+  if (!obstacle.empty()) return Failure{obstacle + ": record it with the portable release"};
   Environment environment = rank_environment(request.options);
   environment.emplace_back("HALCYON_COMMAND", shortened(quoted(request.command), longest_command));
   environment.emplace_back("HALCYON_ALL_RANKS", "1");
