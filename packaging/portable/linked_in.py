@@ -190,7 +190,8 @@ def build_hdf5(shop, source):
 
 
 def build_fmt(shop, source):
-    shop.cmake(source, "-DFMT_TEST=OFF", "-DFMT_DOC=OFF")
+    # Linking a program takes minutes at first, since the compiler then compiles its libraries.
+    shop.cmake(source, "-DFMT_TEST=OFF", "-DFMT_DOC=OFF", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY")
 
 
 def build_re2(shop, source):
@@ -217,3 +218,7 @@ def build_elfutils(shop, source):
         shutil.copy(source / directory / f"{directory}.a", shop.prefix / "lib")
         shutil.copy(source / "config" / f"{directory}.pc", shop.prefix / "lib/pkgconfig")
     shop.run("make", "-C", "libdwfl", "install-pkgincludeHEADERS", into=source)
+    # What both have in common is an archive of its own, which the shared libraries would contain.
+    shutil.copy(source / "lib/libeu.a", shop.prefix / "lib")
+    described = shop.prefix / "lib/pkgconfig/libelf.pc"
+    described.write_text(described.read_text().replace("-lelf", "-lelf -leu"))

@@ -118,7 +118,7 @@ class Release(halcyon_test.Behaviour):
             return debian.enter("sh", "-c", f"cd /root && {words}", OMPI_ALLOW_RUN_AS_ROOT="1",
                                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
 
-        shell("mpicc -o halo halo.c -lm && mpicc -pthread -o dies dies.c")
+        shell("mpicc -o halo halo.c -lm && mpicc -pthread -o dies dies.c -lrt")
         shell(f"{command} run -o whole.h5 -- mpirun -np 2 ./halo 300")
         shell(f"! {command} run -o killed.h5 -- mpirun -np 2 ./dies 400 killed 1")
         for file, state in (("whole.h5", "finalized"), ("killed.h5", "killed")):
