@@ -25,8 +25,8 @@ TEST(WhyNotBeside, NothingIsMissingOfTheLibcThatALibraryWasLinkedWith) {
 
 TEST(WhyNotBeside, AVersionThatALibcLacksIsNamed) {
   // libm defines fewer versions than libc does, and stands for one that is older.
-  const std::string why = why_not_beside(place_of("libresolv.so.2", "ns_name_ntop"), libm);
-  EXPECT_NE(why.find("libresolv.so.2 needs GLIBC_2."), std::string::npos) << why;
+  const std::string why = why_not_beside("/proc/self/exe", libm);
+  EXPECT_NE(why.find("exe needs GLIBC_2."), std::string::npos) << why;
   EXPECT_NE(why.find(libm + " lacks"), std::string::npos) << why;
 }
 
