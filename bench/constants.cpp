@@ -82,12 +82,13 @@ void add(std::string& key, const std::vector<T>& values) {
   key.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-std::vector<Explanation> kept_explanations(const Cells& cells, double wide_jitter) {
+std::vector<Explanation> kept_explanations(const Cells& cells, double wide_jitter, bool may_be_two_kinds) {
   std::string key;
   add(key, cells.edges);
   add(key, cells.counts);
-  add(key, std::vector{cells.segments, cells.mean, cells.finest, cells.low, cells.middle, wide_jitter});
-  return kept().explanations.get(key, [&] { return explain(cells, *kept().laws, wide_jitter); });
+  add(key, std::vector{cells.segments, cells.mean, cells.finest, cells.low, cells.middle, wide_jitter,
+                       may_be_two_kinds ? 1.0 : 0.0});
+  return kept().explanations.get(key, [&] { return explain(cells, *kept().laws, wide_jitter, may_be_two_kinds); });
 }
 
 RunEstimate estimate_compound(const JudgedDurations& run, Detail detail, DurationLaws& laws);

@@ -146,7 +146,7 @@ def with_kept_tables(file, text):
     if file == "analyzer/estimate/compound.cpp":
         text = replaced(text, "namespace halcyon {\nnamespace {",
                         "namespace halcyon { RunEstimate kept_estimate(const JudgedDurations& run, Detail detail);"
-                        " std::vector<Explanation> kept_explanations(const Cells& cells, double wide_jitter);\nnamespace {")
+                        " std::vector<Explanation> kept_explanations(const Cells& cells, double wide_jitter, bool may_be_two_kinds);\nnamespace {")
         text = replaced(text, "explain(groups[i].cells, laws, ", "kept_explanations(groups[i].cells, ")
         text = replaced(text, "                                DurationLaws& laws) {", "                                DurationLaws&) {")
         return replaced(text, "  DurationLaws laws;\n  return estimate_compound(run, detail, laws);",

@@ -111,7 +111,8 @@ std::vector<AddedTime> added_to(const std::vector<ConvertedGroup>& groups, const
                                 DurationLaws& laws) {
   std::vector<std::vector<Explanation>> explanations(groups.size());
   for_each_in_parallel(groups.size(), [&](std::size_t i) {
-    explanations[i] = explain(groups[i].cells, laws, judged.work_is_time ? wide_jitter_of_time : wide_jitter_unseen);
+    explanations[i] = explain(groups[i].cells, laws, judged.work_is_time ? wide_jitter_of_time : wide_jitter_unseen,
+                              judged.is_in_order);
   });
   share_between_groups(explanations, calls, telling);
   std::vector<AddedTime> added(groups.size());

@@ -21,8 +21,8 @@ constexpr double tolerated_dispersion = 1.2;  // that a law which is right may h
 // Fits shapes to one group and keeps what came of them.
 class Search {
  public:
-  Search(const Cells& cells, DurationLaws& laws, double wide_jitter)
-      : cells_(cells), weighing_{temper_of(cells), {wide_jitter}}, laws_(laws) {}
+  Search(const Cells& cells, DurationLaws& laws, double wide_jitter, bool may_be_two_kinds)
+      : cells_(cells), weighing_{temper_of(cells), {wide_jitter}}, laws_(laws), may_be_two_kinds_(may_be_two_kinds) {}
 
   std::vector<Explanation> run() {
     search();
@@ -55,7 +55,7 @@ class Search {
     look_at_every_third();
     look_around_the_promising();
     vary_the_jitter();
-    other_work_ = fit_other_work(cells_, weighing_.jitter, weighing_.temper);
+    if (may_be_two_kinds_) other_work_ = fit_other_work(cells_, weighing_.jitter, weighing_.temper);
   }
 
   double other_work_evidence() const {
@@ -134,6 +134,7 @@ class Search {
   const Cells& cells_;
   Weighing weighing_;
   DurationLaws& laws_;
+  bool may_be_two_kinds_;
   double best_ = -1e300;
   std::vector<std::pair<DurationShape, LawFit>> fits_;
   Jitter first_jitter_ = jitters.front();  // explains the group best without delays
@@ -145,8 +146,8 @@ class Search {
 
 bool adds_time(const DurationShape& shape) { return shape.hits > 0.0 || shape.jitter == Jitter::spiked; }
 
-std::vector<Explanation> explain(const Cells& cells, DurationLaws& laws, double wide_jitter) {
-  return Search(cells, laws, wide_jitter).run();
+std::vector<Explanation> explain(const Cells& cells, DurationLaws& laws, double wide_jitter, bool may_be_two_kinds) {
+  return Search(cells, laws, wide_jitter, may_be_two_kinds).run();
 }
 
 }  // namespace halcyon

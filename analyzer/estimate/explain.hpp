@@ -30,7 +30,8 @@ bool adds_time(const DurationShape& shape);
 /// order statistics and integrated over by Laplace's method (law_fit.hpp). The weights of the shapes are their
 /// posterior probabilities.
 ///
-/// `wide_jitter`: the prior density of jitter of 5 to 20 %, relative to that of smaller jitter.
-std::vector<Explanation> explain(const Cells& cells, DurationLaws& laws, double wide_jitter);
+/// `wide_jitter`: the prior density of jitter of 5 to 20 %, relative to that of smaller jitter. `may_be_two_kinds`: of
+/// work (other_work.hpp).
+std::vector<Explanation> explain(const Cells& cells, DurationLaws& laws, double wide_jitter, bool may_be_two_kinds);
 
 }  // namespace halcyon

@@ -36,6 +36,8 @@ struct JudgedDurations {
   // CPU time depends on the durations themselves, a hardware counter does not.
   bool work_is_time = false;
   bool is_on_several_hosts = false;
+  // If not, a machine that was slower for a while looks like another kind of work.
+  bool is_in_order = true;
 
   std::size_t groups() const { return calls.size(); }
   std::size_t size(std::size_t group) const { return begin[group + 1] - begin[group]; }

@@ -89,7 +89,7 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
   for (const KindOfSegments& kind : kinds) segments = sum_within(segments, kind.durations.segments());
   const std::uint64_t thinning = segments / most_durations + 1;
 
-  JudgedDurations judged;
+  JudgedDurations judged{.is_in_order = false};
   std::vector<std::size_t> kind_of_group;
   double judged_seconds = 0.0;
   double resolution = 0.0;
@@ -118,9 +118,8 @@ std::optional<InterferenceSoFar> interference_so_far(std::span<const KindOfSegme
   }
   const auto percent_of = [&judged](double part) { return 100.0 * part / judged.run_time; };
   result.percent = std::clamp(100.0 * excess / judged_seconds, 0.0, 100.0);
-  result.interval_percent = {
-      std::max(0.0, percent_of(estimate.excess_seconds.low) - 100.0 * resolution),
-      std::min(100.0, percent_of(estimate.excess_seconds.high) + 100.0 * resolution)};
+  result.interval_percent = {std::max(0.0, percent_of(estimate.excess_seconds.low) - 100.0 * resolution),
+                             std::min(100.0, percent_of(estimate.excess_seconds.high) + 100.0 * resolution)};
   result.interval_percent.low = std::min(result.interval_percent.low, result.percent);
   result.interval_percent.high = std::max(result.interval_percent.high, result.percent);
   result.coverage_percent = 100.0 * std::min(1.0, judged_seconds / std::max(judged_seconds, recorded_seconds));

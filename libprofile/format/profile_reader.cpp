@@ -217,12 +217,6 @@ void check_sets_of_columns(Reader& reader, const Profile& profile) {
   }
 }
 
-// Boundaries cut the run into segments. Durations are kept as 32-bit numbers.
-void check_time(Reader& reader, const Profile& profile) {
-  const double seconds = std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0);
-  if (seconds > 1.001 * profile.run_time_seconds) reader.refuse("its segments last longer than the run");
-}
-
 void read_suspension(Reader& reader, Profile& profile) {
   if (reader.has_attribute(suspension_name)) for_each_attribute_of_suspension(profile.suspension.emplace(), reader);
 }
@@ -246,7 +240,15 @@ Outcome<Profile> read_profile(const std::string& path, Columns columns) {
   Outcome<Contents> contents =
       columns == Columns::all ? fetch_contents(path) : fetch_contents(path, columns_without_analysis);
   if (!contents) return contents.failure();
-  return check_profile(std::move(*contents), path, columns);
+  Outcome<Profile> profile = check_profile(std::move(*contents), path, columns);
+  if (!profile) return profile;
+  // Boundaries cut the run into segments, whose durations are 32-bit numbers. Of a run that was cut off, less is known.
+  const double seconds = std::accumulate(profile->duration.begin(), profile->duration.end(), 0.0);
+  const bool is_whole = profile->exit_state == "finalized" && profile->incomplete.empty();
+  if (is_whole && seconds > 1.001 * profile->run_time_seconds) {
+    return Failure{path + " is damaged: its segments last longer than the run"};
+  }
+  return profile;
 }
 
 Outcome<Profile> check_profile(Contents contents, const std::string& path, Columns columns) {
@@ -272,7 +274,6 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   for_each_column(profile, reader);
   fill_what_devices_did(profile);
   check_sets_of_columns(reader, profile);
-  check_time(reader, profile);
   if (reader.failure()) return *reader.failure();
   // Earlier recorders wrote "unknown".
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {

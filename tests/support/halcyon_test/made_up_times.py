@@ -27,7 +27,7 @@ def make_up_times(path, usual, delay):
         delays = numpy.where(is_delayed(number), delay, 0.0)
         made_up = {"duration": usual + 1e-5 * numpy.sin(number) + delays, "compute": 0,
                    "last_rank": (delays > 0.0) * (profile.attrs["ranks"] - 1), "calls_beyond_usual": delays,
-                   "lost_to_cpu_wait": 0.0, "lost_to_slower_ranks": 0.0, "lost_to_more_work": 0.0,
+                   "lost_to_cpu_wait": 0.0, "rank_cpu_wait": 0.0, "lost_to_slower_ranks": 0.0, "lost_to_more_work": 0.0,
                    **{f"last_rank_{kind}": delays if kind == "point_to_point" else 0.0 for kind in KINDS_OF_CALLS}}
         for column, values in made_up.items():
             if column in profile:

@@ -467,6 +467,7 @@ TEST(OwnWaiting, IsToldFromWaitsForACpuInEachSegment) {
   profile.lost_to_cpu_wait.assign(segments, 0.0F);
   for (std::size_t i = 0; i < segments; ++i) profile.lost_to_cpu_wait[i] = is_delayed(profile, i) ? 0.0F : 0.001F;
   profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};  // as long as it slept, but elsewhere
+  set(profile, Evidence::off_cpu, 2.0 * lost(profile));
   const Analysis analysis = analyze(profile, methods.front().name);
   EXPECT_NEAR(analysis.undecided.slept_seconds, lost(profile), 0.05 * lost(profile));
   EXPECT_EQ(analysis.result().verdict, Verdict::yellow);

@@ -210,7 +210,7 @@ TEST(Compound, LetsGroupsWithFewHitsTellThoseWithMany) {
   for (std::size_t g = 0; g < 2; ++g) {
     std::sort(values[g].begin(), values[g].end());
     groups[g] = Eigen::Map<const Durations>(values[g].data(), static_cast<Eigen::Index>(values[g].size()));
-    explanations.push_back(explain(cells_of(values[g]), laws, 0.0));
+    explanations.push_back(explain(cells_of(values[g]), laws, 0.0, true));
   }
   const AddedTime alone = added_time(explanations[1], groups[1].mean());
   share_between_groups(explanations, {0.0, 0.0}, {0, 1});
