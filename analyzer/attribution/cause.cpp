@@ -117,9 +117,7 @@ void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares&
     most_waited += std::clamp(rank.seconds, 0.0, in_all);
     // What segments lost to waits is known to be lost, at least. Of its time off the CPU, a rank slept no more than
     // what is left of all its waits.
-    const double slept = evidence_of(profile, Evidence::off_cpu)[rank.rank] - in_all;
-    const double off_cpu = std::max(0.0, rank.off_cpu_seconds - wait);
-    blocked += slept < off_cpu ? std::max(0.0, slept) : off_cpu;  // NaN is not below
+    blocked += std::min(std::max(0.0, rank.off_cpu_seconds - wait), slept_at_most(profile, rank.rank));
   }
   // Where the other threads of a rank wait, the rank waits in its computation, or for a device that is one of them.
   const double others = sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));

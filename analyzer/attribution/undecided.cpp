@@ -18,9 +18,7 @@ double own_waiting_seconds(const Profile& profile, const Breakdown& breakdown) {
     // What it waited in other segments says nothing of those that took longer, but all of its time off the CPU is
     // known.
     const double waited = profile.lost_to_cpu_wait.empty() ? waits[rank.rank] : 0.0;
-    const double slept = evidence_of(profile, Evidence::off_cpu, rank.rank) - waits[rank.rank];
-    const double of_segments = std::max(0.0, rank.slept_seconds - waited);
-    seconds += slept < of_segments ? std::max(0.0, slept) : of_segments;  // NaN is not below
+    seconds += std::min(std::max(0.0, rank.slept_seconds - waited), slept_at_most(profile, rank.rank));
   }
   return seconds;
 }

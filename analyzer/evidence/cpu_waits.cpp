@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -204,6 +205,11 @@ double most_side_by_side(const Profile& profile) {
 double share_on_busy_hosts(const Profile& profile) {
   if (!(profile.run_time_seconds > 0.0)) return 0.0;
   return std::min(1.0, largest_known(profile.evidence[index_of(Evidence::cpu_pressure)]) / profile.run_time_seconds);
+}
+
+double slept_at_most(const Profile& profile, std::size_t rank) {
+  const double slept = evidence_of(profile, Evidence::off_cpu, rank) - evidence_of(profile, Evidence::cpu_wait, rank);
+  return std::isnan(slept) ? std::numeric_limits<double>::infinity() : std::max(0.0, slept);
 }
 
 Stolen stolen_time(const Profile& profile) {

@@ -35,6 +35,9 @@ bool cpu_waits_are_of_others(const Profile& profile);
 /// How long a rank may have been ready to run while others had the CPU, in s: the longest such wait of a thread that
 /// calls MPI, and of a busy thread beside it. 0 if the kernel does not say.
 double longest_wait_for_cpu(const Profile& profile);
+/// How long a rank slept, in s, at most: its time off the CPU less all its waits for one. Infinite if that is not
+/// known.
+double slept_at_most(const Profile& profile, std::size_t rank);
 /// How long a rank may have waited for CPUs that other ranks or threads of the run had, in s: at most. 0 if the run has
 /// no more of them than CPUs.
 double waited_for_own_threads(const Profile& profile);

@@ -62,10 +62,7 @@ Grouping group_by(const Profile& profile, const FeatureColumn* work) {
 
 // The durations of all segments, brought to the same work within each group, so that they can be compared.
 Comparable comparable_by_work(const Profile& profile, const Grouping& grouping) {
-  Comparable run{.durations = profile.duration,
-                 .kind_of = grouping.groups.of,
-                 .kinds = grouping.groups.count,
-                 .is_same_work = profile.counter != "cpu" && !work_of(profile, grouping).index.empty()};
+  Comparable run{.durations = profile.duration, .kind_of = grouping.groups.of, .kinds = grouping.groups.count};
   const FeatureColumn& work = work_of(profile, grouping);
   if (work.index.empty()) return run;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
@@ -198,7 +195,8 @@ Grouping group_segments(const Profile& profile) {
     const Comparable run = comparable_by_work(profile, grouping);
     std::optional<Speeds> speeds = find_speeds(run, most_slower);
     if (!speeds || !is_of_all_kinds(larger_durations(run, *speeds))) return grouping;
-    if (run.is_same_work || speeds->pattern != SpeedPattern::wanders) grouping.speeds = std::move(speeds);
+    const bool is_same_work = profile.counter != "cpu" && !work_of(profile, grouping).index.empty();
+    if (is_same_work || speeds->pattern != SpeedPattern::wanders) grouping.speeds = std::move(speeds);
     return grouping;
   }
   // The same signature may be other work, or the same at another speed: the order of time tells.

@@ -22,7 +22,6 @@ struct Comparable {
   std::vector<float> durations;        // (segments) s; 0: not to be compared
   std::vector<std::uint32_t> kind_of;  // (segments) durations of one kind can be compared
   std::uint32_t kinds = 0;
-  bool is_same_work = false;  // a hardware counter says so
 };
 
 /// The speeds of the machine, if the durations in the order of time show that it had more than one.

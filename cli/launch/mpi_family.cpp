@@ -67,17 +67,13 @@ class ElfFile {
   /// The names of the libraries that the file is linked with, in their order.
   Words needed_libraries() const {
     Words names;
-    for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section != nullptr;
-         section = elf_nextscn(elf_.get(), section)) {
-      GElf_Shdr header;
-      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNAMIC) continue;
-      Elf_Data* const data = elf_getdata(section, nullptr);
-      GElf_Dyn entry;
-      for (int i = 0; gelf_getdyn(data, i, &entry) != nullptr && entry.d_tag != DT_NULL; ++i) {
-        const char* const name =
-            entry.d_tag == DT_NEEDED ? elf_strptr(elf_.get(), header.sh_link, entry.d_un.d_val) : nullptr;
-        if (name != nullptr) names.emplace_back(name);
-      }
+    GElf_Shdr header;
+    Elf_Data* const data = section(SHT_DYNAMIC, header);
+    GElf_Dyn entry;
+    for (int i = 0; gelf_getdyn(data, i, &entry) != nullptr && entry.d_tag != DT_NULL; ++i) {
+      const char* const name =
+          entry.d_tag == DT_NEEDED ? elf_strptr(elf_.get(), header.sh_link, entry.d_un.d_val) : nullptr;
+      if (name != nullptr) names.emplace_back(name);
     }
     return names;
   }
@@ -120,16 +116,12 @@ class ElfFile {
   /// The names of the dynamic symbols that the file defines, or of those that it needs. They live as long as the file.
   std::unordered_set<std::string_view> dynamic_symbols(bool defined) const {
     std::unordered_set<std::string_view> names;
-    for (Elf_Scn* section = elf_nextscn(elf_.get(), nullptr); section != nullptr;
-         section = elf_nextscn(elf_.get(), section)) {
-      GElf_Shdr header;
-      if (gelf_getshdr(section, &header) == nullptr || header.sh_type != SHT_DYNSYM || header.sh_entsize == 0) continue;
-      Elf_Data* const data = elf_getdata(section, nullptr);
-      GElf_Sym symbol;
-      for (int i = 0; gelf_getsym(data, i, &symbol) != nullptr; ++i) {
-        const char* const name = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
-        if (name != nullptr && (symbol.st_shndx != SHN_UNDEF) == defined) names.insert(name);
-      }
+    GElf_Shdr header;
+    Elf_Data* const data = section(SHT_DYNSYM, header);
+    GElf_Sym symbol;
+    for (int i = 0; gelf_getsym(data, i, &symbol) != nullptr; ++i) {
+      const char* const name = elf_strptr(elf_.get(), header.sh_link, symbol.st_name);
+      if (name != nullptr && (symbol.st_shndx != SHN_UNDEF) == defined) names.insert(name);
     }
     return names;
   }

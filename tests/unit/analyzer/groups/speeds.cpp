@@ -73,8 +73,7 @@ TEST(Speeds, AreNoneOfDelaysInBurstsThatSpareSomeSegments) {
 
 TEST(Speeds, ThatWanderAreFollowedWhereTheWorkIsTheSame) {
   const auto slowness = [](std::size_t i) { return 1.1 + 0.1 * std::sin(static_cast<double>(i) / 150.0); };
-  Comparable run = run_of(6000, slowness);
-  run.is_same_work = true;
+  const Comparable run = run_of(6000, slowness);
   const std::optional<Speeds> speeds = find_speeds(run, most_factor);
   ASSERT_TRUE(speeds.has_value());
   EXPECT_EQ(speeds->pattern, SpeedPattern::wanders);
@@ -82,7 +81,7 @@ TEST(Speeds, ThatWanderAreFollowedWhereTheWorkIsTheSame) {
 }
 
 TEST(Speeds, OfDurationsWithoutAnyJitterAreJudged) {
-  Comparable run{.kinds = 1, .is_same_work = true};
+  Comparable run{.kinds = 1};
   for (std::size_t i = 0; i < 6000; ++i) {
     run.kind_of.push_back(0);
     run.durations.push_back(1e-3F * (1.0F + 0.01F * static_cast<float>(i / 500)));
