@@ -9,7 +9,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t values_of_normal = 9;  // equally probable ones stand for the law
+constexpr std::size_t values_of_normal = 9;  // Numerics: equally probable ones stand for the law
 
 struct Weighted {
   double seconds;

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "analyzer/estimate/cells.hpp"
+#include "analyzer/statistics/interval.hpp"
 
 namespace halcyon {
 namespace {
@@ -32,7 +33,6 @@ CallTime call_time_of(const Durations& beyond, double duration, bool is_on_sever
 }
 
 double share_on_critical_path(const Durations& durations, const Durations& beyond, const Durations& ascending) {
-  constexpr double for_sure = 2.0;  // standard errors
   const double longest =
       ascending[static_cast<Eigen::Index>(counted_share * static_cast<double>(ascending.size() - 1))];
 
@@ -65,7 +65,7 @@ double share_on_critical_path(const Durations& durations, const Durations& beyon
   const double slope = covariation / variation_beyond;
   const double residual = std::max(0.0, variation - slope * covariation);
   const double error = std::sqrt(residual / ((size - 2.0) * variation_beyond));
-  return std::clamp(slope + for_sure * error, 0.0, 1.0);
+  return std::clamp(slope + normal_quantile_of_interval() * error, 0.0, 1.0);
 }
 
 AddedTime added_to_calls(const CallTime& time, double calls, double duration) {

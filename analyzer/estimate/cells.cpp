@@ -8,12 +8,14 @@
 namespace halcyon {
 namespace {
 
+// Numerics: the edges of cells.
 constexpr double middle_step = 0.023;   // share of the group in a cell
 constexpr double first_share = 0.0025;  // share in the first cell; the next ones grow up to `middle_step`
 constexpr double tail_growth = 1.45;
+constexpr double core_share = 0.2;          // the densest part of the group, whose width comes from jitter
+constexpr double longest_in_cores = 600.0;  // a table of the law of durations reaches a little farther
+
 constexpr double resolution = 2e-4;             // of the duration: clocks, and the cost of recording, are not finer
-constexpr double core_share = 0.2;              // the densest part of the group, whose width comes from jitter
-constexpr double longest_in_cores = 600.0;      // a table of the law of durations reaches a little farther
 constexpr double full_weight_segments = 700.0;  // each segment beyond adds less
 
 // The last edge may not lie beyond. The width of the densest part is the unit.

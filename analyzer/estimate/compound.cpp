@@ -16,11 +16,12 @@
 namespace halcyon {
 namespace {
 
-// Groups that hold little of the time are taken to be disturbed like the others: fitting them would cost more than it
-// tells.
+// Numerics: groups that hold little of the time are taken to be disturbed like the others: fitting them would cost more
+// than it tells.
 constexpr double fitted_time = 0.995;
 constexpr std::size_t most_fitted_groups = 64;
 constexpr std::size_t telling_groups = 8;
+
 // Prior density of jitter of 5 to 20 % against that of less. Most jitter is of computation. CPU time shows it,
 // instructions do not.
 constexpr double wide_jitter_of_time = 0.003;

@@ -6,12 +6,13 @@
 
 #include "analyzer/groups/speeds.hpp"
 #include "analyzer/groups/work_model.hpp"
+#include "analyzer/statistics/interval.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr double least_usual = 1e-3;  // of the duration
+constexpr double least_usual = 1e-3;  // Numerics: of the duration
 
 // Rare segments far above the median are delayed, whatever law the rest follows. They lie beyond a limit, which is
 // infinite where that is too many of them.
@@ -23,9 +24,8 @@ struct FarOut {
 FarOut far_out_limit(const Durations& ascending) {
   constexpr double far = 8.0;   // spreads above the median
   constexpr double rare = 0.1;  // of the segments
-  constexpr double quartile_of_normal = 0.6745;
   const double middle = median_of_ascending(ascending);
-  const double spread = (middle - ascending[ascending.size() / 4]) / quartile_of_normal;
+  const double spread = (middle - ascending[ascending.size() / 4]) / normal_quantile(0.75);
   const double limit = middle + far * std::max(spread, least_usual * middle);
   const auto count = ascending.data() + ascending.size() -
                      std::upper_bound(ascending.data(), ascending.data() + ascending.size(), limit);

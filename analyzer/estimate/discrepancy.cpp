@@ -6,13 +6,11 @@
 namespace halcyon {
 namespace {
 
-constexpr double of_all = 0.004;
-constexpr double of_estimate = 0.04;
+constexpr double of_all = 0.001;  // what a report shows is no finer
+constexpr double of_estimate = 0.02;
 constexpr double of_distance = 0.35;
 
-constexpr double most_share = 0.995;
-
-double to_log(double share) { return -std::log1p(-std::clamp(share, 0.0, most_share)); }
+double to_log(double share) { return -std::log1p(-std::clamp(share, 0.0, std::nextafter(1.0, 0.0))); }
 double from_log(double value) { return -std::expm1(-std::max(0.0, value)); }
 
 }  // namespace

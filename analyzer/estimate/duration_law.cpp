@@ -14,17 +14,18 @@ using Complex = std::complex<double>;
 
 constexpr std::size_t cells = LawTable::cells;
 constexpr double first_edge = LawTable::first_edge;
-// The periodic transform wraps durations beyond the table back to its left. Damping by exp(-u x) over the table
-// (exponential tilting; Gruebel and Hermesmeier, ASTIN Bulletin 29, 1999) leaves e^-20 of it.
+
+// Numerics: tables of laws. The periodic transform wraps durations beyond the table back to its left. Damping by exp(-u
+// x) over the table (exponential tilting; Gruebel and Hermesmeier, ASTIN Bulletin 29, 1999) leaves e^-20 of it.
 constexpr double damping_over_table = 20.0;
 // Cells cannot show a narrower jitter than this many of their widths without ringing.
 constexpr double least_jitter_steps = 0.6;
-constexpr double spiked_share = 0.04;  // of the segments
-constexpr int spike_lengths = 10;      // from 1 to 512 standard deviations of the jitter, each twice the one before
-
+constexpr int spike_lengths = 10;  // from 1 to 512 standard deviations of the jitter, each twice the one before
 // Steps in probability of the power law's mixture, and how many decades of its tail they cover.
 constexpr std::size_t power_pieces = 48;
 constexpr double power_decades = 4.0;
+
+constexpr double spiked_share = 0.04;  // of the segments
 
 // The transform of one piece of a power law: a gamma law of shape 16, as wide as the distance to the next piece.
 Complex power_piece(Complex scaled) {

@@ -51,6 +51,7 @@ struct DurationShape {
 /// Probabilities of shorter durations at the edges of cells. A law has two tables: a fine one, and a coarse one for
 /// longer durations.
 struct LawTable {
+  // Numerics: the table.
   static constexpr std::size_t cells = 1024;
   static constexpr double first_edge = -8.0;  // less than one in 10^15 lies below
   static constexpr double fine_step = 0.125;

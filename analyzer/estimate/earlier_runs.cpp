@@ -58,14 +58,13 @@ void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, co
 
 void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
                       std::uint64_t runs) {
-  constexpr double struck_as_well = 0.5;
-  constexpr double least_weight = 0.25;
   constexpr std::uint64_t fewest_that_contradict = 2;
   Interval interval = estimate.excess_seconds;
   interval.high += std::accumulate(run.perhaps_slow.begin(), run.perhaps_slow.end(), 0.0);
   const bool is_contradicted = interval.low > beyond_interval.high;
   if (is_contradicted && runs < fewest_that_contradict) return;
-  const double weight = std::max(least_weight, std::pow(struck_as_well, static_cast<double>(runs)));
+  // That they were all struck as this one is: the rule of succession, with all shares of such runs as likely before.
+  const double weight = 1.0 / static_cast<double>(runs + 1);
   const auto weighed = [&](double seconds) {
     return std::min(seconds, beyond_interval.high) + weight * std::max(0.0, seconds - beyond_interval.high);
   };

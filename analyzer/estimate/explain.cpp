@@ -13,9 +13,11 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t most_promising = 40;    // places
-constexpr double worth_every_jitter = 7.0;    // nats behind the best
-constexpr double negligible = 16.0;           // nats behind the best, whatever other groups say
+// Numerics: how far shapes are searched.
+constexpr std::size_t most_promising = 40;  // places
+constexpr double worth_every_jitter = 7.0;  // nats behind the best
+constexpr double negligible = 16.0;         // nats behind the best, whatever other groups say
+
 constexpr double tolerated_dispersion = 1.2;  // that a law which is right may have by chance
 
 // Fits shapes to one group and keeps what came of them.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <ratio>
 #include <span>
 #include <vector>
 
@@ -11,7 +12,7 @@
 namespace halcyon {
 
 /// s for one of what is counted as work where that is CPU time: it is in ns.
-inline constexpr double seconds_of_cpu_time = 1e-9;
+inline constexpr double seconds_of_cpu_time = 1.0 / std::nano::den;
 
 using Recorded = std::span<const float>;  // (segments of a group, in the order of time) s, as they are in the profile
 

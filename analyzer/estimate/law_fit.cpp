@@ -8,11 +8,13 @@
 namespace halcyon {
 namespace {
 
+// Numerics: steps of a fit.
 constexpr int most_steps_of_law = 25;
 constexpr double least_gain = 1e-2;  // nats of a step, which no probability shows
 constexpr double first_damping_of_failure = 1e-2;
-constexpr double hopeless = 60.0;         // nats behind the best
-constexpr double surprise = 10.0;         // how many times what it promises a fit may still gain
+constexpr double hopeless = 60.0;  // nats behind the best
+constexpr double surprise = 10.0;  // how many times what it promises a fit may still gain
+
 constexpr double least_told_scale = 4.0;  // of the resolution
 
 struct Derivatives {
@@ -131,7 +133,7 @@ LawFit fit_law(const DurationLaw& law, const Cells& cells, const Weighing& weigh
 bool is_told_from_clock(const LawFit& fit, const Cells& cells) { return fit.scale >= least_told_scale * cells.finest; }
 
 double dispersion_of(const LawFit& fit, const DurationLaw& law, const Cells& cells, const Weighing& weighing) {
-  constexpr double parameters = 3.0;
+  constexpr double parameters = 3.0;  // Numerics: of a law
   const double freedom = static_cast<double>(cells.counts.size()) - parameters;
   if (freedom < 1.0) return 1.0;
   double statistic = 0.0;

@@ -6,6 +6,7 @@
 namespace halcyon {
 namespace {
 
+// Numerics: the grid of shapes.
 constexpr int hits_count = 31;
 constexpr double hits_first = 0.02;
 constexpr double hits_ratio = 1.3;
@@ -13,18 +14,17 @@ constexpr int delays_count = 24;
 constexpr double delays_first = 0.2;
 constexpr double delays_ratio = 1.35;
 constexpr int stride = 3;  // of the first look
+
 constexpr std::array<double, 2> exposures{1.0, 0.3};
 
 // Few groups are undisturbed: no machine is silent. Hits and lengths of delays may be of any order of magnitude, with
 // the same probability. Disturbance so regular that it strikes nearly all segments often is rarer.
 constexpr double undisturbed_prior = 0.03;  // by one kind of work, and the same by two
-constexpr double bursts_prior = 0.3;
-constexpr double many_hits = 4.0;
+
 // Many hits look like jitter of another law, which has few parameters and so would always win. This prior is chosen so
 // that intervals hold them as often as they say, on the calibration laws of bench/laws.cpp.
 constexpr double regular_hits = 2.0;
 constexpr double regular_prior = 3.0;
-constexpr double wide_law_prior = 0.25;  // against laws that vary as delays usually do
 
 // Where every segment is struck many times, nothing shows the jitter. Where delays are lost in the jitter, nothing
 // shows them. Such shapes look like others.
@@ -32,15 +32,6 @@ bool is_distinct(const LatticePlace& place) {
   const DurationShape shape = shape_at(place, Jitter::normal);
   if (place.exposure > 0 && shape.hits < 1.0) return false;
   return (shape.hits < 5.0 || shape.mean_delay <= 20.0) && shape.mean_delay * std::sqrt(shape.hits + 1.0) >= 0.5;
-}
-
-bool is_wide(const DelayLaw& law) {
-  switch (law.family) {
-    case DelayFamily::gamma: return law.parameter < 1.0;
-    case DelayFamily::inverse_gaussian: return law.parameter > 2.0;
-    case DelayFamily::power: return law.parameter < 2.0;
-  }
-  return false;
 }
 
 std::vector<LatticePlace> make_places() {
@@ -88,10 +79,9 @@ std::vector<LatticePlace> neighbours_of(const LatticePlace& centre) {
 double log_prior_of(const DurationShape& shape) {
   const auto distinct_shapes = static_cast<double>(lattice_places().size() * jitters.size());
   double prior = std::log((1.0 - undisturbed_prior) / distinct_shapes);
-  if (shape.hits >= 1.0) prior += std::log(shape.exposed < 1.0 ? bursts_prior : 1.0 - bursts_prior);
-  if (shape.hits > many_hits) prior -= 0.15 * std::log(shape.hits / many_hits);
+  if (shape.hits >= 1.0) prior -= std::log(exposures.size());
+
   if (shape.hits > regular_hits) prior += std::log(regular_prior);
-  if (is_wide(delay_laws[shape.law])) prior += std::log(wide_law_prior);
   return prior;
 }
 

@@ -52,7 +52,7 @@ class MadeOnce {
     return entries_.try_emplace(key).first->second;
   }
 
-  static constexpr std::size_t first_block = std::size_t{1} << 20;  // bytes
+  static constexpr std::size_t first_block = std::size_t{1} << 20;  // Numerics: bytes
   std::pmr::monotonic_buffer_resource memory_{first_block};
   std::pmr::map<Key, Entry> entries_{&memory_};
   std::mutex entries_change_;

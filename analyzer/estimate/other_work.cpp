@@ -12,7 +12,7 @@ namespace {
 
 constexpr double least_longer = 0.01;  // of the baseline: less is jitter
 constexpr double most_longer = 1.0;    // of the baseline
-constexpr int most_steps_of_two = 40;
+constexpr int most_steps_of_two = 40;  // Numerics
 
 using Parameters = Eigen::Vector4d;  // baseline, log scale, longer, logit of the share
 

@@ -18,7 +18,7 @@ namespace {
 constexpr double same_rate = 0.6;      // of the log of the delays a second, or a call
 constexpr double same_delay = 0.4;     // of the log of the mean delay
 constexpr double other_law = 0.2;      // how much an explanation by another law of delays counts
-constexpr double least_shown = 1e-4;   // probability of an explanation that is shown to others
+constexpr double least_shown = 1e-4;   // Numerics: probability of an explanation that is shown to others
 constexpr double unlike_others = 0.1;  // share of groups whose disturbance is unlike that of all others
 
 struct Disturbance {
@@ -47,7 +47,7 @@ std::vector<Disturbance> disturbances_of(const std::vector<Explanation>& explana
   return result;
 }
 
-constexpr double most_apart = 4.0;  // standard deviations: delays farther apart say nothing of each other
+constexpr double most_apart = 4.0;  // Numerics: standard deviations: delays farther apart say nothing of each other
 
 // What a group shows to others, as a column for each figure, by ascending delay. A sum over them takes few steps.
 struct Shown {
@@ -61,14 +61,12 @@ struct Shown {
 // Disturbances that are nearly alike fall into one cell. Cells are much finer than the differences between groups, and
 // there are far fewer of them than explanations.
 using AlikeCell = std::tuple<std::size_t, long, long, long>;
-AlikeCell alike_cell(const Disturbance& one, double finer) {
+constexpr double finer = 4.0;  // Numerics: cells in a standard deviation between groups
+AlikeCell alike_cell(const Disturbance& one) {
   return {one.law, std::lround(finer * one.log_delay / same_delay),
           std::lround(finer * one.log_rate_in_calls / same_rate),
           std::lround(finer * one.log_rate_in_time / same_rate)};
 }
-
-constexpr double shown_finer = 2.0;  // cells in a standard deviation between groups
-constexpr double asked_finer = 4.0;  // here nothing is added up, but the likeness is steep
 
 Shown shown_by(const std::vector<Disturbance>& disturbances) {
   Shown shown;
@@ -79,7 +77,7 @@ Shown shown_by(const std::vector<Disturbance>& disturbances) {
       shown.undisturbed += one.probability;
       continue;
     }
-    const auto [entry, is_new] = cells.try_emplace(alike_cell(one, shown_finer), one);
+    const auto [entry, is_new] = cells.try_emplace(alike_cell(one), one);
     if (!is_new) entry->second.probability += one.probability;
   }
   std::vector<Disturbance> kinds;
@@ -125,7 +123,7 @@ void weigh_by(std::vector<Explanation>& explanations, const std::vector<Disturba
       explanations[i].evidence += std::log(unlike_others + shown.undisturbed);
       continue;
     }
-    const auto [answer, is_new] = answers.try_emplace(alike_cell(one, asked_finer));
+    const auto [answer, is_new] = answers.try_emplace(alike_cell(one));
     if (is_new) answer->second = std::log(unlike_others + support(shown, one));
     explanations[i].evidence += answer->second;
   }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "analyzer/groups/partition.hpp"
 #include "analyzer/statistics/median.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -72,12 +73,12 @@ std::vector<double> needed_seconds(const JudgedDurations& run) {
 }
 
 double seconds_beyond_least_work(const JudgedDurations& run) {
-  constexpr double least = 0.05;  // of the segments: one may have been cut short
   double seconds = 0.0;
   for (std::size_t group = 0; !run.work.empty() && group < run.groups(); ++group) {
     const Recorded work = run.of(run.work, group);
     std::vector<float> values(work.begin(), work.end());
-    const auto few = values.begin() + static_cast<std::ptrdiff_t>(least * static_cast<double>(values.size()));
+    // Not the very least: a segment may have been cut short.
+    const auto few = values.begin() + std::min<std::ptrdiff_t>(smallest_judged_group, std::ssize(values)) - 1;
     std::nth_element(values.begin(), few, values.end());
     const float least_work = *few;
     const Recorded durations = run.of(run.durations, group);

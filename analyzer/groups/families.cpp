@@ -14,7 +14,6 @@ namespace {
 // Groups of one place are near if their expected times differ by less than this factor. What more costs is known less
 // well.
 constexpr double near_factor = 1.5;
-constexpr std::size_t most_asked = 16;  // segments of a group whose expected time is looked at: they are alike
 
 // A group among those that end at the same place.
 struct Neighbour {
@@ -25,14 +24,6 @@ struct Neighbour {
   bool is_large() const { return segments >= smallest_judged_group; }
 };
 using Neighbours = std::vector<Neighbour>;
-
-double log_expected(const ExpectedTime& expected, std::span<const std::uint32_t> members) {
-  const std::size_t stride = 1 + (members.size() - 1) / most_asked;
-  double sum = 0.0;
-  std::size_t asked = 0;
-  for (std::size_t i = 0; i < members.size(); i += stride, ++asked) sum += expected.of(members[i]);
-  return std::log(sum / static_cast<double>(asked));
-}
 
 // The set that the nearest large neighbour is in, if it is near enough. `large`: by ascending time, with their sets.
 std::optional<std::size_t> nearest_set(const std::vector<std::pair<double, std::size_t>>& large, double log_expected) {
@@ -122,7 +113,7 @@ Families::Families(const Profile& profile, const Grouping& grouping) : Families(
   std::map<std::uint16_t, Neighbours> by_site;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
     const std::span<const std::uint32_t> members = grouping.members(group);
-    by_site[site_of(profile, members.front())].push_back({group, members.size(), log_expected(expected, members)});
+    by_site[site_of(profile, members.front())].push_back({group, members.size(), std::log(expected.of(members[members.size() / 2]))});
   }
   for (auto& [site, neighbours] : by_site) {
     std::ranges::stable_sort(neighbours, {}, &Neighbour::log_expected);

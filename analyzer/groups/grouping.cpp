@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "analyzer/groups/clusters.hpp"
 #include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/durations.hpp"
 #include "analyzer/statistics/sorting.hpp"
@@ -139,8 +140,6 @@ FeatureColumn at_full_speed(const FeatureColumn& work, const Speeds& speeds, dou
 constexpr double most_slower = 2.2;
 // Share of the speed's factor, in logarithms. Where CPU time was longer by more, it follows the speed.
 constexpr double follows = 0.5;
-// Share of the factor, in logarithms, by which kinds of work may differ in it.
-constexpr double alike = 0.1;
 constexpr double fewest_kinds = 1.5;  // that tell whether it is the machine
 
 }  // namespace
@@ -189,7 +188,7 @@ Grouping group_segments(const Profile& profile) {
   };
   // A slow machine makes all kinds of work slower by about the same factor, other work of the program does not.
   const auto is_of_all_kinds = [](const Larger& duration) {
-    return duration.deviation <= alike * std::abs(duration.median);
+    return duration.deviation <= relative_distance_threshold * std::abs(duration.median);
   };
   if (profile.counter != "cpu" || work.index.empty()) {
     const Comparable run = comparable_by_work(profile, grouping);

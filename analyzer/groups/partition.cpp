@@ -80,7 +80,7 @@ Partition split(const std::vector<Pair>& pairs, Compare compare) {
 }  // namespace
 
 Rows rows_of(std::uint64_t segments, const std::vector<const Bins*>& columns) {
-  // So many segments stay in the cache while one column after the other numbers them.
+  // Numerics: so many segments stay in the cache while one column after the other numbers them.
   constexpr std::size_t block = 4096;
   Rows rows{.of = std::vector<std::uint32_t>(segments, 0)};
   std::vector<PairNumbers> numbers(columns.size());

@@ -9,13 +9,16 @@
 #include "analyzer/groups/partition.hpp"
 #include "analyzer/statistics/levels.hpp"
 #include "analyzer/statistics/sorting.hpp"
+#include "libprofile/format/boundary.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr std::size_t most_steps = 8192;    // of the series: beyond, several segments are one
-constexpr std::size_t most_of_a_step = 32;  // segments: of more, every so many-th is looked at
-constexpr std::size_t fewest_steps = 60;
+// Numerics: the length of the series. Beyond, several segments are a step; of many, every so many-th is looked at.
+constexpr std::size_t most_steps = 8192;
+constexpr std::size_t most_of_a_step = 32;
+
+constexpr std::size_t fewest_steps = 2 * fewest_judged_segments;
 constexpr double full_speed_lasts = 1.0 / 30.0;  // of the run, at least
 constexpr double least_factor = 1.03;
 constexpr double most_in_between = 0.12;  // of the time, in the middle third between full speed and the slowest

@@ -13,13 +13,14 @@
 namespace halcyon {
 namespace {
 
-constexpr std::ptrdiff_t fewest_in_bin = 12;  // for a lower quartile worth its name
-constexpr std::ptrdiff_t most_bins = 32;
+constexpr std::ptrdiff_t fewest_in_bin = 2 * smallest_judged_group;  // for a lower quartile worth its name
 constexpr double significance_of_work = 1e-3;
-constexpr double steepest = 1.5;             // of the logarithms: between the ends, and beyond
-constexpr Eigen::Index most_sorted = 30000;  // segments: a baseline needs no more of them
+constexpr double steepest = 1.5;  // of the logarithms: between the ends, and beyond
 // With ranks that do the same work, both explain alike, but for chance.
 constexpr double much_less = 0.5;
+
+// Numerics: bins by work.
+constexpr std::ptrdiff_t most_bins = 32;
 
 // A parabola between the first and the last bin; beyond, it goes on straight.
 class WorkModel {
@@ -47,7 +48,7 @@ class WorkModel {
 // Indices in ascending order of work, in bins of about equal size. Equal amounts of work stay in one bin.
 std::vector<std::vector<Eigen::Index>> bins_by_work(const Durations& work) {
   std::vector<Eigen::Index> by_work;
-  const Eigen::Index stride = 1 + work.size() / most_sorted;
+  const Eigen::Index stride = 1 + work.size() / static_cast<Eigen::Index>(enough_for_a_quartile);
   for (Eigen::Index i = 0; i < work.size(); i += stride) by_work.push_back(i);
   std::stable_sort(by_work.begin(), by_work.end(), [&](Eigen::Index a, Eigen::Index b) { return work[a] < work[b]; });
   std::vector<std::vector<Eigen::Index>> bins;
@@ -136,7 +137,8 @@ const FeatureColumn& explaining_work(const Profile& profile, std::span<const std
 
 FeatureColumn column_of(std::size_t segments, bool reduced,
                         const std::function<double(std::size_t segment)>& value_of) {
-  constexpr double per_bin = 1e-3;  // logarithm: all values that a number can have fit into the 16 bits of an index
+  constexpr double per_bin =
+      1e-3;  // Numerics: logarithm; all values that a number can have fit into the 16 bits of an index
   FeatureColumn column{.reduced = reduced};
   std::map<long, std::uint16_t> bins;
   for (std::size_t segment = 0; segment < segments; ++segment) {

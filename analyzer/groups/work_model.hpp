@@ -12,6 +12,9 @@
 
 namespace halcyon {
 
+/// Numerics: segments. More of them make no lower quartile better known.
+inline constexpr std::size_t enough_for_a_quartile = 30000;
+
 /// The factor by which the undisturbed duration of each segment of a group differs from the group's mean: (segments),
 /// mean 1. Nothing if it is not certain that durations depend on the work.
 ///

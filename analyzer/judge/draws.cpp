@@ -10,7 +10,7 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t draws = 2048;  // an end is then known to a few thousandths
+constexpr std::size_t draws = 2048;  // Numerics: an end is then known to a few thousandths
 
 // The root of x^(d + 1) = x + 1 that is above 1, for d dimensions. Multiples of its inverse powers fill them evenly.
 double generalized_golden_ratio(std::size_t dimensions) {

@@ -18,7 +18,7 @@
 namespace halcyon {
 namespace {
 
-constexpr double good_coverage_percent = 90.0;
+constexpr double good_coverage_percent = 100.0 - green_below_percent;
 // s. In a shorter run, a single time slice that another process gets, of 4 ms as a rule, takes half of the green range.
 constexpr double shortest_judged_seconds = 0.1;
 // Even if all of it is on the critical path, recording must cost at most a tenth of what separates green from yellow.

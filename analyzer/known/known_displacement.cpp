@@ -12,7 +12,7 @@ namespace {
 
 // Medians of undisturbed runs of the same work on the same host hardly differ by more. Beyond, one was disturbed.
 constexpr double most_scatter_of_medians = 0.02;
-constexpr double most_seconds = 1e12;  // no run takes longer: a record that says so is not to be trusted
+constexpr double most_seconds = 1e12;  // Numerics: no run takes longer: a record that says so is not to be trusted
 
 // How much too low the best median is expected to be by chance alone.
 double selection_effect(const KnownGroup& group) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "analyzer/groups/timeline.hpp"
 #include "analyzer/statistics/interval.hpp"
@@ -52,8 +53,8 @@ double scatter_of_parts(const KnownParts& others, const KnownParts& all, const s
     before = beyond;
   }
   if (gaps.empty() || changes.empty()) return 0.0;
-  // For normal values of standard deviation 1 the median of |x - y| is 0.954.
-  constexpr double median_change = 0.954;
+  // The median of |x - y| for normal values of standard deviation 1.
+  const double median_change = std::numbers::sqrt2 * normal_quantile(0.75);
   return std::min(median_in_place(gaps), median_in_place(changes) / median_change);
 }
 

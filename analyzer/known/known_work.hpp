@@ -14,7 +14,7 @@
 
 namespace halcyon {
 
-/// If there are more groups, those with the fewest segments are not kept.
+/// Numerics: if there are more groups, those with the fewest segments are not kept.
 inline constexpr std::size_t most_known_groups = 256;
 
 /// The circumstances under which times may be compared. If the same command runs on other input, the groups do not

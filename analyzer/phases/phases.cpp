@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <utility>
@@ -14,14 +13,13 @@
 namespace halcyon {
 namespace {
 
-constexpr double known_outweighs = 9.0;       // time that is not known, up to nine tenths of an interval
-constexpr double least_share_of_known = 0.5;  // with less of it, no part of the run is the repeated work
-constexpr std::size_t most_compared = 500'000;
-constexpr double most_blocks = 256.0;
+constexpr double known_outweighs = 9.0;  // time that is not known, up to nine tenths of an interval
 constexpr double least_share_of_lowest_level = 0.1;
-// Ranks or hosts that hold most of the added time are told if they are at most half of all.
-constexpr double most_of_added = 2.0 / 3.0;
-constexpr double least_of_alike = 0.5;    // who holds so much of what the one before holds, is told with it
+constexpr double least_of_largest = 0.5;  // what one holds who is told with the one who holds most
+
+// Numerics: the blocks that stretches are made of.
+constexpr std::size_t most_compared = 500'000;  // segments
+constexpr double most_blocks = 256.0;
 constexpr std::size_t reach_of_edge = 2;  // blocks
 
 // The interval with the largest sum (J. Bentley, "Programming pearls", Comm. ACM 27, 1984): of nine times what known
@@ -50,7 +48,7 @@ std::optional<Stretch> repeated_part(const Profile& profile, const UsualTimes& t
       part = {begin, segment + 1};
     }
   }
-  const bool is_most = known > 0.0 && known_of_part >= least_share_of_known * known;
+  const bool is_most = known > 0.0 && 2.0 * known_of_part >= known;
   return is_most ? std::optional(part) : std::nullopt;
 }
 
@@ -67,7 +65,7 @@ std::size_t segments_for_each(Stretch part) { return 1 + part.size() / most_comp
 // Of many, some are enough. Multiples of the golden ratio choose them evenly, and with no period that a program could
 // have, too.
 std::vector<Compared> compared_segments(const Profile& profile, const UsualTimes& times, Stretch part) {
-  constexpr std::uint32_t golden_ratio = 2'654'435'769;  // 2^32 / phi, odd
+  constexpr std::uint32_t golden_ratio = 2'654'435'769;  // Numerics: 2^32 / phi, odd
   const std::uint64_t kept_below = (std::uint64_t{1} << 32) / segments_for_each(part);
   std::vector<Compared> compared;
   for (auto segment = static_cast<std::uint32_t>(part.begin); segment < part.end; ++segment) {
@@ -235,28 +233,25 @@ UsualLevel usual_level(const std::vector<LevelStretch>& stretches, double least_
   return usual;
 }
 
-// The fewest that hold most of the sum, and those who hold about as much; none if they are more than half of all.
+// Those who hold about as much as the one who holds most; none if they hold less than most of the sum, or are more than
+// half of all.
 template <class Key>
 std::vector<Key> few_that_hold_most(const std::map<Key, double>& seconds, std::size_t all) {
-  std::vector<std::pair<double, Key>> largest_first;
   double sum = 0.0;
+  double largest = 0.0;
   for (const auto& [key, value] : seconds) {
-    largest_first.emplace_back(value, key);
     sum += value;
+    largest = std::max(largest, value);
   }
-  std::sort(largest_first.begin(), largest_first.end(), std::greater<>());
   std::vector<Key> few;
   double held = 0.0;
-  double last = 0.0;
-  for (const auto& [value, key] : largest_first) {
-    if (held >= most_of_added * sum && value < least_of_alike * last) break;
+  for (const auto& [key, value] : seconds) {
+    if (value < least_of_largest * largest) continue;
     few.push_back(key);
     held += value;
-    last = value;
   }
-  if (2 * few.size() > all) return {};
-  std::sort(few.begin(), few.end());
-  return few;
+  const bool are_few = 2.0 * held > sum && 2 * few.size() <= all;
+  return are_few ? few : std::vector<Key>{};
 }
 
 // Which ranks and hosts held the others up, by the added time of each.

@@ -7,9 +7,8 @@
 namespace halcyon {
 namespace {
 
-constexpr double least_share = 0.9;  // of the segments, that the same place follows
-constexpr std::size_t fewest_times = 4;
-constexpr std::size_t longest = 4096;  // segments; and of a run, as many are looked at for each length
+constexpr double least_share = 0.9;    // of the segments, that the same place follows
+constexpr std::size_t longest = 4096;  // Numerics: segments; and of a run, as many are looked at for each length
 
 }  // namespace
 
@@ -17,7 +16,7 @@ std::optional<UnitOfWork> unit_of_work(const Profile& profile) {
   const std::size_t all = profile.duration.size();
   const std::size_t from = all / 10;
   const std::size_t size = all - from;
-  for (std::size_t length = 1; length <= longest && fewest_times * length <= size; ++length) {
+  for (std::size_t length = 1; length <= longest && smallest_judged_group * length <= size; ++length) {
     const std::size_t followed = size - length;
     const std::size_t looked_at = std::min(longest, followed);
     std::size_t alike = 0;

@@ -128,7 +128,7 @@ TEST(KnownRuns, RaiseTheEstimateByWhatItHasNotFoundItself) {
 TEST(Discrepancy, WidensMoreWhereMoreIsUnknown) {
   const Interval narrow = with_discrepancy({0.0, 0.0}, 0.0, 10.0);
   EXPECT_EQ(narrow.low, 0.0);
-  EXPECT_NEAR(narrow.high, 0.04, 0.001);
+  EXPECT_NEAR(narrow.high, 0.01, 0.001);
   const Interval wide = with_discrepancy({1.0, 5.0}, 3.0, 10.0);
   EXPECT_LT(wide.low, 1.0);
   EXPECT_GT(wide.high, 5.5);

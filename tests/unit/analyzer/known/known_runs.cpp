@@ -300,12 +300,12 @@ TEST(KnownParts, MakeUnlikelyWhatWouldHaveStruckTheKnownRunsAsWell) {
   EXPECT_NEAR(by_one.groups.front().excess_seconds, 0.6, 1e-9);
   EXPECT_NEAR(by_one.groups.front().baseline, 1.5 + 0.4 / 6, 1e-9);
   EXPECT_NEAR(by_one.excess_seconds.high, 2.2, 1e-9);
-  EXPECT_NEAR(weighed({0.1, 4.2}, 2).excess_seconds.high, 1.2, 1e-9);
-  EXPECT_NEAR(weighed({0.1, 4.2}, 20).excess_seconds.high, 1.2, 1e-9);
+  EXPECT_NEAR(weighed({0.1, 4.2}, 3).excess_seconds.high, 1.2, 1e-9);
+  EXPECT_NEAR(weighed({0.1, 4.2}, 19).excess_seconds.high, 0.4, 1e-9);
   // Where the run itself leaves no doubt, one known run does not make any; two do.
   EXPECT_NEAR(weighed({0.8, 1.2}, 1).groups.front().excess_seconds, 1.0, 1e-9);
   EXPECT_NEAR(weighed({0.8, 1.2}, 1).excess_seconds.low, 0.8, 1e-9);
-  EXPECT_NEAR(weighed({0.8, 1.2}, 2).groups.front().excess_seconds, 0.4, 1e-9);
+  EXPECT_NEAR(weighed({0.8, 1.2}, 3).groups.front().excess_seconds, 0.4, 1e-9);
   EXPECT_NEAR(weighed({0.8, 1.2}, 2).excess_seconds.low, 0.0, 1e-9);
   EXPECT_NEAR(weighed({0.8, 1.2}, 2).excess_seconds.high, 1.2, 1e-9);
 }
