@@ -10,6 +10,9 @@ value, then with each alone at 0.8 and 1.2 times that. What one call found is ke
 --draws 2 takes about an hour on two processors. Sizes of arrays and other numbers that only a compiler knows are listed,
 but not changed. --list prints the constants and changes nothing. Never passes or fails.
 
+A comment that begins with "Numerics", beside a constant or above its paragraph, says that it is no assumption: it only
+decides how finely something is computed. The table has those apart, and those that follow from others.
+
 With --check, the copy's results at the constants' values are compared with those of the tree as it is.
 """
 import argparse
@@ -31,6 +34,7 @@ FACTORS = (0.8, 1.2)
 EVERYDAY = {0.0, 0.01, 0.5, 1.0, 2.0, 100.0, 1e3, 1e-3, 1e9, 1e-9}
 KNOWN_TO_THE_COMPILER = WORK / "known_to_the_compiler.txt"  # found by earlier builds
 COMPILE_TIME = "structure: the compiler must know it"
+ASSUMED, NUMERICS, DERIVED = KINDS = ("What is assumed", "How finely it is computed", "What follows from others, or is no number")
 COLUMNS = ("constant", "factor", "runs", "read by", "verdicts", "numbers", "small", "most", "intervals", "most of ends",
            "width", "error", "causes", "warnings", "phases", "others", "failed")
 
@@ -53,7 +57,15 @@ class Constant:
     end: int
     line: int
     inline: bool
+    is_numerics: bool = False
     why_not: str = ""  # changed
+
+    @property
+    def kind(self):
+        if self.is_numerics:
+            return NUMERICS
+        names_others = re.search(r"(?<![\w:'.])(?!std\b)[a-z]\w{3,}\b(?!\s*[:(<])", self.value)
+        return DERIVED if names_others or "std::n" in self.value or self.why_not not in ("", COMPILE_TIME) else ASSUMED
 
     @property
     def key(self):
@@ -84,15 +96,28 @@ def comment_of(text, found):
     return "; ".join(part for part in (" ".join(above), behind) if part)
 
 
+def is_numerics(text, found, comment):
+    """By the constant's own comment, or by the one above its paragraph."""
+    if "Numerics" in comment:
+        return True
+    head = ""
+    for line in reversed(text[:found.start()].split("\n")[:-1]):
+        if not line.strip().startswith("//") and "constexpr" not in line:
+            break
+        head = line
+    return head.strip().lstrip("/ ").startswith("Numerics")
+
+
 def constants_of(path, text):
     found_all = []
     for found in DECLARATION.finditer(text):
         value = found["value"].removeprefix(" =").strip()
         indent, kind = found["indent"], found["kind"]
         scope = "global" if not indent else "class" if "static" in kind else "local"
-        found_all.append(Constant(str(path), found["name"], found["type"], value, comment_of(text, found), scope,
-                                  found.start(), found.end("value") + 1, text[:found.start()].count("\n") + 1,
-                                  "inline" in kind))
+        comment = comment_of(text, found)
+        found_all.append(Constant(str(path), found["name"], found["type"], value, comment, scope, found.start(),
+                                  found.end("value") + 1, text[:found.start()].count("\n") + 1, "inline" in kind,
+                                  is_numerics(text, found, comment)))
     return found_all
 
 
@@ -327,6 +352,19 @@ def effect(rows):
     return max((1e6 if row["failed"] else 100.0 * int(row["verdicts"]) + float(row["most"])) for row in rows)
 
 
+def print_row(constant, rows):
+    name = f"{constant.file.removeprefix('analyzer/')}: `{constant.name}`"
+    value = shortened(cell(re.sub(r"\s+", " ", constant.value)))
+    meaning = cell(re.sub(r"Numerics[:.]? ?", "", constant.comment)) or "–"
+    if not rows:
+        print(f"| {name} | `{value}` | {meaning} | {constant.why_not or 'not measured'} | – | – | – | – |")
+        return
+    both = lambda show: " / ".join("fails" if row["failed"] else show(row) for row in rows)
+    print(f"| {name} | `{value}` | {meaning} | {rows[0]['read by']} | {both(lambda row: row['verdicts'])} "
+          f"| {both(lambda row: str(max(int(row[what]) for what in ('intervals', 'causes', 'warnings', 'phases'))))} "
+          f"| {both(lambda row: format(float(row['most']), '.1f'))} | {both(lambda row: format(float(row['error']), '+.2f'))} |")
+
+
 def print_table(constants, rows, arguments):
     measured = {constant.key: tuple(rows[constant.key, factor] for factor in FACTORS) for constant in constants
                 if all((constant.key, factor) in rows for factor in FACTORS)}
@@ -344,33 +382,29 @@ def print_table(constants, rows, arguments):
           "profiles. At 0.8 / 1.2 times the value: how many verdicts change, how many of the other results that reports tell\n"
           "(intervals by more than 1 point, causes, warnings, phases; the largest), by how many points the estimate moves\n"
           "most, and how the mean error of the laws changes, in points. Steps of grids, limits of iterations and sizes of\n"
-          "samples should change nothing: they are large or fine enough.\n")
+          "samples are no assumptions: they should change nothing.\n")
     if left:
         print(f"**Not complete:** {left} constants are not measured yet; no total below has them.\n")
-    print("| constant | value | unit, meaning, source | read by runs | verdicts | other results | estimate moves | mean error |")
-    print("|---" * 8 + "|")
-    for constant in constants:
-        name = f"{constant.file.removeprefix('analyzer/')}: `{constant.name}`"
-        value = shortened(cell(re.sub(r"\s+", " ", constant.value)))
-        if constant.key not in measured:
-            print(f"| {name} | `{value}` | {cell(constant.comment) or '–'} | {constant.why_not or 'not measured'} | – | – | – | – |")
-            continue
-        down, up = measured[constant.key]
-        both = lambda show: " / ".join("fails" if row["failed"] else show(row) for row in (down, up))
-        print(f"| {name} | `{value}` | {cell(constant.comment) or '–'} | {down['read by']} | {both(lambda row: row['verdicts'])} "
-              f"| {both(lambda row: str(max(int(row[what]) for what in ('intervals', 'causes', 'warnings', 'phases'))))} "
-              f"| {both(lambda row: format(float(row['most']), '.1f'))} | {both(lambda row: format(float(row['error']), '+.2f'))} |")
+    for kind in KINDS:
+        of_kind = [constant for constant in constants if constant.kind == kind]
+        print(f"## {kind}\n")
+        print("| constant | value | unit, meaning, source | read by runs | verdicts | other results | estimate moves | mean error |")
+        print("|---" * 8 + "|")
+        for constant in of_kind:
+            print_row(constant, measured.get(constant.key))
+        print()
 
-    print("\n| folder | constants | of them changed here | change a verdict | change an estimate by 0.1 points | change neither "
-          "| of these: nothing else, either | of these: read by no run | further numbers without a name |")
-    print("|---" * 9 + "|")
+    print("## How many\n")
+    print("| folder | assumed | numerics | derived | of those measured: change a verdict | change an estimate by 0.1 points "
+          "| change neither | of these: nothing else, either | of these: read by no run | further numbers without a name |")
+    print("|---" * 10 + "|")
     for folder in (*FOLDERS, "all"):
         of_folder = [constant for constant in constants if folder in ("all", constant.file.split("/")[1])]
         pairs = [measured[constant.key] for constant in of_folder if constant.key in measured]
         none = [pair for pair in pairs if nothing_at_all(*pair)]
         silent = [pair for pair in none if nothing_told(*pair)]
-        print(f"| {folder} | {len(of_folder)} | {len(pairs)} "
-              f"| {sum(any(int(row['verdicts']) or row['failed'] for row in pair) for pair in pairs)} "
+        print(f"| {folder} | " + " | ".join(str(sum(constant.kind == kind for constant in of_folder)) for kind in KINDS) +
+              f" | {sum(any(int(row['verdicts']) or row['failed'] for row in pair) for pair in pairs)} "
               f"| {sum(any(float(row['most']) > 0.1 or row['failed'] for row in pair) for pair in pairs)} "
               f"| {len(none)} | {len(silent)} | {sum(int(pair[0]['read by']) == 0 for pair in silent)} "
               f"| {sum(unnamed_numbers(one, constants) for one in (FOLDERS if folder == 'all' else (folder,)))} |")
@@ -415,7 +449,7 @@ def main():
     wanted = set(filter(None, arguments.constants.split(",")))
     if arguments.list:
         for constant in constants:
-            print(f"{constant.key}\t{constant.type}\t{' '.join(constant.value.split())}\t{constant.why_not}\t{constant.comment}")
+            print(f"{constant.kind}\t{constant.key}\t{constant.type}\t{' '.join(constant.value.split())}\t{constant.why_not}\t{constant.comment}")
         return
     WORK.mkdir(parents=True, exist_ok=True)
     if not arguments.table:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analyzer/groups/grouping.hpp"
+#include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
@@ -16,10 +17,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-constexpr std::size_t most_rows = 20000;  // segments: more of them make no cost better known
 // Delays make durations longer, never shorter: so the costs are those of the lower quartile.
 constexpr double quantile_of_cost = 0.25;
-// The distance of quantile regression has a corner, which is rounded within this share of the usual distance.
+
+// Numerics: the distance of quantile regression has a corner, which is rounded within this share of the usual distance.
 constexpr double rounded_within = 0.3;
 constexpr double least_distance = 1e-3;  // of the duration
 constexpr int reweightings = 25;
@@ -55,7 +56,7 @@ Terms terms_of(const Profile& profile, const std::vector<const FeatureColumn*>& 
   Terms terms{.sites = *std::ranges::max_element(column_of_site) + 1,
               .scales = VectorXd::Zero(static_cast<Index>(features.size()))};
   std::vector<double> durations;
-  const std::size_t stride = 1 + profile.duration.size() / most_rows;
+  const std::size_t stride = 1 + profile.duration.size() / enough_for_a_quartile;
   for (std::size_t segment = 0; segment < profile.duration.size(); segment += stride) {
     const auto duration = static_cast<double>(profile.duration[segment]);
     const Index site = column_of_site[site_of(profile, segment)];
