@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
-#include "analyzer/estimate/cells.hpp"
 #include "analyzer/statistics/interval.hpp"
 
 namespace halcyon {
@@ -15,27 +15,24 @@ constexpr double most_own_waiting = 0.06;
 constexpr double unseen_own_waiting = 0.012;  // so little cannot be told from none
 
 // Waiting that comes in all segments alike may be the program's own. Waiting that strikes only some of them is not.
-double own_waiting_of(const Durations& beyond, double mean, bool is_on_several_hosts) {
+double own_waiting_of(double median_beyond, double mean, bool is_on_several_hosts) {
   // Waiting for the last of many ranks resembles an exponential law, whose mean is 1.44 medians.
   constexpr double mean_by_median = 1.0 / std::numbers::ln2;
-  const double common = 1.5 * mean_by_median * std::max(0.0, median(beyond));
+  const double common = 1.5 * mean_by_median * std::max(0.0, median_beyond);
   const double most = is_on_several_hosts ? mean : most_own_waiting * mean;
   return std::clamp(common, unseen_own_waiting * mean, most);
 }
 
 }  // namespace
 
-CallTime call_time_of(const Durations& beyond, double duration, bool is_on_several_hosts) {
+CallTime call_time_of(Durations beyond, double duration, bool is_on_several_hosts) {
   CallTime time{.mean = beyond.mean()};
   time.variance = (beyond - time.mean).square().mean();
-  time.own_waiting = own_waiting_of(beyond, duration, is_on_several_hosts);
+  time.own_waiting = own_waiting_of(median(std::move(beyond)), duration, is_on_several_hosts);
   return time;
 }
 
-double share_on_critical_path(const Durations& durations, const Durations& beyond, const Durations& ascending) {
-  const double longest =
-      ascending[static_cast<Eigen::Index>(counted_share * static_cast<double>(ascending.size() - 1))];
-
+double share_on_critical_path(const Durations& durations, const Durations& beyond, double longest) {
   double size = 0.0;
   double mean_duration = 0.0;
   double mean_beyond = 0.0;

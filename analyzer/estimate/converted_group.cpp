@@ -7,6 +7,7 @@
 #include "analyzer/groups/speeds.hpp"
 #include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/interval.hpp"
+#include "analyzer/statistics/median.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
@@ -83,15 +84,20 @@ ConvertedGroup converted_group(const JudgedDurations& run, std::size_t group) {
   converted.mean = slowness ? (usual * *slowness).mean() : usual.mean();
   converted.at_full_speed = usual.mean();
   converted.slowness = slowness ? slowness->mean() : 1.0;
-  const Durations at_full_speed = slowness || scales ? sorted(usual) : seconds(run.ascending);
-  converted.median_at_full_speed = median_of_ascending(at_full_speed);
+  double longest = 0.0;
+  const auto look_at = [&](const auto& ascending) {
+    converted.median_at_full_speed = median_of_ascending(ascending);
+    const auto last = static_cast<double>(ascending.size() - 1);
+    longest = static_cast<double>(*(ascending.begin() + static_cast<std::ptrdiff_t>(counted_share * last)));
+  };
+  slowness || scales ? look_at(sorted(usual)) : look_at(run.of(run.ascending, group));
   if (!run.beyond_usual.empty()) {
     Durations beyond = seconds(run.beyond_usual);
     if (slowness) beyond /= *slowness;
     if (scales) beyond /= *scales;
-    beyond *= share_on_critical_path(usual, beyond, at_full_speed);
-    converted.calls = call_time_of(beyond, converted.at_full_speed, run.is_on_several_hosts);
+    beyond *= share_on_critical_path(usual, beyond, longest);
     usual = (usual - beyond).max(least_usual * usual);
+    converted.calls = call_time_of(std::move(beyond), converted.at_full_speed, run.is_on_several_hosts);
   }
   usual = usual.max(least_usual * converted.at_full_speed);
   converted.usual = usual.mean();

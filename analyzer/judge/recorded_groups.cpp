@@ -51,6 +51,11 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
   run.slow_ranks.reserve(lost_to_slow_ranks.empty() ? 0 : segments);
   run.slow_ranks_interval = relative_interval(peers.slower);
   if (counts_work) run.work.reserve(segments);
+  const bool has_one_rank = profile.largest_work.bins.empty();
+  // What a device took may have been disturbed, and is not needed for sure.
+  const bool needs_largest_work = !has_one_rank || grouping.work_has_devices;
+  if (needs_largest_work) run.largest_work.reserve(segments);
+  const FeatureColumn& largest = has_one_rank ? profile.features[index_of(Feature::compute)] : profile.largest_work;
   for (const Family& family : families.all()) {
     const std::span<const std::uint32_t> members = family.members;
     std::vector<float> beyond_usual;
@@ -61,13 +66,8 @@ JudgedDurations recorded_groups(const Profile& profile, const Grouping& grouping
     if (!lost_to_slow_ranks.empty()) slow_ranks = seconds_of(lost_to_slow_ranks, members);
     std::vector<float> work;
     if (counts_work) work = work_of_each(compute, members);
-    // What a device took may have been disturbed, and is not needed for sure.
-    const bool has_one_rank = profile.largest_work.bins.empty();
-    const FeatureColumn& counted = profile.features[index_of(Feature::compute)];
     std::vector<float> largest_work;
-    if (!has_one_rank || grouping.work_has_devices) {
-      largest_work = work_of_each(has_one_rank ? counted : profile.largest_work, members);
-    }
+    if (needs_largest_work) largest_work = work_of_each(largest, members);
     for (const std::uint32_t segment : grouping.speeds ? members : std::span<const std::uint32_t>()) {
       const float slowness = grouping.speeds->slowness[segment];
       const float slow = profile.duration[segment] * (1.0F - 1.0F / slowness);
