@@ -24,7 +24,8 @@ int main(int argc, char** argv) {
     HYPRE_BigInt columns[7] = {row};
     double values[7] = {6.0};
     int count = 1;
-    const int inside[6] = {x > 0, x < n - 1, y > 0, y < n - 1, z > 0, z < n - 1}, step[6] = {-1, 1, -n, n, -plane, plane};
+    const int inside[6] = {x > 0, x<n - 1, y> 0, y<n - 1, z> 0, z < n - 1};
+    const int step[6] = {-1, 1, -n, n, -plane, plane};
     for (int side = 0; side < 6; ++side) {
       if (!inside[side]) continue;
       columns[count] = row + step[side];
