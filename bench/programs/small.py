@@ -120,22 +120,15 @@ def task(size):
 
 
 def master_worker(size, steps):
-    """The master works, too, while no worker asks."""
+    """Who is ready asks the master for the next task."""
     if RANK > 0:
         while (part := WORLD.sendrecv(None, 0)) is not None:
             task(part)
         return
-    left, working = steps, RANKS - 1
-    while working:
-        if left and not WORLD.iprobe():
-            left -= 1
-            task(size // 8)
-            continue
+    for step in range(steps + RANKS - 1):
         status = MPI.Status()
         WORLD.recv(status=status)
-        working -= not left
-        WORLD.send(size + left % 7 * size // 20 if left else None, status.Get_source())
-        left = max(0, left - 1)
+        WORLD.send(size + step % 7 * size // 20 if step < steps else None, status.Get_source())
 
 
 def shared_counter(size, steps):
