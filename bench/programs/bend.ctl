@@ -1,0 +1,11 @@
+; Light in a bent waveguide: meep across=16 until=200 bend.ctl
+(define-param across 16)
+(define-param until 200)
+(set! geometry-lattice (make lattice (size across across no-size)))
+(set! geometry (list (make block (center -2 -3.5) (size 12 1 infinity) (material (make dielectric (epsilon 12))))
+                     (make block (center 3.5 2) (size 1 12 infinity) (material (make dielectric (epsilon 12))))))
+(set! pml-layers (list (make pml (thickness 1.0))))
+(set! resolution 10)
+(set! sources (list (make source (src (make continuous-src (wavelength 7.3) (width 20)))
+                      (component Ez) (center -7 -3.5) (size 0 1))))
+(run-until until)
