@@ -7,6 +7,7 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/groups/partition.hpp"
 #include "analyzer/statistics/parabola.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
