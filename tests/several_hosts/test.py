@@ -77,7 +77,8 @@ class SeveralHosts(OnHosts):
                  [second, first, first]))):
             with self.subTest(mapped=mapped):
                 of_transport = [word for word in MPI.on_hosts("") if word not in ("--host", "", "--map-by", "node")]
-                finished = self.on(HERE, HALCYON, "run", "-o", f"{number}.h5", "--", *MPI.launcher, *of_transport, *mapped)
+                launch = [*MPI.launcher, *of_transport, *mapped]
+                finished = self.on(HERE, HALCYON, "run", "-o", f"{number}.h5", "--", *launch)
                 self.assertEqual(finished.status, 0, finished)
                 self.assertEqual(self.hosts_of_ranks(self.profile(f"{number}.h5")), expected)
 

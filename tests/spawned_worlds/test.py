@@ -17,6 +17,10 @@ MOST_SECONDS = 30
 # What a world's profile may say of its end. A rank that a signal tells to end may have the time to say so.
 EXIT_STATES = {"killed": ("killed", "signal 15"), "aborted": ("aborted",)}
 
+# In 100 s on two busy processors they came to 8000 of 50 000 barriers.
+needs_many_barriers = unittest.skipIf(MPI.name == "Open MPI 5",
+                                      "two worlds of Open MPI 5 take minutes to spill, and exit with their peers before")
+
 JOINS = PROGRAMS / "joins"
 BARRIERS_BEFORE, MEETINGS, BARRIERS_AFTER = 10, 5, 10  # of joins; ranks 0 and 1 alone are in the meetings
 
@@ -108,6 +112,7 @@ class SpawnedWorlds(halcyon_test.Behaviour):
         barrier_of_both_worlds = 1
         self.assertEqual(of_rank_0 - of_rank_1, barrier_of_both_worlds + MET)
 
+    @needs_many_barriers
     def test_worlds_that_spill_do_not_write_into_each_others_parts(self):
         finished = self.spawn("disconnect", "disconnect", parents=MANY, children=MANY)
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
@@ -118,14 +123,17 @@ class SpawnedWorlds(halcyon_test.Behaviour):
     # After one of several worlds has died, Open MPI's mpirun may leave the other ranks no time. They keep what they had
     # spilled.
 
+    @needs_many_barriers
     def test_children_that_abort_and_parents_that_end_with_them(self):
         self.spawn("wait", "abort", parents=MANY, children=MANY)
         self.check_recovered(parents="killed", children="aborted")
 
+    @needs_many_barriers
     def test_parents_that_abort_and_children_that_end_with_them(self):
         self.spawn("abort", "wait", parents=MANY, children=MANY)
         self.check_recovered(parents="aborted", children="killed")
 
+    @needs_many_barriers
     def test_a_parent_that_is_killed(self):
         self.spawn(f"signal:{signal.SIGKILL.value}", "wait", parents=MANY, children=MANY)
         self.check_recovered(parents="killed", children="killed")
