@@ -13,35 +13,36 @@
 namespace halcyon::cli {
 namespace {
 
-const char* name_of(Finding::State state) {
-  switch (state) {
-    case Finding::State::good: return "good";
-    case Finding::State::note: return "note";
-    case Finding::State::problem: return "problem";
-  }
-  return "";
-}
-
-nlohmann::ordered_json json_of(const std::vector<Finding>& findings, bool records) {
+std::string json_text(const Diagnosis& diagnosis) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+  };
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Finding& finding : findings) {
-    list.push_back(
-        {{"subject", finding.subject},
-         {"state", name_of(finding.state)},
-         {"finding", finding.text},
-         {"remedy", finding.remedy.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(finding.remedy)}});
+  for (const Finding& finding : diagnosis.findings) {
+    list.push_back({{"subject", finding.subject},
+                    {"state", finding_states[static_cast<std::size_t>(finding.state)]},
+                    {"finding", finding.text},
+                    {"remedy", or_null(finding.remedy)}});
   }
-  return {{"halcyon", HALCYON_VERSION}, {"records", records}, {"findings", list}};
+  return to_text({{"halcyon", HALCYON_VERSION},
+                  {"records", diagnosis.records()},
+                  {"mpi", or_null(diagnosis.mpi)},
+                  {"findings", list}});
 }
 
-std::string text_of(const std::vector<Finding>& findings, bool records, bool has_launch) {
+std::string text_of(const Diagnosis& diagnosis, bool has_launch) {
   std::string text;
-  for (const Finding& finding : findings) {
+  for (const Finding& finding : diagnosis.findings) {
     const char* mark = finding.state == Finding::State::problem ? "problem: " : "";
     text += fmt::format("  {:<10}{}{}\n", finding.subject, mark, briefly(finding.text));
     if (!finding.remedy.empty()) text += fmt::format("  {:<10}{}\n", "", briefly(finding.remedy));
   }
-  const char* answer = !records     ? "Not ready to record: see the problem."
+  const bool is_unseen = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& finding) {
+    return finding.subject == "program" && finding.state == Finding::State::note;
+  });
+  const char* answer = !diagnosis.records() ? "Not ready to record: see the problem."
+                       : is_unseen
+                           ? "halcyon run would start this. Whether the program is recorded is not seen from here."
                        : has_launch ? "halcyon run would record this: calls of MPI and of files, their times, and a "
                                       "segment from each global synchronisation to the next."
                                     : "Programs can be recorded here. For one of them: halcyon doctor -- mpirun -np 4 "
@@ -56,20 +57,19 @@ void add_doctor(const Command& program) {
   auto json = std::make_shared<bool>(false);
   command.flag("--json", *json, "Print JSON instead of text");
   command.notes(
-      "Put the launch command after '--'; it is not started. For Python, mpi4py is imported.\n"
+      "Put the launch command after '--'; it is not started. For Python, mpi4py is imported. With 'halcyon exec' in "
+      "it,\n"
+      "what starts that in the ranks, such as a container, is started once to look there.\n"
       "Exit status: 0 it would be recorded, 2 it would not.\n"
       "Examples:\n"
       "  halcyon doctor\n"
-      "  halcyon doctor -- mpirun -np 4 ./app input");
+      "  halcyon doctor -- mpirun -np 4 ./app input\n"
+      "  halcyon doctor -- mpirun -np 4 apptainer exec app.sif halcyon exec -- ./app input");
   command.starts([json](const Words& launch) {
-    const std::vector<Finding> findings = diagnosis_of(launch);
-    const bool records = std::none_of(findings.begin(), findings.end(), [](const Finding& finding) {
-      return finding.state == Finding::State::problem && finding.subject != "live";
-    });
-    const Status printed =
-        print_text(*json ? to_text(json_of(findings, records)) : text_of(findings, records, !launch.empty()));
+    const Diagnosis diagnosis = diagnosis_of(launch);
+    const Status printed = print_text(*json ? json_text(diagnosis) : text_of(diagnosis, !launch.empty()));
     if (!printed) return fail(printed.failure().message);
-    return records ? int{passed} : int{bad_usage_or_file};
+    return diagnosis.records() ? int{passed} : int{bad_usage_or_file};
   });
 }
 

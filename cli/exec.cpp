@@ -1,6 +1,7 @@
 // halcyon exec: runs in a rank, under any launcher, and becomes the program with the recorder preloaded.
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include "cli/commands.hpp"
 #include "cli/launch/mpi_family.hpp"
@@ -22,7 +23,9 @@ void add_exec(const Command& program) {
       "Example: srun -n 64 halcyon exec -o run.h5 -- ./app input");
   command.starts([options](const Words& words) {
     if (words.empty()) return fail("no program given: halcyon exec [OPTIONS] -- PROGRAM [ARGUMENTS]");
-    const Outcome<std::string> preload = preload_list(family_of_rank(words.front()), !options->inject.empty());
+    const std::optional<MpiLibrary> library = mpi_of_program(words.front());
+    const Outcome<std::string> preload =
+        fitting_preload_list(family_of_rank(library), !options->inject.empty(), library);
     if (!preload) return fail(preload.failure().message);
     for (const auto& [name, value] : rank_environment(*options)) setenv(name.c_str(), value.c_str(), 1);
     const std::string all =

@@ -12,6 +12,7 @@
 #include "cli/console/progress.hpp"
 #include "cli/kept/judged_file.hpp"
 #include "cli/launch/rank_options.hpp"
+#include "cli/launch/rank_side.hpp"
 #include "cli/launch/recorded_run.hpp"
 #include "libprofile/shared/output_file.hpp"
 #include "report/html.hpp"
@@ -94,6 +95,8 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   ranks.output = output.lexically_normal().string();
   // Before the run starts is the time to hear that its profile could not be written.
   if (const std::string objection = objection_to_place(ranks.output); !objection.empty()) return fail(objection);
+  if (const std::string obstacle = obstacle_in_ranks(launch, *launcher, ranks.output); !obstacle.empty())
+    tell(obstacle);
   RecordedRunRequest request{.command = launch, .launcher = *launcher, .options = ranks};
   if (!ranks.inject.empty()) request.injection_seed = injection_seed();
   if (options.is_dry) {
@@ -109,7 +112,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
   const int failed = end->status != 0 ? end->status : int{bad_usage_or_file};
   if (!end->profile) {
     fail((end->status != 0 ? fmt::format("no profile was written: the launch command ended with status {}", end->status)
-                           : no_profile_words(launch)) +
+                           : no_profile_words(launch, ranks.output)) +
          "; " + check_words(launch));
     return failed;
   }

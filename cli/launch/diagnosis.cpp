@@ -4,17 +4,23 @@
 #include <re2/re2.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
+#include <string_view>
 
 #include "cli/launch/job.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/program_finding.hpp"
+#include "cli/launch/rank_side.hpp"
 #include "libprofile/shared/clock.hpp"
 #include "libprofile/shared/counter.hpp"
 #include "libprofile/shared/hardware_counters.hpp"
+#include "libprofile/shared/output_file.hpp"
+#include "libprofile/system/environment.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -40,10 +46,19 @@ Finding launcher_finding(const Words& launch, const Outcome<Launcher>& launcher)
   return {"launcher", launch.front() + ": " + words_of_version(launcher->version)};
 }
 
-Finding recorder_finding(const Launcher& launcher) {
-  const Outcome<std::string> list = preload_list(launcher.family, false);
+Finding recorder_finding(MpiFamily family) {
+  const Outcome<std::string> list = preload_list(family, false);
   if (!list) return {"recorder", list.failure().message, State::problem, "Install or build Halcyon completely."};
-  return {"recorder", *list + " (for " + std::string(info_of(launcher.family).words) + ")"};
+  return {"recorder", *list + " (for " + std::string(info_of(family).words) + ")"};
+}
+
+// Where the profile is to be, as the options of `halcyon exec` say, or else the environment; empty if neither does.
+std::string output_of_rank(const Words& options) {
+  for (std::size_t i = 0; i + 1 < options.size(); ++i) {
+    if (options[i] == "-o" || options[i] == "--output") return options[i + 1];
+  }
+  const char* const named = environment_value("HALCYON_OUTPUT");
+  return named != nullptr ? named : "";
 }
 
 Finding counter_finding() {
@@ -95,24 +110,68 @@ Finding room_finding(const std::string& subject, const fs::path& directory, cons
 
 }  // namespace
 
-std::vector<Finding> diagnosis_of(const Words& launch) {
-  std::vector<Finding> findings;
+const Finding* Diagnosis::problem() const {
+  const auto found = std::find_if(findings.begin(), findings.end(), [](const Finding& finding) {
+    return finding.state == State::problem && finding.subject != "live";
+  });
+  return found != findings.end() ? &*found : nullptr;
+}
+
+Diagnosis diagnosis_of(const Words& launch) {
+  Diagnosis diagnosis;
+  std::vector<Finding>& findings = diagnosis.findings;
   std::error_code error;  // the directory may be gone: its finding says so
-  if (!launch.empty()) {
+  fs::path place = fs::current_path(error);
+  const auto add_program = [&](const Finding& program, MpiFamily family) {
+    findings.push_back(program);
+    findings.push_back(recorder_finding(family));
+    diagnosis.mpi = info_of(family).words;
+  };
+  if (const std::optional<RankCommand> rank = rank_command(launch)) {
+    const std::optional<MpiLibrary> library =
+        rank->program.empty() ? std::nullopt : mpi_of_program(rank->program.front());
+    const MpiFamily family = family_of_rank(library);
+    add_program(program_finding_of_rank(rank->program, family), family);
+    const std::string output = output_of_rank(rank->options);
+    if (!output.empty()) place = fs::absolute(file_of_output(output), error).parent_path();
+  } else if (!launch.empty()) {
     const Outcome<Launcher> launcher = launcher_of(launch);
     findings.push_back(launcher_finding(launch, launcher));
-    if (launcher) {
-      findings.push_back(program_finding(launch, *launcher));
-      findings.push_back(recorder_finding(*launcher));
+    if (launcher && is_started_by_exec(launch)) {
+      Diagnosis in_ranks = diagnosis_in_ranks(launch, *launcher, (place / default_output).string());
+      in_ranks.findings.insert(in_ranks.findings.begin(), findings.front());
+      return in_ranks;
     }
+    if (launcher) add_program(program_finding(launch, *launcher), launcher->family);
   }
   findings.push_back(counter_finding());
   findings.push_back(clock_finding());
   findings.push_back(room_finding("live", "/dev/shm", "what halcyon watch reads",
                                   "The program is recorded all the same; halcyon watch cannot see it."));
-  findings.push_back(room_finding("files", fs::current_path(error), "the profile, and parts of long runs",
+  findings.push_back(room_finding("files", place, "the profile, and parts of long runs",
                                   "Name another place with halcyon run -o FILE."));
-  return findings;
+  return diagnosis;
+}
+
+std::optional<Diagnosis> diagnosis_in(const std::string& text) {
+  const std::size_t begin = std::min(text.find('{'), text.size());
+  const std::size_t end = text.rfind('}');
+  const std::string object = end == std::string::npos || end < begin ? "" : text.substr(begin, end + 1 - begin);
+  const nlohmann::json said = nlohmann::json::parse(object, nullptr, /*allow_exceptions=*/false);
+  const auto text_of = [](const nlohmann::json& in, const char* key) {
+    const auto found = in.find(key);
+    return found != in.end() && found->is_string() ? found->get<std::string>() : std::string();
+  };
+  if (!said.is_object() || !said.contains("findings") || !said["findings"].is_array()) return std::nullopt;
+  Diagnosis diagnosis{{}, text_of(said, "mpi")};
+  for (const nlohmann::json& finding : said["findings"]) {
+    if (!finding.is_object()) return std::nullopt;
+    const auto state = std::find(finding_states.begin(), finding_states.end(), text_of(finding, "state"));
+    if (state == finding_states.end()) return std::nullopt;
+    diagnosis.findings.push_back({text_of(finding, "subject"), text_of(finding, "finding"),
+                                  static_cast<State>(state - finding_states.begin()), text_of(finding, "remedy")});
+  }
+  return diagnosis;
 }
 
 }  // namespace halcyon::cli

@@ -25,7 +25,9 @@ Words with_global_environment(const Words& launch, const std::string& preload, c
     }
     i += is_one_word ? 1 : 2;
   }
-  Words result{launch.front(), "-genv", "LD_PRELOAD", joined_preload(preload, for_all)};
+  Words result{launch.front()};
+  const std::string all = joined_preload(preload, for_all);
+  if (!all.empty()) result.insert(result.end(), {"-genv", "LD_PRELOAD", all});
   for (const auto& [name, value] : environment) result.insert(result.end(), {"-genv", name, value});
   result.insert(result.end(), rest.begin(), rest.end());
   return result;

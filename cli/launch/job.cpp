@@ -186,10 +186,10 @@ pid_t Job::address() const {
   return own_group_ ? -process_ : process_;
 }
 
-std::string output_of(const Words& command) {
+std::string output_of(const Words& command, const Environment& environment) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return {};
-  Outcome<Job> job = Job::start({.words = command, .output = ends[1]});
+  Outcome<Job> job = Job::start({.words = command, .environment = environment, .output = ends[1]});
   close(ends[1]);
   std::string output;
   std::array<char, 512> piece;

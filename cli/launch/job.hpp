@@ -57,6 +57,6 @@ class Job {
 };
 
 /// The standard output and standard error of a program; empty if it cannot be started.
-std::string output_of(const Words& command);
+std::string output_of(const Words& command, const Environment& environment = {});
 
 }  // namespace halcyon::cli

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -54,14 +55,20 @@ class ElfFile {
 
   bool is_elf() const { return elf_ != nullptr && elf_kind(elf_.get()) == ELF_K_ELF; }
 
-  bool has_segment(std::uint32_t type) const {
+  /// The dynamic loader that the kernel starts for the file; empty without one.
+  std::string loader() const {
     std::size_t count = 0;
+    std::size_t size = 0;
     GElf_Phdr header;
-    if (elf_getphdrnum(elf_.get(), &count) != 0) return false;
+    const char* const content = elf_rawfile(elf_.get(), &size);
+    if (content == nullptr || elf_getphdrnum(elf_.get(), &count) != 0) return {};
     for (std::size_t i = 0; i < count; ++i) {
-      if (gelf_getphdr(elf_.get(), static_cast<int>(i), &header) != nullptr && header.p_type == type) return true;
+      const bool names_it = gelf_getphdr(elf_.get(), static_cast<int>(i), &header) != nullptr &&
+                            header.p_type == PT_INTERP && header.p_offset < size &&
+                            header.p_filesz <= size - header.p_offset;
+      if (names_it) return {content + header.p_offset, strnlen(content + header.p_offset, header.p_filesz)};
     }
-    return false;
+    return {};
   }
 
   /// The names of the libraries that the file is linked with, in their order.
@@ -150,8 +157,8 @@ std::optional<MpiLibrary> known(const std::string& path) {
   return family ? std::optional(MpiLibrary{.path = path, .family = *family}) : std::nullopt;
 }
 
-// The libraries in what ldd prints, line by line: `libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)`, or `… => not found`.
-// Each library once.
+// The libraries in what the loader prints, line by line: `libmpi.so.40 => /usr/lib/libmpi.so.40 (0x…)`, or `… => not
+// found`. Each library once.
 LinkedLibraries libraries_in(const std::string& text) {
   LinkedLibraries found;
   std::string libc;
@@ -175,15 +182,25 @@ LinkedLibraries libraries_in(const std::string& text) {
 bool is_python(const std::string& name) { return RE2::FullMatch(name, "python[0-9.]*"); }
 
 // mpi4py chooses and opens its library when it is imported. MPI is not initialized.
-LinkedLibraries mpi_of_python(const Words& interpreter) {
-  constexpr const char* script =
-      "import mpi4py\n"
+LinkedLibraries mpi_of_python(const std::string& interpreter, const Environment& environment) {
+  constexpr const char* script =  // the loader knows what is open, also where there is no /proc
+      "import ctypes, mpi4py\n"
       "mpi4py.rc.initialize = False\n"
       "from mpi4py import MPI\n"
-      "print(*(line.split()[-1] for line in open('/proc/self/maps') if 'libmpi' in line or '/libc' in line))\n";
-  Words words = interpreter;
-  words.insert(words.end(), {"-c", script});
-  return libraries_in(output_of(words));
+      "class Library(ctypes.Structure): _fields_ = [('address', ctypes.c_void_p), ('name', ctypes.c_char_p)]\n"
+      "@ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(Library), ctypes.c_size_t, ctypes.c_void_p)\n"
+      "def show(library, size, _): return print(library.contents.name.decode()) or 0\n"
+      "ctypes.CDLL(None).dl_iterate_phdr(show, None)\n";
+  return libraries_in(output_of({interpreter, "-c", script}, environment));
+}
+
+// As ldd does it, which is a script of bash that a container may not have.
+LinkedLibraries shown_by_loader(const std::string& program, Environment environment) {
+  const ElfFile file(program);
+  const std::string loader = file.is_elf() ? file.loader() : "";
+  if (loader.empty()) return {};
+  environment.emplace_back("LD_TRACE_LOADED_OBJECTS", "1");
+  return libraries_in(output_of({loader, fs::absolute(program).string()}, environment));
 }
 
 }  // namespace
@@ -200,7 +217,7 @@ ProgramKind kind_of_program(const std::string& program) {
   if (is_python(fs::path(program).filename().string())) return ProgramKind::python;
   const ElfFile file(program);
   if (!file.is_elf()) return ProgramKind::script;
-  if (!file.has_segment(PT_INTERP)) return ProgramKind::without_loader;
+  if (file.loader().empty()) return ProgramKind::without_loader;
   const std::unordered_set<std::string_view> needed = file.dynamic_symbols(/*defined=*/false);
   constexpr std::array openers{"dlopen",   "dlmopen",     "execl",        "execle",  "execlp",
                                "execv",    "execve",      "execvp",       "execvpe", "fexecve",
@@ -213,14 +230,10 @@ ProgramKind kind_of_program(const std::string& program) {
 LinkedLibraries linked_libraries(const std::string& program, const std::string& library_path) {
   const std::optional<std::string> path = found_program(program);
   if (!path) return {};
-  Words words;
-  if (!library_path.empty()) words = {"env", "LD_LIBRARY_PATH=" + library_path};
-  if (is_python(fs::path(*path).filename().string())) {
-    words.push_back(*path);
-    return mpi_of_python(words);
-  }
-  words.insert(words.end(), {"ldd", *path});
-  return libraries_in(output_of(words));
+  Environment environment;
+  if (!library_path.empty()) environment.emplace_back("LD_LIBRARY_PATH", library_path);
+  return is_python(fs::path(*path).filename().string()) ? mpi_of_python(*path, environment)
+                                                        : shown_by_loader(*path, std::move(environment));
 }
 
 std::optional<MpiLibrary> mpi_of_program(const std::string& program, const std::string& library_path) {
@@ -237,8 +250,8 @@ std::optional<MpiLibrary> mpi_beside(const std::string& launcher) {
   return std::nullopt;
 }
 
-MpiFamily family_of_rank(const std::string& program) {
-  if (const std::optional<MpiLibrary> library = mpi_of_program(program)) return library->family;
+MpiFamily family_of_rank(const std::optional<MpiLibrary>& library) {
+  if (library) return library->family;
   if (launcher::is_open_mpi()) return MpiFamily::open_mpi;
   // MPICH and Open MPI were both seen with PMI and with PMIx. Without a recorder for MPICH here, it is hardly MPICH.
   return launcher::has_pmi_alone() && preload_list(MpiFamily::mpich, false) ? MpiFamily::mpich : MpiFamily::open_mpi;
@@ -278,6 +291,13 @@ std::string why_not_beside(const std::string& libraries, const std::string& libc
   return {};
 }
 
+Outcome<std::string> fitting_preload_list(MpiFamily family, bool injects, const std::optional<MpiLibrary>& library) {
+  Outcome<std::string> list = preload_list(family, injects);
+  const std::string obstacle = list && library ? why_not_beside(*list, library->libc) : "";
+  if (!obstacle.empty()) return Failure{obstacle + ": record it with the portable release"};
+  return list;
+}
+
 std::string outer_preload() {
   const char* outer = std::getenv("LD_PRELOAD");
   return outer != nullptr ? outer : "";
@@ -296,7 +316,9 @@ std::string joined_preload(const std::string& ours, const std::string& theirs) {
     }
     at = end + 1;
   }
-  return first + ours + last;
+  std::string all = first + ours + last;
+  while (all.ends_with(':')) all.pop_back();
+  return all.substr(std::min(all.find_first_not_of(':'), all.size()));
 }
 
 }  // namespace halcyon::cli

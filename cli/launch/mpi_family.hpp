@@ -42,8 +42,8 @@ enum class ProgramKind {
 ProgramKind kind_of_program(const std::string& program);
 /// The library in the installation of a launcher; nothing if the launcher has no directory of its own.
 std::optional<MpiLibrary> mpi_beside(const std::string& launcher);
-/// For a rank: this process, which is about to become the program.
-MpiFamily family_of_rank(const std::string& program);
+/// For a rank: this process, which is about to become the program with this library, or with one that is not seen.
+MpiFamily family_of_rank(const std::optional<MpiLibrary>& library);
 
 /// The runtime library of a sanitizer that the program is linked with; empty without one. That of AddressSanitizer ends
 /// a program in which another library comes before it.
@@ -51,6 +51,8 @@ std::string sanitizer_of_program(const std::string& program);
 
 /// The recorder, followed by the injector if calls are to be delayed.
 Outcome<std::string> preload_list(MpiFamily family, bool injects);
+/// The same for ranks with this library. A failure if they cannot be loaded beside its libc.
+Outcome<std::string> fitting_preload_list(MpiFamily family, bool injects, const std::optional<MpiLibrary>& library);
 /// Why these libraries cannot be loaded beside this libc: a version of glibc that one of them needs and it lacks. The
 /// loader would end the program. Empty if they can, or if it is not known.
 std::string why_not_beside(const std::string& libraries, const std::string& libc);

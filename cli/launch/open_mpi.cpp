@@ -53,7 +53,8 @@ Words with_exports(const Words& launch, const std::string& preload, const Enviro
       }
       rest.push_back(*at);
     }
-    result.insert(result.end(), {"-x", "LD_PRELOAD=" + joined_preload(preload, theirs)});
+    const std::string all = joined_preload(preload, theirs);
+    if (!all.empty()) result.insert(result.end(), {"-x", "LD_PRELOAD=" + all});
     for (const auto& [name, value] : environment) result.insert(result.end(), {"-x", name});
     result.insert(result.end(), rest.begin(), rest.end());
     if (end == words.end()) break;

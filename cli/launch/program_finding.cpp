@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/launch/programs.hpp"
+#include "cli/launch/rank_side.hpp"
 
 namespace halcyon::cli {
 namespace {
@@ -69,6 +70,13 @@ Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
     return problem("no word of the command is a program", "Check its spelling, and that it is executable and in PATH.");
   }
   const std::string& program = started.files.front();
+  if (starts_containers(program)) {
+    return {"program",
+            program + " starts programs in a container: whether the recorder fits there is not seen from here",
+            State::note,
+            "Bind Halcyon's directory into the container, and put 'halcyon exec --' before the program in it: halcyon "
+            "doctor then looks there."};
+  }
   for (const std::string& file : started.files) {
     const LinkedLibraries linked = linked_libraries(file, launched.library_path);
     if (!linked.missing.empty()) {
@@ -117,6 +125,15 @@ Finding program_finding(const Words& launch, const Launcher& launcher) {
     if (!first) first = std::move(finding);
   }
   return *first;
+}
+
+Finding program_finding_of_rank(const Words& program, MpiFamily family) {
+  // srun starts programs of all MPI libraries: which launcher starts this one is not known here.
+  return finding_of({program, ""}, {.kind = Launcher::Kind::srun,
+                                    .family = family,
+                                    .library = std::nullopt,
+                                    .version = {},
+                                    .sanitizer = program.empty() ? "" : sanitizer_of_program(program.front())});
 }
 
 }  // namespace halcyon::cli

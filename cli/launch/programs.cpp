@@ -71,6 +71,7 @@ OptionValue option_value(const Words& words, std::size_t at) {
 Started started_by(const Words& words) {
   Started started;
   std::optional<std::string> named_like_a_command;  // the value of an option, or the program behind one without a value
+  std::size_t place_of_that = 0;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     const bool is_first = started.files.empty();
@@ -78,15 +79,22 @@ Started started_by(const Words& words) {
     if (word.starts_with("-") || value == OptionValue::surely) continue;
     const std::optional<std::string> file = found_program(word);
     if (file && is_first && value == OptionValue::perhaps && !is_path(word)) {
-      if (!named_like_a_command) named_like_a_command = file;
+      if (!named_like_a_command) {
+        named_like_a_command = file;
+        place_of_that = i;
+      }
     } else if (file) {
+      if (is_first) started.at = i;
       started.files.push_back(*file);
     } else if (is_first && value == OptionValue::no && is_path(word)) {
       started.missing = word;
       return started;
     }
   }
-  if (started.files.empty() && named_like_a_command) started.files.push_back(*named_like_a_command);
+  if (started.files.empty() && named_like_a_command) {
+    started.files.push_back(*named_like_a_command);
+    started.at = place_of_that;
+  }
   return started;
 }
 

@@ -33,6 +33,7 @@ OptionValue option_value(const Words& words, std::size_t at);
 /// the word in the place of the program is no such file, that word.
 struct Started {
   Words files;
+  std::size_t at = 0;  // the place of the first of them
   std::string missing;
 };
 /// `words`: those of a LaunchedProgram.

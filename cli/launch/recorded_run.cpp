@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/launch/program_finding.hpp"
+#include "cli/launch/rank_side.hpp"
 #include "cli/launch/temporary_file.hpp"
 #include "libprofile/shared/receipt.hpp"
 #include "libprofile/shared/setting_values.hpp"
@@ -79,11 +80,11 @@ void wait_for_ranks(const Receipts& receipts) {
 }
 
 Outcome<LaunchCommand> prepared(const RecordedRunRequest& request, const Environment& of_this_run) {
-  const Outcome<std::string> preload = preload_list(request.launcher.family, !request.options.inject.empty());
+  const Outcome<std::string> preload =
+      is_started_by_exec(request.command)
+          ? std::string()
+          : fitting_preload_list(request.launcher.family, !request.options.inject.empty(), request.launcher.library);
   if (!preload) return preload.failure();
-  const std::optional<MpiLibrary>& of_program = request.launcher.library;
-  const std::string obstacle = of_program ? why_not_beside(*preload, of_program->libc) : "";
-  if (!obstacle.empty()) return Failure{obstacle + ": record it with the portable release"};
   Environment environment = rank_environment(request.options);
   environment.emplace_back("HALCYON_COMMAND", shortened(quoted(request.command), longest_command));
   environment.emplace_back("HALCYON_ALL_RANKS", "1");
@@ -102,8 +103,10 @@ Outcome<std::string> command_line(const RecordedRunRequest& request) {
   return quoted(spelt_out(command->job));
 }
 
-std::string no_profile_words(const Words& command) {
+std::string no_profile_words(const Words& command, const std::string& output) {
   if (const Outcome<Launcher> launcher = launcher_of(command)) {
+    const std::string obstacle = obstacle_in_ranks(command, *launcher, output);
+    if (!obstacle.empty()) return "no profile was written: " + obstacle;
     const Finding program = program_finding(command, *launcher);
     if (program.state == Finding::State::problem) return "no profile was written: " + program.text;
   }

@@ -27,8 +27,8 @@ struct RecordedRunEnd {
   bool has_other_hosts = false;        // for parts: some ranks ran on hosts without any of these parts
 };
 
-/// Why a run that ended well left no profile, as far as its command tells.
-std::string no_profile_words(const Words& command);
+/// Why a run that ended well left no profile, which was to be `output`, as far as its command tells.
+std::string no_profile_words(const Words& command, const std::string& output);
 /// How to find out more about a run that went wrong.
 std::string check_words(const Words& command);
 

@@ -297,7 +297,8 @@ Outcome<std::string> RunSeries::record(const std::string& name, const Words& com
             ? fmt::format(
                   ": its profile is {}, since it could not be written into {}. If the disk is full, make room there",
                   *end->profile, directory_.string())
-            : ": " + no_profile_words(command) + (is_full(directory_) ? "; " + directory_.string() + " is full" : "");
+            : ": " + no_profile_words(command, (directory_ / default_output).string()) +
+                  (is_full(directory_) ? "; " + directory_.string() + " is full" : "");
     return Failure{fmt::format("{}{} (its output is {}; {})", name, why, log_of(name), check_words(command))};
   }
   if (!saved) return saved.failure();

@@ -107,7 +107,8 @@ Words with_export_lists(const Words& launch, const std::string& preload, const E
       if (!is_preload && entry != "NONE") add(entry);  // NONE is for a list of nothing else
     }
     if (has_outer && !outer_preload().empty()) theirs = outer_preload();
-    add("LD_PRELOAD=" + joined_preload(preload, theirs));
+    const std::string all = joined_preload(preload, theirs);
+    if (!all.empty()) add("LD_PRELOAD=" + all);
     if (!has_all) {
       for (const auto& [name, value] : environment) add(name);
     }

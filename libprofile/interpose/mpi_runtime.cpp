@@ -121,6 +121,7 @@ std::string MpiRuntime::load_handles(const std::string& library) {
   uint64 = static_cast<MPI_Datatype>(handle("ompi_mpi_uint64_t"));
   min = static_cast<MPI_Op>(handle("ompi_mpi_op_min"));
   errors_return = static_cast<MPI_Errhandler>(handle("ompi_mpi_errors_return"));
+  info_null = static_cast<MPI_Info>(handle("ompi_mpi_info_null"));
   shared_requests.fill(static_cast<MPI_Request>(handle("ompi_request_empty")));
   if (absent != nullptr) return library + " is no Open MPI that Halcyon knows: it has no " + absent;
   constexpr int oldest = 3, newest = 5;        // the same handles and statuses throughout

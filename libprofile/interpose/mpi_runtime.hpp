@@ -46,6 +46,8 @@ struct MpiRuntime {
 #ifdef HALCYON_STANDARD_ABI  // it hides things that the others show in a status or in the bits of a handle
 #define HALCYON_MPI_FUNCTIONS_OF_INTERFACE(X) \
   X(Abi_get_version) X(Get_count_c) X(Ibarrier) X(Initialized) X(Irecv) X(Test_cancelled) X(Wait)
+#elif defined(OPEN_MPI)
+#define HALCYON_MPI_FUNCTIONS_OF_INTERFACE(X) X(Info_create) X(Info_dup) X(Info_free) X(Info_get) X(Info_set)
 #else
 #define HALCYON_MPI_FUNCTIONS_OF_INTERFACE(X)
 #endif
@@ -62,6 +64,9 @@ struct MpiRuntime {
   MPI_Errhandler errors_return{};
 #ifndef MPICH_VERSION
   std::array<MPI_Request, 2> shared_requests{};
+#endif
+#ifdef OPEN_MPI
+  MPI_Info info_null{};
 #endif
 
   /// Finds the library in the process, after MPI_Init. Empty if `tool` (libhalcyon or libintm) can use it; else why

@@ -51,10 +51,10 @@ void end_recording() noexcept try {
   }
   reduce_and_write(run, has_records);
   run.run.leave_others();
-  if (run.run.has_spawned.load() && ThisRun::spawns_without_recorder()) {
+  if (run.run.has_unrecorded_children.load()) {
     warn(
-        "the processes that MPI_Comm_spawn started are not recorded, unless the program passes LD_PRELOAD on to them: "
-        "Open MPI 5 does not (docs/families.md)");
+        "the processes that MPI_Comm_spawn started are not recorded: LD_PRELOAD, which Open MPI 5 does not pass on, "
+        "does not fit into the 255 characters of an MPI_Info (docs/families.md)");
   }
   run.gate.note_saved();
   run.live.leave();

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <limits>
 #include <string_view>
@@ -92,6 +94,32 @@ Settings settings_from_environment(std::string& complaint) {
   if (is_live) settings.live_record = name_of_run();
   settings.job = job_name();
   return settings;
+}
+
+std::string variables_of_children(const std::string& given, std::size_t room) {
+  constexpr std::string_view preload = "LD_PRELOAD=";
+  if (given.starts_with(preload) || given.find("\n" + std::string(preload)) != std::string::npos) return given;
+  std::string all = given;
+  const auto add = [&](const std::string& line) {
+    const std::size_t more = line.size() + (all.empty() ? 0 : 1);
+    if (all.size() + more > room || line.find('\n') != std::string::npos) return false;
+    all += (all.empty() ? "" : "\n") + line;
+    return true;
+  };
+  // The most important ones first. The last is made anew for each world.
+  constexpr std::array<std::string_view, 3> apart{preload, "HALCYON_OUTPUT=", "HALCYON_COMMAND="};
+  const char* const libraries = environment_value("LD_PRELOAD");
+  const char* const output = environment_value("HALCYON_OUTPUT");
+  if (libraries == nullptr || !add(std::string(preload) + libraries)) return {};
+  if (output != nullptr) add(std::string(apart[1]) + output);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view variable = *entry;
+    const bool is_ours = variable.starts_with("HALCYON_") || variable.starts_with("INTM_");
+    const bool is_apart = std::any_of(apart.begin(), apart.end(),
+                                      [variable](std::string_view name) { return variable.starts_with(name); });
+    if (is_ours && !is_apart) add(std::string(variable));
+  }
+  return all;
 }
 
 void set_apart_from_parent(Settings& settings) {

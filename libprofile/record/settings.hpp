@@ -29,6 +29,10 @@ struct Settings {
 /// A relative output is made absolute. A value that cannot be read keeps its default, and `complaint` says so.
 Settings settings_from_environment(std::string& complaint);
 
+/// LD_PRELOAD and the variables of the recorder and the injector in this environment, a line each, behind the lines
+/// `given`: as many as fit into `room` characters. Empty if LD_PRELOAD does not, or is not set. Where `given` has an
+/// LD_PRELOAD, that is the program's will, and nothing is added.
+std::string variables_of_children(const std::string& given, std::size_t room);
 /// Adapts the settings of a world that MPI_Comm_spawn started: its profile gets its own name and command, and the
 /// receipt is left to the parents.
 void set_apart_from_parent(Settings& settings);

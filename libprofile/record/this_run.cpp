@@ -83,7 +83,7 @@ int ThisRun::process_of(int rank_in_comm, MPI_Comm comm) const {
   return in_world >= 0 ? in_world : Gathering::nowhere;  // MPI_UNDEFINED is negative
 }
 
-bool ThisRun::spawns_without_recorder() {
+bool ThisRun::spawns_without_variables() {
   constexpr std::string_view name = "Open MPI v";
   const std::string version = mpi_version();
   return version.compare(0, name.size(), name) == 0 && std::atoi(version.c_str() + name.size()) >= 5;

@@ -25,7 +25,7 @@ struct ThisRun {
   // True if this world was spawned, or has spawned or met others: a communicator's size then does not show which
   // processes are in it.
   std::atomic<bool> several_worlds{false};
-  std::atomic<bool> has_spawned{false};  // as the root
+  std::atomic<bool> has_unrecorded_children{false};
   std::timespec start_time{};
   // All ranks of this run, for the recorder alone. Made when recording begins, and not when the ranks are merged: a
   // collective that failed on MPI_COMM_WORLD may have left messages there that the next one would wait for.
@@ -44,7 +44,7 @@ struct ThisRun {
   /// The rank in the world of a rank in a communicator; Gathering::nowhere if it is of another world.
   int process_of(int rank_in_comm, MPI_Comm comm) const;
   /// Open MPI 5 starts spawned worlds without the variables that mpirun -x set.
-  static bool spawns_without_recorder();
+  static bool spawns_without_variables();
 
   /// Number of processes of this world in the communicator.
   int members_of_this_world(MPI_Comm comm) const;

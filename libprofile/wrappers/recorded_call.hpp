@@ -8,6 +8,7 @@
 #include "libprofile/format/time_kinds.hpp"
 #include "libprofile/interpose/call_class.hpp"
 #include "libprofile/interpose/next.hpp"
+#include "libprofile/record/infos_for_children.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/wrappers/shared_state_lock.hpp"
 #include "libprofile/wrappers/volumes.hpp"
@@ -165,10 +166,10 @@ class RecordedCall {
   void file_write(std::uint64_t volume) { note_file(Feature::writes, Feature::bytes_written, volume); }
   void file_write(const MPI_Status& status) { file_write(bytes_of(status)); }
 
-  /// `root` has started processes with a world of their own.
-  void spawned(int root, MPI_Comm comm) {
+  /// Processes with a world of their own were started.
+  void spawned(const InfosForChildren& infos) {
     meets_another_world();
-    if (rank_in(comm) == root) recorder->run.has_spawned.store(true, std::memory_order_relaxed);
+    if (!infos.are_recorded()) recorder->run.has_unrecorded_children.store(true, std::memory_order_relaxed);
   }
   /// The program can now talk to processes of another MPI_COMM_WORLD.
   void meets_another_world() { recorder->run.several_worlds.store(true, std::memory_order_relaxed); }

@@ -7,4 +7,5 @@
 #include "libprofile/wrappers/recorded_call.hpp"
 #include "libprofile/wrappers/recorded_device_call.hpp"
 #include "libprofile/wrappers/recorded_file_call.hpp"
+#include "libprofile/wrappers/spawning.hpp"
 #include "libprofile/wrappers/volumes.hpp"

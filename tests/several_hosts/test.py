@@ -65,6 +65,23 @@ class OnHosts(halcyon_test.Behaviour):
 
 class SeveralHosts(OnHosts):
 
+    @only_open_mpi("--map-by is Open MPI's")
+    def test_ranks_are_where_the_launcher_maps_them(self):
+        first, second = NAMES[:2]
+        hosts = ["--host", f"{first}:2,{second}:2"]
+        program = [EXAMPLES / "halo_c", "10"]
+        for number, (mapped, expected) in enumerate((
+                (["-np", "4", *hosts, "--map-by", "ppr:2:node", *program], [first, first, second, second]),
+                (["-np", "4", *hosts, "--map-by", "node", *program], [first, second, first, second]),
+                (["-np", "1", "--host", second, *program, ":", "-np", "2", "--host", f"{first}:2", *program],
+                 [second, first, first]))):
+            with self.subTest(mapped=mapped):
+                of_transport = [word for word in MPI.on_hosts("") if word not in ("--host", "", "--map-by", "node")]
+                launch = [*MPI.launcher, *of_transport, *mapped]
+                finished = self.on(HERE, HALCYON, "run", "-o", f"{number}.h5", "--", *launch)
+                self.assertEqual(finished.status, 0, finished)
+                self.assertEqual(self.hosts_of_ranks(self.profile(f"{number}.h5")), expected)
+
     def test_the_profile_says_on_which_host_each_rank_was_and_what_happened_there(self):
         finished = self.halcyon_run(EXAMPLES / "halo_c", "30", options=("--background", "0.1"))
         self.assertEqual(finished.status, 0, finished)
@@ -208,6 +225,26 @@ class UnderSlurm(OnHosts):
         [path] = self.directory.glob("*.h5")
         self.assertRegex(path.name, rf"^halo_c\.{RANKS}p\.\d+\.\d{{8}}T\d{{6}}\.h5$")
         self.assertEqual(len(set(self.hosts_of_ranks(Profile(path)))), RANKS)
+
+    def test_a_heterogeneous_job(self):
+        """Its parts are one world, and each is on a host of its own."""
+        part, program = ["-N", "1", "-n", "1"], [EXAMPLES / "halo_c", "10"]
+        run = [HALCYON, "run", "-o", "run.h5", "--", "srun"]
+        allocated = ["salloc", "--quiet", *part, ":", *part]
+        for command in ([*run, *part, *program, ":", *part, *program],
+                        [*allocated, *run, "--het-group=0,1", *program],
+                        [*allocated, *run, "--het-group=0", *program, ":", "--het-group", "1", *program]):
+            with self.subTest(command=command):
+                self.check_in_tries(lambda _: self.check_parts_on_two_hosts(command), again_after=DiedInInit)
+
+    def check_parts_on_two_hosts(self, command):
+        self.directory = self.hosts.scratch_directory()
+        finished = self.run_command(self.command_on(HERE, *command, **self.cluster.environment))
+        self.check_started(finished.errors)
+        self.assertEqual(finished.status, 0, finished)
+        profile = Profile(self.directory / "run.h5")
+        self.assertEqual(profile.attributes["ranks"], 2)
+        self.assertEqual(len(set(self.hosts_of_ranks(profile))), 2)
 
     def test_a_job_on_several_nodes_that_is_cancelled(self):
         self.check_in_tries(self.check_a_cancelled_job, again_after=DiedInInit)

@@ -1,6 +1,7 @@
-// spawns PARENTS CHILDREN PARENT_END CHILD_END [COMM]: meets so many barriers, spawns two children that meet so many
+// spawns PARENTS CHILDREN PARENT_END CHILD_END [COMM [VARIABLES]]: meets so many barriers, spawns two children that meet so many
 // barriers of their own world, and has one barrier with them. COMM says who spawns: world (the default), or self, which
-// is rank 0 alone. Then rank 0 of the parents, and of the children, ends so (and the others wait for it):
+// is rank 0 alone. VARIABLES is a line of the environment that Open MPI 5 is told to pass on to the children, and they
+// say their MINE. Then rank 0 of the parents, and of the children, ends so (and the others wait for it):
 //   finalize | disconnect (and finalize) | abort | signal:N
 // All ranks of a world that ends by `wait` do so for the other world, and for ever.
 #define _GNU_SOURCE
@@ -51,6 +52,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm_get_parent(&others);
   if (others != MPI_COMM_NULL) {
+    if (argc > 6 && rank == 0) printf("children have %s\n", getenv("MINE") != NULL ? getenv("MINE") : "nothing");
+    fflush(stdout);
     barriers(atol(argv[2]), 2);
     meet(others, 1);
     end(argv[4], rank, others);
@@ -59,7 +62,12 @@ int main(int argc, char** argv) {
   const int by_rank_0 = argc > 5 && strcmp(argv[5], "self") == 0;
   barriers(atol(argv[1]), 1);
   if (!by_rank_0 || rank == 0) {
-    MPI_Comm_spawn(argv[0], argv + 1, children, MPI_INFO_NULL, 0, by_rank_0 ? MPI_COMM_SELF : MPI_COMM_WORLD, &others,
+    MPI_Info info = MPI_INFO_NULL;
+    if (argc > 6) {
+      MPI_Info_create(&info);
+      MPI_Info_set(info, "PMIX_ENVAR", argv[6]);
+    }
+    MPI_Comm_spawn(argv[0], argv + 1, children, info, 0, by_rank_0 ? MPI_COMM_SELF : MPI_COMM_WORLD, &others,
                    MPI_ERRCODES_IGNORE);
     meet(others, 0);
   }

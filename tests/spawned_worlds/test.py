@@ -3,7 +3,7 @@ import signal
 import unittest
 
 import halcyon_test
-from halcyon_test import LIBRARY, MPI, PROGRAMS, Profile
+from halcyon_test import BUILD, LIBRARY, MPI, PROGRAMS, Profile
 
 PROGRAM = PROGRAMS / "spawns"
 RANKS = 2  # of either world
@@ -17,19 +17,36 @@ MOST_SECONDS = 30
 # What a world's profile may say of its end. A rank that a signal tells to end may have the time to say so.
 EXIT_STATES = {"killed": ("killed", "signal 15"), "aborted": ("aborted",)}
 
+# In 100 s on two busy processors they came to 8000 of 50 000 barriers.
+needs_many_barriers = unittest.skipIf(MPI.name == "Open MPI 5",
+                                      "two worlds of Open MPI 5 take minutes to spill, and exit with their peers before")
+
 JOINS = PROGRAMS / "joins"
 BARRIERS_BEFORE, MEETINGS, BARRIERS_AFTER = 10, 5, 10  # of joins; ranks 0 and 1 alone are in the meetings
 
 
-@unittest.skipIf(MPI.has_children, "children are recorded")
-class WorldsWithoutTheRecorder(halcyon_test.Behaviour):
+@unittest.skipIf(MPI.passes_variables_on, "the library passes variables on to children")
+class WhatTheLibraryDoesNotPassOn(halcyon_test.Behaviour):
 
-    def test_one_line_says_that_they_are_not_recorded(self):
+    def test_one_line_says_that_children_are_not_recorded_where_there_is_no_room_for_the_variables(self):
         profile = self.directory / "run.h5"
-        finished = self.mpirun(1, [PROGRAM, PARENTS, CHILDREN, "finalize", "finalize"], HALCYON_OUTPUT=profile)
+        build = self.directory / ("long" * 60)
+        build.symlink_to(BUILD)
+        finished = self.mpirun(1, [PROGRAM, PARENTS, CHILDREN, "finalize", "finalize"],
+                               preload=(build / LIBRARY.relative_to(BUILD),), HALCYON_OUTPUT=profile)
         self.assertEqual(finished.status, 0, finished)
         self.assertRegex(finished.errors, r"(?m)^halcyon: the processes that MPI_Comm_spawn started are not recorded")
         self.assertEqual([file.name for file in self.directory.glob("*.h5")], [profile.name])
+
+    def test_what_the_program_passes_on_itself_stays(self):
+        for given, mine, are_recorded in (("MINE=own", "own", True), ("LD_PRELOAD=", "nothing", False)):
+            with self.subTest(given):
+                profile = self.directory / f"{mine}.h5"
+                words = [PROGRAM, PARENTS, CHILDREN, "finalize", "finalize", "world", given]
+                finished = self.mpirun(1, words, HALCYON_OUTPUT=profile)
+                self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+                self.assertIn(f"children have {mine}\n", finished.output)
+                self.assertEqual(profile.with_suffix(".spawned.h5").exists(), are_recorded)
 
 
 class SpawnedWorlds(halcyon_test.Behaviour):
@@ -38,8 +55,6 @@ class SpawnedWorlds(halcyon_test.Behaviour):
 
     def setUp(self):
         super().setUp()
-        if not MPI.has_children:
-            self.skipTest("the launcher does not pass the environment of parents on to their children")
         if self.can_spawn is None:
             words = [PROGRAM, 1, 1, "disconnect", "disconnect"]
             SpawnedWorlds.can_spawn = self.mpirun(1, words, preload=()).status == 0
@@ -97,6 +112,7 @@ class SpawnedWorlds(halcyon_test.Behaviour):
         barrier_of_both_worlds = 1
         self.assertEqual(of_rank_0 - of_rank_1, barrier_of_both_worlds + MET)
 
+    @needs_many_barriers
     def test_worlds_that_spill_do_not_write_into_each_others_parts(self):
         finished = self.spawn("disconnect", "disconnect", parents=MANY, children=MANY)
         self.assertEqual((finished.status, finished.errors), (0, ""), finished)
@@ -107,14 +123,17 @@ class SpawnedWorlds(halcyon_test.Behaviour):
     # After one of several worlds has died, Open MPI's mpirun may leave the other ranks no time. They keep what they had
     # spilled.
 
+    @needs_many_barriers
     def test_children_that_abort_and_parents_that_end_with_them(self):
         self.spawn("wait", "abort", parents=MANY, children=MANY)
         self.check_recovered(parents="killed", children="aborted")
 
+    @needs_many_barriers
     def test_parents_that_abort_and_children_that_end_with_them(self):
         self.spawn("abort", "wait", parents=MANY, children=MANY)
         self.check_recovered(parents="aborted", children="killed")
 
+    @needs_many_barriers
     def test_a_parent_that_is_killed(self):
         self.spawn(f"signal:{signal.SIGKILL.value}", "wait", parents=MANY, children=MANY)
         self.check_recovered(parents="killed", children="killed")

@@ -60,7 +60,7 @@ class MpiFamily:
     checks_arguments: bool = True
     returns_errors: bool = True  # where the program has set MPI_ERRORS_RETURN
     reports_faults: bool = True  # it, or UCX below it, says where a fault was
-    has_children: bool = True  # those of MPI_Comm_spawn are recorded
+    passes_variables_on: bool = True  # to the children of MPI_Comm_spawn
     has_python: bool = True  # mpi4py, or tests/mpich in its place
     has_mpi4py: bool = True
     joins_programs: str = " :"  # at the end of a line of Hydra's -configfile
@@ -159,7 +159,7 @@ OPEN_MPI_5 = of_wheel(OPEN_MPI, "openmpi5", "mpirun", name="Open MPI 5", suffix=
                       environment={"OMPI_MCA_osc": "^ucx"},  # it says on standard error that it fails
                       functions="3,4,posix", has_sessions=True, has_fortran=False, has_app_files=False,
                       exits_without_its_peer=True,
-                      has_children=False)  # they get no variables of -x (open-mpi/ompi#13399)
+                      passes_variables_on=False)  # those of -x, to children (open-mpi/ompi#13399)
 MPICH_5 = of_wheel(MPICH, "mpich5", "mpiexec", name="MPICH 5", suffix="-mpich5", functions="3,4,4.1,large,posix",
                    checks_arguments=False, starts_without_its_launcher=False, runs_older_programs=True)
 INTEL_MPI = of_wheel(MPICH, "intel", "mpiexec", name="Intel MPI", suffix="-mpich5", functions="3,4,4.1,large,posix",
