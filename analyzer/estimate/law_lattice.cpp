@@ -25,6 +25,7 @@ constexpr double undisturbed_prior = 0.03;  // by one kind of work, and the same
 // that intervals hold them as often as they say, on the calibration laws of bench/laws.cpp.
 constexpr double regular_hits = 2.0;
 constexpr double regular_prior = 3.0;
+constexpr double wide_law_prior = 0.25;  // against laws that vary as delays usually do
 
 // Where every segment is struck many times, nothing shows the jitter. Where delays are lost in the jitter, nothing
 // shows them. Such shapes look like others.
@@ -32,6 +33,15 @@ bool is_distinct(const LatticePlace& place) {
   const DurationShape shape = shape_at(place, Jitter::normal);
   if (place.exposure > 0 && shape.hits < 1.0) return false;
   return (shape.hits < 5.0 || shape.mean_delay <= 20.0) && shape.mean_delay * std::sqrt(shape.hits + 1.0) >= 0.5;
+}
+
+bool is_wide(const DelayLaw& law) {
+  switch (law.family) {
+    case DelayFamily::gamma: return law.parameter < 1.0;
+    case DelayFamily::inverse_gaussian: return law.parameter > 2.0;
+    case DelayFamily::power: return law.parameter < 2.0;
+  }
+  return false;
 }
 
 std::vector<LatticePlace> make_places() {
@@ -80,8 +90,8 @@ double log_prior_of(const DurationShape& shape) {
   const auto distinct_shapes = static_cast<double>(lattice_places().size() * jitters.size());
   double prior = std::log((1.0 - undisturbed_prior) / distinct_shapes);
   if (shape.hits >= 1.0) prior -= std::log(exposures.size());
-
   if (shape.hits > regular_hits) prior += std::log(regular_prior);
+  if (is_wide(delay_laws[shape.law])) prior += std::log(wide_law_prior);
   return prior;
 }
 

@@ -10,7 +10,7 @@
 
 namespace halcyon {
 
-/// Number of parts of a run along its timeline, with equal numbers of segments.
+/// Numerics: number of parts of a run along its timeline, with equal numbers of segments.
 inline constexpr std::size_t known_part_count = 100;
 
 /// The best times of one part, each from a different run; s.
