@@ -12,7 +12,8 @@ case "$*" in
     echo "usage: ./test.sh [--long]"
     echo "Installs what is missing, builds and tests: every behaviour once, and with other MPI libraries where these"
     echo "matter. --long: every behaviour with every MPI library, long fuzzing, the suites under sanitizers, the Debian"
-    echo "package, and the programs of bench/ are built. Run it before a change of the recorder or of the file is finished."
+    echo "package, aarch64 on emulated machines (this installs a compiler for it, and qemu), and the programs of bench/ are"
+    echo "built. Run it before a change of the recorder or of the file is finished."
     [[ $* == --help ]]
     exit
     ;;

@@ -169,6 +169,7 @@ void Recorder::look_for_step(ThreadState& thread, const void* site, Ticks entry,
   steps.note_cost(now - exit);
   thread.cpu.skip(now - thread.last_exit);  // recording time is not computation
   thread.last_exit = now;
+  meters.count_from_here(thread);
   errno = saved_errno;
 }
 

@@ -64,7 +64,7 @@ struct alignas(64) ThreadState {
   CpuWaitOfThread cpu_wait;  // only of a thread that ends segments
   Ticks last_exit;
   EventsOfThread events;
-  std::uint64_t events_at_exit = 0;
+  std::uint64_t events_began = 0;  // the stretch of computation, by PapiCounter::begin_stretch()
 
   // Features count what threads do that end segments. A thread that ends none may act by the clock, such as one that
   // writes a log: then each segment would have counts of its own, and a longer one others than a shorter one.

@@ -4,6 +4,7 @@
 #include <papi.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <type_traits>
 
 #include "libprofile/shared/hardware_counters.hpp"
@@ -86,6 +87,7 @@ bool PapiCounter::choose(const std::string& event, std::string& error) {
     return false;
   }
   events.state = EventsOfThread::State::counting;
+  of_reading_ = least_of_reading(events);
   end(events);
   event_ = event;
   return true;
@@ -100,6 +102,19 @@ std::uint64_t PapiCounter::read(const EventsOfThread& events) const {
   long long value = 0;
   if (events.state == EventsOfThread::State::counting) papi.read(events.event_set, &value);
   return value > 0 ? static_cast<std::uint64_t>(value) : 0;
+}
+
+// The first readings look functions up, and any may be interrupted.
+std::uint64_t PapiCounter::least_of_reading(const EventsOfThread& events) const {
+  constexpr int readings = 32;
+  std::uint64_t least = ~std::uint64_t{0};
+  std::uint64_t before = read(events);
+  for (int i = 0; i < readings; ++i) {
+    const std::uint64_t now = read(events);
+    least = std::min(least, now - before);
+    before = now;
+  }
+  return least;
 }
 
 void PapiCounter::end(EventsOfThread& events) {

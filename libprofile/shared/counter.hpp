@@ -25,12 +25,23 @@ class PapiCounter {
 
   /// Begins to count in the calling thread, until it ends or end() is called. Not async-signal-safe.
   void begin(EventsOfThread& events) const;
-  /// 0 if the thread does not count.
-  std::uint64_t read(const EventsOfThread& events) const;
+  /// A stretch begins: what the next reading will show if nothing is done until then. Reading itself has instructions.
+  std::uint64_t begin_stretch(const EventsOfThread& events) const { return read(events) + of_reading_; }
+  /// What was counted in it, 0 if the thread does not count. The next stretch begins.
+  std::uint64_t end_stretch(const EventsOfThread& events, std::uint64_t& began) const {
+    const std::uint64_t now = read(events);
+    const std::uint64_t counted = now > began ? now - began : 0;
+    began = now + of_reading_;
+    return counted;
+  }
   static void end(EventsOfThread& events);
 
  private:
+  std::uint64_t read(const EventsOfThread& events) const;
+  std::uint64_t least_of_reading(const EventsOfThread& events) const;
+
   std::string event_;
+  std::uint64_t of_reading_ = 0;  // by so much the counter grows from one reading to the next, at least
 };
 
 /// The counter in use for the whole run of a rank.

@@ -57,8 +57,8 @@ class RecordedCall {
     entry_ = meters.clock.now();
     if (call_class != CallClass::poll) {
       meters.end_computation(thread, entry_);
-    } else if (meters.counter.kind() == Counter::Kind::papi) {
-      events_ = meters.counter.papi().read(thread.events);
+    } else if (meters.counts_events()) {
+      events_began_ = meters.counter.papi().begin_stretch(thread.events);
     }
   }
   /// An UntimedPoll of this thread has found something.
@@ -68,6 +68,9 @@ class RecordedCall {
     if (thread_ == nullptr) return;
     compare_with_usual();
     note_recurring();
+    // What was noted of the call is no computation. Few runs count events, so this is asked first.
+    const Meters& meters = recorder->meters;
+    if (meters.counts_events() && exit_.count != 0) meters.count_from_here(*thread_);
     thread_->outermost.end();
   }
   RecordedCall(const RecordedCall&) = delete;
@@ -90,7 +93,7 @@ class RecordedCall {
 
   /// A poll has found nothing. Few of these read the clock (record/polling.hpp).
   [[gnu::always_inline]] void found_nothing() noexcept {
-    if (__builtin_expect(entry_.count != 0, 0)) recorder->meters.time_poll(*thread_, entry_, events_);
+    if (__builtin_expect(entry_.count != 0, 0)) recorder->meters.time_poll(*thread_, entry_, events_began_);
     thread_->polling.found_nothing();
   }
 
@@ -399,8 +402,8 @@ class RecordedCall {
   ThreadState* thread_ = nullptr;
   Ticks entry_;
   Ticks exit_;
-  std::uint64_t moved_ = 0;   // bytes
-  std::uint64_t events_ = 0;  // of the counter, before a poll that is timed
+  std::uint64_t moved_ = 0;         // bytes
+  std::uint64_t events_began_ = 0;  // for the counter, a poll that is timed
   bool is_compared_ = false;
 };
 

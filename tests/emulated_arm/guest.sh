@@ -27,6 +27,7 @@ step clock_reads clock_reads
 record counted 2 kinds 60 alone
 record beside 1 kinds 60 beside
 record thread 1 kinds 60 thread
+record twice 2 kinds 60 twice
 record cpu_time 2 -x HALCYON_COUNTER=cpu kinds 60 alone
 step killed halcyon run -o killed.h5 --no-baseline -- mpirun -np 2 dies 60 killed 1
 record recovered 2 dies 60 abort 1

@@ -1,4 +1,6 @@
 """The compute feature through PAPI. No hardware counter is needed: the program publishes an exact event of its own."""
+import csv
+
 import halcyon_test
 from halcyon_test import EXAMPLES, MPI, PROGRAMS, Profile
 
@@ -20,6 +22,14 @@ class PapiEvent(halcyon_test.Behaviour):
         self.assertEqual(profile.attributes["counter"], EVENT)
         self.assertEqual(profile.attributes["compute_units"], "1")
         self.assertEqual(profile.values("compute"), [work_of(segment) for segment in range(BOUNDARIES + 1)])
+
+    def test_segments_are_grouped_as_the_source_says(self):
+        self.record(2, [PROGRAM], HALCYON_COUNTER=EVENT)
+        table = self.halcyon("export", "--csv", self.directory / "run.h5").output
+        groups = {(work_of(int(row["segment"])), row["group"]) for row in csv.DictReader(table.splitlines())}
+        works = {work for work, _ in groups}
+        self.assertEqual((len(works), len(groups), len({group for _, group in groups})), (6, 6, 6), groups)
+        self.assertEqual(self.report(self.directory / "run.h5")["unit"]["segments"], 1)
 
     def test_an_event_that_does_not_exist_is_named_and_cpu_time_is_used(self):
         finished = self.mpirun(2, [PROGRAM], HALCYON_OUTPUT=self.directory / "run.h5",
