@@ -1,4 +1,4 @@
-"""The portable release is made of what is committed, and serves an older Debian and fresh environments of Python."""
+"""A release is made of what is committed, and serves an older Debian and fresh environments of Python."""
 import atexit
 import hashlib
 import json
@@ -23,8 +23,9 @@ from wheel import write_wheel  # noqa: E402
 VERSION = re.search(r"project\(halcyon VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
 OLDER = "bullseye"  # with glibc 2.31 and Open MPI 4.1.0
 # Where the build takes what it needs from, by the names in CMakeLists.txt, and as the bill of materials calls it.
-NAMES = {"MPI": "openmpi", "HDF5": "hdf5", "LIBDW": "elfutils", "PAPI": "papi", "RE2": "re2", "Eigen3": "eigen",
-         "Boost": "boost", "ZLIB": "zlib", "CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json"}
+NAMES = {"MPI": "openmpi", "HDF5": "hdf5", "LIBELF": "elfutils", "LIBDW": "elfutils", "PAPI": "papi", "RE2": "re2",
+         "Eigen3": "eigen", "Boost": "boost", "ZLIB": "zlib", "CLI11": "cli11", "fmt": "fmt",
+         "nlohmann_json": "nlohmann-json"}
 PROGRAM = """
 import mpi4py
 from mpi4py import MPI
@@ -51,7 +52,7 @@ class BillAndWheel(halcyon_test.Behaviour):
 
     def test_the_bill_names_all_that_the_build_asks_for_each_with_its_version_license_and_checksum(self):
         bill = json.loads(bill_of_materials(VERSION, 0, "0123abc"))
-        asked = set(re.findall(r"^(?:find_package|pkg_search_module|pkg_check_modules)\((\w+)",
+        asked = set(re.findall(r"^(?:find_package|pkg_search_module|pkg_check_modules|halcyon_optional)\((\w+)",
                                (SOURCE / "CMakeLists.txt").read_text(), re.M)) - {"Threads", "PkgConfig"}
         self.assertEqual(asked, set(NAMES))
         packages = {package["name"]: package for package in bill["packages"]}
