@@ -36,8 +36,6 @@ function(halcyon_wrappers target tool function_set includes)
   halcyon_generate(${tool} ${function_set} ${wrappers})
   add_library(${target} OBJECT ${wrappers})
   halcyon_compile_preloaded(${target} "${includes}")
-  # The hand-written wrappers of functions in other sets are not used here.
-  target_compile_options(${target} PRIVATE -Wno-unused-function)
   # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
   # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
   target_compile_options(${target} PRIVATE -fno-exceptions)

