@@ -428,8 +428,6 @@ def wrappers(tool, functions):
     if tool == "injector":  # it has nothing to do there, and a variadic wrapper cannot pass its arguments on
         functions = [f for f in functions if not f.is_variadic() and f.kind != "device"]
     lines = ["// Made by libprofile/interpose/generate.py from its tables. Not to be edited.",
-             # The hand-written wrappers of functions in other sets are not used here.
-             '#pragma GCC diagnostic ignored "-Wunused-function"',
              f'#include "{TOOLS[tool].header}"', "#include <cstdarg>", "",
              "using namespace halcyon;", "namespace {", ""]
     lines += slots(functions) + ["}  // namespace", ""]
