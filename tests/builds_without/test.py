@@ -73,7 +73,7 @@ class Builds(halcyon_test.Behaviour):
         self.assertEqual(halcyon_test.Profile(self.directory / "run.h5").attributes["counter"], "cpu")
 
     def test_a_number_of_the_output_is_not_read(self):
-        finished = self.run_command([self.command, "search", "--vary", "n=1..2", "--limit", "time < 9 s", "--read",
+        finished = self.run_command([self.command, "search", "--vary", "n=1..2", "--limit", "rate < 9", "--read",
                                      "([0-9]+)", "--", *MPI.launch(2), EXAMPLES / "halo_c", "{n}"])
         self.assertEqual(finished.status, 2, finished)
         self.assertIn("--read needs RE2", finished.errors)
