@@ -30,14 +30,19 @@ function(halcyon_compile_preloaded target includes)
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:Clang>:-fconstexpr-steps=100000000>)
 endfunction()
 
+# The hand-written wrappers of functions in other sets are not used. For clang the last word counts, and the words of what
+# a target links with come after its own.
+add_library(halcyon_unused_wrappers INTERFACE)
+target_compile_options(halcyon_unused_wrappers INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-unused-function>)
+
 # The wrappers of a set of functions, as objects.
 function(halcyon_wrappers target tool function_set includes)
   set(wrappers ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
   halcyon_generate(${tool} ${function_set} ${wrappers})
   add_library(${target} OBJECT ${wrappers})
   halcyon_compile_preloaded(${target} "${includes}")
-  # The hand-written wrappers of functions in other sets are not used here.
-  target_compile_options(${target} PRIVATE -Wno-unused-function)
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-unused-function>)
+  target_link_libraries(${target} PRIVATE halcyon_unused_wrappers)
   # An exception or a cancelled thread that comes through a wrapper is unwound by the program's libgcc_s, and a second
   # copy aborts when it is handed the first one's context: wrappers have nothing for it to call.
   target_compile_options(${target} PRIVATE -fno-exceptions)

@@ -13,6 +13,8 @@ target_include_directories(halcyon_common INTERFACE ${PROJECT_SOURCE_DIR})
 target_include_directories(halcyon_common SYSTEM INTERFACE ${HALCYON_XXHASH_INCLUDE_DIR})
 target_compile_definitions(halcyon_common INTERFACE HALCYON_VERSION="${PROJECT_VERSION}")
 target_compile_options(halcyon_common INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers
+  # C++20 allows a macro's '...' to have no argument, which older clang takes for an extension of GNU's.
+  $<$<AND:$<COMPILE_LANG_AND_ID:CXX,Clang>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,19>>:-Wno-gnu-zero-variadic-macro-arguments>
   $<$<NOT:$<BOOL:${HALCYON_UNITY_BUILD}>>:-Wshadow>  # sources compiled as one see the names of each other
   $<$<BOOL:${HALCYON_WARNINGS_AS_ERRORS}>:-Werror>)
 

@@ -71,37 +71,37 @@ std::optional<std::string> slow_words(const Analysis& analysis, std::initializer
   return words;
 }
 
-using Warnings = std::vector<Warning>;
+using Warnings = std::vector<Warning>;  // made by braces: clang before 16 makes no aggregate in place
 
 // What is missing of the run, and what recording it cost.
 void warn_of_recording(const Profile& profile, const Analysis& analysis, Warnings& warnings) {
   if (profile.composed_of.empty() && profile.exit_state != "finalized") {
-    warnings.emplace_back("incomplete-run", "the run did not reach MPI_Finalize (" + profile.exit_state +
-                                                "): the profile has what was recorded until then" +
-                                                (profile.incomplete.empty() ? "" : "; " + profile.incomplete));
+    warnings.push_back({"incomplete-run", "the run did not reach MPI_Finalize (" + profile.exit_state +
+                                              "): the profile has what was recorded until then" +
+                                              (profile.incomplete.empty() ? "" : "; " + profile.incomplete)});
   }
   const bool is_finalized = profile.exit_state == "finalized";
   if (is_finalized && !profile.incomplete.empty()) {
-    warnings.emplace_back("bypassed-calls", profile.incomplete);
+    warnings.push_back({"bypassed-calls", profile.incomplete});
   } else if (is_finalized && profile.segments <= 1 && !has_communication(profile)) {
-    warnings.emplace_back("bypassed-calls",
-                          "no communication was recorded: the program has none, or it bypassed the recorder");
+    warnings.push_back(
+        {"bypassed-calls", "no communication was recorded: the program has none, or it bypassed the recorder"});
   }
   if (profile.dropped_segments > 0) {
-    warnings.emplace_back("segments-dropped", fmt::format("the profile lacks {}: neither memory nor disk had room",
-                                                          plural(profile.dropped_segments, "segment")));
+    warnings.push_back({"segments-dropped", fmt::format("the profile lacks {}: neither memory nor disk had room",
+                                                        plural(profile.dropped_segments, "segment"))});
   }
   if (profile.segments > 1 && analysis.segment_rate_hz > 0.0) {
     const double cost_percent = std::min(100.0, 100.0 * analysis.segment_rate_hz * profile.boundary_cost_seconds);
     if (cost_percent > most_cost_of_recording_percent) {
-      warnings.emplace_back(
-          "boundary-rate", fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time",
-                                       analysis.segment_rate_hz, cost_percent));
+      warnings.push_back({"boundary-rate",
+                          fmt::format("{:.0f} boundaries a second: recording them took up to {:.1f} % of the run time",
+                                      analysis.segment_rate_hz, cost_percent)});
     }
     if (analysis.segment_rate_hz * profile.clock_resolution_seconds * fewest_clock_steps_in_a_segment > 1.0) {
-      warnings.emplace_back("clock-resolution",
-                            fmt::format("segments of {:.3g} s are too short for a clock with steps of {:.3g} s",
-                                        1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds));
+      warnings.push_back(
+          {"clock-resolution", fmt::format("segments of {:.3g} s are too short for a clock with steps of {:.3g} s",
+                                           1.0 / analysis.segment_rate_hz, profile.clock_resolution_seconds)});
     }
   }
 }
@@ -110,11 +110,11 @@ void warn_of_recording(const Profile& profile, const Analysis& analysis, Warning
 void warn_of_little_that_repeats(const Profile& profile, const Analysis& analysis, Warnings& warnings) {
   if (!analysis.has_estimate() || analysis.accounted_percent < least_coverage_percent) return;
   constexpr const char* known = "what was lost is known only as far as the kernel counted it";
-  warnings.emplace_back("little-repeats",
-                        profile.segments <= 1
-                            ? fmt::format("{}: {}", words_of_no_boundaries(profile), known)
-                            : fmt::format("segments that repeat take only {:.0f} % of the run time. In the rest, {}",
-                                          analysis.coverage_percent - analysis.accounted_percent, known));
+  warnings.push_back(
+      {"little-repeats", profile.segments <= 1
+                             ? fmt::format("{}: {}", words_of_no_boundaries(profile), known)
+                             : fmt::format("segments that repeat take only {:.0f} % of the run time. In the rest, {}",
+                                           analysis.coverage_percent - analysis.accounted_percent, known)});
 }
 
 // Each part that matters, with its seconds.
@@ -134,8 +134,8 @@ void warn_of_own_doing(const Analysis& analysis, Warnings& warnings) {
   add(analysis.undecided.slower_seconds, "computation was slower, or there was more of it");
   add(analysis.undecided.device_seconds, "devices took longer, or had more to do");
   add(analysis.undecided.waited_seconds, "ranks waited in calls of MPI, perhaps for one of which nothing was saved");
-  warnings.emplace_back("perhaps-own", fmt::format("what was lost may be the program's own doing: for {}",
-                                                   fmt::join(parts, ", and for ")));
+  warnings.push_back({"perhaps-own", fmt::format("what was lost may be the program's own doing: for {}",
+                                                 fmt::join(parts, ", and for "))});
 }
 
 // Also of a green run: waits that are the same in all segments do not disturb it, but they make it slow.
@@ -143,14 +143,14 @@ void warn_of_crowded_cores(const Profile& profile, Warnings& warnings) {
   const double waited = waited_for_own_threads(profile);
   if (waited < 0.01 * noticeable_percent * profile.run_time_seconds) return;
   const std::optional<CrowdedCores> crowded = crowded_cores(profile);
-  warnings.emplace_back(
-      "crowded-cores",
-      fmt::format(
-          "{}: they waited up to {:.2g} s for cores that others of the run had. Give each of them a core of its "
-          "own ({})",
-          crowded ? in_words(*crowded, profile) : "more ranks than cores", waited,
-          crowded && crowded->bound_rank ? "mpirun --map-by slot:PE=THREADS, srun --cpus-per-task"
-                                         : "fewer ranks, or fewer threads"));
+  warnings.push_back(
+      {"crowded-cores",
+       fmt::format(
+           "{}: they waited up to {:.2g} s for cores that others of the run had. Give each of them a core of its "
+           "own ({})",
+           crowded ? in_words(*crowded, profile) : "more ranks than cores", waited,
+           crowded && crowded->bound_rank ? "mpirun --map-by slot:PE=THREADS, srun --cpus-per-task"
+                                          : "fewer ranks, or fewer threads")});
 }
 
 void warn_of_slower_than_known(const Profile& profile, const Analysis& analysis, Warnings& warnings) {
@@ -160,11 +160,11 @@ void warn_of_slower_than_known(const Profile& profile, const Analysis& analysis,
     const double low = is_of_parts ? known->of_parts->low_seconds : known->low_seconds;
     const double percent = std::min(100.0, 100.0 * seconds / profile.run_time_seconds);
     if (percent > noticeable_percent && low > 0.0) {
-      warnings.emplace_back(
-          "slower-than-known",
-          fmt::format("the {} of this run are above the best of {} of this work, by {:.1f} % of the run time{}",
-                      is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"), percent,
-                      is_of_parts ? "" : ": something slowed all of it down evenly"));
+      warnings.push_back(
+          {"slower-than-known",
+           fmt::format("the {} of this run are above the best of {} of this work, by {:.1f} % of the run time{}",
+                       is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"), percent,
+                       is_of_parts ? "" : ": something slowed all of it down evenly")});
     }
   }
 }
@@ -224,32 +224,32 @@ std::vector<Warning> warnings_of(const Profile& profile, const Analysis& analysi
   warn_of_recording(profile, analysis, warnings);
   warn_of_little_that_repeats(profile, analysis, warnings);
   if (!analysis.no_verdict && analysis.coverage_percent < good_coverage_percent) {
-    warnings.emplace_back(
-        "partial-coverage",
-        fmt::format(
-            "of {:.0f} % of the run time it is not known whether it was lost: these segments do not repeat, and "
-            "their ranks neither computed nor waited for a CPU",
-            100.0 - analysis.coverage_percent));
+    warnings.push_back(
+        {"partial-coverage",
+         fmt::format(
+             "of {:.0f} % of the run time it is not known whether it was lost: these segments do not repeat, and "
+             "their ranks neither computed nor waited for a CPU",
+             100.0 - analysis.coverage_percent)});
   }
   if (!analysis.no_verdict && analysis.slow_percent > noticeable_percent) {
-    warnings.emplace_back(
-        "slow-changes",
-        fmt::format(
-            "up to {:.1f} % more of the run time was lost while segments of the same work gradually became slower and "
-            "faster. The cause may be the machine or the program, so this share widens the interval but is not in the "
-            "percentage",
-            analysis.slow_percent));
+    warnings.push_back(
+        {"slow-changes",
+         fmt::format(
+             "up to {:.1f} % more of the run time was lost while segments of the same work gradually became slower and "
+             "faster. The cause may be the machine or the program, so this share widens the interval but is not in the "
+             "percentage",
+             analysis.slow_percent)});
   }
   warn_of_crowded_cores(profile, warnings);
   warn_of_own_doing(analysis, warnings);
   warn_of_slower_than_known(profile, analysis, warnings);
-  if (const auto words = slow_words(analysis, {Probe::registers})) warnings.emplace_back("slow-registers", *words);
-  if (const auto words = slow_words(analysis, {Probe::l2})) warnings.emplace_back("slow-l2", *words);
+  if (const auto words = slow_words(analysis, {Probe::registers})) warnings.push_back({"slow-registers", *words});
+  if (const auto words = slow_words(analysis, {Probe::l2})) warnings.push_back({"slow-l2", *words});
   if (const auto words = slow_words(analysis, {Probe::memory_latency, Probe::memory_bandwidth})) {
-    warnings.emplace_back("slow-memory", *words);
+    warnings.push_back({"slow-memory", *words});
   }
   if (profile.counter == "none" && profile.segments > 1) {
-    warnings.emplace_back("no-counter", "computation was not counted, so segments of different work may share a group");
+    warnings.push_back({"no-counter", "computation was not counted, so segments of different work may share a group"});
   }
   return warnings;
 }

@@ -1,7 +1,6 @@
 #include "cli/launch/diagnosis.hpp"
 
 #include <fmt/format.h>
-#include <re2/re2.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cli/launch/build_parts.hpp"
 #include "cli/launch/job.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/program_finding.hpp"
@@ -30,8 +30,8 @@ using State = Finding::State;
 
 // Hydra of MPICH begins with "HYDRA build details:", and says its version in a line of its own.
 std::string words_of_version(const std::string& text) {
-  std::string version;
-  if (RE2::PartialMatch(text, R"(^HYDRA build details:\s+Version:\s*(\S+))", &version)) return "Hydra " + version;
+  const Words words = split_at_blanks(text);
+  if (words.size() > 4 && words[0] == "HYDRA" && words[3] == "Version:") return "Hydra " + words[4];
   return text.substr(0, text.find('\n'));
 }
 
@@ -77,6 +77,17 @@ Finding counter_finding() {
   }
   return {"counter", "CPU time: this machine shows no hardware counters", State::note,
           "Nothing needs to be done. Most virtual machines have none."};
+}
+
+// What this Halcyon was built with, or a finding for each library that it was built without.
+std::vector<Finding> build_findings() {
+  std::vector<Finding> findings;
+  for (const LeftOut& library : left_out) {
+    findings.push_back({"build", fmt::format("without {}: {}", library.name, library.loss), Finding::State::note,
+                        "Nothing needs to be done, unless you want it: then build Halcyon where it is installed."});
+  }
+  if (findings.empty()) findings.push_back({"build", fmt::format("with {}", built_with)});
+  return findings;
 }
 
 Finding clock_finding() {
@@ -144,6 +155,7 @@ Diagnosis diagnosis_of(const Words& launch) {
     }
     if (launcher) add_program(program_finding(launch, *launcher), launcher->family);
   }
+  for (Finding& finding : build_findings()) findings.push_back(std::move(finding));
   findings.push_back(counter_finding());
   findings.push_back(clock_finding());
   findings.push_back(room_finding("live", "/dev/shm", "what halcyon watch reads",

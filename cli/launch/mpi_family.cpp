@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <gelf.h>
-#include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
@@ -41,8 +40,18 @@ static_assert(in_order(mpi_families, &MpiFamilyInfo::family));
 
 // The runtime of a sanitizer of GCC or Clang, as a shared library.
 bool is_sanitizer(const std::string& library) {
-  return RE2::FullMatch(fs::path(library).filename().string(),
-                        R"((lib(asan|hwasan|lsan|tsan)|libclang_rt\.(asan|hwasan|lsan|tsan)[-\w]*)\.so[.0-9]*)");
+  const std::string name = fs::path(library).filename().string();
+  const std::string stem = name.substr(0, name.find(".so"));
+  if (stem.size() == name.size()) return false;
+  constexpr std::array runtimes{"asan", "hwasan", "lsan", "tsan"};
+  return std::any_of(runtimes.begin(), runtimes.end(), [&stem](const std::string& runtime) {
+    return stem == "lib" + runtime || stem.starts_with("libclang_rt." + runtime);
+  });
+}
+
+// glibc itself; libc-2.31.so before 2.34.
+bool is_libc(std::string_view name) {
+  return name == "libc.so.6" || (name.starts_with("libc-") && name.ends_with(".so"));
 }
 
 class ElfFile {
@@ -168,7 +177,7 @@ LinkedLibraries libraries_in(const std::string& text) {
     if (line.ends_with("=> not found")) found.missing.push_back(words.front());
     for (const std::string& word : words) {
       const std::string name = fs::path(word).filename().string();
-      if (word.find('/') != std::string::npos && RE2::FullMatch(name, R"(libc(\.so\.6|-[\d.]+\.so))")) libc = word;
+      if (word.find('/') != std::string::npos && is_libc(name)) libc = word;
       if (word.find('/') == std::string::npos || !is_mpi_library(name)) continue;
       const bool is_new = std::none_of(found.mpi.begin(), found.mpi.end(), [&](auto& one) { return one.path == word; });
       if (std::optional<MpiLibrary> library = known(word); library && is_new) found.mpi.push_back(*library);
@@ -179,7 +188,10 @@ LinkedLibraries libraries_in(const std::string& text) {
 }
 
 // A user's program may be called python_job. It must not be started.
-bool is_python(const std::string& name) { return RE2::FullMatch(name, "python[0-9.]*"); }
+bool is_python(std::string_view name) {
+  constexpr std::string_view begin = "python";
+  return name.starts_with(begin) && name.find_first_not_of("0123456789.", begin.size()) == std::string_view::npos;
+}
 
 // mpi4py chooses and opens its library when it is imported. MPI is not initialized.
 LinkedLibraries mpi_of_python(const std::string& interpreter, const Environment& environment) {

@@ -21,7 +21,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_name_of_value(const std::string& text) { return RE2::FullMatch(text, "[A-Za-z_][A-Za-z0-9_]*"); }
+// How many characters at the beginning of `text` are the name of a value.
+std::size_t name_length(std::string_view text) {
+  constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
+  constexpr std::size_t digits = 10;
+  if (text.empty() || letters.substr(0, letters.size() - digits).find(text.front()) == std::string_view::npos) return 0;
+  return std::min(text.find_first_not_of(letters), text.size());
+}
+
+bool is_name_of_value(const std::string& text) { return !text.empty() && name_length(text) == text.size(); }
 
 std::pair<std::string, std::string> split(const std::string& text, const std::string& at) {
   const std::size_t place = text.find(at);
@@ -57,14 +65,25 @@ SeriesPurpose purpose_of(const VariedRunsSetting& setting, const RankOptions& re
 }
 
 // The last number that a line of the file gives.
-std::optional<double> number_read(const std::string& file, const RE2& pattern) {
+std::optional<double> number_read(const std::string& file, const NumberFinder& find) {
   std::optional<double> number;
   std::ifstream in(file);
-  for (std::string line, match; std::getline(in, line);) {
-    if (!RE2::PartialMatch(line, pattern, &match)) continue;
-    if (const std::optional<double> found = number_in(match)) number = found;
+  for (std::string line; std::getline(in, line);) {
+    if (const std::optional<double> found = find(line)) number = found;
   }
   return number;
+}
+
+// The NAME of each {NAME} in a word. A shell's ${NAME} is none.
+std::vector<std::string> names_in(std::string_view word) {
+  std::vector<std::string> names;
+  for (std::size_t at = word.find('{'); at != std::string_view::npos; at = word.find('{', at + 1)) {
+    const std::size_t length = name_length(word.substr(at + 1));
+    const bool is_closed = word.substr(at + 1 + length).starts_with('}');
+    const bool is_of_shell = at > 0 && word[at - 1] == '$';
+    if (length > 0 && is_closed && !is_of_shell) names.emplace_back(word.substr(at + 1, length));
+  }
+  return names;
 }
 
 // Why a value cannot be varied; empty if it can be. `written`: as the user gave it.
@@ -145,11 +164,9 @@ Outcome<double> parse_share(const std::string& text, const Interval& between) {
 
 std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
                                                 std::string_view option) {
-  static const RE2 placeholder(R"((?:^|[^$])\{([A-Za-z_][A-Za-z0-9_]*)\})");
   std::vector<std::string> used;
   for (const std::string& word : launch) {
-    re2::StringPiece rest(word);
-    for (std::string name; RE2::FindAndConsume(&rest, placeholder, &name);) used.push_back(name);
+    for (std::string& name : names_in(word)) used.push_back(std::move(name));
   }
   const auto is_in = [](const std::vector<std::string>& all, const std::string& one) {
     return std::find(all.begin(), all.end(), one) != all.end();
@@ -165,25 +182,15 @@ std::optional<std::string> objection_to_command(const Words& launch, const std::
   return std::nullopt;
 }
 
-Outcome<std::unique_ptr<const RE2>> parse_read(const std::string& text) {
-  auto pattern = std::make_unique<const RE2>(text, RE2::Quiet);
-  if (!pattern->ok()) return Failure{fmt::format("--read '{}' is no regular expression: {}", text, pattern->error())};
-  if (pattern->NumberOfCapturingGroups() != 1) {
-    return Failure{fmt::format("--read '{}' has {}: put the number, and only it, in parentheses", text,
-                               plural(pattern->NumberOfCapturingGroups(), "group"))};
-  }
-  return pattern;
-}
-
 Outcome<VariedRuns> VariedRuns::open(VariedRunsSetting setting, const VariedRunsOptions& options) {
   if (const auto objection = objection_to_command(setting.launch, setting.names, "--vary")) return Failure{*objection};
   const Outcome<Launcher> launcher = launcher_to_start(setting.launch);
   if (!launcher) return launcher.failure();
-  std::unique_ptr<const RE2> read;
+  NumberFinder read;
   if (!options.read.empty()) {
-    Outcome<std::unique_ptr<const RE2>> pattern = parse_read(options.read);
-    if (!pattern) return pattern.failure();
-    read = std::move(*pattern);
+    Outcome<NumberFinder> finder = parse_read(options.read);
+    if (!finder) return finder.failure();
+    read = std::move(*finder);
   }
   if (!options.directory.empty() && !options.resumed.empty()) {
     return Failure{"-o and --resume: a series that is resumed stays in its directory"};
@@ -267,7 +274,7 @@ Outcome<VariedRun> VariedRuns::result_of(const std::string& name, std::vector<do
   if (!analysis.no_verdict) run.undisturbed_seconds = analysis.undisturbed_time_seconds();
   if (read_) {
     const std::string log = series_.log_of(name);
-    run.printed = number_read(log, *read_);
+    run.printed = number_read(log, read_);
     if (!run.printed) return Failure{"no line of " + log + " matches --read with a number"};
   }
   return run;

@@ -1,11 +1,8 @@
 // Runs of a command in which {NAME} stands for varied values: the user's options, and the runs themselves.
 #pragma once
 
-#include <re2/re2.h>
-
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -19,6 +16,7 @@
 #include "cli/kept/judged_file.hpp"
 #include "cli/launch/launchers.hpp"
 #include "cli/launch/run_series.hpp"
+#include "cli/series/printed_number.hpp"
 #include "libprofile/system/outcome.hpp"
 #include "report/series/varied_run.hpp"
 
@@ -47,9 +45,6 @@ double put_into_command(double value);
 /// needs none. `option`: the option that gives values.
 std::optional<std::string> objection_to_command(const Words& launch, const std::vector<std::string>& names,
                                                 std::string_view option);
-
-/// A regular expression with one group, which is a number. RE2 needs time linear in the text, for any expression.
-Outcome<std::unique_ptr<const RE2>> parse_read(const std::string& text);
 
 /// The common options of `search` and `map`.
 struct VariedRunsOptions {
@@ -94,7 +89,7 @@ class VariedRuns {
   VariedRunsSetting setting_;
   Launcher launcher_{};
   RankOptions recording_;
-  std::unique_ptr<const RE2> read_{};  // of the number that each run prints
+  NumberFinder read_{};  // of the number that each run prints
   std::optional<KnownBefore> known_{};
   RunSeries series_;
   std::vector<VariedRun> runs_;

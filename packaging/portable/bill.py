@@ -3,6 +3,7 @@ import hashlib
 import json
 import re
 import time
+import uuid
 from pathlib import Path
 
 from linked_in import COMPILER, HEADERS, MIRROR, SOURCES
@@ -34,11 +35,15 @@ def bill_of_materials(version, date, commit):
     parts = [*map(of_debian, (*SOURCES, *HEADERS)), runtime, uplot]
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", "SPDXRef-halcyon")]
     relations += [("SPDXRef-halcyon", "CONTAINS", part["SPDXID"]) for part in parts]
-    return json.dumps({
-        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT",
-        "name": f"halcyon-{version}-x86_64", "documentNamespace": f"https://example.org/halcyon/{version}/{commit}",
+    name = f"halcyon-{version}-x86_64"
+    described = {
+        "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": name,
         "creationInfo": {"created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(date)),
                          "creators": ["Organization: The Halcyon authors"]},
         "packages": [halcyon, *parts],
         "relationships": [{"spdxElementId": one, "relationshipType": kind, "relatedSpdxElement": other}
-                          for one, kind, other in relations]}, indent=1) + "\n"
+                          for one, kind, other in relations]}
+    # What SPDX 2.3 (clause 6.5) gives to creators without a website. The same contents have the same name.
+    described["documentNamespace"] = (
+        f"https://spdx.org/spdxdocs/{name}-{uuid.uuid5(uuid.NAMESPACE_OID, json.dumps(described))}")
+    return json.dumps(described, indent=1) + "\n"

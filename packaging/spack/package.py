@@ -1,5 +1,10 @@
-# Spack recipe. Halcyon has no public repository or release archive yet: set `git` to your repository. Put this file into
-# a repository of recipes as packages/halcyon/package.py; `spack dev-build halcyon@main` then builds a source tree.
+# Recipe for Spack 1.0 or later. Put this file into a repository of recipes as packages/halcyon/package.py. Halcyon has no
+# public address: `spack dev-build halcyon@main` builds a source tree. A release (packaging/portable/release) has this
+# file with a line for its version, whose sources Spack takes from the directory where it is called.
+import os
+
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
 from spack.package import *
 
 
@@ -7,6 +12,7 @@ class Halcyon(CMakePackage):
     """Says how much of the run time of an MPI program came from outside, from a single run."""
 
     git = "file:///path/to/halcyon"
+    manual_download = True
 
     license("BSD-3-Clause")
 
@@ -32,6 +38,9 @@ class Halcyon(CMakePackage):
     depends_on("openmpi@4.1")
 
     generator("ninja")
+
+    def url_for_version(self, version):
+        return f"file://{os.getcwd()}/halcyon-{version}.tar.xz"
 
     def cmake_args(self):
         return [

@@ -38,7 +38,7 @@ class Doctor(halcyon_test.Behaviour):
             self.assertEqual(found[subject]["state"], "good", found)
 
     def test_the_machine_alone(self):
-        self.assertEqual(list(self.findings()), ["counter", "clock", "live", "files"])
+        self.assertEqual(list(self.findings()), ["build", "counter", "clock", "live", "files"])
 
     def test_a_machine_without_hardware_counters_is_told_what_is_counted_instead(self):
         counter = self.findings()["counter"]

