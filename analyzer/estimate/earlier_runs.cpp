@@ -9,7 +9,22 @@
 namespace halcyon {
 namespace {
 
-// Adds continuous excess to all groups, in proportion to their time.
+// Keeps this share of the excess, the same of each kind.
+void take_in_proportion(RunEstimate& estimate, const JudgedDurations& run, double share) {
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    GroupEstimate& of_group = estimate.groups[group];
+    const double risen = (1.0 - share) * of_group.excess_seconds / static_cast<double>(run.size(group));
+    of_group.baseline += risen;
+    of_group.threshold += risen;
+    of_group.excess_seconds *= share;
+    of_group.continuous_seconds *= share;
+    of_group.speed_seconds *= share;
+  }
+  for (float& excess : estimate.excess) excess *= static_cast<float>(share);
+}
+
+}  // namespace
+
 void add_evenly(RunEstimate& estimate, const JudgedDurations& run, double added_seconds) {
   const std::vector<double> seconds = run.seconds_of_groups();
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
@@ -26,22 +41,6 @@ void add_evenly(RunEstimate& estimate, const JudgedDurations& run, double added_
     }
   }
 }
-
-// Keeps this share of the excess, the same of each kind.
-void take_in_proportion(RunEstimate& estimate, const JudgedDurations& run, double share) {
-  for (std::size_t group = 0; group < run.groups(); ++group) {
-    GroupEstimate& of_group = estimate.groups[group];
-    const double risen = (1.0 - share) * of_group.excess_seconds / static_cast<double>(run.size(group));
-    of_group.baseline += risen;
-    of_group.threshold += risen;
-    of_group.excess_seconds *= share;
-    of_group.continuous_seconds *= share;
-    of_group.speed_seconds *= share;
-  }
-  for (float& excess : estimate.excess) excess *= static_cast<float>(share);
-}
-
-}  // namespace
 
 void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, const Interval& rise_interval) {
   double found = 0.0;

@@ -8,6 +8,9 @@
 
 namespace halcyon {
 
+/// Adds continuous excess to all groups, in proportion to their time.
+void add_evenly(RunEstimate& estimate, const JudgedDurations& run, double added_seconds);
+
 /// Adds the rise above the best known medians to an estimate. One run does not show what raises all segments evenly.
 /// `rise` is the distance of the run's medians above the best of earlier runs, in s, and `rise_interval` its 90 %
 /// interval. The part that the estimate has already found is subtracted. The rest is continuous excess of all groups,
@@ -16,9 +19,9 @@ void add_rise(RunEstimate& estimate, const JudgedDurations& run, double rise, co
 
 /// Combines an estimate with the time of the whole run above the best of `runs` earlier ones: `beyond` in s, with its
 /// 90 % interval. At least this time came from outside. If the estimate or the upper end of its interval is larger, the
-/// part above must also have hit the earlier runs: each of them halves this part. It never counts less than a quarter,
-/// since a disturbance that lasts all the time hits all runs. If the estimate's whole interval is above, one earlier
-/// run changes nothing. Several contradict the estimate, and the interval then includes both.
+/// part above must also have hit the earlier runs: it counts by the probability of that, 1 / (runs + 1). If the
+/// estimate's whole interval is above, one earlier run changes nothing. Several contradict the estimate, and the
+/// interval then includes both.
 void weigh_with_known(RunEstimate& estimate, const JudgedDurations& run, double beyond, const Interval& beyond_interval,
                       std::uint64_t runs);
 

@@ -137,6 +137,15 @@ double wait_for_cpu(const Profile& profile, std::size_t rank) {
 
 }  // namespace
 
+double all_waited_for_cpu(const Profile& profile) {
+  if (profile.rank_host.empty() || has_busy_threads(profile)) return 0.0;
+  double overlap = profile.run_time_seconds;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    overlap -= profile.run_time_seconds - wait_for_cpu(profile, rank);
+  }
+  return std::max(0.0, overlap - waited_for_children(profile));
+}
+
 double longest_wait_for_cpu(const Profile& profile) {
   double longest = 0.0;
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {

@@ -95,6 +95,12 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   }
   // Others had the CPU. Where they had it all the time, durations do not show it.
   raise_to_surely_lost(estimate, judged);
+  // While all ranks wait, nothing goes on; of that, at most what is not judged was elsewhere.
+  const double not_judged = std::max(0.0, profile.run_time_seconds - judged_seconds);
+  const double stood_still = cpu_waits_are_of_others(profile) ? all_waited_for_cpu(profile) - not_judged : 0.0;
+  add_evenly(estimate, judged, stood_still - estimate.excess_of_groups());
+  interval.low = std::max(interval.low, stood_still);
+  interval.high = std::max(interval.high, estimate.excess_of_groups());
   interval.high = std::max(interval.high, std::min(judged_seconds, waited_for_others_at_most(profile)));
 
   // A slower machine takes more CPU time for the same work, and some of the work was done beside that of another

@@ -34,6 +34,21 @@ TEST(WaitsForACpu, DoNotMakeTheRunShorterThanItsWork) {
   EXPECT_GT(analysis.undisturbed_interval_seconds().low, 0.5 * analysis.undisturbed_time_seconds());
 }
 
+// Segments do not say what each rank lost where ranks wait in turn, so that each delay strikes them all.
+TEST(WaitsForACpu, AreLostWhereAllRanksWaitAtTheSameTime) {
+  Profile profile = truth::make_truth(quiet(truth::Counter::instructions, 0.01)).profile;
+  const auto ranks = static_cast<std::size_t>(profile.ranks);
+  const auto n = static_cast<double>(ranks);
+  profile.evidence[index_of(Evidence::cpu_wait)].assign(ranks, profile.run_time_seconds * (n - 1.0 + 0.4) / n);
+  profile.evidence[index_of(Evidence::cpus)].assign(ranks, 64.0);
+  const MethodResult alone = analyze(profile, methods.front().name).result();
+  EXPECT_NEAR(alone.interference_percent, 40.0, 1.0);
+  EXPECT_EQ(alone.verdict, Verdict::red);
+  // Another thread may have gone on meanwhile.
+  profile.evidence[index_of(Evidence::busy_threads)].assign(ranks, 2.0);
+  EXPECT_LT(analyze(profile, methods.front().name).result().interference_percent, 1.0);
+}
+
 TEST(QuietRun, IsNeverRedForWideJitterThatNothingShows) {
   for (const double jitter : {0.06, 0.1, 0.15, 0.2}) {
     const Analysis analysis = analyzed(quiet(truth::Counter::instructions, jitter));
