@@ -221,9 +221,16 @@ std::optional<Phases> phases_of(const Profile& profile, const std::vector<float>
   if (!judged.perhaps_slow.empty()) slow = by_segment(profile, families, judged.perhaps_slow);
   std::vector<float> usual(profile.segments, 0.0F);
   for (const Family& family : families.all()) {
+    double seconds = 0.0;
     for (const std::uint32_t segment : family.members) {
       const float perhaps_slow = slow.empty() ? 0.0F : slow[segment];
-      usual[segment] = std::max(0.0F, profile.duration[segment] - excess[segment] - perhaps_slow);
+      usual[segment] = profile.duration[segment] - excess[segment] - perhaps_slow;
+      seconds += static_cast<double>(usual[segment]);
+    }
+    // Where others took time for sure, a segment may seem to need none; it needs what its group needs.
+    const float mean = static_cast<float>(std::max(0.0, seconds / static_cast<double>(family.members.size())));
+    for (const std::uint32_t segment : family.members) {
+      if (!(usual[segment] > 0.0F)) usual[segment] = std::min(profile.duration[segment], mean);
     }
   }
   // A run that stayed at such a level would not be green. With a smaller share, it is no more than jitter.

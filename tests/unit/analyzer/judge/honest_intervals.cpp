@@ -49,6 +49,24 @@ TEST(WaitsForACpu, AreLostWhereAllRanksWaitAtTheSameTime) {
   EXPECT_LT(analyze(profile, methods.front().name).result().interference_percent, 1.0);
 }
 
+// Others took the CPU for nearly all of the first segments: these are slow, and no start-up.
+TEST(WaitsForACpu, DoNotMakeRepeatedWorkStartUp) {
+  Profile profile = truth::make_truth(quiet(truth::Counter::instructions, 0.01)).profile;
+  const auto ranks = static_cast<std::size_t>(profile.ranks);
+  profile.evidence[index_of(Evidence::cpus)].assign(ranks, 64.0);
+  profile.evidence[index_of(Evidence::cpu_wait)].assign(ranks, 0.0);
+  profile.lost_to_cpu_wait.assign(profile.segments, 0.0F);
+  for (std::size_t i = 0; i < profile.segments / 5; ++i) {
+    const float more = 9.0F * profile.duration[i];
+    profile.duration[i] += more;
+    profile.lost_to_cpu_wait[i] = profile.duration[i];
+    profile.run_time_seconds += static_cast<double>(more);
+  }
+  const Analysis analysis = analyze(profile, methods.front().name);
+  ASSERT_TRUE(analysis.phases);
+  EXPECT_LT(analysis.phases->stable_from_seconds, 0.05 * profile.run_time_seconds);
+}
+
 TEST(QuietRun, IsNeverRedForWideJitterThatNothingShows) {
   for (const double jitter : {0.06, 0.1, 0.15, 0.2}) {
     const Analysis analysis = analyzed(quiet(truth::Counter::instructions, jitter));
