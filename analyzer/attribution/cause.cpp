@@ -122,7 +122,9 @@ void add_known_waits(const Profile& profile, const Breakdown& breakdown, Shares&
   // Where the other threads of a rank wait, the rank waits in its computation, or for a device that is one of them.
   const double others = sum_of_known(evidence_of(profile, Evidence::cpu_wait_of_others));
   if (is_known_of_segments) {
+    // What segments lost does not say which threads waited. The totals do.
     shares.waiting_for_cpu = waited / all;
+    shares.is_of_other_threads = others > sum_of_known(evidence_of(profile, Evidence::cpu_wait));
   } else if (shares.off_cpu >= least_share_confirmed) {
     shares.waiting_for_cpu = std::min(waited / all, shares.off_cpu);
   }

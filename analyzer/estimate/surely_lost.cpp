@@ -25,11 +25,9 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
   double all_excess = 0.0;
   for (std::size_t group = 0; group < run.groups(); ++group) {
     GroupEstimate& of_group = estimate.groups[group];
-    const auto add_to_segments = [&](auto seconds_of) {
-      for (std::size_t i = 0; !estimate.excess.empty() && i < run.size(group); ++i) {
-        estimate.excess[run.begin[group] + i] += static_cast<float>(seconds_of(i));
-      }
-    };
+    const std::span<float> excess = estimate.excess.empty()
+                                        ? std::span<float>()
+                                        : std::span(estimate.excess).subspan(run.begin[group], run.size(group));
     if (!run.slow_ranks.empty()) {
       // What the estimator has found in all segments alike may be the same.
       const double typical =
@@ -38,7 +36,7 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
       if (typical > 0.0) {
         const double seconds = typical * static_cast<double>(run.size(group));
         add_slow_ranks(of_group, run.size(group), seconds);
-        add_to_segments([typical](std::size_t) { return typical; });
+        for (float& one : excess) one += static_cast<float>(typical);
         lost_to_slow_ranks += seconds;
       }
     }
@@ -48,7 +46,8 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
       lost_to_waits += seconds;
       if (const double more = seconds - of_group.excess_seconds; more > 0.0) {
         add_continuous(of_group, run.size(group), more);
-        add_to_segments([&](std::size_t i) { return more * static_cast<double>(lost[i]) / seconds; });
+        // Where it was lost is known then, too, and none lost more than it took.
+        if (!excess.empty()) std::ranges::copy(lost, excess.begin());
       }
     }
     all_excess += of_group.excess_seconds;
