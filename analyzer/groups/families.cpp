@@ -113,7 +113,8 @@ Families::Families(const Profile& profile, const Grouping& grouping) : Families(
   std::map<std::uint16_t, Neighbours> by_site;
   for (std::uint32_t group = 0; group < grouping.groups.count; ++group) {
     const std::span<const std::uint32_t> members = grouping.members(group);
-    by_site[site_of(profile, members.front())].push_back({group, members.size(), std::log(expected.of(members[members.size() / 2]))});
+    by_site[site_of(profile, members.front())].push_back(
+        {group, members.size(), std::log(expected.of(members[members.size() / 2]))});
   }
   for (auto& [site, neighbours] : by_site) {
     std::ranges::stable_sort(neighbours, {}, &Neighbour::log_expected);

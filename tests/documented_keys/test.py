@@ -206,7 +206,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
     def test_every_warning_has_a_remedy_and_stands_in_troubleshooting_under_its_code(self):
         given = set()
         for source in (SOURCE / "analyzer").rglob("*.cpp"):
-            given |= set(re.findall(r'(?:warnings\.emplace_back\(|NoVerdict\{\s*\{|reason = \{)\s*"([a-z0-9-]+)"', source.read_text()))
+            given |= set(re.findall(r'(?:warnings\.push_back\(\s*\{|NoVerdict\{\s*\{|reason = \{)\s*"([a-z0-9-]+)"', source.read_text()))
         known = set(re.findall(r'\{"([a-z0-9-]+)", Severity::', (SOURCE / "report" / "remedies.cpp").read_text()))
         warnings = (SOURCE / "docs" / "troubleshooting.md").read_text().split("\n## Likely causes\n")[0]
         headings = set(re.findall(r"^### ([a-z0-9-]+)$", warnings, re.M))

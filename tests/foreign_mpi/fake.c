@@ -30,10 +30,10 @@ STUB(Allreduce) STUB(Alltoall) STUB(Bcast) STUB(Cart_shift) STUB(Cartdim_get) ST
 STUB(Comm_get_parent) STUB(Comm_group) STUB(Comm_rank) STUB(Comm_remote_size) STUB(Comm_set_errhandler) STUB(Comm_size)
 STUB(Comm_split) STUB(Comm_test_inter) STUB(Dist_graph_neighbors_count) STUB(Gather) STUB(Get_count_c)
 STUB(Get_processor_name) STUB(Graph_neighbors_count) STUB(Group_free) STUB(Group_intersection) STUB(Group_size)
-STUB(Group_translate_ranks) STUB(Ibarrier) STUB(Irecv) STUB(Query_thread) STUB(Recv) STUB(Send) STUB(Test_cancelled)
-STUB(Topo_test) STUB(Type_size_x) STUB(Wait)
+STUB(Group_translate_ranks) STUB(Ibarrier) STUB(Info_create) STUB(Info_dup) STUB(Info_free) STUB(Info_get)
+STUB(Info_set) STUB(Irecv) STUB(Query_thread) STUB(Recv) STUB(Send) STUB(Test_cancelled) STUB(Topo_test) STUB(Type_size_x) STUB(Wait)
 
 #ifdef FAKE_OPEN_MPI
 int ompi_mpi_comm_world, ompi_mpi_comm_null, ompi_mpi_byte, ompi_mpi_uint64_t, ompi_mpi_op_min, ompi_mpi_errors_return,
-    ompi_request_empty;
+    ompi_mpi_info_null, ompi_request_empty;
 #endif
