@@ -138,10 +138,15 @@ double wait_for_cpu(const Profile& profile, std::size_t rank) {
 }  // namespace
 
 double all_waited_for_cpu(const Profile& profile) {
-  if (profile.rank_host.empty() || has_busy_threads(profile)) return 0.0;
+  if (profile.rank_host.empty()) return 0.0;
   double overlap = profile.run_time_seconds;
   for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
-    overlap -= profile.run_time_seconds - wait_for_cpu(profile, rank);
+    const double wait = evidence_of(profile, Evidence::cpu_wait, rank);
+    const double on_cpu = profile.run_time_seconds - evidence_of(profile, Evidence::off_cpu, rank);
+    const double of_others = evidence_of(profile, Evidence::cpu_time, rank) - on_cpu;
+    const bool is_known = wait >= 0.0 && (!std::isnan(of_others) || !has_busy_threads(profile));
+    if (!is_known) return 0.0;
+    overlap -= profile.run_time_seconds - wait + std::max(0.0, of_others);  // NaN is not above
   }
   return std::max(0.0, overlap - waited_for_children(profile));
 }

@@ -63,9 +63,10 @@ struct Stolen {
 Stolen stolen_time(const Profile& profile);
 /// Whether threads were busy beside those that call MPI: while one is delayed, that which is counted may spin for it.
 bool has_busy_threads(const Profile& profile);
-/// How long all ranks waited for CPUs that others had at the same time, in s: at least. By Bonferroni's inequality, the
-/// waits of n ranks that add up to more than n - 1 times the run overlap by the rest. 0 if the kernel does not say, or
-/// threads that do not call MPI were busy meanwhile.
+/// How long nothing went on since all ranks waited at the same time for CPUs that others had, in s: at least. By
+/// Bonferroni's inequality, the waits of n ranks that add up to more than n - 1 times the run overlap by the rest.
+/// Threads that do not call MPI may have gone on meanwhile, for as long as they used the CPU. 0 if the kernel does not
+/// say.
 double all_waited_for_cpu(const Profile& profile);
 /// How much the run lost, at least, because busy threads waited for a CPU that others had, in s. 0 if the kernel does
 /// not say.

@@ -45,7 +45,11 @@ TEST(WaitsForACpu, AreLostWhereAllRanksWaitAtTheSameTime) {
   EXPECT_NEAR(alone.interference_percent, 40.0, 1.0);
   EXPECT_EQ(alone.verdict, Verdict::red);
   // Another thread may have gone on meanwhile.
-  profile.evidence[index_of(Evidence::busy_threads)].assign(ranks, 2.0);
+  profile.evidence[index_of(Evidence::off_cpu)].assign(ranks, profile.run_time_seconds);
+  profile.evidence[index_of(Evidence::cpu_time)].assign(ranks, 0.2 * profile.run_time_seconds / n);
+  EXPECT_NEAR(analyze(profile, methods.front().name).result().interference_percent, 20.0, 1.0);
+  profile.evidence[index_of(Evidence::cpu_time)].clear();
+  profile.evidence[index_of(Evidence::busy_threads)].assign(ranks, 2.0);  // for as long as is not known
   EXPECT_LT(analyze(profile, methods.front().name).result().interference_percent, 1.0);
 }
 
