@@ -449,8 +449,9 @@ std::size_t ranks_not_measured(const Profile& profile) {
 std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   Clauses clauses;
   if (breakdown.off_cpu_seconds) {
-    clauses.add(fmt::format("the rank that held the others up was not running for {:.0f} % of the lost time",
-                            std::min(100.0, 100.0 * *breakdown.off_cpu_seconds / breakdown.seconds)));
+    clauses.add(
+        fmt::format("the rank that held the others up was off the CPU longer than usual, by {:.0f} % of the lost time",
+                    std::min(100.0, 100.0 * *breakdown.off_cpu_seconds / breakdown.seconds)));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {
     if (const double all = sum_of_known(profile.evidence[index_of(evidence)]); all > 0.0) {
