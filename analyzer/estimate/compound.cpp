@@ -137,12 +137,6 @@ struct FittedSeconds {
   double added_seconds = 0.0;
 };
 
-// Where the excess of a group's segments goes. Empty where it was not asked for.
-std::span<float> excess_of_group(RunEstimate& run, const JudgedDurations& judged, std::size_t group) {
-  return run.excess.empty() ? std::span<float>()
-                            : std::span(run.excess).subspan(judged.begin[group], judged.size(group));
-}
-
 FittedSeconds estimate_fitted(RunEstimate& run, const JudgedDurations& judged, const std::vector<double>& seconds,
                               const Selection& selection, DurationLaws& laws) {
   std::vector<ConvertedGroup> groups;

@@ -26,9 +26,10 @@ void take_in_proportion(RunEstimate& estimate, const JudgedDurations& run, doubl
 }  // namespace
 
 void add_evenly(RunEstimate& estimate, const JudgedDurations& run, double added_seconds) {
+  if (added_seconds <= 0.0) return;
   const std::vector<double> seconds = run.seconds_of_groups();
   const double all_seconds = std::accumulate(seconds.begin(), seconds.end(), 0.0);
-  if (!(all_seconds > 0.0) || added_seconds <= 0.0) return;
+  if (!(all_seconds > 0.0)) return;
   const double share = added_seconds / all_seconds;
   for (std::size_t group = 0; group < run.groups(); ++group) {
     if (!(seconds[group] > 0.0)) continue;

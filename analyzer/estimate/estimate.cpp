@@ -28,6 +28,11 @@ void add_continuous(GroupEstimate& group, std::size_t segments, double seconds) 
   group.continuous_seconds += seconds;
 }
 
+std::span<float> excess_of_group(RunEstimate& estimate, const JudgedDurations& run, std::size_t group) {
+  if (estimate.excess.empty()) return {};
+  return std::span(estimate.excess).subspan(run.begin[group], run.size(group));
+}
+
 double RunEstimate::excess_of_groups() const {
   double seconds = 0.0;
   for (const GroupEstimate& group : groups) seconds += group.excess_seconds;

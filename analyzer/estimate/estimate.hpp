@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <vector>
 
+#include "analyzer/estimate/judged_durations.hpp"
 #include "analyzer/statistics/interval.hpp"
 
 namespace halcyon {
@@ -40,6 +42,9 @@ struct RunEstimate {
   /// s, of all groups.
   double excess_of_groups() const;
 };
+
+/// (segments of the group) s; empty where it was not requested. `run`: what was estimated.
+std::span<float> excess_of_group(RunEstimate& estimate, const JudgedDurations& run, std::size_t group);
 
 /// How much an estimator computes. The excess of each segment takes as much memory as the durations.
 enum class Detail { groups, segments };

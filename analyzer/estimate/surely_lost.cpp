@@ -25,9 +25,7 @@ void raise_to_surely_lost(RunEstimate& estimate, const JudgedDurations& run) {
   double all_excess = 0.0;
   for (std::size_t group = 0; group < run.groups(); ++group) {
     GroupEstimate& of_group = estimate.groups[group];
-    const std::span<float> excess = estimate.excess.empty()
-                                        ? std::span<float>()
-                                        : std::span(estimate.excess).subspan(run.begin[group], run.size(group));
+    const std::span<float> excess = excess_of_group(estimate, run, group);
     if (!run.slow_ranks.empty()) {
       // What the estimator has found in all segments alike may be the same.
       const double typical =
@@ -102,10 +100,7 @@ void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std
     }
     of_group.baseline += too_much / static_cast<double>(run.size(group));
     of_group.threshold += too_much / static_cast<double>(run.size(group));
-    if (estimate.excess.empty()) continue;
-    for (std::size_t i = run.begin[group]; i < run.begin[group + 1]; ++i) {
-      estimate.excess[i] *= static_cast<float>(share);
-    }
+    for (float& one : excess_of_group(estimate, run, group)) one *= static_cast<float>(share);
   }
 }
 

@@ -68,7 +68,10 @@ Outcome<std::optional<LearnedRates>> KeptTargets::of(const RegulatedProgram& pro
   if (!*text) return std::optional<LearnedRates>();
   std::optional<LearnedRates> learned =
       rates_from(ordered_json::parse(**text, nullptr, false), program.metrics.size());
-  if (!learned) return Failure{store_.path() + "/" + name_of(program) + " is damaged, or of another version of Halcyon: remove it"};
+  if (!learned) {
+    return Failure{store_.path() + "/" + name_of(program) +
+                   " is damaged, or of another version of Halcyon: remove it"};
+  }
   return learned;
 }
 
