@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "analyzer/groups/recurring.hpp"
 #include "analyzer/groups/speeds.hpp"
 #include "analyzer/groups/work_model.hpp"
 #include "analyzer/statistics/interval.hpp"
@@ -23,11 +24,10 @@ struct FarOut {
 };
 
 FarOut far_out_limit(const Durations& ascending) {
-  constexpr double far = 8.0;   // spreads above the median
   constexpr double rare = 0.1;  // of the segments
   const double middle = median_of_ascending(ascending);
   const double spread = (middle - ascending[ascending.size() / 4]) / normal_quantile(0.75);
-  const double limit = middle + far * std::max(spread, least_usual * middle);
+  const double limit = middle + far_out_spreads * std::max(spread, least_usual * middle);
   const auto count = ascending.data() + ascending.size() -
                      std::upper_bound(ascending.data(), ascending.data() + ascending.size(), limit);
   const bool is_rare = static_cast<double>(count) <= rare * static_cast<double>(ascending.size());
@@ -79,6 +79,7 @@ ConvertedGroup converted_group(const JudgedDurations& run, std::size_t group) {
   const bool is_joined = run.is_joined[group];
   if (is_joined) divide_by(seconds(run.expected));
   if (is_joined || !run.work.empty()) divide_by(work_factors(usual, seconds(is_joined ? run.expected : run.work)));
+  if (run.is_in_order) divide_by(recurring_factors(usual));
   std::optional<Durations> scales;
   if (converted.factors) scales = scales_of(*converted.factors, usual);
   converted.mean = slowness ? (usual * *slowness).mean() : usual.mean();

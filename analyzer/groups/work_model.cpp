@@ -7,15 +7,12 @@
 #include <map>
 #include <vector>
 
-#include "analyzer/groups/partition.hpp"
 #include "analyzer/statistics/parabola.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
 namespace halcyon {
 namespace {
 
-constexpr std::ptrdiff_t fewest_in_bin = 2 * smallest_judged_group;  // for a lower quartile worth its name
-constexpr double significance_of_work = 1e-3;
 constexpr double steepest = 1.5;  // of the logarithms: between the ends, and beyond
 // With ranks that do the same work, both explain alike, but for chance.
 constexpr double much_less = 0.5;
@@ -54,11 +51,11 @@ std::vector<std::vector<Eigen::Index>> bins_by_work(const Durations& work) {
   std::stable_sort(by_work.begin(), by_work.end(), [&](Eigen::Index a, Eigen::Index b) { return work[a] < work[b]; });
   std::vector<std::vector<Eigen::Index>> bins;
   const auto size = static_cast<std::ptrdiff_t>(by_work.size());
-  const std::ptrdiff_t size_of_bin = size / std::clamp<std::ptrdiff_t>(size / fewest_in_bin, 1, most_bins);
+  const std::ptrdiff_t size_of_bin = size / std::clamp<std::ptrdiff_t>(size / fewest_for_a_level, 1, most_bins);
   for (auto from = by_work.begin(), to = from; from != by_work.end(); from = to) {
     to = by_work.end() - from > size_of_bin ? from + size_of_bin : by_work.end();
     to = std::find_if(to, by_work.end(), [&](Eigen::Index i) { return work[i] != work[*(to - 1)]; });
-    if (to - from >= fewest_in_bin) bins.emplace_back(from, to);
+    if (to - from >= fewest_for_a_level) bins.emplace_back(from, to);
   }
   return bins;
 }
@@ -86,7 +83,7 @@ double spread_at_equal_work(const Profile& profile, std::span<const std::span<co
   double spread = 0.0;
   double weight = 0.0;
   for (const std::span<const std::uint32_t> members : kinds) {
-    if (members.size() < 2 * fewest_in_bin) continue;
+    if (members.size() < 2 * fewest_for_a_level) continue;
     const DurationsAtWork at = of_members(profile, work, members);
     for (const std::vector<Eigen::Index>& bin : bins_by_work(at.work)) {
       const Durations durations = at.durations(bin);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "analyzer/groups/partition.hpp"
 #include "analyzer/statistics/durations.hpp"
 #include "libprofile/format/profile.hpp"
 
@@ -14,6 +15,11 @@ namespace halcyon {
 
 /// Numerics: segments. More of them make no lower quartile better known.
 inline constexpr std::size_t enough_for_a_quartile = 30000;
+
+/// Segments, for a lower quartile worth its name.
+inline constexpr std::ptrdiff_t fewest_for_a_level = 2 * smallest_judged_group;
+/// Of a test whether durations depend on the work, or on the place in a sequence.
+inline constexpr double significance_of_work = 1e-3;
 
 /// The factor by which the undisturbed duration of each segment of a group differs from the group's mean: (segments),
 /// mean 1. Nothing if it is not certain that durations depend on the work.

@@ -8,6 +8,10 @@ namespace halcyon {
 
 using Durations = Eigen::ArrayXd;  // (segments of a group, in the order of time) seconds
 
+/// What lies farther above the median, in standard deviations of a normal distribution with the same lower quartile, is
+/// no jitter.
+inline constexpr double far_out_spreads = 8.0;
+
 /// The middle value, or the mean of the two middle ones. Needs at least one value.
 double median(Durations values);
 /// The same of values in ascending order.
