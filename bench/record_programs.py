@@ -62,7 +62,7 @@ PETSC = """sed '1d; s/<[^>]*>//g; s/^ *[0-9]*: //; s/&lt;/</g; s/&gt;/>/g; s/&am
     mpicc -w -O2 {1}.c -o {1} $(pkg-config --cflags --libs petsc) -lm"""
 EX19 = PETSC.format("snes/tutorials/ex19", "ex19")
 EX45 = PETSC.format("ksp/ksp/tutorials/ex45", "ex45")
-NWCHEM = "sed s/METHOD/{0}/ $INPUTS/water.nw > water.nw"
+NWCHEM = "sed 's/METHOD/{0}/; s/BASIS/{1}/' $INPUTS/water.nw > water.nw"
 GROMACS = """cp $INPUTS/water.top water.top
     gmx -quiet solvate -cs spc216 -box 2.5 2.5 2.5 -o water.gro -p water.top
     gmx -quiet grompp -f $INPUTS/water.mdp -c water.gro -p water.top -o water.tpr"""
@@ -72,26 +72,27 @@ MEEP = f"meep across={{0}} until={{1}} {INPUTS / 'bend.ctl'}"
 
 PROGRAMS = [
     Program(REPEAT, "cp2k-md", "cp2k.psmp h2o.inp",
-            "sed s/GEO_OPT/MD/ $DOC/cp2k/examples/h2o.inp > h2o.inp"),
+            """sed s/GEO_OPT/MD/ $DOC/cp2k/examples/h2o.inp > h2o.inp
+            printf '&MOTION\n &MD\n STEPS 100\n &END MD\n&END MOTION\n' >> h2o.inp"""),
     Program(REPEAT, "gpaw-scf", f"{PYTHON} {INPUTS / 'silicon_gpaw.py'}"),
     Program(REPEAT, "hpcc", "hpcc",
-            "sed 's/^2 \\( *Ps\\)/1 \\1/' $DOC/hpcc/examples/_hpccinf.txt > hpccinf.txt"),
-    Program(REPEAT, "hypre-ij-amg", "./amg 40 3",
+            "sed 's/^2 \\( *Ps\\)/1 \\1/; s/^1000 /1500 /' $DOC/hpcc/examples/_hpccinf.txt > hpccinf.txt"),
+    Program(REPEAT, "hypre-ij-amg", "./amg 60 4",
             "mpicc -O2 -I/usr/include/hypre $INPUTS/hypre_amg.c -o amg -lHYPRE -lm"),
-    Program(REPEAT, "mpb-bands", MPB.format(16, 1)),
-    Program(REPEAT, "nwchem-dft", "nwchem.openmpi water.nw", NWCHEM.format("dft")),
-    Program(REPEAT, "nwchem-scf", "nwchem.openmpi water.nw", NWCHEM.format("scf")),
-    Program(REPEAT, "petsc-ex19-mg", "./ex19 -da_refine 5 -pc_type mg -lidvelocity 10 -grashof 100", EX19),
+    Program(REPEAT, "mpb-bands", MPB.format(24, 1)),
+    Program(REPEAT, "nwchem-dft", "nwchem.openmpi water.nw", NWCHEM.format("dft", "6-31g\\*")),
+    Program(REPEAT, "nwchem-scf", "nwchem.openmpi water.nw", NWCHEM.format("scf", "cc-pvtz")),
+    Program(REPEAT, "petsc-ex19-mg", "./ex19 -da_refine 6 -pc_type mg -lidvelocity 10 -grashof 100", EX19),
     Program(REPEAT, "petsc-ex45-cg", "./ex45 -da_refine 4 -ksp_type cg -pc_type mg", EX45),
     Program(REPEAT, "qe-scf", f"pw.x -in {INPUTS / 'si.pw.in'}"),
 
     small(FEW, "embarrassing", "embarrassing 200000 80"),
     small(FEW, "embarrassing-files", "embarrassing_files 20000 60"),
     Program(FEW, "gromacs-1x2", MDRUN.format(2, 500), GROMACS, ranks=1, environment={"OMP_NUM_THREADS": "2"}),
-    Program(FEW, "gromacs-2x1", MDRUN.format(1, 300), GROMACS),
-    small(FEW, "heat-p2p", "heat_p2p 600 700"),
+    Program(FEW, "gromacs-2x1", MDRUN.format(1, 600), GROMACS),
+    small(FEW, "heat-p2p", "heat_p2p 900 1400"),
     small(FEW, "master-worker", "master_worker 20000 2400"),
-    Program(FEW, "meep", MEEP.format(16, 200)),
+    Program(FEW, "meep", MEEP.format(24, 200)),
     Program(FEW, "phyml-mpi", "phyml-mpi -i proteic -d aa -o l -b 2 --no_memory_check --r_seed 1",
             "cp $DOC/phyml/examples/proteic ."),
     small(FEW, "pipeline", "pipeline 18000 900"),
@@ -104,27 +105,30 @@ PROGRAMS = [
             """zcat $DOC/examl/testData/49.gz > 49; cp $DOC/examl/testData/49.tree .
             parse-examl -s 49 -m DNA -n 49"""),
     Program(SHORT, "gerris", f"gerris2D {INPUTS / 'cavity.gfs'}"),
-    small(SHORT, "jacobi-short", "jacobi 200 120"),
-    Program(SHORT, "meep-short", MEEP.format(16, 20)),
-    Program(SHORT, "mpb-short", MPB.format(8, 1)),
-    Program(SHORT, "petsc-ex45-short", "./ex45 -da_refine 3 -ksp_type cg -pc_type mg", EX45),
+    small(SHORT, "jacobi-short", "jacobi 300 300"),
+    Program(SHORT, "meep-short", MEEP.format(20, 80)),
+    Program(SHORT, "mpb-short", MPB.format(12, 1)),
+    Program(SHORT, "petsc-ex45-short", "./ex45 -da_refine 3 -da_grid_x 11 -da_grid_y 11 -da_grid_z 11 -ksp_type cg "
+            "-pc_type mg", EX45),
     Program(SHORT, "scalapack-qr", "/usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/xdqr",
-            """sed '/process grids/s/^4/2/; /values of P/s/^.*/1 2/; /values of Q/s/^.*/2 1/' \\
+            """sed '/process grids/s/^4/2/; /values of P/s/^.*/1 2/; /values of Q/s/^.*/2 1/
+                /values of M$/s/^.*/96 128 192 256/; /values of N$/s/^.*/96 112 160 256/' \\
                 /usr/lib/x86_64-linux-gnu/scalapack/openmpi-tests/QR.dat > QR.dat"""),
-    Program(SHORT, "slepc-ex2-short", "./laplace -n 60 -eps_nev 4",
+    Program(SHORT, "slepc-ex2-short", "./laplace -n 110 -eps_nev 8",
             "mpicc -O2 $INPUTS/slepc_laplace.c -o laplace $(pkg-config --cflags --libs slepc petsc)"),
 
     small(VARY, "cg-numpy", "cg 400 900"),
     Program(VARY, "freefem-schwarz", f"FreeFem++-mpi -nw -v 0 {INPUTS / 'schwarz.edp'}"),
-    Program(VARY, "gromacs-2x2", MDRUN.format(2, 300), GROMACS, environment={"OMP_NUM_THREADS": "2"}),
+    Program(VARY, "gromacs-2x2", MDRUN.format(2, 600), GROMACS, environment={"OMP_NUM_THREADS": "2"}),
     small(VARY, "jacobi-numpy", "jacobi 400 200"),
     small(VARY, "jacobi-numpy-41", "jacobi 1100 41"),
     small(VARY, "kmeans-numpy", "kmeans 9000 245"),
-    Program(VARY, "lammps-min", "lmp -in in.min -log none -screen none", "cp /usr/share/lammps/examples/min/in.min ."),
+    Program(VARY, "lammps-min", "lmp -in in.min -log none -screen none",
+            "sed 's/0 20 0 20/0 40 0 40/' /usr/share/lammps/examples/min/in.min > in.min"),
     small(VARY, "particles-numpy", "particles 130 300"),
     Program(VARY, "pnetcdf", "./blocks 256 30", "mpicc -O2 $INPUTS/pnetcdf_blocks.c -o blocks -lpnetcdf"),
     Program(VARY, "superlu-pddrive3", "/usr/lib/x86_64-linux-gnu/superlu-dist/tests/EXAMPLE/pddrive3 -r 1 -c 2 "
-            "/usr/lib/x86_64-linux-gnu/superlu-dist/tests/EXAMPLE/big.rua"),
+            "grid.mtx", f"{PYTHON} $INPUTS/laplace_mtx.py 200 > grid.mtx"),
 ]
 
 
@@ -228,7 +232,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("directory", type=Path, nargs="?", help="gets the profiles")
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help="only these. Default: all")
-    parser.add_argument("--halcyon", default=BUILD / "bin" / "halcyon", metavar="COMMAND", help="what records")
+    parser.add_argument("--halcyon", default=BUILD / "bin" / "halcyon", metavar="COMMAND", help="what records",
+                        type=lambda command: Path(shutil.which(command) or command).resolve())
     parser.add_argument("--packages", action="store_true", help="print the Debian packages that this needs")
     options = parser.parse_intermixed_args()
     if options.packages:

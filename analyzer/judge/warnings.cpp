@@ -162,8 +162,8 @@ void warn_of_slower_than_known(const Profile& profile, const Analysis& analysis,
     if (percent > noticeable_percent && low > 0.0) {
       warnings.push_back(
           {"slower-than-known",
-           fmt::format("the {} of this run are above the best of {} of this work, by {:.1f} % of the run time{}",
-                       is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"), percent,
+           fmt::format("the {} of this run are noticeably above the best of {} of this work{}",
+                       is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"),
                        is_of_parts ? "" : ": something slowed all of it down evenly")});
     }
   }

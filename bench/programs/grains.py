@@ -5,7 +5,7 @@ from esys.lsm.geometry import CubicBlock
 
 sim = LsmMpi(numWorkerProcesses=1, mpiDimList=[1, 1, 1])
 sim.initNeighbourSearch(particleType="NRotSphere", gridSpacing=2.5, verletDist=0.5)
-sim.setNumTimeSteps(2000)
+sim.setNumTimeSteps(12000)
 sim.setTimeStepSize(1e-4)
 sim.setSpatialDomain(BoundingBox(Vec3(-20, -20, -20), Vec3(20, 20, 20)))
 sim.createParticles(CubicBlock(dimCount=[5, 5, 5], radius=0.5))
