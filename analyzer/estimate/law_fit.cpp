@@ -64,9 +64,11 @@ Derivatives log_posterior(const DurationLaw& law, const Cells& cells, const Weig
   result.information[1] *= expected * by_baseline * weight;
   result.information[2] *= expected * weight * weight;
   const JitterPrior::Point prior = weighing.jitter.at(scale / baseline);
-  // The larger the share of the time that came from outside, the rarer: the density falls linearly, to 0 at all of it.
-  result.value += std::log(scale / baseline) + prior.log_density + std::log(baseline / cells.mean);
-  result.gradient[0] -= prior.slope / baseline;
+  // The larger the share of the time that came from outside, the rarer: the density falls linearly, to 0 at all of it. A
+  // baseline above the mean is chance, and no more probable than at the mean.
+  const double of_share = std::min(1.0, baseline / cells.mean);
+  result.value += std::log(scale / baseline) + prior.log_density + std::log(of_share);
+  result.gradient[0] -= (prior.slope + (of_share < 1.0 ? 0.0 : 1.0)) / baseline;
   result.gradient[1] += 1.0 + prior.slope;
   result.information[2] += prior.curvature;
   return result;
@@ -143,7 +145,7 @@ double dispersion_of(const LawFit& fit, const DurationLaw& law, const Cells& cel
     const double right = is_last ? 1.0 : law.at((cells.edges[i] - fit.baseline) / fit.scale).probability;
     const double stray = stray_share / static_cast<double>(cells.counts.size());
     const double expected = cells.segments * (stray + (1.0 - stray_share) * (right - left));
-    statistic += (cells.counts[i] - expected) * (cells.counts[i] - expected) / std::max(1.0, expected);
+    if (cells.counts[i] > 0.0) statistic += 2.0 * cells.counts[i] * std::log(cells.counts[i] / expected);
     left = right;
   }
   return weighing.temper * statistic / freedom;

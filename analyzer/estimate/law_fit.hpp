@@ -36,8 +36,8 @@ LawFit fit_law(const DurationLaw& law, const Cells& cells, const Weighing& weigh
 /// Whether the fitted jitter is wide enough to be distinguished from the steps of the clock.
 bool is_told_from_clock(const LawFit& fit, const Cells& cells);
 
-/// Pearson's statistic over its degrees of freedom, with the tempered likelihood: about 1 for a law that is right. Also
-/// 1 if there are too few cells.
+/// The deviance over its degrees of freedom, with the tempered likelihood: about 1 for a law that is right. Also 1 if
+/// there are too few cells.
 double dispersion_of(const LawFit& fit, const DurationLaw& law, const Cells& cells, const Weighing& weighing);
 
 }  // namespace halcyon
