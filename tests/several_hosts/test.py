@@ -250,7 +250,7 @@ class UnderSlurm(OnHosts):
         if finished.status not in WAS_ENDLESS:
             self.assertEqual(finished.status, 0, finished)
         profile = Profile(self.directory / "run.h5")
-        self.assertEqual(profile.attributes["ranks"], 2)
+        self.assertEqual((profile.attributes["ranks"], profile.attributes["exit_state"]), (2, "finalized"))
         self.assertEqual(len(set(self.hosts_of_ranks(profile))), 2)
 
     def test_a_job_on_several_nodes_that_is_cancelled(self):
