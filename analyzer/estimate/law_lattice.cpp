@@ -8,12 +8,15 @@ namespace {
 
 // Numerics: the grid of shapes.
 constexpr int hits_count = 31;
-constexpr double hits_first = 0.02;
-constexpr double hits_ratio = 1.3;
 constexpr int delays_count = 24;
-constexpr double delays_first = 0.2;
-constexpr double delays_ratio = 1.35;
 constexpr int stride = 3;  // of the first look
+
+// Of a segment, on average. Fewer are told as segments far out; more look like jitter of another law.
+constexpr double fewest_hits = 0.02;
+constexpr double most_hits = 50.0;
+// Mean delays, in standard deviations of the jitter. Of shorter ones, many look like jitter.
+constexpr double shortest_delay = 0.2;
+constexpr double longest_delay = 200.0;
 
 constexpr std::array<double, 2> exposures{1.0, 0.3};
 
@@ -67,8 +70,11 @@ const std::vector<LatticePlace>& lattice_places() {
 }
 
 DurationShape shape_at(const LatticePlace& place, Jitter jitter) {
-  return {hits_first * std::pow(hits_ratio, place.hits), delays_first * std::pow(delays_ratio, place.delay), place.law,
-          exposures[place.exposure], jitter};
+  const auto at = [](double first, double last, int place, int count) {
+    return first * std::pow(last / first, static_cast<double>(place) / (count - 1));
+  };
+  return {at(fewest_hits, most_hits, place.hits, hits_count),
+          at(shortest_delay, longest_delay, place.delay, delays_count), place.law, exposures[place.exposure], jitter};
 }
 
 bool is_of_first_look(const LatticePlace& place) { return place.hits % stride == 1 && place.delay % stride == 1; }
