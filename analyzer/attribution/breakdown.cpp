@@ -34,14 +34,19 @@ ExcessKind kind_of(std::size_t part) {
   return ExcessKind::computation;
 }
 
+// Calls that two segments share count in each with what it has of them, but in no segment for more than it took.
 Parts parts_of(const Profile& profile, std::size_t segment) {
   Parts parts{};
-  double left = static_cast<double>(profile.duration[segment]);
+  const auto duration = static_cast<double>(profile.duration[segment]);
   for (std::size_t kind = 0; kind < time_kind_count; ++kind) {
     parts[kind] = static_cast<double>(profile.last_rank_times[kind][segment]);
-    left -= parts[kind];
   }
-  parts[computation_part] = left;
+  const double in_calls = std::accumulate(parts.begin(), parts.end(), 0.0);
+  if (in_calls > duration) {
+    for (double& part : parts) part *= duration / in_calls;
+  } else {
+    parts[computation_part] = duration - in_calls;
+  }
   return parts;
 }
 
@@ -137,6 +142,26 @@ Parts explained(const Profile& profile, const Parts& usual, std::size_t segment,
   return parts;
 }
 
+// Divides what a segment lost beyond what it has `told` as is `typical` of its group, and then as what is left of the
+// time that it spent: no part has lost more than it took. What it took less than usual is computation's.
+Parts rest_of(const Parts& spent, const Parts& told, const Parts& typical, double seconds) {
+  Parts rest{};
+  Parts room{};
+  for (std::size_t part = 0; part < part_count && seconds > 0.0; ++part) {
+    room[part] = std::max(0.0, spent[part] - told[part]);
+    rest[part] = std::min(typical[part] * seconds, room[part]);
+    room[part] -= rest[part];
+  }
+  const double left = seconds - sum(rest);
+  const double all_room = sum(room);
+  if (left < 0.0 || all_room <= 0.0) {
+    rest[computation_part] += left;
+    return rest;
+  }
+  for (std::size_t part = 0; part < part_count; ++part) rest[part] += left * room[part] / all_room;
+  return rest;
+}
+
 template <class Share>
 void largest_first(std::vector<Share>& shares) {
   std::stable_sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) { return a.seconds > b.seconds; });
@@ -195,7 +220,7 @@ std::vector<RankShare> nothing_of(std::size_t ranks) {
 }
 
 // Divides the excess among the kinds of the rank that ended each segment. First comes what each segment explains by
-// itself. That tells what is typical of its group, and the rest is divided by it: no call has lost more than it took.
+// itself. That tells what is typical of its group, and the rest is divided by it.
 std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping& grouping,
                                           std::vector<GroupTimes>& groups, const std::vector<float>& excess) {
   const std::vector<std::uint32_t>& group_of = grouping.groups.of;
@@ -228,24 +253,15 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
   for (std::size_t group = 0; group < groups.size(); ++group) groups[group].typical = sums.by_group[group];
   for (GroupTimes& group : groups) {
     const double all = sum(group.typical);
-    if (all <= 0.0) group.typical[computation_part] = 1.0;
     for (double& part : group.typical) part /= all > 0.0 ? all : 1.0;
   }
   const auto divide_rest = [&](std::vector<RankShare>& by_rank, std::size_t first, std::size_t end) {
     for (std::size_t segment = first; segment < end; ++segment) {
       if (unexplained[segment] == 0.0) continue;
       const GroupTimes& group = groups[group_of[segment]];
-      const double seconds = static_cast<double>(excess[segment]);
-      const Parts told = explained(profile, group.usual, segment, seconds);
-      const Parts spent = parts_of(profile, segment);
-      Parts rest{};
-      rest[computation_part] = unexplained[segment];
-      for (std::size_t part = 0; part < part_count; ++part) {
-        if (part == computation_part || seconds < 0.0) continue;
-        rest[part] = std::min(group.typical[part] * unexplained[segment], std::max(0.0, spent[part] - told[part]));
-        rest[computation_part] -= rest[part];
-      }
-      add_parts(by_rank[profile.last_rank[segment]], rest, 1.0);
+      const Parts told = explained(profile, group.usual, segment, static_cast<double>(excess[segment]));
+      add_parts(by_rank[profile.last_rank[segment]],
+                rest_of(parts_of(profile, segment), told, group.typical, unexplained[segment]), 1.0);
     }
   };
   add_to(sums.by_rank, sum_in_pieces(excess.size(), nothing, divide_rest));
@@ -319,7 +335,7 @@ SecondsByKind time_spent(const Profile& profile) {
     for (std::size_t segment = first; segment < end; ++segment) {
       const Parts parts = parts_of(profile, segment);
       for (std::size_t part = 0; part < part_count; ++part) {
-        spent[static_cast<std::size_t>(kind_of(part))] += std::max(parts[part], 0.0);
+        spent[static_cast<std::size_t>(kind_of(part))] += parts[part];
       }
     }
   };

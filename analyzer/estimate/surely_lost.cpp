@@ -1,6 +1,7 @@
 #include "analyzer/estimate/surely_lost.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
@@ -101,6 +102,25 @@ void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std
     of_group.baseline += too_much / static_cast<double>(run.size(group));
     of_group.threshold += too_much / static_cast<double>(run.size(group));
     for (float& one : excess_of_group(estimate, run, group)) one *= static_cast<float>(share);
+  }
+}
+
+void keep_within_durations(RunEstimate& estimate, const JudgedDurations& run) {
+  for (std::size_t group = 0; group < run.groups(); ++group) {
+    const std::span<float> excess = excess_of_group(estimate, run, group);
+    const Recorded durations = run.of(run.durations, group);
+    double too_much = 0.0;
+    double room = 0.0;
+    for (std::size_t i = 0; i < excess.size(); ++i) {
+      const auto left = static_cast<double>(durations[i] - excess[i]);
+      (left < 0.0 ? too_much : room) += std::abs(left);
+    }
+    if (!(too_much > 0.0)) continue;
+    const float share = static_cast<float>(std::min(1.0, room > 0.0 ? too_much / room : 0.0));
+    for (std::size_t i = 0; i < excess.size(); ++i) {
+      const float left = durations[i] - excess[i];
+      excess[i] += left < 0.0F ? left : share * left;
+    }
   }
 }
 

@@ -25,4 +25,7 @@ double seconds_beyond_least_work(const JudgedDurations& run);
 /// No group has lost more than its time beyond what it needs.
 void leave_what_is_needed(RunEstimate& estimate, const JudgedDurations& run, std::span<const double> needed_seconds);
 
+/// No segment has lost more than it took: what is too much goes to the others of its group, as they have room.
+void keep_within_durations(RunEstimate& estimate, const JudgedDurations& run);
+
 }  // namespace halcyon

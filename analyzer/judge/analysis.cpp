@@ -133,6 +133,7 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   }
   const double room =
       profile.known_runs ? judged_seconds : std::min(judged_seconds, most + stolen + perhaps_slower * all_needed);
+  keep_within_durations(estimate, judged);
   interval = interval_of_draws(estimate.excess_of_groups(), interval, {0.0, room}, addends);
   interval.low = of_rest.lost_seconds + std::max(0.0, interval.low);
   interval.high =

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <random>
 
+#include "analyzer/groups/timeline.hpp"
 #include "analyzer/judge/analysis.hpp"
 #include "tests/unit/synthetic_profile.hpp"
 
@@ -132,10 +133,25 @@ TEST(Breakdown, OfAGroupWithoutAnUndisturbedSegmentFollowsWhatDiffers) {
   EXPECT_GT(of(breakdown, ExcessKind::point_to_point), 0.99 * breakdown.seconds);
 }
 
-TEST(Breakdown, WithoutAnythingThatDiffersIsComputation) {
+TEST(Breakdown, WithoutAnythingThatDiffersIsAsTheTimeThatWasSpent) {
   const Profile profile = plain_profile();
   const Breakdown breakdown = attribute(profile, std::vector<float>(100, 0.001F));
-  EXPECT_NEAR(of(breakdown, ExcessKind::computation), 0.100, 1e-8);
+  const SecondsByKind spent = time_spent(profile);
+  const double share = 0.100 / std::accumulate(spent.begin(), spent.end(), 0.0);
+  for (std::size_t kind = 0; kind < excess_kind_count; ++kind) {
+    EXPECT_NEAR(breakdown.kinds[kind], share * spent[kind], 1e-7) << kind;
+  }
+}
+
+// The rank that held the others up began its step before the others ended the one before.
+TEST(Breakdown, HasNoMoreInCallsThanASegmentTook) {
+  Profile profile = plain_profile();
+  for (float& one : profile.last_rank_times[static_cast<std::size_t>(TimeKind::point_to_point)]) one = 1.0F;
+  const Breakdown breakdown = attribute(profile, std::vector<float>(100, 0.001F));
+  EXPECT_NEAR(of(breakdown, ExcessKind::point_to_point), 0.100, 0.005);
+  EXPECT_GE(of(breakdown, ExcessKind::computation), 0.0);
+  const SecondsByKind spent = time_spent(profile);
+  EXPECT_NEAR(std::accumulate(spent.begin(), spent.end(), 0.0), length_of(profile.duration), 1e-5);
 }
 
 TEST(Breakdown, FallsIntoTheWindowsOfTimeInWhichItHappened) {

@@ -113,4 +113,18 @@ TEST(Needed, TimeIsNotLost) {
   EXPECT_EQ(needed_seconds(run), std::vector<double>{0.0});
 }
 
+TEST(Excess, OfASegmentIsNoMoreThanItTook) {
+  const std::vector<float> durations{1.0F, 1.0F, 2.0F};
+  JudgedDurations run{.run_time = 4.0};
+  add_group(run, {.durations = durations});
+  RunEstimate estimate;
+  estimate.groups.resize(1);
+  estimate.excess = {1.5F, 0.5F, 1.0F};
+  keep_within_durations(estimate, run);
+  // The half second has room in the other two, where half a second and one are not lost yet.
+  EXPECT_NEAR(static_cast<double>(estimate.excess[0]), 1.0, 1e-6);
+  EXPECT_NEAR(static_cast<double>(estimate.excess[1]), 0.5 + 0.5 / 3.0, 1e-6);
+  EXPECT_NEAR(static_cast<double>(estimate.excess[2]), 1.0 + 1.0 / 3.0, 1e-6);
+}
+
 }  // namespace
