@@ -283,6 +283,18 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual(recorded, plain)
         self.assertEqual(Profile(self.directory / "run.h5").boundaries, BARRIERS)
 
+    def test_libraries_of_libc_that_are_preloaded_themselves(self):
+        libraries = [word for word in halcyon_test.output_of(["ldd", LIBRARY]).split() if word.startswith("/lib")]
+        self.assertTrue(any("libc.so" in library for library in libraries), libraries)
+        for preload in ((*libraries, LIBRARY), (LIBRARY, *libraries)):
+            with self.subTest(preload=preload):
+                path = self.directory / "run.h5"
+                path.unlink(missing_ok=True)
+                finished = self.mpirun(2, [PROGRAMS / "dies", BARRIERS, "finalize"], preload=preload,
+                                       HALCYON_OUTPUT=path)
+                self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+                self.assertEqual(Profile(path).boundaries, BARRIERS)
+
     def test_programs_without_any_call(self):
         profile = self.record(2, [PROGRAMS / "dies", 0, "finalize"])
         self.assertEqual((profile.boundaries, profile.operations()), (0, ["finalize"]))
