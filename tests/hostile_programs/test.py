@@ -283,6 +283,13 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual(recorded, plain)
         self.assertEqual(Profile(self.directory / "run.h5").boundaries, BARRIERS)
 
+    def test_a_program_that_forgets_its_environment_is_recorded_as_it_was_asked_for(self):
+        finished = self.halcyon("run", "--no-probes", "--no-baseline", "-o", "run.h5", "--inject",
+                                "class=collective,prob=1,mean=1ms", "--", *MPI.launch(2), PROGRAM, "forgets")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(Profile(self.directory / "run.h5").boundaries, BARRIERS)
+        self.assertGreater(self.report("run.h5")["injected_percent"], 0)
+
     def test_libraries_of_libc_that_are_preloaded_themselves(self):
         libraries = [word for word in halcyon_test.output_of(["ldd", LIBRARY]).split() if word.startswith("/lib")]
         self.assertTrue(any("libc.so" in library for library in libraries), libraries)
