@@ -25,13 +25,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Relative to the command, so that an installation can be moved: where it is installed, or in the build tree.
+// Relative to the command, so that an installation can be moved: where it is installed, or in the build tree. The
+// loader divides LD_PRELOAD at blanks and colons, and knows no quotes.
 Outcome<std::string> library(const std::string& name) {
   std::error_code error;
   const fs::path bin = fs::weakly_canonical(own_executable(), error).parent_path();
   const fs::path installed = (bin / HALCYON_PRELOADDIR_FROM_BINDIR).lexically_normal();
   for (const fs::path& directory : {installed, (bin / "../lib").lexically_normal()}) {
-    if (fs::exists(directory / name, error)) return (directory / name).string();
+    if (!fs::exists(directory / name, error)) continue;
+    const std::string path = (directory / name).string();
+    if (path.find_first_of(" :") == std::string::npos) return path;
+    return Failure{"cannot preload " + path +
+                   ": the loader takes a path with a blank or a colon for several. Install "
+                   "Halcyon in another place"};
   }
   return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }

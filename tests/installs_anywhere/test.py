@@ -90,6 +90,26 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         self.assertRegex(finished.errors,
                          rf"^halcyon: cannot find {LIBRARY.name} in {self.directory}/copy/")
 
+    def test_a_place_that_the_loader_cannot_preload_from_is_told_before_the_program_starts(self):
+        for name in ("with blanks", "with:colon"):
+            with self.subTest(name):
+                place = self.directory / name
+                place.mkdir()
+                for part in ("bin", "lib", "libexec"):
+                    shutil.copytree(self.prefix / part, place / part)
+                command = place / "bin/halcyon"
+                for words in (["run", "--", *MPI.launch(2)], ["exec", "--"]):
+                    finished = self.run_command([command, *words, *PROGRAM])
+                    self.check_refused(finished, f"{place}/", LIBRARY.name, "blank", "Install Halcyon in another place")
+                finished = self.run_command([command, "doctor", "--", *MPI.launch(2), *PROGRAM])
+                self.assertEqual(finished.status, 2, finished)
+                self.assertIn(f"cannot preload {place}/", finished.output)
+                # What needs no library in a rank works there.
+                self.check(self.run_command([self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2),
+                                             *PROGRAM]))
+                self.check(self.run_command([command, "report", "run.h5"]))
+                (self.directory / "run.h5").unlink()
+
     def test_find_package_gives_the_command_and_the_libraries(self):
         version = re.search(r"project\(halcyon VERSION (\d+\.\d+)", (SOURCE / "CMakeLists.txt").read_text())[1]
         (self.directory / "CMakeLists.txt").write_text(CONSUMER.format(
