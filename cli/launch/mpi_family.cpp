@@ -44,6 +44,13 @@ Outcome<std::string> library(const std::string& name) {
 
 static_assert(in_order(mpi_families, &MpiFamilyInfo::family));
 
+bool is_recorder(const std::string& library) {
+  const std::string name = fs::path(library).filename().string();
+  return std::any_of(mpi_families.begin(), mpi_families.end(), [&name](const MpiFamilyInfo& family) {
+    return name == "libhalcyon" + std::string(family.suffix) + ".so";
+  });
+}
+
 // The runtime of a sanitizer of GCC or Clang, as a shared library.
 bool is_sanitizer(const std::string& library) {
   const std::string name = fs::path(library).filename().string();
@@ -329,7 +336,7 @@ std::string joined_preload(const std::string& ours, const std::string& theirs) {
     const std::string library = theirs.substr(at, end - at);
     if (is_sanitizer(library)) {
       first += library + ":";
-    } else if (!library.empty()) {
+    } else if (!library.empty() && (ours.empty() || !is_recorder(library))) {
       last += ":" + library;
     }
     at = end + 1;

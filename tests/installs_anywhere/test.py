@@ -6,7 +6,8 @@ import unittest
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, INJECTOR, LIBRARY, MPI, SOURCE, WRITER, Profile, output_of
+from halcyon_test import (BUILD, EXAMPLES, INJECTOR, LIBRARY, MPI, OTHER_MPI, SOURCE, WRITER, Profile, library_of,
+                          output_of)
 
 PROGRAM = [EXAMPLES / "halo_c", "10"]
 # CMake, pkg-config and Lmod each name the recorder by a variable that ends in this, in their own case.
@@ -67,6 +68,17 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         self.assertIn("halcyon: ", finished.errors)
         self.check_profile("run.h5")
         self.assertGreater(self.report("run.h5")["injected_percent"], 0)
+
+    def test_the_command_of_one_installation_records_once_beside_the_library_of_another(self):
+        for library in filter(Path.exists, (LIBRARY, library_of(OTHER_MPI, "halcyon"))):
+            with self.subTest(library.name):
+                other = Path(shutil.copy(library, self.directory))
+                finished = self.check(self.run_command(
+                    [self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2), *PROGRAM],
+                    preload=[other]))
+                self.assertNotIn("nothing is recorded", finished.errors)
+                self.assertEqual([path.name for path in self.directory.glob("*.h5*")], ["run.h5"])
+                (self.directory / "run.h5").unlink()
 
     def test_the_command_is_found_through_a_link(self):
         (self.directory / "halcyon").symlink_to(self.prefix / "bin/halcyon")
