@@ -16,6 +16,7 @@
 #include "libprofile/interpose/mpi_runtime.hpp"
 #include "libprofile/interpose/next.hpp"
 #include "libprofile/interpose/open_files.hpp"
+#include "libprofile/system/environment.hpp"
 #include "libprofile/system/launcher.hpp"
 #include "libprofile/system/legible.hpp"
 #include "libprofile/system/nanoseconds.hpp"
@@ -81,8 +82,8 @@ void say(const std::string& message) {
 }  // namespace
 
 void begin_injection() noexcept try {
-  const char* text = std::getenv("INTM_SPEC");
-  if (injector != nullptr || text == nullptr || *text == '\0') return;
+  const char* text = setting("INTM_SPEC");
+  if (injector != nullptr || text == nullptr) return;
   if (const std::string why_not = mpi.load("libintm"); !why_not.empty()) {
     if (!launcher::is_spokesman()) return;
     return say("nothing is injected: " + why_not);
@@ -94,7 +95,7 @@ void begin_injection() noexcept try {
     if (rank == 0) say(specs.failure().message + "; nothing is injected");
     return;
   }
-  const char* seed_text = std::getenv("INTM_SEED");
+  const char* seed_text = setting("INTM_SEED");
   char* end = nullptr;
   const std::uint64_t seed = seed_text != nullptr ? std::strtoull(seed_text, &end, 10) : now();
   if (seed_text != nullptr && (*seed_text < '0' || *seed_text > '9' || *end != '\0')) {

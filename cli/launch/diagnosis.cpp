@@ -48,7 +48,9 @@ Finding launcher_finding(const Words& launch, const Outcome<Launcher>& launcher)
 
 Finding recorder_finding(MpiFamily family) {
   const Outcome<std::string> list = preload_list(family, false);
-  if (!list) return {"recorder", list.failure().message, State::problem, "Install or build Halcyon completely."};
+  if (!list)
+    return {"recorder", list.failure().message, State::problem,
+            "Install or build Halcyon completely, in a directory without blanks and colons."};
   return {"recorder", *list + " (for " + std::string(info_of(family).words) + ")"};
 }
 

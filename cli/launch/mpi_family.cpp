@@ -25,18 +25,31 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Relative to the command, so that an installation can be moved: where it is installed, or in the build tree.
+// Relative to the command, so that an installation can be moved: where it is installed, or in the build tree. The
+// loader divides LD_PRELOAD at blanks and colons, and knows no quotes.
 Outcome<std::string> library(const std::string& name) {
   std::error_code error;
   const fs::path bin = fs::weakly_canonical(own_executable(), error).parent_path();
   const fs::path installed = (bin / HALCYON_PRELOADDIR_FROM_BINDIR).lexically_normal();
   for (const fs::path& directory : {installed, (bin / "../lib").lexically_normal()}) {
-    if (fs::exists(directory / name, error)) return (directory / name).string();
+    if (!fs::exists(directory / name, error)) continue;
+    const std::string path = (directory / name).string();
+    if (path.find_first_of(" :") == std::string::npos) return path;
+    return Failure{"cannot preload " + path +
+                   ": the loader takes a path with a blank or a colon for several. Install "
+                   "Halcyon in another place"};
   }
   return Failure{"cannot find " + name + " in " + installed.string() + ": is the installation complete?"};
 }
 
 static_assert(in_order(mpi_families, &MpiFamilyInfo::family));
+
+bool is_recorder(const std::string& library) {
+  const std::string name = fs::path(library).filename().string();
+  return std::any_of(mpi_families.begin(), mpi_families.end(), [&name](const MpiFamilyInfo& family) {
+    return name == "libhalcyon" + std::string(family.suffix) + ".so";
+  });
+}
 
 // The runtime of a sanitizer of GCC or Clang, as a shared library.
 bool is_sanitizer(const std::string& library) {
@@ -323,7 +336,7 @@ std::string joined_preload(const std::string& ours, const std::string& theirs) {
     const std::string library = theirs.substr(at, end - at);
     if (is_sanitizer(library)) {
       first += library + ":";
-    } else if (!library.empty()) {
+    } else if (!library.empty() && (ours.empty() || !is_recorder(library))) {
       last += ":" + library;
     }
     at = end + 1;

@@ -1,6 +1,8 @@
 #include "cli/launch/program.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -32,6 +34,15 @@ std::optional<std::string> found_program(const std::string& command) {
     if (is_program(path)) return path;
   }
   return command.find('/') != std::string::npos && is_program(command) ? std::optional(command) : std::nullopt;
+}
+
+bool gains_rights(const std::string& program) {
+  struct stat file {};
+  if (stat(program.c_str(), &file) != 0) return false;
+  const bool is_other_user = (file.st_mode & S_ISUID) != 0 && file.st_uid != getuid();
+  const bool is_other_group = (file.st_mode & S_ISGID) != 0 && file.st_gid != getgid();
+  const bool has_capabilities = getuid() != 0 && getxattr(program.c_str(), "security.capability", nullptr, 0) > 0;
+  return is_other_user || is_other_group || has_capabilities;
 }
 
 Failure execute(const Words& command) {

@@ -13,6 +13,9 @@ using Words = std::vector<std::string>;
 
 /// The file of a command, as a shell would find it.
 std::optional<std::string> found_program(const std::string& command);
+/// If the program has other rights than its user (set-user-id, set-group-id, capabilities): the loader then ignores
+/// LD_PRELOAD.
+bool gains_rights(const std::string& program);
 /// Replaces this process by the program; returns only on failure.
 Failure execute(const Words& command);
 /// The words between blanks.

@@ -78,6 +78,13 @@ Finding finding_of(const LaunchedProgram& launched, const Launcher& launcher) {
             "doctor then looks there."};
   }
   for (const std::string& file : started.files) {
+    if (gains_rights(file)) {
+      return problem(
+          file +
+              " runs with other rights than its user's (set-user-id, set-group-id, or capabilities), so that "
+              "nothing can be preloaded into it",
+          "Start a copy of it that has none of these.");
+    }
     const LinkedLibraries linked = linked_libraries(file, launched.library_path);
     if (!linked.missing.empty()) {
       return problem(file + " needs " + linked.missing.front() + ", which the loader does not find",

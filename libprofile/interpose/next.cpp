@@ -140,6 +140,8 @@ void* find_in_language_layer(const char* name) {
 
 }  // namespace
 
+// libc is behind this library, or in front of it if it is preloaded itself.
+//
 // The first search may come from the start of another library, before anything is initialised.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void* find_symbol(void* handle, const char* name) noexcept {
 #if defined(__x86_64__) || defined(__aarch64__)
@@ -147,6 +149,7 @@ void* find_in_language_layer(const char* name) {
   void* of_libc = __atomic_load_n(&known, __ATOMIC_RELAXED);
   if (of_libc == nullptr) {
     of_libc = dlvsym(RTLD_NEXT, "dlsym", oldest_glibc);
+    if (of_libc == nullptr) of_libc = dlvsym(RTLD_DEFAULT, "dlsym", oldest_glibc);
     __atomic_store_n(&known, of_libc, __ATOMIC_RELAXED);
   }
   return reinterpret_cast<void* (*)(void*, const char*)>(of_libc)(handle, name);
@@ -180,6 +183,7 @@ void* find_next(const char* name) noexcept {
   if (!is_of_mpi(name)) {
     void* const librt = next == nullptr && was_of_librt(name) ? dlopen("librt.so.1", RTLD_LAZY) : nullptr;
     if (librt != nullptr) next = find_symbol(librt, name);
+    if (next == nullptr) next = not_own(find_symbol(RTLD_DEFAULT, name));
     return next != nullptr ? next : reinterpret_cast<void*>(&absent_in_libc);
   }
   if (next == nullptr) next = find_in_mpi(name);

@@ -19,6 +19,7 @@
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/settings.hpp"
+#include "libprofile/system/environment.hpp"
 #include "libprofile/system/launcher.hpp"
 
 namespace halcyon {
@@ -38,7 +39,7 @@ std::vector<int> all_threads() {
 // If only one of several programs in a job were preloaded, its ranks would wait for the others for ever.
 bool all_ranks_surely_record() {
   const char* programs = launcher::programs();
-  return programs == nullptr || std::atoi(programs) <= 1 || std::getenv("HALCYON_ALL_RANKS") != nullptr;
+  return programs == nullptr || std::atoi(programs) <= 1 || setting("HALCYON_ALL_RANKS") != nullptr;
 }
 
 // With several programs in a job, rank 0 may belong to a program that does not record. So the first rank of this

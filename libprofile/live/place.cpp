@@ -35,7 +35,7 @@ Failure not_private(const std::string& path) {
 }  // namespace
 
 std::string shared_memory() {
-  const char* const named = environment_value("HALCYON_LIVE_DIR");
+  const char* const named = setting("HALCYON_LIVE_DIR");
   return named != nullptr ? named : "/dev/shm";
 }
 

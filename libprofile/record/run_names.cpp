@@ -102,7 +102,7 @@ std::string timestamp_of(std::time_t time) {
 }
 
 std::uint64_t run_number() {
-  const char* told = environment_value("HALCYON_RUN");
+  const char* told = setting("HALCYON_RUN");
   std::string identity = told != nullptr ? std::string("HALCYON_RUN=") + told + ";" : "";
   identity += launcher::identity();
   if (identity.empty()) identity = std::to_string(getppid());  // the launcher's process on this host

@@ -35,30 +35,28 @@ std::string from_start_directory(const std::string& path) {
 
 Settings settings_from_environment(std::string& complaint) {
   Settings settings;
-  const char* output = environment_value("HALCYON_OUTPUT");
+  const char* output = setting("HALCYON_OUTPUT");
   settings.output = from_start_directory(output != nullptr ? file_of_output(output) : default_output);
-  const char* receipt = environment_value("HALCYON_RECEIPT");
-  const char* run = environment_value("HALCYON_RUN");
+  const char* receipt = setting("HALCYON_RECEIPT");
+  const char* run = setting("HALCYON_RUN");
   if (receipt != nullptr && run != nullptr) settings.receipts = {receipt, receipt_beside(settings.output, run)};
-  const char* command = environment_value("HALCYON_COMMAND");
+  const char* command = setting("HALCYON_COMMAND");
   settings.command = command != nullptr ? command : own_command();
-  if (const char* text = environment_value("HALCYON_COUNTER");
-      text != nullptr && !parse_counter(text, settings.counter)) {
+  if (const char* text = setting("HALCYON_COUNTER"); text != nullptr && !parse_counter(text, settings.counter)) {
     complaint = std::string("HALCYON_COUNTER=") + text + " is not " + one_of(counter_names) + "; auto is used instead";
   }
-  if (const char* text = environment_value("HALCYON_BOUNDARY");
-      text != nullptr && !parse_boundary(text, settings.boundary)) {
+  if (const char* text = setting("HALCYON_BOUNDARY"); text != nullptr && !parse_boundary(text, settings.boundary)) {
     complaint =
         std::string("HALCYON_BOUNDARY=") + text + " is not " + one_of(boundary_choice_names) + "; auto is used instead";
   }
-  if (const char* text = environment_value("HALCYON_BOUNDARY_RANKS")) {
+  if (const char* text = setting("HALCYON_BOUNDARY_RANKS")) {
     settings.boundary_ranks = positive(text);
     if (settings.boundary_ranks == 0) {
       complaint =
           std::string("HALCYON_BOUNDARY_RANKS=") + text + " is not a number of ranks; all ranks are used instead";
     }
   }
-  if (const char* text = environment_value("HALCYON_MEMORY")) {
+  if (const char* text = setting("HALCYON_MEMORY")) {
     if (const int mebibytes = positive(text); mebibytes > 0) {
       settings.memory_bytes = static_cast<std::size_t>(mebibytes) << 20;
     } else {
@@ -66,29 +64,28 @@ Settings settings_from_environment(std::string& complaint) {
                   std::to_string(default_memory_mebibytes) + " is used instead";
     }
   }
-  if (const char* text = environment_value("HALCYON_SPILL");
-      text != nullptr && !parse_spill(text, settings.spill_seconds)) {
+  if (const char* text = setting("HALCYON_SPILL"); text != nullptr && !parse_spill(text, settings.spill_seconds)) {
     complaint = std::string("HALCYON_SPILL=") + text + " is not a whole number of seconds; " +
                 std::to_string(default_spill_seconds) + " is used instead";
   }
-  if (const char* text = environment_value("HALCYON_BACKGROUND");
+  if (const char* text = setting("HALCYON_BACKGROUND");
       text != nullptr && !parse_background(text, settings.background_seconds)) {
     complaint = std::string("HALCYON_BACKGROUND=") + text + " is not a number of seconds up to " +
                 std::to_string(static_cast<int>(longest_background_seconds)) + "; the background is not measured";
   }
-  if (const char* text = environment_value("HALCYON_PROBES"); text != nullptr && !parse_switch(text, settings.probes)) {
+  if (const char* text = setting("HALCYON_PROBES"); text != nullptr && !parse_switch(text, settings.probes)) {
     complaint = std::string("HALCYON_PROBES=") + text + " is neither on nor off; the machine is probed";
   }
-  if (const char* text = environment_value("HALCYON_NAMES"); text != nullptr && !parse_switch(text, settings.names)) {
+  if (const char* text = setting("HALCYON_NAMES"); text != nullptr && !parse_switch(text, settings.names)) {
     complaint = std::string("HALCYON_NAMES=") + text + " is neither on nor off; names are left out";
     settings.names = false;
   }
   bool answers_lookups = true;  // interpose/looked_up.hpp reads it, when the first function is looked up
-  if (const char* text = environment_value("HALCYON_DLSYM"); text != nullptr && !parse_switch(text, answers_lookups)) {
+  if (const char* text = setting("HALCYON_DLSYM"); text != nullptr && !parse_switch(text, answers_lookups)) {
     complaint = std::string("HALCYON_DLSYM=") + text + " is neither on nor off; what is looked up is recorded";
   }
   bool is_live = false;
-  if (const char* text = environment_value("HALCYON_LIVE"); text != nullptr && !parse_switch(text, is_live)) {
+  if (const char* text = setting("HALCYON_LIVE"); text != nullptr && !parse_switch(text, is_live)) {
     complaint = std::string("HALCYON_LIVE=") + text + " is neither on nor off; there is no live record";
   }
   if (is_live) settings.live_record = name_of_run();

@@ -10,9 +10,20 @@ from pathlib import Path
 import halcyon_test
 from halcyon_test import BUILD, output_of
 
+CPACK = ["cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake"]
+MAKER = "A Packager <packager@example.org>"
 # CPack calls ldconfig for any library below /usr/lib, also for those that are only preloaded. The command and the
 # writer load Debian's HDF5 whatever LD_LIBRARY_PATH a program needs.
 TOLERATED = "maintscript-calls-ldconfig,custom-library-search-path"
+
+
+class Maker(halcyon_test.Behaviour):
+
+    def test_a_package_that_nobody_made_is_refused(self):
+        finished = self.run_command([*CPACK, "-B", self.directory])
+        self.assertNotEqual(finished.status, 0, finished)
+        self.assertIn("set CPACK_PACKAGE_CONTACT", " ".join(finished.errors.split()))
+        self.assertEqual(list(self.directory.glob("*.deb")), [])
 
 
 class DebianPackage(halcyon_test.Behaviour):
@@ -21,7 +32,7 @@ class DebianPackage(halcyon_test.Behaviour):
     def setUpClass(cls):
         work = Path(tempfile.mkdtemp(prefix="halcyon-"))
         atexit.register(shutil.rmtree, work, ignore_errors=True)
-        output_of(["cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", work / "package"])
+        output_of([*CPACK, "-B", work / "package", "-D", f"CPACK_PACKAGE_CONTACT={MAKER}"])
         cls.package, = (work / "package").glob("*.deb")
         try:
             debian = halcyon_test.Debian(work / "root", "lammps")
@@ -43,6 +54,10 @@ class DebianPackage(halcyon_test.Behaviour):
     def test_the_command_says_its_version(self):
         version = output_of(["dpkg-deb", "--field", self.package, "Version"]).strip()
         self.assertEqual(self.enter("halcyon", "--version"), f"halcyon {version}\n")
+
+    def test_it_says_who_made_it(self):
+        self.assertEqual(output_of(["dpkg-deb", "--field", self.package, "Maintainer"]).strip(), MAKER)
+        self.assertIn(f" -- {MAKER}  ", self.enter("zcat", "/usr/share/doc/halcyon/changelog.gz"))
 
     def test_it_needs_no_mpi_and_recommends_one(self):
         self.assertNotRegex(output_of(["dpkg-deb", "--field", self.package, "Depends"]), "mpi")

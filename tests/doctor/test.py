@@ -1,7 +1,9 @@
 """halcyon doctor says in a few lines whether a launch command would be recorded, and what to do if not."""
 import json
 import os
+import shutil
 import subprocess
+import unittest
 
 import halcyon_test
 from halcyon_test import BUILD, EXAMPLES, LIBRARY, MPI, OTHER_MPI, PYTHON, check_schema
@@ -55,6 +57,15 @@ class Doctor(halcyon_test.Behaviour):
     def test_a_static_program(self):
         found = self.findings(*MPI.launch(2), BUILD / "tests" / "static_program", status=2)
         self.assertIn("statically", found["program"]["finding"])
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can give a file to another user")
+    def test_a_program_that_runs_as_another_user(self):
+        program = self.scratch_directory() / "other"
+        shutil.copy(EXAMPLES / "halo_c", program)
+        os.chown(program, 65534, 65534)
+        program.chmod(0o4755)
+        found = self.findings(*MPI.launch(2), program, status=2)
+        self.assertIn(f"{program} runs with other rights than its user's (set-user-id", found["program"]["finding"])
 
     def test_a_static_program_behind_a_wrapper(self):
         found = self.findings(*MPI.launch(2), "env", "A=1", BUILD / "tests" / "static_program", status=2)

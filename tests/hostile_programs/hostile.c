@@ -22,6 +22,7 @@
 //   seen        receives whose completion MPI_Request_get_status finds, and whose requests are then freed
 //   within      receives that a callback of a generalized request completes, and what comes after under their handles
 //   leftover    a gather fails at its root alone, so that the other ranks' messages stay on MPI_COMM_WORLD
+//   forgets     an environment of its own, before MPI_Init, and zeros over the one that it was given
 //   pcontrol    MPI_Pcontrol with all its levels
 //   unreadable  what write(2) says of an address where there is no memory
 //   children    a handler for SIGCHLD and a wait for any child, around MPI_Finalize
@@ -33,6 +34,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -539,9 +541,24 @@ static void begin_in_fiber(void) {
   printf("%d bytes changed\n", changed);
 }
 
+// Programs that begin with an environment of their own, and write over the one that they were given.
+extern char** environ;
+static void forgets(void) {
+  static char* kept[1000];
+  int count = 0;
+  for (char** entry = environ; *entry != NULL && count < 999; ++entry) {
+    const int is_kept = strncmp(*entry, "HALCYON_", 8) != 0 && strncmp(*entry, "INTM_", 5) != 0 &&
+                        strncmp(*entry, "LD_PRELOAD=", 11) != 0;
+    if (is_kept) kept[count++] = strdup(*entry);
+    memset(*entry, 0, strlen(*entry));
+  }
+  environ = kept;
+}
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
   const pthread_t writer = strcmp(what, "early") == 0 ? start_early() : pthread_self();
+  if (strcmp(what, "forgets") == 0) forgets();
   if (strcmp(what, "begun") == 0) {
     begin_in_fiber();
   } else {

@@ -283,6 +283,25 @@ class HostilePrograms(halcyon_test.Behaviour):
         self.assertEqual(recorded, plain)
         self.assertEqual(Profile(self.directory / "run.h5").boundaries, BARRIERS)
 
+    def test_a_program_that_forgets_its_environment_is_recorded_as_it_was_asked_for(self):
+        finished = self.halcyon("run", "--no-probes", "--no-baseline", "-o", "run.h5", "--inject",
+                                "class=collective,prob=1,mean=1ms", "--", *MPI.launch(2), PROGRAM, "forgets")
+        self.assertEqual(finished.status, 0, finished)
+        self.assertEqual(Profile(self.directory / "run.h5").boundaries, BARRIERS)
+        self.assertGreater(self.report("run.h5")["injected_percent"], 0)
+
+    def test_libraries_of_libc_that_are_preloaded_themselves(self):
+        libraries = [word for word in halcyon_test.output_of(["ldd", LIBRARY]).split() if word.startswith("/lib")]
+        self.assertTrue(any("libc.so" in library for library in libraries), libraries)
+        for preload in ((*libraries, LIBRARY), (LIBRARY, *libraries)):
+            with self.subTest(preload=preload):
+                path = self.directory / "run.h5"
+                path.unlink(missing_ok=True)
+                finished = self.mpirun(2, [PROGRAMS / "dies", BARRIERS, "finalize"], preload=preload,
+                                       HALCYON_OUTPUT=path)
+                self.assertEqual((finished.status, finished.errors), (0, ""), finished)
+                self.assertEqual(Profile(path).boundaries, BARRIERS)
+
     def test_programs_without_any_call(self):
         profile = self.record(2, [PROGRAMS / "dies", 0, "finalize"])
         self.assertEqual((profile.boundaries, profile.operations()), (0, ["finalize"]))

