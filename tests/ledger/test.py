@@ -23,7 +23,7 @@ POSTGRESQL = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 UNPRIVILEGED = "nobody"
 AS_UNPRIVILEGED = ["setpriv", f"--reuid={UNPRIVILEGED}", "--clear-groups"] if os.geteuid() == 0 else []
 KILLS, RUNS_OF_A_KILL = 200, 25
-DEEP = 2_000_000
+DEEP = 8_000_000
 FNV_START, FNV_PRIME = 0xcbf29ce484222325, 0x100000001b3
 
 
