@@ -2,6 +2,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/describe/description.hpp"
+#include "cli/ledger/commands.hpp"
 
 namespace halcyon::cli {
 
@@ -45,6 +46,7 @@ std::unique_ptr<CLI::App> define_command_line(Commands& commands) {
   add_recover(program);
   add_export(program);
   add_baselines(program);
+  add_ledger(program);
   return app;
 }
 

@@ -2,7 +2,7 @@
 # `halcyon doctor`.
 include_guard()
 
-set(HALCYON_WITHOUT "" CACHE STRING "Leave these out, even where they are found: any of papi, libdw and re2")
+set(HALCYON_WITHOUT "" CACHE STRING "Leave these out, even where they are found: any of papi, libdw, re2, sqlite3 and libpq")
 set(HALCYON_BUILT_WITH "")
 set(HALCYON_LEFT_OUT "")  # as C++: of each its name, and what is missing
 

@@ -10,7 +10,7 @@ set -euo pipefail
 declare -A packages=(
   [build]="g++ gfortran cmake ninja-build pkg-config python3 libopenmpi-dev openmpi-bin openssh-client libhdf5-dev
            libpapi-dev libdw-dev zlib1g-dev libxxhash-dev libeigen3-dev libboost-dev libcli11-dev libfmt-dev
-           libre2-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev"
+           libre2-dev libsqlite3-dev libpq-dev nlohmann-json3-dev libgtest-dev libbenchmark-dev"
   [demo]="lammps"
   [test]="lammps lammps-examples hpcc python3-mpi4py python3-cffi python3-numpy python3-h5py python3-xarray
           python3-netcdf4 python3-pandas python3-matplotlib python3-prometheus-client python3-jsonschema
@@ -18,7 +18,7 @@ declare -A packages=(
           python3-protobuf python3-pip python3-selenium chromium chromium-driver binutils iproute2 clang
           libomp-dev libclang-rt-14-dev libjemalloc2 libtcmalloc-minimal4 mpich libmpich-dev libhdf5-openmpi-dev libhdf5-mpich-dev
           bash-completion zsh fish man-db groff mandoc lmod lintian mmdebstrap slurmctld slurmd slurm-client munge
-          bubblewrap"
+          bubblewrap postgresql-15"
   [arm64]="g++-aarch64-linux-gnu gfortran-aarch64-linux-gnu qemu-user-static mmdebstrap"
   [emulate]="qemu-system-arm debian-installer-12-netboot-arm64 cpio"
 )

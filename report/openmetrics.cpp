@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <ctime>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "libprofile/system/utc.hpp"
 #include "report/exposition.hpp"
 
 namespace halcyon {
@@ -33,14 +34,6 @@ class RunExposition {
 };
 
 double ratio(double percent) { return percent / 100.0; }
-
-// ISO 8601 in UTC, as the recorder writes it.
-std::optional<double> seconds_since_1970(const std::string& time) {
-  std::tm parts{};
-  const char* end = strptime(time.c_str(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  if (end == nullptr || *end != '\0') return std::nullopt;
-  return static_cast<double>(timegm(&parts));
-}
 
 }  // namespace
 
@@ -76,9 +69,9 @@ std::string openmetrics(const AnalyzedFile& run) {
       exposition.sample(run.analysis.breakdown.kinds[kind], {{"kind", std::string(excess_kind_names[kind])}});
     }
   }
-  if (const std::optional<double> start = seconds_since_1970(run.profile.start_time)) {
+  if (const std::optional<std::int64_t> start = seconds_since_1970(run.profile.start_time)) {
     exposition.begin("start_time_seconds", "start of the run, in seconds since 1970");
-    exposition.sample(*start);
+    exposition.sample(static_cast<double>(*start));
   }
   if (!run.analysis.warnings.empty()) {
     exposition.begin("warning", "1 for each warning of the report");

@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "analyzer/attribution/divided_segments.hpp"
 #include "analyzer/groups/timeline.hpp"
 #include "analyzer/statistics/in_parallel.hpp"
 
@@ -207,11 +208,12 @@ std::vector<GroupTimes> times_of_groups(const Profile& profile, const Grouping& 
   return groups;
 }
 
-void add_parts(RankShare& rank, const Parts& parts, double factor) {
+void add_parts(SecondsByKind& kinds, const Parts& parts, double factor) {
   for (std::size_t part = 0; part < part_count; ++part) {
-    rank.kinds[static_cast<std::size_t>(kind_of(part))] += factor * parts[part];
+    kinds[static_cast<std::size_t>(kind_of(part))] += factor * parts[part];
   }
 }
+void add_parts(RankShare& rank, const Parts& parts, double factor) { add_parts(rank.kinds, parts, factor); }
 
 std::vector<RankShare> nothing_of(std::size_t ranks) {
   std::vector<RankShare> by_rank(ranks);
@@ -219,12 +221,15 @@ std::vector<RankShare> nothing_of(std::size_t ranks) {
   return by_rank;
 }
 
+// What remains of a segment's excess, with its sign, when what it explains by itself is taken off.
+double unexplained(double seconds, const Parts& told) { return std::copysign(std::abs(seconds) - sum(told), seconds); }
+
 // Divides the excess among the kinds of the rank that ended each segment. First comes what each segment explains by
 // itself. That tells what is typical of its group, and the rest is divided by it.
 std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping& grouping,
                                           std::vector<GroupTimes>& groups, const std::vector<float>& excess) {
   const std::vector<std::uint32_t>& group_of = grouping.groups.of;
-  std::vector<double> unexplained(excess.size(), 0.0);
+  std::vector<double> left(excess.size(), 0.0);
   const auto explain = [&](Explained& sums, std::size_t first, std::size_t end) {
     for (std::size_t segment = first; segment < end; ++segment) {
       const double seconds = static_cast<double>(excess[segment]);
@@ -245,7 +250,7 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
         const double waited = std::max(0.0, all_waits - group.usual_wait);
         rank.slept_seconds += std::clamp(off - in_calls - waited, 0.0, parts[computation_part]);
       }
-      unexplained[segment] = std::copysign(std::abs(seconds) - sum(parts), seconds);
+      left[segment] = unexplained(seconds, parts);
     }
   };
   const std::vector<RankShare> nothing = nothing_of(static_cast<std::size_t>(profile.ranks));
@@ -257,11 +262,11 @@ std::vector<RankShare> divide_among_ranks(const Profile& profile, const Grouping
   }
   const auto divide_rest = [&](std::vector<RankShare>& by_rank, std::size_t first, std::size_t end) {
     for (std::size_t segment = first; segment < end; ++segment) {
-      if (unexplained[segment] == 0.0) continue;
+      if (left[segment] == 0.0) continue;
       const GroupTimes& group = groups[group_of[segment]];
       const Parts told = explained(profile, group.usual, segment, static_cast<double>(excess[segment]));
       add_parts(by_rank[profile.last_rank[segment]],
-                rest_of(parts_of(profile, segment), told, group.typical, unexplained[segment]), 1.0);
+                rest_of(parts_of(profile, segment), told, group.typical, left[segment]), 1.0);
     }
   };
   add_to(sums.by_rank, sum_in_pieces(excess.size(), nothing, divide_rest));
@@ -328,6 +333,22 @@ Breakdown attribute(const Profile& profile, const Grouping& grouping, const std:
   largest_first(breakdown.hosts);
   if (!profile.last_rank_off_cpu.empty()) breakdown.off_cpu_seconds = off_cpu_seconds;
   return breakdown;
+}
+
+void for_each_divided(const Profile& profile, const Grouping& grouping, const std::vector<float>& excess,
+                      const std::function<void(std::size_t segment, const SecondsByKind& kinds)>& visit) {
+  std::vector<GroupTimes> groups = times_of_groups(profile, grouping, excess);
+  divide_among_ranks(profile, grouping, groups, excess);  // tells what is typical of each group
+  for (std::size_t segment = 0; segment < excess.size(); ++segment) {
+    const double seconds = static_cast<double>(excess[segment]);
+    if (seconds == 0.0) continue;
+    const GroupTimes& group = groups[grouping.groups.of[segment]];
+    const Parts told = explained(profile, group.usual, segment, seconds);
+    SecondsByKind kinds{};
+    add_parts(kinds, told, std::copysign(1.0, seconds));
+    add_parts(kinds, rest_of(parts_of(profile, segment), told, group.typical, unexplained(seconds, told)), 1.0);
+    visit(segment, kinds);
+  }
 }
 
 SecondsByKind time_spent(const Profile& profile) {

@@ -49,6 +49,8 @@ SOURCES = (
          "84ce1c2d0be3a9863935137969dcec6970125caac032f82474640bfc81463583"),
     Part("re2", "re2", "20220601+dfsg-1", "BSD-3-Clause", "re2_20220601+dfsg.orig.tar.xz",
          "3bc61251da3b0b97be40a8a127818c517c62516e4eda11fc901d29496663df54"),
+    Part("sqlite", "sqlite3", "3.40.1-2+deb12u2", "blessing", "sqlite3_3.40.1.orig.tar.xz",
+         "aaa776260ab4dc976db34aa7891819484c8676b5b2783123ebc6301e2ca5d655"),
     # Of Debian 13: clang does not compile that of Debian 12.
     Part("elfutils", "elfutils", "0.192-4", "GPL-2.0-or-later OR LGPL-3.0-or-later", "elfutils_0.192.orig.tar.bz2",
          "616099beae24aba11f9b63d86ca6cc8d566d968b802391334c91df54eab416b4"),
@@ -201,6 +203,15 @@ def build_re2(shop, source):
         "https://www.unicode.org/Public/14.0.0/ucd", str(shop.headers / "share/unicode")))
     shop.run("make", f"-j{shop.jobs}", "REBUILD_TABLES=1", f"CXX={shop.cxx}", "CXXFLAGS=-O2 -fPIC -pthread",
              f"prefix={shop.prefix}", "static-install", into=source)
+
+
+def build_sqlite(shop, source):
+    shop.run("./configure", "--disable-tcl", "--disable-readline", "--disable-shared", "--disable-load-extension",
+             f"--prefix={shop.prefix}", f"CC={shop.cc}", f"BUILD_CC={shop.cc}", "CFLAGS=-O2 -fPIC -w", into=source)
+    shop.run("make", "lib_install", "sqlite3.pc", into=source)
+    shutil.copy(source / "sqlite3.h", shop.prefix / "include")
+    described = (source / "sqlite3.pc").read_text()
+    (shop.prefix / "lib/pkgconfig/sqlite3.pc").write_text(described.replace(" -lz", ""))  # only its shell needs it
 
 
 def build_elfutils(shop, source):

@@ -35,6 +35,8 @@ class Halcyon(CMakePackage):
     depends_on("papi@7:")
     depends_on("elfutils@0.188:")
     depends_on("zlib-api")
+    depends_on("sqlite@3.35:")
+    depends_on("postgresql@12:")
     depends_on("openmpi@4.1")
 
     generator("ninja")

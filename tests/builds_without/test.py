@@ -1,4 +1,5 @@
-"""Halcyon can be built without PAPI, libdw and RE2, and without Ninja; what is missing is said, and nothing else breaks."""
+"""Halcyon can be built without PAPI, libdw, RE2, SQLite and libpq, and without Ninja; what is missing is said, and nothing else
+breaks."""
 import json
 import os
 import re
@@ -7,7 +8,7 @@ import subprocess
 import halcyon_test
 from halcyon_test import BUILD, EXAMPLES, MPI, SOURCE, check_schema
 
-OPTIONAL = ("papi", "libdw", "re2")
+OPTIONAL = ("papi", "libdw", "re2", "sqlite3", "libpq")
 LEAVE_OUT = f"-DHALCYON_WITHOUT={';'.join(OPTIONAL)}"
 LIMIT = 30 * 60  # seconds
 
@@ -71,6 +72,14 @@ class Builds(halcyon_test.Behaviour):
         finished = self.recorded("--counter", "papi:PAPI_TOT_INS")
         self.assertIn("built without PAPI", finished.errors)
         self.assertEqual(halcyon_test.Profile(self.directory / "run.h5").attributes["counter"], "cpu")
+
+    def test_a_ledger_is_refused_and_its_spool_is_not(self):
+        self.recorded()
+        for database, library in (("site.db", "libsqlite3-dev"), ("postgresql:///site", "libpq-dev")):
+            refused = self.run_command([self.command, "ledger", "runs", "--database", database])
+            self.check_refused(refused, library)
+        added = self.run_command([self.command, "ledger", "add", "--spool", self.directory, "run.h5"])
+        self.assertEqual(added.output, "1 run put into the spool\n")
 
     def test_a_number_of_the_output_is_not_read(self):
         finished = self.run_command([self.command, "search", "--vary", "n=1..2", "--limit", "rate < 9", "--read",

@@ -152,6 +152,18 @@ class DocumentedKeys(halcyon_test.Behaviour):
         check({key for key in documented if key.startswith("work.")} | {"runs[].work"}, "--work", "N=40..90", "-r", 4,
               *program, "{N}", 5)
 
+    def test_of_ledger(self):
+        with editing(self.directory / "a.h5") as profile:
+            profile.attrs["inject"] = ""
+        self.assertEqual(self.halcyon("ledger", "add", "--database", "site.db", "a.h5").status, 0)
+        for name, words in (("runs", []), ("lost", ["--by", "cause"])):
+            finished = self.halcyon("ledger", name, "--database", "site.db", "--json", "-", *words)
+            document = json.loads(finished.output)
+            check_schema(document, f"ledger-{name}")
+            documented = set(first_cells(section("json.md", f"ledger {name}")))
+            self.check(documented, document)
+            self.check_schema_knows(f"ledger-{name}", {key.removeprefix("[].") for key in documented})
+
     def test_of_watch(self):  # tests/watches_a_run holds what it prints against both
         self.check_schema_knows("watch", set(first_cells(section("json.md", "watch"))))
 

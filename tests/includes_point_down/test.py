@@ -5,7 +5,7 @@ from pathlib import Path
 import halcyon_test
 from halcyon_test import SOURCE
 
-FLOORS = ("libprofile", "intm", "analyzer", "report", "cli")
+FLOORS = ("libprofile", "intm", "analyzer", "report", "ledger", "cli")
 # Two directories of one thing, whose files may know each other
 ROOMS = {("cli", "cli/describe")}
 

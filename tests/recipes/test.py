@@ -19,10 +19,12 @@ from recipes import write_recipes  # noqa: E402
 CMAKE = (SOURCE / "CMakeLists.txt").read_text()
 SPACK_NAMES = {"MPI": "openmpi", "PkgConfig": "pkgconfig", "Eigen3": "eigen", "Boost": "boost", "CLI11": "cli11",
                "fmt": "fmt", "nlohmann_json": "nlohmann-json", "HDF5": "hdf5", "PAPI": "papi",
-               "LIBDW": "elfutils", "LIBELF": "elfutils", "RE2": "re2", "ZLIB": "zlib-api"}
+               "LIBDW": "elfutils", "LIBELF": "elfutils", "RE2": "re2", "ZLIB": "zlib-api", "SQLITE": "sqlite",
+               "POSTGRESQL": "postgresql"}
 
 
-EASYBUILD_NAMES = {"PkgConfig": "pkgconf", "Eigen3": "Eigen", "LIBDW": "elfutils", "LIBELF": "elfutils", "ZLIB": "zlib"}
+EASYBUILD_NAMES = {"PkgConfig": "pkgconf", "Eigen3": "Eigen", "LIBDW": "elfutils", "LIBELF": "elfutils", "ZLIB": "zlib",
+                   "SQLITE": "SQLite", "POSTGRESQL": "PostgreSQL"}
 VERSION = re.search(r"project\(halcyon VERSION ([\d.]+)", CMAKE)[1]
 CHECKSUM = hashlib.sha256(b"sources").hexdigest()
 

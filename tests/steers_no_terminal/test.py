@@ -316,6 +316,16 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         next(Path(self.state).rglob("*-0")).with_name(os.fsdecode(STEERS.replace(b"/", b""))).write_text("{}")
         self.run_hostile("baselines", "list")
 
+    def test_ledger(self):
+        for path, _ in self.profiles():
+            self.run_hostile("ledger", "add", "--database", self.place / "site.db", path, statuses=[0, BAD_INPUT])
+            self.run_hostile("ledger", "add", "--spool", self.place, path, statuses=[0, BAD_INPUT])
+        for words in (["runs"], ["lost", "--by", "user"], ["lost", "--by", "host"], ["lost", "--by", "program"]):
+            self.run_hostile("ledger", *words, "--database", self.place / "site.db")
+            self.check_json(self.run_hostile("ledger", *words, "--database", self.place / "site.db", "--json", "-"))
+        self.run_hostile("ledger", "ingest", "--database", self.place / "site.db", self.place, statuses=[0, 3])
+        self.run_hostile("ledger", "runs", "--database", self.place / "none.db", statuses=[BAD_INPUT])
+
     def test_recover(self):
         program = self.place / "dies"
         shutil.copy(PROGRAM, program)

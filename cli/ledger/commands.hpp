@@ -1,0 +1,46 @@
+// The subcommands of `halcyon ledger`, and what they share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "cli/console/command.hpp"
+#include "ledger/queries.hpp"
+
+namespace halcyon::cli {
+
+/// Adds `ledger` with its subcommands.
+void add_ledger(const Command& program);
+
+/// Each adds one of them.
+void add_ledger_add(const Command& ledger);
+void add_ledger_ingest(const Command& ledger);
+void add_ledger_slim(const Command& ledger);
+void add_ledger_runs(const Command& ledger);
+void add_ledger_lost(const Command& ledger);
+
+/// --database FILE|postgresql://…
+void add_database_option(const Command& command, std::string& database);
+
+/// --since and --until, as they were given.
+struct PeriodOptions {
+  std::string since;
+  std::string until;
+};
+void add_period_options(const Command& command, PeriodOptions& options);
+ledger::Period period_of(const PeriodOptions& options);
+
+/// "90d", "12w", "2y": seconds.
+std::optional<double> age_in(const std::string& text);
+/// Now, in ns since 1970.
+std::int64_t nanoseconds_now();
+
+/// Opens the ledger, and calls `action` with it; its status, or that of a failure.
+int with_ledger(const std::string& database, ledger::Use use, const std::function<int(ledger::Ledger& ledger)>& action);
+
+/// The day of a time in ns since 1970, or with `also_time` the time, too.
+std::string when_words(std::int64_t nanoseconds, bool also_time);
+
+}  // namespace halcyon::cli

@@ -1,0 +1,103 @@
+// halcyon ledger lost: node hours that runs lost to the outside.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/console/common_options.hpp"
+#include "cli/console/output.hpp"
+#include "cli/ledger/commands.hpp"
+#include "report/json.hpp"
+#include "report/words.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+using ledger::Loss;
+using nlohmann::ordered_json;
+
+struct LostOptions {
+  std::string by{ledger::by_names.front()};
+  std::string database;
+  std::string json;
+  PeriodOptions period;
+};
+
+ordered_json loss_json(const Loss& loss) {
+  return {{"runs", loss.runs},
+          {"judged_runs", loss.judged_runs},
+          {"node_hours", loss.node_hours},
+          {"judged_node_hours", loss.judged_node_hours},
+          {"lost_node_hours", loss.lost_node_hours},
+          {"lost_interval_node_hours", interval_json({loss.low_node_hours, loss.high_node_hours})},
+          {"may_be_own_node_hours", loss.own_node_hours}};
+}
+
+std::string hours_words(double hours) { return decimal(hours, hours < 10.0 ? 2 : hours < 1000.0 ? 1 : 0); }
+
+std::string loss_line(const std::string& name, const Loss& loss) {
+  const std::string share =
+      loss.judged_node_hours > 0.0 ? decimal(100.0 * loss.lost_node_hours / loss.judged_node_hours, 1) : "-";
+  return fmt::format("{:<24}  {:>8}  {:>8}  {:>11}  {:>30}  {:>6}\n", name, loss.runs, loss.judged_runs,
+                     hours_words(loss.node_hours),
+                     fmt::format("{} ({} to {})", hours_words(loss.lost_node_hours), hours_words(loss.low_node_hours),
+                                 hours_words(loss.high_node_hours)),
+                     share);
+}
+
+int show_losses(const LostOptions& options) {
+  const auto by = static_cast<ledger::By>(std::find(ledger::by_names.begin(), ledger::by_names.end(), options.by) -
+                                          ledger::by_names.begin());
+  return with_ledger(options.database, ledger::Use::reads, [&](ledger::Ledger& ledger) {
+    const ledger::Period period = period_of(options.period);
+    const Outcome<std::vector<Loss>> losses = ledger::losses(ledger, by, period);
+    if (!losses) return fail(losses.failure().message);
+    std::string text = fmt::format("{:<24}  {:>8}  {:>8}  {:>11}  {:>30}  {:>6}\n", options.by, "runs", "judged",
+                                   "node hours", "lost node hours (90 %)", "in %");
+    ordered_json rows = ordered_json::array();
+    double own = 0.0;
+    for (const Loss& loss : *losses) {
+      text += loss_line(loss.name.empty() ? "(none)" : briefly(loss.name, 24), loss);
+      ordered_json row{{"name", loss.name.empty() ? ordered_json() : ordered_json(loss.name)}};
+      row.update(loss_json(loss));
+      rows.push_back(std::move(row));
+      own += loss.own_node_hours;
+    }
+    const Loss sum = ledger::sum_of(*losses);
+    if (by != ledger::By::host) text += loss_line("all", sum);
+    if (own > 0.0) {
+      text += fmt::format("\n{} of the lost node hours are of runs in which most may be the program's own doing.\n",
+                          hours_words(own));
+    }
+    ordered_json json{
+        {"by", options.by}, {"rows", rows}, {"all", by == ledger::By::host ? ordered_json() : loss_json(sum)}};
+    if (losses->empty()) text = "the ledger has no such run\n";
+    const Status printed = print_result(text, json, options.json);
+    return printed ? int{passed} : fail(printed.failure().message);
+  });
+}
+
+}  // namespace
+
+void add_ledger_lost(const Command& ledger) {
+  const Command command = ledger.subcommand("lost", "Add up the node hours that runs lost, by project, user and so on");
+  auto options = std::make_shared<LostOptions>();
+  command.option("--by", options->by, "What to add up by")
+      .one_of({ledger::by_names.begin(), ledger::by_names.end()})
+      .with_default();
+  add_database_option(command, options->database);
+  add_period_options(command, options->period);
+  add_json_option(command, options->json);
+  command.notes(
+      "A run loses its run time less the time that it would have taken undisturbed, on all its hosts. The intervals "
+      "of\n"
+      "runs add in quadrature. Runs without an estimate count in 'runs' and 'node hours' alone; those that were "
+      "disturbed\n"
+      "on purpose do not count. By host: what runs lost while ranks on that host held the others up.\n"
+      "Exit status: 0 done, 2 bad usage or database.\n"
+      "Example: halcyon ledger lost --database site.db --by cause --since 30d");
+  command.does([options] { return show_losses(*options); });
+}
+
+}  // namespace halcyon::cli

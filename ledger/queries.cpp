@@ -1,0 +1,181 @@
+#include "ledger/queries.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ledger/schema.hpp"
+
+namespace halcyon::ledger {
+namespace {
+
+constexpr double seconds_of_an_hour = 3600.0;
+
+double number_in(const Value& value) {
+  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
+  const auto* number = std::get_if<double>(&value);
+  return number == nullptr ? 0.0 : *number;
+}
+std::int64_t whole_in(const Value& value) { return static_cast<std::int64_t>(number_in(value)); }
+std::string text_in(const Value& value) {
+  const auto* text = std::get_if<std::string>(&value);
+  return text == nullptr ? std::string() : *text;
+}
+
+// Sets the members of a row, in the order of its columns.
+template <class RowType>
+void set_from(std::span<const Value> values, RowType& row) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const Value& value = values[i];
+    const auto& member = columns_of<RowType>()[i].member;
+    if (const auto* text = std::get_if<std::string RowType::*>(&member)) {
+      row.*(*text) = text_in(value);
+    } else if (const auto* whole = std::get_if<std::int64_t RowType::*>(&member)) {
+      row.*(*whole) = std::holds_alternative<std::int64_t>(value) ? std::get<std::int64_t>(value) : whole_in(value);
+    } else if (const auto* number = std::get_if<double RowType::*>(&member)) {
+      row.*(*number) = number_in(value);
+    } else if (!std::holds_alternative<std::monostate>(value)) {
+      row.*std::get<std::optional<double> RowType::*>(member) = number_in(value);
+    }
+  }
+}
+
+std::string key_of(By by) {
+  switch (by) {
+    case By::project: return "r.project";
+    case By::user: return "r.user_name";
+    case By::partition: return "r.partition_name";
+    case By::cause: return "r.cause";
+    case By::program: return "r.work";
+    case By::host: return "h.host";
+  }
+  return {};
+}
+
+// Sums over runs; `lost` and `hours` are of a run, in s of its nodes, and `share` the part of its loss that counts.
+std::string sums_of(By by) {
+  const bool is_by_host = by == By::host;
+  const std::string nodes = "r.hosts";
+  const std::string hours = is_by_host ? "r.run_time_seconds" : "r.run_time_seconds * r.hosts";
+  const std::string loss_of_run = "(r.run_time_seconds - r.undisturbed_seconds)";
+  const std::string lost = is_by_host ? "h.excess_seconds * r.hosts" : loss_of_run + " * r.hosts";
+  const std::string share =
+      is_by_host ? fmt::format("(CASE WHEN {} > 0 THEN h.excess_seconds / {} ELSE 0 END)", loss_of_run, loss_of_run)
+                 : "1";
+  const std::string above =
+      fmt::format("((r.undisturbed_seconds - r.undisturbed_low_seconds) * {} * {})", nodes, share);
+  const std::string below =
+      fmt::format("((r.undisturbed_high_seconds - r.undisturbed_seconds) * {} * {})", nodes, share);
+  const auto if_judged = [](const std::string& value) {
+    return fmt::format("SUM(CASE WHEN r.undisturbed_seconds IS NULL THEN 0.0 ELSE {} END)", value);
+  };
+  return fmt::format("COUNT(*), COUNT(r.undisturbed_seconds), SUM({}), {}, {}, {}, {}, {}", hours, if_judged(hours),
+                     if_judged(lost), if_judged(below + " * " + below), if_judged(above + " * " + above),
+                     if_judged(fmt::format("r.may_be_own * {}", lost)));
+}
+
+}  // namespace
+
+Outcome<std::vector<PastRun>> past_runs(Ledger& ledger, const std::string& work, const Period& period,
+                                        std::int64_t most) {
+  std::vector<std::string> names;
+  for (const Column<RunRow>& column : columns_of<RunRow>()) names.push_back(fmt::format("r.{}", column.name));
+  const std::size_t of_run = names.size();
+  for (const Column<WorkRow>& column : columns_of<WorkRow>()) names.push_back(fmt::format("w.{}", column.name));
+  std::vector<Value> values;
+  std::string which;
+  if (!work.empty()) {
+    values = {work, work + "g"};  // after all hexadecimal digits
+    which = "(w.program = $1 OR (w.work >= $1 AND w.work < $2)) AND ";
+  }
+  const auto place = [&values](std::int64_t value) {
+    values.emplace_back(value);
+    return fmt::format("${}", values.size());
+  };
+  const std::string since = place(period.since);
+  const std::string until = place(period.until);
+  const std::string limit = place(most);
+  const std::string sql = fmt::format(
+      "SELECT {} FROM {} r JOIN {} w ON w.work = r.work WHERE {}r.run >= {} AND r.run < {} "
+      "ORDER BY r.run DESC LIMIT {}",
+      fmt::join(names, ", "), visible_run, visible_work, which, since, until, limit);
+  std::vector<PastRun> runs;
+  const Status read = ledger.connection().run(sql, values, [&](const Row& row) {
+    PastRun& run = runs.emplace_back();
+    set_from(std::span(row).first(of_run), run.run);
+    set_from(std::span(row).subspan(of_run), run.work);
+  });
+  if (!read) return read.failure();
+  for (PastRun& run : runs) {
+    const Value number = run.run.run;
+    const Status listed =
+        ledger.connection().run(fmt::format("SELECT host FROM {} WHERE run = $1 ORDER BY number", host_table),
+                                {&number, 1}, [&](const Row& row) { run.hosts.push_back(text_in(row.front())); });
+    if (!listed) return listed.failure();
+  }
+  return runs;
+}
+
+Outcome<std::vector<Loss>> losses(Ledger& ledger, By by, const Period& period) {
+  const std::string key = key_of(by);
+  std::string sql = fmt::format(
+      "SELECT {}, {} FROM {} r{} WHERE r.is_injected = 0 AND r.run >= $1 AND r.run < $2 GROUP BY {}", key, sums_of(by),
+      visible_run, by == By::host ? fmt::format(" JOIN {} h ON h.run = r.run", host_table) : "", key);
+  std::map<std::string, std::string> programs;
+  if (by == By::program) {
+    const Status named =
+        ledger.connection().run(fmt::format("SELECT work, program FROM {}", visible_work), {},
+                                [&programs](const Row& row) { programs[text_in(row[0])] = text_in(row[1]); });
+    if (!named) return named.failure();
+  }
+  // Works of a program are added up here, so squares stay squares until then.
+  std::map<std::string, Loss> sums;
+  const std::array<Value, 2> ends{period.since, period.until};
+  const Status read = ledger.connection().run(sql, ends, [&](const Row& row) {
+    const std::string name = text_in(row[0]);
+    const std::string told = by == By::program ? programs[name] : name;
+    Loss& sum = sums[told];
+    sum.name = told;
+    sum.runs += whole_in(row[1]);
+    sum.judged_runs += whole_in(row[2]);
+    sum.node_hours += number_in(row[3]) / seconds_of_an_hour;
+    sum.judged_node_hours += number_in(row[4]) / seconds_of_an_hour;
+    sum.lost_node_hours += number_in(row[5]) / seconds_of_an_hour;
+    sum.low_node_hours += number_in(row[6]);
+    sum.high_node_hours += number_in(row[7]);
+    sum.own_node_hours += number_in(row[8]) / seconds_of_an_hour;
+  });
+  if (!read) return read.failure();
+  std::vector<Loss> all;
+  for (auto& [name, loss] : sums) {
+    loss.low_node_hours = loss.lost_node_hours - std::sqrt(loss.low_node_hours) / seconds_of_an_hour;
+    loss.high_node_hours = loss.lost_node_hours + std::sqrt(loss.high_node_hours) / seconds_of_an_hour;
+    all.push_back(std::move(loss));
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Loss& a, const Loss& b) { return a.lost_node_hours > b.lost_node_hours; });
+  return all;
+}
+
+Loss sum_of(const std::vector<Loss>& losses) {
+  Loss sum;
+  double below = 0.0;
+  double above = 0.0;
+  for (const Loss& loss : losses) {
+    sum.runs += loss.runs;
+    sum.judged_runs += loss.judged_runs;
+    sum.node_hours += loss.node_hours;
+    sum.judged_node_hours += loss.judged_node_hours;
+    sum.lost_node_hours += loss.lost_node_hours;
+    sum.own_node_hours += loss.own_node_hours;
+    below = std::hypot(below, loss.lost_node_hours - loss.low_node_hours);
+    above = std::hypot(above, loss.high_node_hours - loss.lost_node_hours);
+  }
+  sum.low_node_hours = sum.lost_node_hours - below;
+  sum.high_node_hours = sum.lost_node_hours + above;
+  return sum;
+}
+
+}  // namespace halcyon::ledger

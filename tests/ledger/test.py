@@ -1,0 +1,538 @@
+"""The ledger of a site: what profiles, spools and hostile files do to it, in SQLite and in PostgreSQL."""
+import contextlib
+import json
+import os
+import pwd
+import random
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import time
+import unittest
+from pathlib import Path
+
+import halcyon_test
+from halcyon_test import HALCYON, check_schema, editing
+
+FAIL_SQL = "'); DROP TABLE run; --"  # in every text
+NANOSECONDS = 1_000_000_000
+FIRST = 1_700_000_000  # seconds since 1970, when the first run of a spool began
+POSTGRESQL = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+UNPRIVILEGED = "nobody"
+AS_UNPRIVILEGED = ["setpriv", f"--reuid={UNPRIVILEGED}", "--clear-groups"] if os.geteuid() == 0 else []
+KILLS, RUNS_OF_A_KILL = 200, 25
+DEEP = 8_000_000
+FNV_START, FNV_PRIME = 0xcbf29ce484222325, 0x100000001b3
+
+
+def fnv(contents, value=FNV_START):
+    for byte in contents:
+        value = (value ^ byte) * FNV_PRIME & 0xffffffffffffffff
+    return value
+
+
+def first_line(contents, value, version=1):
+    return f"halcyon-run {version} {len(contents)} {value:016x}\n".encode()
+
+
+def spool_file(document, version=1):
+    contents = json.dumps(document).encode() + b"\n"
+    return first_line(contents, fnv(contents), version) + contents
+
+
+def parts_of(path):
+    """The document in a spool file."""
+    return json.loads(path.read_bytes().split(b"\n", 1)[1])
+
+
+class WithSpool(halcyon_test.Behaviour):
+
+    def setUp(self):
+        super().setUp()
+        self.spool = self.directory / "spool"
+        self.spool.mkdir()
+        self.refused = self.spool / "refused"
+        self.database = self.directory / "site.db"
+
+    def profile(self, name="a.h5", start=FIRST, **attributes):
+        path = self.record_disturbed(name)
+        with editing(path) as profile:
+            profile.attrs["start_nanoseconds"] = start * NANOSECONDS
+            profile.attrs["schema_version"] = max(7, profile.attrs["schema_version"])
+            profile.attrs["inject"] = ""  # its times are made up
+            for key, value in attributes.items():
+                profile.attrs[key] = value
+        return path
+
+    def ledger(self, *words, status=0, database=None):
+        finished = self.halcyon("ledger", *words, "--database", database or self.database)
+        self.assertEqual(finished.status, status, finished)
+        return finished
+
+    def one_document(self):
+        """The document of a run in the spool; the spool is empty afterwards."""
+        finished = self.halcyon("ledger", "add", "--spool", self.spool, self.profile())
+        self.assertEqual(finished.status, 0, finished)
+        [file] = self.spool.glob("*.run")
+        document = parts_of(file)
+        file.unlink()
+        return document
+
+    def fill(self, document, runs, first=0):
+        """Puts so many runs into the spool, one a minute. The number of the first one tells them from others."""
+        alike = {name: table for name, table in document.items() if name != "run"}
+        begin = json.dumps(alike)[:-1].encode() + b', "run": '  # whose checksum is the same for all
+        value = fnv(begin)
+        for number in range(first, first + runs):
+            start = (FIRST + 60 * number) * NANOSECONDS
+            end = json.dumps({**document["run"], "run": start, "run_key": f"{number:016x}"}).encode() + b"}\n"
+            (self.spool / f"{start}-{number:016x}.run").write_bytes(
+                first_line(begin + end, fnv(end, value)) + begin + end)
+
+    def rows(self, sql, *values):
+        with contextlib.closing(sqlite3.connect(self.database)) as database:
+            return database.execute(sql, values).fetchall()
+
+    def runs(self, *words, database=None):
+        runs = json.loads(self.ledger("runs", "--json", "-", *words, database=database).output)
+        check_schema(runs, "ledger-runs")
+        return runs
+
+    def lost(self, by, *words, database=None):
+        lost = json.loads(self.ledger("lost", "--json", "-", "--by", by, *words, database=database).output)
+        check_schema(lost, "ledger-lost")
+        return lost
+
+    def reason(self, name):
+        return (self.refused / f"{name}.reason").read_text()
+
+
+class Profiles(WithSpool):
+
+    def test_a_profile_becomes_a_run_that_says_what_its_report_says(self):
+        path = self.profile(user="alice", partition="short", job="4711")
+        self.assertEqual(self.ledger("add", path, "--label", "v2", "--project", "physics").output, "1 run added\n")
+        report = self.report(path)
+        [run] = self.runs()
+        for key in ("ranks", "hosts", "run_time_seconds", "undisturbed_time_seconds", "verdict", "command"):
+            self.assertEqual(run[key], report[key], key)
+        for ledger, of_report in zip(run["undisturbed_interval_seconds"], report["undisturbed_interval_seconds"]):
+            self.assertAlmostEqual(ledger, of_report)
+        self.assertEqual(run["cause"], report["cause"] and report["cause"]["code"])
+        self.assertEqual((run["user"], run["project"], run["label"], run["job"]), ("alice", "physics", "v2", "4711"))
+        self.assertEqual(run["start_time"], time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(FIRST)))
+        self.assertIn("v2", self.ledger("runs").output)
+
+    def test_slices_add_up_to_what_was_lost_and_moved(self):
+        path = self.profile()
+        self.ledger("add", path)
+        breakdown = self.report(path)["breakdown"]
+        kinds = ", ".join(f"SUM({kind})" for kind in breakdown["kinds"])
+        [sums] = self.rows(f"SELECT {kinds}, SUM(bytes_sent) FROM slice")
+        for kind, seconds in zip(breakdown["kinds"], sums):
+            self.assertAlmostEqual(seconds, breakdown["kinds"][kind], places=4, msg=kind)
+        info = json.loads(self.halcyon("info", "--json", path).output)
+        self.assertAlmostEqual(sums[-1], info["totals"]["bytes_sent"], delta=100)
+        self.assertTrue(all(second % 1 == 0 for second, in self.rows("SELECT second FROM slice")))
+        hosts = dict(self.rows("SELECT host, excess_seconds FROM run_host"))
+        for share in breakdown["hosts"]:
+            self.assertAlmostEqual(hosts[share["host"]], share["seconds"], places=4)
+
+    def test_a_run_is_added_once_whatever_its_file_is_called(self):
+        path = self.profile()
+        shutil.copy(path, self.directory / "copy.h5")
+        self.assertEqual(self.ledger("add", path, "copy.h5").output, "1 run added, 1 there already\n")
+        self.assertEqual(len(self.runs()), 1)
+
+    def test_with_other_contents_it_is_replaced_only_if_asked(self):
+        path = self.profile()
+        self.ledger("add", path)
+        again = self.ledger("add", path, "--label", "new", status=2)
+        self.assertIn("--replace", again.errors)
+        self.assertIsNone(self.runs()[0]["label"])
+        self.ledger("add", path, "--label", "new", "--replace")
+        self.assertEqual([run["label"] for run in self.runs()], ["new"])
+
+    def test_one_file_that_is_none_keeps_the_others_not_back(self):
+        (self.directory / "none.h5").write_text("nothing")
+        finished = self.ledger("add", "none.h5", self.profile(), status=2)
+        self.assertEqual(len(finished.errors.splitlines()), 1)
+        self.assertIn("none.h5", finished.errors)
+        self.assertEqual(len(self.runs()), 1)
+
+    def test_runs_that_began_at_the_same_time_are_two(self):
+        self.ledger("add", self.profile("a.h5"), self.profile("b.h5", job="2"))
+        self.assertEqual(len(self.runs()), 2)
+
+    def test_runs_are_chosen_by_program_work_and_time(self):
+        self.ledger("add", self.profile("a.h5"), self.profile("b.h5", start=FIRST + 86400, command="/opt/other 7"))
+        self.assertEqual(len(self.runs("other")), 1)
+        [work] = {run["work"] for run in self.runs("other")}
+        self.assertEqual(len(self.runs(work[:6])), 1)
+        self.assertEqual(len(self.runs("--until", time.strftime("%Y-%m-%d", time.gmtime(FIRST + 86400)))), 1)
+        self.assertEqual(self.runs("--last", "1")[0]["program"], "other")
+        self.check_refused(self.ledger("runs", "--since", "yesterday", status=2), "--since", "2026-11-01")
+
+    def test_losses_add_up_with_intervals_in_quadrature(self):
+        self.ledger("add", self.profile("a.h5", user="alice"), self.profile("b.h5", user="bob", start=FIRST + 60),
+                    self.profile("c.h5", user="bob", start=FIRST + 120))
+        runs = self.runs()
+        lost = self.lost("user")
+        self.assertEqual([(row["name"], row["runs"]) for row in lost["rows"]], [("bob", 2), ("alice", 1)])
+        hosts = len(runs[0]["hosts"])
+        loss = hosts * sum(run["run_time_seconds"] - run["undisturbed_time_seconds"] for run in runs) / 3600
+        self.assertAlmostEqual(lost["all"]["lost_node_hours"], loss)
+        below = hosts * sum((run["undisturbed_interval_seconds"][1] - run["undisturbed_time_seconds"]) ** 2
+                            for run in runs) ** 0.5 / 3600
+        self.assertAlmostEqual(loss - lost["all"]["lost_interval_node_hours"][0], below)
+        for by in ("project", "partition", "cause", "host", "program"):
+            rows = self.lost(by)["rows"]
+            self.assertEqual(sum(row["runs"] for row in rows), 3 * (len(runs[0]["hosts"]) if by == "host" else 1), by)
+        self.assertIn("bob", self.ledger("lost", "--by", "user").output)
+
+    def test_a_run_that_was_disturbed_on_purpose_is_no_loss(self):
+        self.ledger("add", self.profile(inject="class=all"))
+        self.assertEqual(self.lost("user")["rows"], [])
+        self.assertTrue(self.runs()[0]["injected"])
+
+    def test_what_is_old_is_removed(self):
+        now = int(time.time())
+        self.ledger("add", self.profile("a.h5", start=now - 400 * 86400), self.profile("b.h5", start=now - 86400))
+        self.assertRegex(self.ledger("slim", "--keep-slices", "30d").output, r"^0 runs and \d+ slices? removed")
+        self.assertEqual(len(self.runs()), 2)
+        self.assertRegex(self.ledger("slim", "--keep", "1y").output, r"^1 run and 0 slices removed")
+        self.assertEqual(len(self.runs()), 1)
+        for table in ("run", "run_host", "run_group", "slice"):
+            self.assertEqual(len(self.rows(f"SELECT DISTINCT run FROM {table}")), 1, table)
+
+
+class Spools(WithSpool):
+
+    def test_files_of_a_spool_go_into_the_ledger_and_away(self):
+        self.fill(self.one_document(), 5)
+        self.assertEqual(self.ledger("ingest", self.spool).output, "5 runs ingested\n")
+        self.assertEqual(list(self.spool.iterdir()), [])
+        self.assertEqual(len(self.runs()), 5)
+
+    def test_what_is_there_already_goes_away_and_is_counted(self):
+        document = self.one_document()
+        self.fill(document, 3)
+        self.ledger("ingest", self.spool)
+        self.fill(document, 4)
+        self.assertEqual(self.ledger("ingest", self.spool).output, "1 run ingested, 3 there already\n")
+        self.assertEqual(list(self.spool.iterdir()), [])
+
+    def test_each_file_that_cannot_be_taken_is_put_aside_and_told_in_one_line(self):
+        document = self.one_document()
+        self.fill(document, 2)
+        good = spool_file(document)
+        hostile = {
+            "cut": (good[:-20], "cut off"),
+            "cut-early": (good[:14], "cut off"),
+            "long": (good + b"more", "4 bytes follow"),
+            "empty": (b"", "no spool file"),
+            "foreign": (b"\x89HDF\r\n\x1a\n", "no spool file"),
+            "damaged": (good.replace(b'"ranks": 2', b'"ranks": 3'), "checksum"),
+            "newer": (spool_file(document, version=2), "newer halcyon"),
+            "list": (spool_file([]), "not JSON with tables"),
+            "no-work": (spool_file({"run": 0}), "has no work"),
+            "no-run": (spool_file({**document, "run": {}}), "run has no run"),
+            "negative": (spool_file({**document, "run": {**document["run"], "ranks": -1}}), "run.ranks is impossible"),
+            "text": (spool_file({**document, "run": {**document["run"], "run_time_seconds": "1"}}), "run_time_seconds"),
+            "more": (spool_file({**document, "run": {**document["run"], "x": 1}}), "nobody knows"),
+            "uneven": (spool_file({**document, "run_host": {**document["run_host"], "ranks": []}}), "run_host"),
+            "verdict": (spool_file({**document, "run": {**document["run"], "verdict": FAIL_SQL}}), "run.verdict"),
+            "order": (spool_file({**document, "slice": {key: 2 * values for key, values in document["slice"].items()}}),
+                      "order of time"),
+            "interval": (spool_file({**document, "run": {**document["run"], "undisturbed_low_seconds": 1e9}}),
+                         "interval"),
+            "future": (spool_file({**document, "run": {**document["run"], "run": 10 ** 18 * 9}}), "clock"),
+            "past": (spool_file({**document, "run": {**document["run"], "run": 1}}), "clock"),
+            "other": (spool_file({**document, "run": {**document["run"], "run_key": f"{1:016x}", "label": "x",
+                                                      "run": (FIRST + 60) * NANOSECONDS}}), "other contents"),
+        }
+        for name, (contents, _) in hostile.items():
+            (self.spool / f"z-{name}").write_bytes(contents)
+        (self.spool / "z-link").symlink_to("/etc/passwd")
+        os.mkfifo(self.spool / "z-pipe")
+        (self.spool / "z-directory").mkdir()
+        finished = self.ledger("ingest", self.spool, status=3)
+        self.assertRegex(finished.output, rf"^2 runs ingested, {len(hostile) + 3} files refused\n$")
+        lines = finished.errors.splitlines()
+        self.assertEqual(len(lines), len(hostile) + 3, finished.errors)
+        for name, (contents, why) in hostile.items():
+            [line] = [line for line in lines if f"/z-{name}: " in line]
+            self.assertIn(why, line)
+            self.assertIn(why, self.reason(f"z-{name}"))
+            self.assertEqual((self.refused / f"z-{name}").read_bytes(), contents, name)
+        for name in ("link", "pipe", "directory"):
+            self.assertIn("no regular file", self.reason(f"z-{name}"))
+        self.assertEqual([path.name for path in self.spool.iterdir()], ["refused"])
+        self.assertEqual(len(self.runs()), 2)
+
+    def test_deep_json_takes_no_memory(self):
+        contents = b'{"run":' + b"[" * DEEP
+        (self.spool / "deep").write_bytes(first_line(contents, fnv(contents)) + contents)
+        finished = self.run_command(["sh", "-c", 'ulimit -v 300000; exec "$@"', "sh", HALCYON, "ledger", "ingest", self.spool,
+                                     "--database", self.database])
+        self.assertEqual(finished.status, 3, finished)
+
+    def test_files_of_the_same_name_are_put_aside_beside_each_other(self):
+        for contents in (b"one", b"two"):
+            (self.spool / "x").write_bytes(contents)
+            self.ledger("ingest", self.spool, status=3)
+        self.assertEqual([(self.refused / name).read_bytes() for name in ("x", "x-2")], [b"one", b"two"])
+
+    def test_a_file_that_is_not_complete_is_passed_by(self):
+        (self.spool / ".half.run-7").write_bytes(b"halcyon-run 1 1000")
+        self.assertEqual(self.ledger("ingest", self.spool).output, "0 runs ingested\n")
+        self.assertTrue((self.spool / ".half.run-7").exists())
+
+    def test_sql_and_control_characters_in_every_text_are_only_text(self):
+        document = self.one_document()
+        hostile = FAIL_SQL + "\n\x1b[2J\0\u202e"
+
+        def changed(value, key=""):
+            if isinstance(value, dict):
+                return {name: changed(inner, name) for name, inner in value.items()}
+            if isinstance(value, list):
+                return [changed(inner, key) for inner in value]
+            return hostile if isinstance(value, str) and key not in ("run_key", "work", "verdict") else value
+        (self.spool / "x.run").write_bytes(spool_file(changed(document)))
+        self.assertEqual(self.ledger("ingest", self.spool).output, "1 run ingested\n")
+        [run] = self.runs()
+        self.assertIn(FAIL_SQL, run["label"])
+        for words in (("runs",), ("lost", "--by", "user"), ("lost", "--by", "program")):
+            said = self.ledger(*words).output
+            self.assertFalse(re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", said), said)
+            self.assertIn("DROP TABLE", self.ledger(*words, "--json", "-").output)
+        self.assertEqual(self.ledger("runs", FAIL_SQL).output, "the ledger has no such run\n")
+
+    def test_nobody_records_in_the_name_of_another(self):
+        if os.geteuid() != 0:
+            self.skipTest("only root can give files to another user")
+        document = self.one_document()
+        self.fill({**document, "run": {**document["run"], "user_name": "alice"}}, 1)
+        [file] = self.spool.glob("*.run")
+        os.chown(file, pwd.getpwnam(UNPRIVILEGED).pw_uid, -1)
+        self.ledger("ingest", self.spool)
+        self.assertEqual(self.runs()[0]["user"], UNPRIVILEGED)
+
+    def test_a_kill_at_any_moment_loses_nothing_and_counts_nothing_twice(self):
+        document = self.one_document()
+        runs = KILLS * RUNS_OF_A_KILL
+        pick = random.Random(7)
+        finished = 0
+        for number in range(KILLS):
+            self.fill(document, RUNS_OF_A_KILL, RUNS_OF_A_KILL * number)
+            process = subprocess.Popen([HALCYON, "ledger", "ingest", self.spool, "--database", self.database],
+                                       env=self.own_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=pick.uniform(0.0, 0.15))
+            process.send_signal(signal.SIGKILL)
+            said = process.communicate()[0].decode()
+            finished += process.returncode == 0
+            self.assertNotIn("refused", said)
+        self.ledger("ingest", self.spool)
+        self.assertEqual(list(self.spool.glob("*.run")), [])
+        self.assertEqual(self.rows("SELECT COUNT(*), COUNT(DISTINCT run_key) FROM run"), [(runs, runs)])
+        slices = len(document["slice"]["second"])
+        self.assertEqual(self.rows("SELECT COUNT(*) FROM slice"), [(runs * slices,)])
+        self.assertEqual(self.rows("PRAGMA integrity_check"), [("ok",)])
+        self.assertLess(finished, KILLS, "no ingester was killed")
+
+    def test_two_ingesters_share_a_spool(self):
+        self.fill(self.one_document(), 1500)
+        both = [subprocess.Popen([HALCYON, "ledger", "ingest", self.spool, "--database", self.database],
+                                 env=self.own_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                for _ in range(2)]
+        for process in both:
+            _, errors = process.communicate(timeout=halcyon_test.TIME_LIMIT)
+            self.assertEqual((process.returncode, errors), (0, b""))
+        self.assertEqual(self.rows("SELECT COUNT(*), COUNT(DISTINCT run_key) FROM run"), [(1500, 1500)])
+        self.assertEqual(list(self.spool.iterdir()), [])
+
+    def test_a_full_disk_loses_nothing(self):
+        small = self.directory / "small"
+        small.mkdir()
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1500k", "none", small], capture_output=True,
+                          check=False).returncode != 0:
+            self.skipTest("no file system can be mounted here")
+        self.addCleanup(subprocess.run, ["umount", "-l", small], check=False)
+        runs = 2000
+        self.fill(self.one_document(), runs)
+        finished = self.ledger("ingest", self.spool, status=2, database=small / "site.db")
+        self.check_refused(finished, "site.db", "room")
+        left = len(list(self.spool.glob("*.run")))
+        self.assertGreater(left, 0)
+        with contextlib.closing(sqlite3.connect(f"file:{small}/site.db?mode=ro", uri=True)) as database:
+            self.assertEqual(database.execute("SELECT COUNT(*) FROM run").fetchall(), [(runs - left,)])
+        subprocess.run(["mount", "-o", "remount,size=100m", small], check=True)
+        self.ledger("ingest", self.spool, database=small / "site.db")
+        self.assertEqual(len(self.runs("--last", "5000", database=small / "site.db")), runs)
+
+    def test_a_spool_that_is_not_there_is_named(self):
+        self.check_refused(self.ledger("ingest", "nowhere", status=2), "nowhere")
+        self.check_refused(self.halcyon("ledger", "add", "--spool", "nowhere", self.profile()), "nowhere")
+
+
+class Databases(WithSpool):
+
+    def test_one_of_a_newer_schema_is_refused(self):
+        self.ledger("add", self.profile())
+        with contextlib.closing(sqlite3.connect(self.database)) as database:
+            database.execute("INSERT INTO halcyon_ledger VALUES (99, 'halcyon 9')")
+            database.commit()
+        for words in (("runs",), ("lost",), ("add", "a.h5")):
+            self.check_refused(self.ledger(*words, status=2), "site.db", "newer halcyon", "99")
+
+    def test_what_is_no_ledger_is_named(self):
+        self.check_refused(self.ledger("runs", status=2), "site.db")
+        self.database.write_text("something else, that is longer than the first page's header of a database" * 20)
+        self.check_refused(self.ledger("lost", status=2), "site.db", "no database")
+        self.assertIn("something else", self.database.read_text())
+        empty = self.directory / "empty.db"
+        empty.touch()
+        self.check_refused(self.ledger("runs", status=2, database=empty), "empty.db", "no ledger")
+
+    def test_one_that_cannot_be_written_is_named(self):
+        self.ledger("add", self.profile())
+        self.database.chmod(0o444)
+        self.directory.chmod(0o755)
+        self.fill(self.one_document(), 1)
+        finished = self.run_command([*AS_UNPRIVILEGED, HALCYON, "ledger", "ingest", self.spool, "--database", self.database])
+        self.check_refused(finished, "site.db", "writable")
+        self.assertEqual(len(list(self.spool.glob("*.run"))), 1)
+
+    def test_readers_see_the_ledger_while_another_writes(self):
+        self.ledger("add", self.profile())
+        with contextlib.closing(sqlite3.connect(self.database, isolation_level=None)) as database:
+            database.execute("BEGIN IMMEDIATE")
+            database.execute("DELETE FROM run")
+            self.assertEqual(len(self.runs()), 1)
+
+    def test_a_database_is_wanted(self):
+        finished = self.halcyon("ledger", "runs")
+        self.assertEqual(finished.status, 2)
+        self.assertIn("--database", finished.errors)
+
+
+@unittest.skipIf(not POSTGRESQL, "no server of PostgreSQL (Debian: postgresql-15)")
+class Postgresql(WithSpool):
+
+    @classmethod
+    def setUpClass(cls):
+        import tempfile  # noqa: PLC0415
+        cls.place = Path(tempfile.mkdtemp(prefix="halcyon-postgresql-"))
+        if AS_UNPRIVILEGED:
+            shutil.chown(cls.place, UNPRIVILEGED)
+        binaries = POSTGRESQL[-1].parent
+        data = cls.place / "data"
+        subprocess.run([*AS_UNPRIVILEGED, binaries / "initdb", "-D", data, "-U", "admin", "-A", "trust", "-N"], check=True,
+                       capture_output=True)
+        cls.server = subprocess.Popen([*AS_UNPRIVILEGED, binaries / "postgres", "-D", data, "-k", cls.place, "-c",
+                                       "listen_addresses=", "-c", "fsync=off"], stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL)
+        for _ in range(600):
+            if cls.psql("SELECT 1", check=False).returncode == 0:
+                return
+            time.sleep(0.1)
+        raise AssertionError("the server does not answer")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.send_signal(signal.SIGINT)
+        cls.server.wait(timeout=halcyon_test.TIME_LIMIT)
+        shutil.rmtree(cls.place, ignore_errors=True)
+
+    @classmethod
+    def psql(cls, sql, user="admin", database="postgres", check=True):
+        return subprocess.run(["psql", "-h", cls.place, "-U", user, "-d", database, "-XAtc", sql], check=check,
+                              capture_output=True, text=True)
+
+    def setUp(self):
+        super().setUp()
+        self.psql("DROP DATABASE IF EXISTS site WITH (FORCE)")
+        self.psql("CREATE DATABASE site")
+        self.database = self.address("admin")
+
+    def address(self, user):
+        return f"postgresql://{user}@/site?host={self.place}"
+
+    def rows(self, sql):
+        return [tuple(line.split("|")) for line in self.psql(sql, database="site").stdout.splitlines()]
+
+    def test_it_answers_as_sqlite_does(self):
+        document = self.one_document()
+        file = self.directory / "file.db"
+        for database in (file, self.database):
+            self.fill(document, 120)
+            self.assertEqual(self.ledger("ingest", self.spool, database=database).output, "120 runs ingested\n")
+        self.assertEqual(self.runs(), self.runs(database=file))
+        for by in ("project", "user", "partition", "cause", "host", "program"):
+            ours, theirs = self.lost(by), self.lost(by, database=file)
+            self.assertEqual(len(ours["rows"]), len(theirs["rows"]))
+            for one, other in zip(ours["rows"], theirs["rows"]):
+                self.assertEqual(one["name"], other["name"])
+                for end in (0, 1):
+                    self.assertAlmostEqual(one["lost_interval_node_hours"][end], other["lost_interval_node_hours"][end])
+        self.fill(document, 120)
+        self.assertEqual(self.ledger("ingest", self.spool).output, "0 runs ingested, 120 there already\n")
+
+    def test_months_are_partitions_and_old_ones_are_dropped(self):
+        now = int(time.time())
+        self.ledger("add", self.profile("a.h5", start=now - 400 * 86400), self.profile("b.h5", start=now - 86400))
+        partitions = "SELECT COUNT(*) FROM pg_inherits WHERE inhparent = 'slice'::regclass"
+        self.assertEqual(self.rows(partitions), [("2",)])
+        self.assertRegex(self.ledger("slim", "--keep", "1y").output, r"^1 run and \d+ slices? removed")
+        self.assertEqual(self.rows(partitions), [("1",)])
+        self.assertEqual(len(self.runs()), 1)
+
+    def test_users_see_their_own_runs_in_full_and_no_names_of_others(self):
+        self.ledger("add", self.profile("a.h5", user="alice", job="1"), self.profile("b.h5", user="bob", job="2"))
+        for name, role in (("alice", "halcyon_user"), ("root_of_site", "halcyon_operator")):
+            self.psql(f"CREATE ROLE {name} LOGIN IN ROLE {role}")
+            self.addCleanup(self.psql, f"DROP ROLE {name}")
+        seen = self.runs(database=self.address("alice"))
+        self.assertEqual({run["user"] for run in seen}, {"alice", None})
+        self.assertEqual({run["job"] for run in seen}, {"1", None})
+        self.assertEqual({run["user"] for run in self.runs(database=self.address("root_of_site"))}, {"alice", "bob"})
+        self.assertEqual({row["name"] for row in self.lost("user", database=self.address("alice"))["rows"]},
+                         {"alice", None})
+        now = int(time.time())
+        operator = self.address("root_of_site")
+        self.ledger("add", self.profile("c.h5", start=now - 400 * 86400), self.profile("d.h5", start=now), database=operator)
+        self.assertRegex(self.ledger("slim", "--keep", "1y", database=operator).output, "^3 runs and ")
+        for table in ("run", "run_group", "work"):
+            self.assertIn("permission denied", self.psql(f"SELECT * FROM {table}", "alice", "site", check=False).stderr)
+        self.fill(self.one_document(), 1)
+        refused = self.ledger("ingest", self.spool, status=2, database=self.address("alice"))
+        self.check_refused(refused, "permission denied")
+        self.assertEqual(len(list(self.spool.glob("*.run"))), 1)
+
+    def test_a_newer_schema_is_refused_and_a_server_that_is_away_is_named(self):
+        self.ledger("add", self.profile())
+        self.psql("INSERT INTO halcyon_ledger VALUES (99, 'x')", database="site")
+        self.check_refused(self.ledger("runs", status=2), "newer halcyon")
+        self.check_refused(self.ledger("runs", status=2, database=f"postgresql:///site?host={self.directory}"),
+                           self.directory)
+
+    def test_a_kill_at_any_moment_loses_nothing_and_counts_nothing_twice(self):
+        self.fill(self.one_document(), 300)
+        pick = random.Random(8)
+        for _ in range(10):
+            process = subprocess.Popen([HALCYON, "ledger", "ingest", self.spool, "--database", self.database],
+                                       env=self.own_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=pick.uniform(0.0, 0.5))
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+        self.ledger("ingest", self.spool)
+        self.assertEqual(self.rows("SELECT COUNT(*), COUNT(DISTINCT run_key) FROM run"), [("300", "300")])
+        self.assertEqual(list(self.spool.glob("*.run")), [])
+
+
+if __name__ == "__main__":
+    halcyon_test.main()
