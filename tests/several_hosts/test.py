@@ -235,7 +235,7 @@ class UnderSlurm(OnHosts):
     def test_a_heterogeneous_job(self):
         """Its parts are one world, and each is on a host of its own."""
         part, program = ["-N", "1", "-n", "1"], [EXAMPLES / "halo_c", "10"]
-        run = [HALCYON, "run", "-o", "run.h5", "--", "srun"]
+        run = [*ENDED_IF_ENDLESS, HALCYON, "run", "-o", "run.h5", "--", "srun"]
         allocated = ["salloc", "--quiet", *part, ":", *part]
         for command in ([*run, *part, *program, ":", *part, *program],
                         [*allocated, *run, "--het-group=0,1", *program],
@@ -245,10 +245,13 @@ class UnderSlurm(OnHosts):
 
     def check_parts_on_two_hosts(self, command):
         self.directory = self.hosts.scratch_directory()
-        finished = self.run_command(self.command_on(HERE, *ENDED_IF_ENDLESS, *command, **self.cluster.environment))
-        self.check_started(finished.errors)
+        # Into a file: an endless srun, which may outlive its parents, would keep a pipe open.
+        finished = self.run_command(self.command_on(HERE, "sh", "-c", '"$@" > said 2>&1', "sh", *command,
+                                                    **self.cluster.environment))
+        said = (self.directory / "said").read_text()
+        self.check_started(said)
         if finished.status not in WAS_ENDLESS:
-            self.assertEqual(finished.status, 0, finished)
+            self.assertEqual(finished.status, 0, said)
         profile = Profile(self.directory / "run.h5")
         self.assertEqual((profile.attributes["ranks"], profile.attributes["exit_state"]), (2, "finalized"))
         self.assertEqual(len(set(self.hosts_of_ranks(profile))), 2)
