@@ -313,7 +313,7 @@ def measure(program, keys, arguments, kept):
         files.write_text("".join(f"{path}\n" for path in stored_profiles(arguments.runs)))
     options = ["--draws", str(arguments.draws), "--files", str(files), "--jobs", str(arguments.jobs)]
     with kept.open("a") as output:
-        subprocess.run(["nice", "-n", "-4", program, *options, *(f"--key={key}" for key in missing)], stdout=output, check=True)
+        subprocess.run(["nice", "-n", "15", program, *options, *(f"--key={key}" for key in missing)], stdout=output, check=True)
 
 
 def check(program, arguments):
