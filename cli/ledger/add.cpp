@@ -9,6 +9,9 @@
 #include "analyzer/estimate/estimators.hpp"
 #include "cli/console/output.hpp"
 #include "cli/console/progress.hpp"
+#include "cli/launch/launchers.hpp"
+#include "cli/launch/program.hpp"
+#include "cli/launch/programs.hpp"
 #include "cli/ledger/commands.hpp"
 #include "ledger/ingest.hpp"
 #include "ledger/record/record_of_run.hpp"
@@ -56,7 +59,24 @@ std::optional<Outcome<ledger::SpooledRun>> spooled_in(const std::string& file) {
   return ledger::run_in(text);
 }
 
-Outcome<ledger::SpooledRun> run_of_file(const std::string& file, const ledger::Given& given) {
+// What the launcher in a command starts; nothing if there is no launcher. The program need not be on this host.
+std::string program_started_by(const std::string& command) {
+  const Words words = split_at_blanks(command);
+  const std::size_t launcher = place_of_launcher(words);
+  if (launcher == words.size()) return {};
+  const std::vector<LaunchedProgram> programs =
+      programs_of({words.begin() + static_cast<std::ptrdiff_t>(launcher), words.end()});
+  if (programs.empty()) return {};
+  const Words& launched = programs.front().words;
+  const Started started = started_by(launched);
+  if (!started.files.empty()) return started.files.front();
+  for (std::size_t i = 0; i < launched.size(); ++i) {
+    if (!launched[i].starts_with('-') && option_value(launched, i) == OptionValue::no) return launched[i];
+  }
+  return started.missing;
+}
+
+Outcome<ledger::SpooledRun> run_of_file(const std::string& file, ledger::Given given) {
   if (std::optional<Outcome<ledger::SpooledRun>> spooled = spooled_in(file)) {
     return *spooled ? std::move(*spooled) : Failure{file + ": " + spooled->failure().message};
   }
@@ -64,6 +84,7 @@ Outcome<ledger::SpooledRun> run_of_file(const std::string& file, const ledger::G
   if (!profile) return profile.failure();
   const Grouping grouping = group_segments(*profile);
   const Analysis analysis = analyze(*profile, grouping, methods.front().name);
+  given.program = program_started_by(profile->command);
   const Outcome<ledger::RunRecord> record = ledger::record_of(*profile, grouping, analysis, given);
   if (!record) return Failure{file + ": " + record.failure().message};
   return ledger::run_in(ledger::spool_text(*record));

@@ -49,8 +49,8 @@ std::string key_of(const Profile& profile) {
                                         profile.job, profile.job_step, told_apart)));
 }
 
-WorkRow work_of(const Profile& profile, std::size_t hosts) {
-  const std::string program = profile.command.substr(0, profile.command.find(' '));
+WorkRow work_of(const Profile& profile, std::size_t hosts, const std::string& started) {
+  const std::string program = started.empty() ? profile.command.substr(0, profile.command.find(' ')) : started;
   return {.work = name_of_hash(fnv1a(fmt::format("{}\n{}\n{}", profile.command, profile.ranks, hosts))),
           .program = text(program.substr(program.rfind('/') + 1)),
           .command = text(profile.command)};
@@ -260,7 +260,7 @@ Outcome<RunRecord> record_of(const Profile& profile, const Grouping& grouping, c
   const Hosts hosts(profile);
   const SlicedTime time(start, times_of(profile).length(), given.slice_seconds);
   const MethodResult& result = analysis.result();
-  RunRecord record{.work = work_of(profile, hosts.names.size())};
+  RunRecord record{.work = work_of(profile, hosts.names.size(), given.program)};
   record.run = {.run = start,
                 .key = key_of(profile),
                 .work = record.work.work,

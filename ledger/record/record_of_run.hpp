@@ -11,6 +11,7 @@ namespace halcyon::ledger {
 struct Given {
   std::string label;
   std::string project;
+  std::string program;             // that the command starts; its first word if empty
   std::int64_t slice_seconds = 1;  // at least; longer in a run that would have more than `most_slices`
 };
 

@@ -173,6 +173,10 @@ class Profiles(WithSpool):
         self.assertEqual(len(self.runs(work[:6])), 1)
         self.assertEqual(len(self.runs("--until", time.strftime("%Y-%m-%d", time.gmtime(FIRST + 86400)))), 1)
         self.assertEqual(self.runs("--last", "1")[0]["program"], "other")
+        launched = ("mpirun -np 2 --bind-to core lmp -in in.lj", "srun -n 2 /opt/lmp -in in.lj", "lmp -in in.lj")
+        for number, command in enumerate(launched):
+            self.ledger("add", self.profile(f"{number}.h5", start=FIRST + number, command=command))
+        self.assertEqual({run["command"] for run in self.runs("lmp")}, set(launched))
         self.check_refused(self.ledger("runs", "--since", "yesterday", status=2), "--since", "2026-11-01")
 
     def test_losses_add_up_with_intervals_in_quadrature(self):
