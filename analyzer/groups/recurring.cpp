@@ -49,8 +49,8 @@ double chance_per_pair(const std::vector<double>& covariance) {
 }
 
 // How far values that are whole periods from each other agree beyond those one segment beside, and beyond chance, in
-// standard deviations of a normal distribution. Sums of squares over the places of a period have about a chi-square distribution, whose cube root is
-// nearly normal (E. B. Wilson, M. M. Hilferty, Proc. Natl. Acad. Sci. 17, 1931).
+// standard deviations of a normal distribution. Sums of squares over the places of a period have about a chi-square
+// distribution, whose cube root is nearly normal (E. B. Wilson, M. M. Hilferty, Proc. Natl. Acad. Sci. 17, 1931).
 double agreement(const std::vector<double>& covariance, double chance, double period) {
   double sum = 0.0;
   double pairs = 0.0;
