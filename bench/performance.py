@@ -285,6 +285,8 @@ def main():
     parser.add_argument("--beside", action="append", default=[], metavar="NAME=LIBRARY",
                         help="library of another tool, which is measured in turn with ours")
     options = parser.parse_args()
+    if not CALLS.exists():
+        sys.exit(f"{CALLS} is missing: cmake --build --preset release --target bench")
     pairs = options.pairs
     others = [word.partition("=")[::2] for word in options.beside]
     with tempfile.TemporaryDirectory() as name:

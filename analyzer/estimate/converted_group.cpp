@@ -7,7 +7,6 @@
 #include "analyzer/groups/recurring.hpp"
 #include "analyzer/groups/speeds.hpp"
 #include "analyzer/groups/work_model.hpp"
-#include "analyzer/statistics/interval.hpp"
 #include "analyzer/statistics/median.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -26,7 +25,7 @@ struct FarOut {
 FarOut far_out_limit(const Durations& ascending) {
   constexpr double rare = 0.1;  // of the segments
   const double middle = median_of_ascending(ascending);
-  const double spread = (middle - ascending[ascending.size() / 4]) / normal_quantile(0.75);
+  const double spread = deviation_below(middle, ascending[ascending.size() / 4]);
   const double limit = middle + far_out_spreads * std::max(spread, least_usual * middle);
   const auto count = ascending.data() + ascending.size() -
                      std::upper_bound(ascending.data(), ascending.data() + ascending.size(), limit);

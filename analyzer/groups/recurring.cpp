@@ -21,7 +21,7 @@ constexpr Index searched = 16384;
 // Without their mean. What is far out tells no more than what is out.
 Durations centred(Durations values) {
   const double middle = median(values);
-  const double far = far_out_spreads * (middle - lower_quartile(values)) / normal_quantile(0.75);
+  const double far = far_out_spreads * deviation_below(middle, lower_quartile(values));
   values = values.max(middle - far).min(middle + far);
   return values - values.mean();
 }
@@ -104,7 +104,7 @@ std::optional<Durations> recurring_factors(const Durations& durations) {
     const Index size = (durations.size() - place + period - 1) / period;
     const Durations of_place = durations(Eigen::seqN(place, size, period));
     levels[place] = lower_quartile(of_place);
-    const double spread = (median(of_place) - levels[place]) / normal_quantile(0.75);
+    const double spread = deviation_below(median(of_place), levels[place]);
     // The variance of a lower quartile of normal values is p (1 - p) / f^2 of that of one.
     chance += 1.86 * spread * spread / static_cast<double>(size * period);
   }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/statistics/interval.hpp"
+
 namespace halcyon {
 
 double median(Durations values) {
@@ -16,6 +18,10 @@ double median(Durations values) {
 double median_of_ascending(const Durations& values) {
   const Eigen::Index half = values.size() / 2;
   return values.size() % 2 == 1 ? values[half] : 0.5 * (values[half] + values[half - 1]);
+}
+
+double deviation_below(double median, double lower_quartile) {
+  return (median - lower_quartile) / normal_quantile(0.75);
 }
 
 }  // namespace halcyon

@@ -17,4 +17,7 @@ double median(Durations values);
 /// The same of values in ascending order.
 double median_of_ascending(const Durations& values);
 
+/// The standard deviation of a normal distribution with this median and this lower quartile. Delays hardly move them.
+double deviation_below(double median, double lower_quartile);
+
 }  // namespace halcyon
