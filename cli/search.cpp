@@ -256,7 +256,7 @@ void add_search(const Command& program) {
       .required();
   command
       .option("--accuracy", options->accuracy,
-              "Accuracy of the mean at the answer; the mean may differ from the limit by 100 % minus this")
+              "How near to the limit the mean must be: 90 accepts 9 to 10 s for `time < 10 s`")
       .placeholder("PERCENT")
       .with_default();
   command.option("--confidence", options->confidence, "Confidence of the interval around a mean")

@@ -72,7 +72,7 @@ std::string which_is_more_disturbed(const Comparison& comparison, bool is_same_c
                                         run == &comparison.a ? "A" : "B", run->analysis.no_verdict->reason.code);
     if (!excludes_zero(displacement)) return why;
     const bool is_a = displacement.low > 0.0;
-    return fmt::format("{} But {}'s typical segments took longer, by {} or more in total.", why, is_a ? "A" : "B",
+    return fmt::format("{} But {}'s typical segments took {} or more longer in all.", why, is_a ? "A" : "B",
                        seconds(is_a ? displacement.low : -displacement.high));
   }
   const Interval& interval = comparison.more_disturbed_interval_seconds;
@@ -93,7 +93,7 @@ std::string which_is_more_disturbed(const Comparison& comparison, bool is_same_c
   const char* const remark =
       !is_same_command
           ? " The commands differ: `halcyon repeat --versus` tells interference from the program's own time."
-      : is_explained ? " This may explain the whole difference in run time."
+      : is_explained ? " The difference in run time is no larger."
                      : "";
   return fmt::format("{0} lost {1} more than {2}{3}, {4:.1f} % of {0}'s run time ({5}).{6}", is_a ? "A" : "B",
                      seconds(std::abs(more)), is_a ? "B" : "A", is_same_command ? " to interference" : "",

@@ -103,7 +103,7 @@ std::string_view advice(const Profile& profile, const MethodResult& result) {
     case Verdict::red: return "Throw the number away and measure again.";
     case Verdict::unknown: break;
   }
-  return "There is no verdict: check the run time before you use it.";
+  return "This run cannot tell: compare it with other runs before you quote its time.";
 }
 
 std::string counter_words(const std::string& counter) {

@@ -160,11 +160,10 @@ void warn_of_slower_than_known(const Profile& profile, const Analysis& analysis,
     const double low = is_of_parts ? known->of_parts->low_seconds : known->low_seconds;
     const double percent = std::min(100.0, 100.0 * seconds / profile.run_time_seconds);
     if (percent > noticeable_percent && low > 0.0) {
-      warnings.push_back(
-          {"slower-than-known",
-           fmt::format("the {} of this run are noticeably above the best of {} of this work{}",
-                       is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"),
-                       is_of_parts ? "" : ": something slowed all of it down evenly")});
+      warnings.push_back({"slower-than-known",
+                          fmt::format("the {} of this run are noticeably above the best of {} of this work{}",
+                                      is_of_parts ? "times of the parts" : "medians", plural(known->runs, "known run"),
+                                      is_of_parts ? "" : ": something slowed all of it down evenly")});
     }
   }
 }
@@ -184,9 +183,8 @@ std::optional<NoVerdict> no_verdict_of(const Profile& profile, const Coverage& c
       return NoVerdict{{"no-boundaries", words_of_no_boundaries(profile)}};
     }
     if (are_few) {
-      return NoVerdict{
-          {"too-few-segments", fmt::format("only {} segments repeat often enough to be judged; {} are needed",
-                                           coverage.judged_segments, fewest_judged_segments)}};
+      return NoVerdict{{"too-few-segments", fmt::format("too short: {} segments repeat, {} are needed",
+                                                        coverage.judged_segments, fewest_judged_segments)}};
     }
     return NoVerdict{
         {"low-coverage", fmt::format("of only {:.2g} % of the run time it is known whether it was lost; {:.0f} % are "
@@ -211,11 +209,11 @@ std::optional<NoVerdict> no_verdict_of(const Profile& profile, const Coverage& c
 }
 
 NoVerdict no_verdict_within(const Interval& percent) {
-  return {.reason = {"wide-interval",
-                     fmt::format("the interference is between {:.1f} and {:.1f} %, which is too wide for a verdict",
-                                 percent.low, percent.high)},
-          .has_estimate = true,
-          .is_comparable = true};
+  return {
+      .reason = {"wide-interval", fmt::format("between {:.1f} and {:.1f} % came from outside: this run cannot say more",
+                                              percent.low, percent.high)},
+      .has_estimate = true,
+      .is_comparable = true};
 }
 
 std::vector<Warning> warnings_of(const Profile& profile, const Analysis& analysis) {

@@ -28,12 +28,11 @@ std::string sentence(const MapResult& result, std::size_t grid) {
     return fmt::format("There is no surface yet: {} of {} cannot determine it.", result.points.size(),
                        plural(grid, "point"));
   }
-  const std::string from = fmt::format("Predicted from {} of {} by a quadratic of the {}", result.points.size(),
+  const std::string from = fmt::format("Fitted to {} of {} by a quadratic of the {}", result.points.size(),
                                        plural(grid, "point"), result.surface->logarithmic ? "logarithm" : "response");
   if (result.surface->error_left_out_percent) {
-    return fmt::format(
-        "{}. A point that is left out is predicted from the others with an error of {:.1f} % in the mean.", from,
-        *result.surface->error_left_out_percent);
+    return fmt::format("{}. Points left out for a test were predicted to {:.1f} % in the mean.", from,
+                       *result.surface->error_left_out_percent);
   }
   if (result.surface->degrees_of_freedom < 1) {
     return from + ". Its error is not known, since there are no more points than it needs: measure more (--points).";

@@ -212,7 +212,7 @@ std::string caveat_words(const Caveat& caveat) {
           "the undisturbed times change by {:+.1f} % along the series: the mean is that of these runs, and "
           "says little about other days",
           caveat.value);
-    case CaveatCode::few_runs: return "too few runs to see whether each is similar to the one before it";
+    case CaveatCode::few_runs: return "with so few runs, drift of the machine may go unseen";
     case CaveatCode::all_disturbed: return "no run was green or yellow: the mean depends only on estimates";
   }
   return "";
@@ -277,8 +277,8 @@ std::optional<std::string> floor_words(const Repetition& series) {
   const double floor = floor_percent(series);
   if (!half_width || floor <= share_that_matters * *half_width) return std::nullopt;
   return fmt::format(
-      "±{} of the ±{} is an error that the estimates of all runs {}may share. More runs do not reduce it; quieter runs "
-      "do",
+      "±{} of the ±{} is an error that the estimates of all runs {}may share. More runs do not help; quieter "
+      "runs do",
       percent_words(floor), percent_words(*half_width), series.other ? "of a program " : "");
 }
 
@@ -434,7 +434,7 @@ std::string outlook_words(const Repetition& series) {
              at_most;
     }
     return so_far +
-           fmt::format("±{} will not be reached within the limits, ±{} may be", enough,
+           fmt::format("±{} cannot be reached within the limits; expect ±{} at their end", enough,
                        percent_words(*outlook.reachable_percent)) +
            at_most;
   }

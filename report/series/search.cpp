@@ -96,7 +96,7 @@ std::string remarks(const SearchResult& result) {
   }
   if (state.answer && state.beyond) {
     text += filled("", 0,
-                   fmt::format("The nearest {} tried that does not meet the limit is {}: {}.", result.name,
+                   fmt::format("The nearest one tried that does not meet it: {1} {0}, {2}.", result.name,
                                value_text(state.beyond->load), mean_words(result, *state.beyond)));
   }
   if (!state.is_monotone) text += filled("", 0, "The limit is crossed more than once, as the loads above show.");

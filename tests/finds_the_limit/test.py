@@ -180,7 +180,7 @@ class FindsTheLimit(Searches):
             n, m = point["values"]
             self.assertAlmostEqual(point["predicted"], n * n + 10 * m, places=4)
         self.assertLess(result["error_left_out_percent"], 1e-3)
-        self.assertIn("Predicted from 8 of 20 points", finished.output)
+        self.assertIn("Fitted to 8 of 20 points", finished.output)
 
     def test_where_the_program_prints_what_counts_runs_without_a_verdict_are_no_matter(self):
         result, finished = self.found("rate < 5", *READ, vary="N=1..3", program=WITHOUT_A_VERDICT)
