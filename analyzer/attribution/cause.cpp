@@ -250,10 +250,12 @@ Cause cause_of_waits_for_cpu(const DisturbedRun& run, const std::string& how_lon
     return run.cause("cpu-limit",
                      fmt::format("a limit on CPU time held the ranks back{}: {}", cpus_of_limit(run.profile), waited));
   }
-  if (has_more_ranks_than_cores(run.profile)) {
+  // A crowded run may also be beside others, who took more from it than it took from itself.
+  const bool is_of_own = waited_for_own_threads(run.profile) >= waited_for_others_at_most(run.profile);
+  if (is_of_own && has_more_ranks_than_cores(run.profile)) {
     return run.cause("more-ranks-than-cores", "more ranks than cores: " + waited);
   }
-  if (has_more_threads_than_cores(run.profile)) {
+  if (is_of_own && has_more_threads_than_cores(run.profile)) {
     return run.cause("more-threads-than-cores", "more busy threads than cores: " + waited);
   }
   return run.cause("other-processes", "other processes on the same cores: " + waited);

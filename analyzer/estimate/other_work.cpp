@@ -56,6 +56,16 @@ double log_prior(const Cells& cells, const JitterPrior& jitter, const Parameters
          std::log(at[0]) + jitter.at(std::exp(at[1]) / at[0]).log_density + std::log(at[0] / cells.mean);
 }
 
+// What the prior itself tells of distance and share: the inverse of its variance, and its curvature. Where the
+// durations tell nothing, as of two kinds that are nearer to each other than the jitter, Laplace's integral would
+// exceed the prior.
+Eigen::Matrix4d prior_information(const Parameters& at) {
+  const double share = 1.0 / (1.0 + std::exp(-at[3]));
+  const double magnitudes = std::log(most_longer / least_longer);
+  return Eigen::Vector4d(0.0, 0.0, 12.0 / (magnitudes * magnitudes * at[2] * at[2]), 2.0 * share * (1.0 - share))
+      .asDiagonal();
+}
+
 FittedWork fit(const Cells& cells, const JitterPrior& jitter, double temper, Parameters at) {
   const Eigen::Map<const Eigen::ArrayXd> counts(cells.counts.data(), static_cast<Eigen::Index>(cells.counts.size()));
   const auto value_at = [&](const Parameters& place, const Eigen::ArrayXd& probability) {
@@ -138,7 +148,7 @@ std::optional<OtherWork> fit_other_work(const Cells& cells, const JitterPrior& j
     if (found.value > best.value) best = found;
   }
   if (best.value < -1e299) return std::nullopt;
-  const double determinant = best.information.determinant();
+  const double determinant = (best.information + prior_information(best.at)).determinant();
   if (!(determinant > 0.0)) return std::nullopt;
   return OtherWork{.baseline = best.at[0],
                    .longer = best.at[2],

@@ -44,6 +44,8 @@ Profile delayed(const IsDelayed& is_delayed = now_and_then, int ranks = 2) {
     profile.run_time_seconds += static_cast<double>(profile.duration[i]);
   }
   profile.evidence[index_of(Evidence::cpus)].assign(static_cast<std::size_t>(ranks), 64.0);
+  profile.rank_run_time.assign(static_cast<std::size_t>(ranks), profile.run_time_seconds);
+  profile.evidence[index_of(Evidence::cpu_time)] = profile.rank_run_time;
   return profile;
 }
 
@@ -162,6 +164,7 @@ TEST(Cause, IsMoreRanksThanCoresWhereTheseAreBoundToTheSameOnes) {
   set(profile, Evidence::own_cpus, 2.0);
   EXPECT_EQ(cause_of(profile).code, "other-processes");
   set(profile, Evidence::busy_threads, 1.9);
+  set(profile, Evidence::cpu_time, 1.9 * profile.run_time_seconds);
   EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores");
 }
 
@@ -187,11 +190,26 @@ TEST(Cause, IsMoreThreadsThanCoresWhereARankIsBoundToFewerThanItHas) {
   set(profile, Evidence::busy_threads, 1.0);
   EXPECT_EQ(cause_of(profile).code, "other-processes");
   set(profile, Evidence::busy_threads, 1.9);
+  set(profile, Evidence::cpu_time, 1.9 * profile.run_time_seconds);
   EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores");
   set(profile, Evidence::own_cpus, 64.0);
   EXPECT_EQ(cause_of(profile).code, "other-processes");
   set(profile, Evidence::busy_threads, 48.0);
+  set(profile, Evidence::cpu_time, 48.0 * profile.run_time_seconds);
   EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores") << "of all ranks of the host";
+}
+
+TEST(Cause, IsOtherProcessesWhereThreadsOfTheRunHadTheCoresForTheLesserPart) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  set(profile, Evidence::cpu_wait, lost(profile));
+  set(profile, Evidence::own_cpus, 1.0);
+  set(profile, Evidence::busy_threads, 1.9);
+  const double of_one = profile.run_time_seconds - lost(profile);
+  set(profile, Evidence::cpu_time, of_one + 0.3 * lost(profile));
+  EXPECT_EQ(cause_of(profile).code, "other-processes");
+  set(profile, Evidence::cpu_time, of_one + 0.7 * lost(profile));
+  EXPECT_EQ(cause_of(profile).code, "more-threads-than-cores");
 }
 
 Profile delayed_on_three_hosts(const std::vector<double>& tcp_retransmissions) {
