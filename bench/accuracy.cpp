@@ -258,7 +258,7 @@ int main(int argc, char** argv) {
   app.add_option("--cases", cases, "Runs of each kind")->capture_default_str();
   app.add_option("--seed", seed, "Of the draws")->capture_default_str();
   app.add_option("--set", set, "What to draw: the tables of all methods, or the laws (bench/laws.hpp)")
-      ->check(CLI::IsMember({"tables", "laws", "calibration", "failures"}))
+      ->check(CLI::IsMember({"tables", "laws", "calibration", "failures", "attack"}))
       ->capture_default_str();
   app.add_option("--csv", csv_file, "Of laws: every run and estimate, for a closer look");
   CLI11_PARSE(app, argc, argv);
@@ -268,6 +268,7 @@ int main(int argc, char** argv) {
   if (set == "laws") print_laws(bench::reported_laws, seed, cases, csv);
   if (set == "calibration") print_laws(bench::calibration_laws, seed, cases, csv);
   if (set == "failures") print_laws(bench::failure_laws, seed, cases, csv);
+  if (set == "attack") print_laws(bench::attack_laws, seed, cases, csv);
   if (csv != nullptr) std::fclose(csv);
   fmt::print("\n{} analyses took {:.0f} ms each.\n", analyses, 1e3 * seconds_analyzing / static_cast<double>(analyses));
 }

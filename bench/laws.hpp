@@ -21,5 +21,6 @@ extern const std::vector<Law> reported_laws;
 extern const std::vector<Law> calibration_laws;
 /// Kinds of programs and machines on which the default estimator failed, or that other laws do not have.
 extern const std::vector<Law> failure_laws;
+extern const std::vector<Law> attack_laws;
 
 }  // namespace halcyon::bench

@@ -96,6 +96,7 @@ class Work {
         if (std::bernoulli_distribution(2.0 / static_cast<double>(variation_.period))(random)) is_more_ = !is_more_;
         return is_more_ ? 1.0 + variation_.spread : 1.0;
       case Variation::Pattern::lognormal: return lognormal(variation_.spread, random);
+      case Variation::Pattern::steps_up: return segment < variation_.period ? 1.0 : 1.0 + variation_.spread;
     }
     return 1.0;
   }
@@ -324,6 +325,7 @@ Truth make_truth(const Run& run) {
     const double base = at_full_speed * slowed;
     for (RankInSegment& rank : ranks) {
       rank = {};
+      if (&rank == &ranks.front()) rank.work += run.late_rank;
       if (run.rank_spread > 0.0) rank.work += run.rank_spread * either_way(of_work);
       rank.imbalance = rank.work * jitter_factor(run.jitter_law, rank_jitter, random);
     }
@@ -351,7 +353,7 @@ Truth make_truth(const Run& run) {
     const bool exposed =
         progress >= run.disturbed_from &&
         (run.exposed >= 1.0 || std::fmod(static_cast<double>(segment) + first_burst, period) < period * run.exposed);
-    if (run.hits > 0.0 && exposed) {
+    if (run.hits > 0.0 && exposed && run.phases[phase].is_struck) {
       // Longer segments are struck more often: disturbance goes by time.
       const double hits = run.hits / run.exposed * run.phases[phase].seconds / mean_seconds;
       const int count = std::poisson_distribution<>(hits)(random);

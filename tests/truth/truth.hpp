@@ -22,6 +22,7 @@ struct Phase {
   double seconds = 2e-2;  // of a segment, undisturbed, at the start
   double growth = 0.0;    // of the work over the whole run: 0.2 ends a fifth longer than it began
   bool varies = true;     // as Run::variation says
+  bool is_struck = true;  // by `hits`
 };
 
 /// What the compute feature counts. Simple: one value a phase, and none of what varies. CPU time follows the speed of
@@ -32,7 +33,7 @@ enum class Counter { simple, instructions, cpu_time };
 /// Work that differs within a phase: the program's own. It turns from usual to more and back after half a period each;
 /// random turns do so after half a period on average.
 struct Variation {
-  enum class Pattern { none, random, sawtooth, every_so_often, walk, wave, turns, random_turns, lognormal };
+  enum class Pattern { none, random, sawtooth, every_so_often, walk, wave, turns, random_turns, lognormal, steps_up };
   Pattern pattern = Pattern::none;
   double spread = 0.0;      // +- of the work; how much longer, if some segments are; sigma of lognormal
   std::size_t period = 50;  // segments, of patterns that come again
@@ -84,6 +85,7 @@ struct Run {
                                      // one that calls MPI spins for the others
   bool delays_use_cpu = false;       // CPU time contains them: what interrupts and hypervisors take looks like work
   bool is_theft_told = false;        // the kernel says how much of that a hypervisor took: all
+  double late_rank = 0.0;            // how much more work the first rank always has
   double rank_spread = 0.0;          // +- of the work of each rank in each segment
   std::uint64_t calls = 0;           // MPI operations of a segment
   double in_calls = 0.0;             // share of the delays that strike calls, and are recorded there
