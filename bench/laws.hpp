@@ -21,6 +21,7 @@ extern const std::vector<Law> reported_laws;
 extern const std::vector<Law> calibration_laws;
 /// Kinds of programs and machines on which the default estimator failed, or that other laws do not have.
 extern const std::vector<Law> failure_laws;
+/// Made after the estimator, by somebody else, to find where it fails; some have no answer in one run.
 extern const std::vector<Law> attack_laws;
 
 }  // namespace halcyon::bench
