@@ -21,6 +21,7 @@ namespace {
 // Of hosts of which nothing is known: each counts as one host that was seen.
 constexpr double usual_slowness = 0.1;      // ln, of a slow one
 constexpr double usual_difference = 0.005;  // ln, of those that are not
+constexpr double least_chance = 0.5;        // of a listed one: many sure ones make none of which it is not likely
 constexpr int rounds = 4;                   // Numerics: levels of works are found anew in each one
 constexpr int sweeps_of_a_round = 10;       // Numerics
 constexpr int kept_sweeps = 100;            // Numerics: the error of a quantile is a tenth of the interval
@@ -285,7 +286,7 @@ double Sampler::draw_level(std::span<const Seen> seen, std::size_t on_grid) {
   std::array<double, tried_between> weights{};
   for (std::size_t j = 0; j < tried_between; ++j) {
     const double level = first + static_cast<double>(j) * step;
-    weights[j] = std::log(law_.density(level));
+    weights[j] = std::log(std::max(law_.density(level), std::numeric_limits<double>::min()));
     for (const Seen& one : seen) weights[j] -= one.cost(level);
   }
   const double most = *std::ranges::max_element(weights);
@@ -448,7 +449,7 @@ NodeRanking Sampler::result() {
   for (HostEffect& one : ranking.hosts) {
     expected_false += 1.0 - one.chance_slow;
     listed += 1.0;
-    if (expected_false > settings_.most_false_discoveries * listed) break;
+    if (expected_false > settings_.most_false_discoveries * listed || one.chance_slow < least_chance) break;
     one.is_listed = true;
     std::vector<double>& since = slow_since_[one.host];
     if (std::ranges::count_if(since, [](double day) { return std::isfinite(day); }) * 2 < std::ssize(since)) continue;

@@ -64,6 +64,18 @@ TEST(Nodes, AreNotListedWhereAllAreAlike) {
   }
 }
 
+// The mean chance of a mistake stays small for one more, too.
+TEST(Nodes, OneThatIsNotSlowIsNotListedBehindManyThatAre) {
+  SyntheticSite site;
+  site.hosts = 48;
+  site.hosts_a_run = 1;
+  site.days = 200.0;
+  site.slowness = [](std::uint32_t host, double) { return host >= 26 ? std::log(1.2) : 0.0; };
+  const NodeRanking ranking = rank_nodes(runs_of(site));
+  for (const HostEffect& one : ranking.hosts)
+    EXPECT_EQ(one.is_listed, one.chance_slow > 0.5) << one.host << " " << one.chance_slow;
+}
+
 TEST(Nodes, ARunIsAsSlowAsTheSlowestOneOfThem) {
   SyntheticSite site;
   site.slowness = [](std::uint32_t host, double) {
