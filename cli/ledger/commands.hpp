@@ -20,6 +20,7 @@ void add_ledger_ingest(const Command& ledger);
 void add_ledger_slim(const Command& ledger);
 void add_ledger_runs(const Command& ledger);
 void add_ledger_lost(const Command& ledger);
+void add_ledger_who(const Command& ledger);
 
 /// --database FILE|postgresql://…
 void add_database_option(const Command& command, std::string& database);

@@ -85,11 +85,13 @@ void add_ledger(const Command& program) {
       "  halcyon ledger add --database site.db *.h5                  add profiles\n"
       "  halcyon ledger add --spool /shared/spool run.h5             the same by way of a spool, in a job\n"
       "  halcyon ledger ingest --database site.db /shared/spool      take what is in the spool\n"
-      "  halcyon ledger lost --database site.db --by partition       node hours lost");
+      "  halcyon ledger lost --database site.db --by partition       node hours lost\n"
+      "  halcyon ledger who --database site.db 4711                  which other runs disturbed a job");
   add_ledger_add(command);
   add_ledger_ingest(command);
   add_ledger_runs(command);
   add_ledger_lost(command);
+  add_ledger_who(command);
   add_ledger_slim(command);
 }
 

@@ -105,6 +105,39 @@ class WithSpool(halcyon_test.Behaviour):
         check_schema(lost, "ledger-lost")
         return lost
 
+    def who(self, name, database=None):
+        who = json.loads(self.ledger("who", name, "--json", "-", database=database).output)
+        check_schema(who, "ledger-who")
+        return who
+
+    def fill_with_neighbours(self, document, is_guilty=True):
+        """A run of five minutes, job 1, and six beside it that write files now and then; job 4 disturbs it."""
+        draw = random.Random(5)
+        seconds = 300
+        bursts = []
+        for _ in range(6):
+            written, at = [0] * seconds, draw.randrange(30)
+            while at < seconds:
+                for second in range(at, min(at + draw.randrange(3, 12), seconds)):
+                    written[second] = 10 ** 9
+                at += draw.randrange(20, 60)
+            bursts.append(written)
+        for number in range(7):
+            slices = {name: [0] * seconds for name in document["slices"]}
+            slices["second"] = [FIRST + second for second in range(seconds)]
+            lost = [draw.uniform(0.0, 0.02) for _ in range(seconds)]
+            if number == 0:
+                slices["file_io"] = [own + 0.2 * is_guilty * (amount > 0) for own, amount in zip(lost, bursts[2])]
+            else:
+                slices["bytes_written"] = bursts[number - 1]
+            took = sum(slices["file_io"])
+            run = {**document["run"], "run": FIRST * NANOSECONDS + number, "run_key": f"{number:016x}",
+                   "job": str(number + 1), "run_time_seconds": float(seconds), "slice_seconds": 1,
+                   "undisturbed_seconds": seconds - took, "undisturbed_low_seconds": seconds - 1.1 * took,
+                   "undisturbed_high_seconds": seconds - 0.9 * took}
+            (self.spool / f"{number}.run").write_bytes(spool_file({**document, "run": run, "slices": slices}))
+        self.ledger("ingest", self.spool)
+
     def reason(self, name):
         return (self.refused / f"{name}.reason").read_text()
 
@@ -195,6 +228,31 @@ class Profiles(WithSpool):
             rows = self.lost(by)["rows"]
             self.assertEqual(sum(row["runs"] for row in rows), 3 * (len(runs[0]["hosts"]) if by == "host" else 1), by)
         self.assertIn("bob", self.ledger("lost", "--by", "user").output)
+
+    def test_it_names_the_run_whose_demand_explains_what_was_lost(self):
+        self.fill_with_neighbours(self.one_document())
+        who = self.who("1")
+        self.assertEqual(who["other_runs"], 6)
+        [culprit] = who["culprits"]
+        self.assertIn("job 4", culprit["name"])
+        self.assertEqual((culprit["by"], culprit["or_else"]), ("files", []))
+        self.assertGreater(culprit["lost_seconds"], 0.7 * who["lost_seconds"])
+        self.assertRegex(self.ledger("who", "1").output, r"% \(\d+ to \d+\) of it: job 4 .*, by reading and writing files\n")
+
+    def test_it_accuses_nobody_of_what_none_of_them_did(self):
+        self.fill_with_neighbours(self.one_document(), is_guilty=False)
+        self.assertEqual(self.who("1")["culprits"], [])
+        self.assertIn("None of the 6 other recorded runs at that time explains it", self.ledger("who", "1").output)
+        self.ledger("slim", "--keep-slices", "1d")
+        self.assertFalse(self.who("1")["can_be_told"])
+        self.assertIn("no longer kept", self.ledger("who", "1").output)
+
+    def test_a_run_that_is_none_or_several_is_named(self):
+        document = self.one_document()
+        self.fill(document, 2)
+        self.ledger("ingest", self.spool)
+        self.check_refused(self.ledger("who", "4711", status=2), "'4711' is no run of the ledger")
+        self.check_refused(self.ledger("who", "0000", status=2), "several runs")
 
     def test_a_run_that_was_disturbed_on_purpose_is_no_loss(self):
         self.ledger("add", self.profile(inject="class=all"))
