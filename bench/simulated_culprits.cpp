@@ -29,9 +29,7 @@ struct Scene {
 double lognormal(bench::Draw& draw, double deviation) {
   return std::lognormal_distribution<>(0.0, deviation)(draw.random);
 }
-double exponential(bench::Draw& draw, double mean) {
-  return std::exponential_distribution<>(1.0 / mean)(draw.random);
-}
+double exponential(bench::Draw& draw, double mean) { return std::exponential_distribution<>(1.0 / mean)(draw.random); }
 
 double sum_of(const Series& values) {
   double sum = 0.0;
@@ -133,8 +131,8 @@ void make_guilty(bench::Draw& draw, Scene& scene, std::size_t suspect, double sh
 }
 
 void replace_by_bursts(bench::Draw& draw, Scene& scene, std::size_t suspect) {
-  scene.suspects[suspect].demand = bursts(draw, scene.losses.front().size(), draw.log_uniform(4.0, 30.0),
-                                          draw.log_uniform(20.0, 100.0));
+  scene.suspects[suspect].demand =
+      bursts(draw, scene.losses.front().size(), draw.log_uniform(4.0, 30.0), draw.log_uniform(20.0, 100.0));
 }
 
 struct Law {
@@ -166,8 +164,8 @@ Scene of_same_rhythm(bench::Draw& draw) {
   const double phase = draw.uniform(0.0, period);
   const Series own = checkpoints(draw, slices, period, 0.2 * period, 0.0, phase);
   for (std::size_t k = 0; k < slices; ++k) scene.losses[0][k] += 0.1 * own[k];
-  scene.suspects[0].demand =
-      checkpoints(draw, slices, period, 0.2 * period, 0.0, draw.with_probability(0.5) ? phase : draw.uniform(0.0, period));
+  scene.suspects[0].demand = checkpoints(draw, slices, period, 0.2 * period, 0.0,
+                                         draw.with_probability(0.5) ? phase : draw.uniform(0.0, period));
   return scene;
 }
 

@@ -126,9 +126,9 @@ Outcome<std::vector<PastRun>> past_runs(Ledger& ledger, const std::string& work,
   const std::string since = place(period.since);
   const std::string until = place(period.until);
   const std::string limit = place(most);
-  return read_runs(
-      ledger, fmt::format("{}r.run >= {} AND r.run < {} ORDER BY r.run DESC LIMIT {}", which, since, until, limit),
-      values);
+  return read_runs(ledger,
+                   fmt::format("{}r.run >= {} AND r.run < {} ORDER BY r.run DESC LIMIT {}", which, since, until, limit),
+                   values);
 }
 
 Outcome<std::vector<PastRun>> runs_named(Ledger& ledger, const std::string& name, std::int64_t most) {
@@ -139,8 +139,8 @@ Outcome<std::vector<PastRun>> runs_named(Ledger& ledger, const std::string& name
 Outcome<std::vector<PastRun>> runs_beside(Ledger& ledger, const RunRow& run) {
   const std::int64_t end = run.run + nanoseconds_in(run.run_time_seconds);
   const std::array<Value, 4> values{run.run - nanoseconds_in(longest_beside), end, run.run, run.cluster};
-  Outcome<std::vector<PastRun>> beside = read_runs(
-      ledger, "r.run >= $1 AND r.run < $2 AND r.run <> $3 AND r.cluster = $4 ORDER BY r.run", values);
+  Outcome<std::vector<PastRun>> beside =
+      read_runs(ledger, "r.run >= $1 AND r.run < $2 AND r.run <> $3 AND r.cluster = $4 ORDER BY r.run", values);
   if (!beside) return beside;
   std::erase_if(*beside, [&run](const PastRun& other) {
     return other.run.run + nanoseconds_in(other.run.run_time_seconds) <= run.run;

@@ -3,32 +3,42 @@
 #include <Eigen/Dense>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <optional>
 #include <unsupported/Eigen/FFT>
+#include <utility>
 
 namespace halcyon {
 namespace {
 
 using Index = Eigen::Index;
-using Series = Eigen::ArrayXd;                 // (slices)
+using BySlice = Eigen::ArrayXd;  // (slices)
 using Spectrum = std::vector<std::complex<double>>;
 
-constexpr double most_false = 0.05;  // of runs without a culprit, so many may accuse somebody
-constexpr Index most_lag = 2;        // slices
-constexpr Index slow_part = 8;       // of the run: what changes more slowly is no other run's doing
+constexpr double most_false = 0.05;          // of runs without a culprit, so many may accuse somebody
+constexpr double again = 0.8;                // of the products: the demand fits nearly as well
+constexpr Index most_lag = 2;                // slices
+constexpr Index slow_part = 8;               // of the run: what changes more slowly is no other run's doing
+constexpr std::array powers{1.0, 0.5, 0.0};  // of the demand: what is full is not slower for more
+constexpr std::size_t most_culprits = 16;    // Numerics
 
-Series series_of(std::span<const double> values) { return Eigen::Map<const Series>(values.data(), std::ssize(values)); }
+BySlice by_slice(std::span<const double> values) {
+  return Eigen::Map<const BySlice>(values.data(), std::ssize(values));
+}
+
+Index half_of_slow_part(Index slices) { return std::max<Index>(most_lag + 1, slices / (2 * slow_part)); }
 
 // Less the mean over the slices about each.
-Series without_slow_part(const Series& values) {
-  const Index half = std::max<Index>(most_lag + 1, values.size() / (2 * slow_part));
-  Series sums(values.size() + 1);
+BySlice without_slow_part(const BySlice& values) {
+  const Index half = half_of_slow_part(values.size());
+  BySlice sums(values.size() + 1);
   sums[0] = 0.0;
   for (Index i = 0; i < values.size(); ++i) sums[i + 1] = sums[i] + values[i];
-  Series result(values.size());
+  BySlice result(values.size());
   for (Index i = 0; i < values.size(); ++i) {
     const Index begin = std::max<Index>(0, i - half);
     const Index end = std::min(values.size(), i + half + 1);
@@ -37,157 +47,265 @@ Series without_slow_part(const Series& values) {
   return result;
 }
 
-// The series a number of slices later, round the end.
-Series shifted(const Series& values, Index by) {
-  Series result(values.size());
-  for (Index i = 0; i < values.size(); ++i) result[(i + by + values.size()) % values.size()] = values[i];
+// As many slices later; what comes in is 0.
+BySlice later(const BySlice& values, Index slices) {
+  BySlice result = BySlice::Zero(values.size());
+  const Index size = values.size() - std::abs(slices);
+  result.segment(std::max<Index>(0, slices), size) = values.segment(std::max<Index>(0, -slices), size);
   return result;
 }
 
-Spectrum spectrum_of(const Series& values) {
-  const std::vector<double> copy(values.begin(), values.end());
+/// A series with what all its comparisons need.
+struct Compared {
+  BySlice values;
   Spectrum spectrum;
-  Eigen::FFT<double>().fwd(spectrum, copy);
-  return spectrum;
-}
+  Spectrum of_squares;
 
-// (shifts) sums of products of `left` with `right` so much later, round the end.
-Series at_all_shifts(const Series& left, const Series& right) {
-  Spectrum product = spectrum_of(left);
-  const Spectrum other = spectrum_of(right);
-  for (std::size_t i = 0; i < product.size(); ++i) product[i] *= std::conj(other[i]);
-  std::vector<double> sums;
-  Eigen::FFT<double>().inv(sums, product);
-  return series_of(sums);
-}
-
-double root_mean_square(const Series& values) { return std::sqrt(values.square().mean()); }
-
-// A suspect beside the loss, at each shift, in units of what is usual over all shifts; 0 if one of them is level.
-struct Beside {
-  Series statistic;  // (shifts) the largest one over the lags
-  Index lag = 0;     // with which it is largest without a shift
+  explicit Compared(BySlice series) : values(std::move(series)) {
+    spectrum = spectrum_of(values);
+    of_squares = spectrum_of(values.square());
+  }
+  // Twice as long, and a power of two: nothing that is shifted over the end comes back.
+  static Spectrum spectrum_of(const BySlice& values) {
+    std::vector<double> padded(2 * std::bit_ceil(static_cast<std::size_t>(values.size())), 0.0);
+    std::copy(values.begin(), values.end(), padded.begin());
+    Spectrum spectrum;
+    Eigen::FFT<double>().fwd(spectrum, padded);
+    return spectrum;
+  }
 };
 
-Beside beside(const Series& loss, const Series& demand) {
-  const Index n = loss.size();
-  const Series products = at_all_shifts(loss, demand);
-  const Series squares = at_all_shifts(loss.square(), demand.square());
-  const double rounding = 1e-9 * std::sqrt(loss.square().sum() * demand.square().sum());
-  Series ratio(n);
-  for (Index s = 0; s < n; ++s)
-    ratio[s] = std::abs(products[s]) <= rounding ? 0.0 : products[s] / std::sqrt(std::max(squares[s], rounding * rounding));
-  const double usual = root_mean_square(ratio);
-  Beside result{Series::Zero(n)};
-  if (!(usual > 0.0)) return result;
-  for (Index s = 0; s < n; ++s) {
-    double most = -std::numeric_limits<double>::infinity();
-    for (Index lag = -most_lag; lag <= most_lag; ++lag) {
-      const double one = ratio[(s + lag + n) % n] / usual;
-      if (one <= most) continue;
-      most = one;
-      if (s == 0) result.lag = lag;
-    }
-    result.statistic[s] = most;
-  }
+// For shifts from -`most` to `most`: sums of products of the first series with the second one so much later.
+BySlice at_shifts(const Spectrum& first, const Spectrum& second, Index most) {
+  Spectrum product(first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) product[i] = first[i] * std::conj(second[i]);
+  std::vector<double> sums;
+  Eigen::FFT<double>().inv(sums, product);
+  BySlice result(2 * most + 1);
+  for (Index s = -most; s <= most; ++s)
+    result[most + s] = sums[static_cast<std::size_t>(s < 0 ? s + std::ssize(sums) : s)];
   return result;
 }
 
-double share_of_shifts_like_none(const Series& statistic) {
-  return static_cast<double>((statistic >= statistic[0]).count()) / static_cast<double>(statistic.size());
+/// How well a demand fits a loss at each shift; the middle one is none.
+struct Fit {
+  BySlice products;    // (shifts) with the best of the lags, in a unit that is the same at all shifts
+  BySlice deviations;  // (shifts) the same, in standard deviations of a normal distribution
+  Index lag = 0;       // without a shift
+
+  double here() const { return deviations[deviations.size() / 2]; }
+};
+
+// (shifts) Sums of products; a short overlap has less to show, so what is left of it counts as much as the whole.
+BySlice products_of(const Compared& loss, const Compared& demand, Index most) {
+  const Index n = loss.values.size();
+  const BySlice products = at_shifts(loss.spectrum, demand.spectrum, most);
+  const BySlice squares = at_shifts(loss.of_squares, demand.of_squares, most);
+  const double rounding = 1e-9 * std::sqrt(loss.values.square().sum() * demand.values.square().sum());
+  BySlice ratio = BySlice::Zero(2 * most + 1);
+  for (Index i = 0; i < ratio.size(); ++i) {
+    if (std::abs(products[i]) <= rounding) continue;
+    const auto overlap = static_cast<double>(n - std::abs(i - most));
+    ratio[i] = products[i] / std::sqrt(std::max(squares[i], rounding * rounding) * overlap / static_cast<double>(n));
+  }
+  return ratio;
 }
 
-double slope(const Series& loss, const Series& demand) {
-  const double squares = demand.square().sum();
-  return squares > 0.0 ? std::max(0.0, (loss * demand).sum() / squares) : 0.0;
+// (shifts) The same, in standard deviations of what it would be without the loss by this demand in it.
+BySlice in_deviations(const BySlice& products, const Compared& demand) {
+  // If the demand explained the loss at shift s, there would be products(s) a(s' - s) of it at shift s', with the
+  // autocorrelation a of the demand. What is left at all other shifts is the noise.
+  const double power = demand.values.square().sum();
+  if (!(power > 0.0) || !(products.square().sum() > 0.0)) return BySlice::Zero(products.size());
+  const Index most = products.size() / 2;
+  const BySlice alike = at_shifts(demand.spectrum, demand.spectrum, most) / power;
+  const Compared of_products(products);
+  const Compared of_alike(alike);
+  const BySlice explained = at_shifts(of_products.spectrum, of_alike.spectrum, most);
+  const double squares_alike = alike.square().sum();
+  const auto shifts = static_cast<double>(products.size());
+  const BySlice noise =
+      ((products.square().sum() - 2.0 * products * explained + products.square() * squares_alike) / shifts)
+          .max(0.0)
+          .sqrt();
+  // Student's t with as many degrees of freedom as there are independent shifts, as a normal value (D. L. Wallace, Ann.
+  // Math. Stat. 30, 1959): so suspects that did something twice or a hundred times can be compared.
+  const double freedom = std::max(1.0, shifts / squares_alike - 1.0);
+  const BySlice t = products / noise.max(1e-9 * products.abs().maxCoeff());
+  const double scale = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0) * std::sqrt(freedom);
+  return t.sign() * scale * (1.0 + t.square() / freedom).log().sqrt();
 }
+
+// Each is the largest one of those with a lag up to the most.
+BySlice best_of_lags(const BySlice& values) {
+  BySlice best(values.size() - 2 * most_lag);
+  for (Index s = 0; s < best.size(); ++s) best[s] = values.segment(s, 2 * most_lag + 1).maxCoeff();
+  return best;
+}
+
+Fit fit_of(const Compared& loss, const Compared& demand) {
+  const Index most = loss.values.size() / 2;
+  const BySlice products = products_of(loss, demand, most + most_lag);
+  const BySlice deviations = in_deviations(products, demand);
+  Fit fit{best_of_lags(products), best_of_lags(deviations)};
+  deviations.segment(most, 2 * most_lag + 1).maxCoeff(&fit.lag);
+  fit.lag -= most_lag;
+  return fit;
+}
+
+// Of shifts that fit as well as none; far from none, as well as so much of that.
+double share_as_well(const BySlice& at_shift, double far) {
+  const Index most = at_shift.size() / 2;
+  const Index near = half_of_slow_part(most);
+  const double here = at_shift[most];
+  Index count = 0;
+  for (Index s = -most; s <= most; ++s) count += at_shift[most + s] >= (std::abs(s) <= near ? here : far * here);
+  return static_cast<double>(count) / static_cast<double>(at_shift.size());
+}
+
+BySlice to_the_power(const std::vector<double>& demand, double power) {
+  return by_slice(demand).unaryExpr([power](double amount) { return amount > 0.0 ? std::pow(amount, power) : 0.0; });
+}
+
+/// A suspect's demand, to a power, so much later than it was.
+struct Use {
+  std::size_t suspect = 0;
+  std::size_t power = 0;
+  Index lag = 0;
+};
 
 /// The run and those that may have disturbed it, without what changes slowly.
 class Court {
  public:
-  Court(std::span<const std::vector<double>> losses, std::span<const Suspect> suspects) : suspects_(suspects) {
-    for (const std::vector<double>& loss : losses) losses_.push_back(without_slow_part(series_of(loss)));
-    left_ = losses_;
-    for (const Suspect& suspect : suspects) demands_.push_back(without_slow_part(series_of(suspect.demand)));
-    is_out_.assign(suspects.size(), false);
+  Court(std::span<const std::vector<double>> losses, std::span<const Suspect> suspects)
+      : suspects_(suspects), is_out_(suspects.size(), false) {
+    for (const std::vector<double>& loss : losses) {
+      losses_.push_back(without_slow_part(by_slice(loss)));
+      left_.emplace_back(losses_.back());
+    }
+    for (const Suspect& suspect : suspects) {
+      std::vector<Compared>& demands = demands_.emplace_back();
+      for (const double power : powers) demands.emplace_back(without_slow_part(to_the_power(suspect.demand, power)));
+    }
   }
 
   Accusations accusations() {
     Accusations result;
-    while (const std::optional<Culprit> culprit = clearest()) {
-      result.culprits.push_back(*culprit);
+    while (result.culprits.size() < most_culprits) {
+      std::optional<Culprit> culprit = clearest();
+      if (!culprit) break;
       is_out_[culprit->suspect] = true;
       for (const std::size_t other : culprit->or_else) is_out_[other] = true;
-      explain(result.culprits, suspects_[culprit->suspect].resource);
+      result.culprits.push_back(std::move(*culprit));
+      explain(result.culprits, suspects_[result.culprits.back().suspect].resource);
     }
     return result;
   }
 
  private:
+  struct Best {
+    Use use;
+    BySlice at_shift;          // (shifts) with the best power at each
+    double comes_again = 1.0;  // share of shifts at which the demand fits nearly as well
+
+    double here() const { return at_shift[at_shift.size() / 2]; }
+  };
   std::optional<Culprit> clearest();
-  std::vector<std::size_t> too_much_alike(std::size_t culprit) const;
+  std::vector<std::size_t> too_much_alike(const Use& culprit) const;
   void explain(std::vector<Culprit>& culprits, std::size_t resource);
-  Series demand_at(std::size_t suspect, Index lag) const { return shifted(demands_[suspect], lag); }
+  Best best_fit(const Compared& loss, std::size_t suspect) const;
+  BySlice demand_of(const Use& use) const { return later(demands_[use.suspect][use.power].values, use.lag); }
 
   std::span<const Suspect> suspects_;
-  std::vector<Series> losses_;
-  std::vector<Series> left_;  // of the losses, by what culprits do not explain
-  std::vector<Series> demands_;
-  std::vector<Index> lags_ = {};  // (culprits)
-  std::vector<bool> is_out_;      // (suspects) accused, or too much like one that is
+  std::vector<BySlice> losses_;
+  std::vector<Compared> left_;                  // of the losses, by what culprits do not explain
+  std::vector<std::vector<Compared>> demands_;  // (suspects)(powers)
+  std::vector<Use> uses_;                       // (culprits)
+  std::vector<bool> is_out_;                    // (suspects) accused, or too much like one that is
 };
 
+// Of all powers: what fits best without a shift.
+Court::Best Court::best_fit(const Compared& loss, std::size_t suspect) const {
+  Best best{.use = {.suspect = suspect}};
+  double here = -std::numeric_limits<double>::infinity();
+  for (std::size_t power = 0; power < powers.size(); ++power) {
+    const Fit fit = fit_of(loss, demands_[suspect][power]);
+    best.at_shift = power == 0 ? fit.deviations : best.at_shift.max(fit.deviations).eval();
+    if (fit.here() <= here) continue;
+    here = fit.here();
+    best.use.power = power;
+    best.use.lag = fit.lag;
+    best.comes_again = share_as_well(fit.products, again);
+  }
+  return best;
+}
+
 std::optional<Culprit> Court::clearest() {
-  Culprit culprit;
-  Series most;
-  double clearest = -std::numeric_limits<double>::infinity();
-  Index lag = 0;
+  BySlice most;
+  Best clearest;
+  double clear = 0.0;
   for (std::size_t i = 0; i < suspects_.size(); ++i) {
     if (is_out_[i]) continue;
-    const Beside one = beside(left_[suspects_[i].resource], demands_[i]);
-    most = most.size() == 0 ? one.statistic : most.max(one.statistic).eval();
-    if (one.statistic[0] <= clearest) continue;
-    clearest = one.statistic[0];
-    culprit.suspect = i;
-    lag = one.lag;
+    Best best = best_fit(left_[suspects_[i].resource], i);
+    most = most.size() == 0 ? best.at_shift : most.max(best.at_shift).eval();
+    if (best.here() <= clear) continue;
+    clear = best.here();
+    clearest = std::move(best);
   }
-  if (!(clearest > 0.0)) return std::nullopt;
-  culprit.chance = share_of_shifts_like_none(most);
+  if (!(clear > 0.0)) return std::nullopt;
+  Culprit culprit{.suspect = clearest.use.suspect,
+                  .chance = std::max(share_as_well(most, 1.0), clearest.comes_again),
+                  .or_else = {}};
   if (culprit.chance > most_false) return std::nullopt;
-  culprit.or_else = too_much_alike(culprit.suspect);
-  lags_.push_back(lag);
+  culprit.or_else = too_much_alike(clearest.use);
+  uses_.push_back(clearest.use);
   return culprit;
 }
 
 // Those that explain as much of the loss that the culprit no longer stands out.
-std::vector<std::size_t> Court::too_much_alike(std::size_t culprit) const {
-  const Series& loss = left_[suspects_[culprit].resource];
+std::vector<std::size_t> Court::too_much_alike(const Use& culprit) const {
+  const std::size_t resource = suspects_[culprit.suspect].resource;
+  const Compared& loss = left_[resource];
   std::vector<std::size_t> alike;
   for (std::size_t i = 0; i < suspects_.size(); ++i) {
-    if (i == culprit || is_out_[i] || suspects_[i].resource != suspects_[culprit].resource) continue;
-    const Series other = demand_at(i, beside(loss, demands_[i]).lag);
-    const Series left = loss - slope(loss, other) * other;
-    if (share_of_shifts_like_none(beside(left, demands_[culprit]).statistic) > most_false) alike.push_back(i);
+    if (i == culprit.suspect || is_out_[i] || suspects_[i].resource != resource) continue;
+    const BySlice other = demand_of(best_fit(loss, i).use);
+    const double squares = other.square().sum();
+    const double slope = squares > 0.0 ? std::max(0.0, (loss.values * other).sum() / squares) : 0.0;
+    const Compared left(loss.values - slope * other);
+    if (share_as_well(best_fit(left, culprit.suspect).at_shift, 1.0) > most_false) alike.push_back(i);
   }
   return alike;
+}
+
+// The variance of a sum of terms that are alike near each other.
+double variance_of_sum(const BySlice& terms) {
+  const Index near = half_of_slow_part(terms.size());
+  double variance = terms.square().sum();
+  for (Index distance = 1; distance < near; ++distance) {
+    const double weight = 1.0 - static_cast<double>(distance) / static_cast<double>(near);
+    const Index size = terms.size() - distance;
+    variance += 2.0 * weight * (terms.head(size) * terms.tail(size)).sum();
+  }
+  return std::max(0.0, variance);
 }
 
 void Court::explain(std::vector<Culprit>& culprits, std::size_t resource) {
   std::vector<std::size_t> members;
   for (std::size_t c = 0; c < culprits.size(); ++c)
     if (suspects_[culprits[c].suspect].resource == resource) members.push_back(c);
-  const Series& loss = losses_[resource];
+  const BySlice& loss = losses_[resource];
   Eigen::MatrixXd demands(loss.size(), std::ssize(members));
-  for (std::size_t m = 0; m < members.size(); ++m)
-    demands.col(static_cast<Index>(m)) = demand_at(culprits[members[m]].suspect, lags_[members[m]]);
+  for (std::size_t m = 0; m < members.size(); ++m) demands.col(static_cast<Index>(m)) = demand_of(uses_[members[m]]);
   const Eigen::MatrixXd inverse = demands.completeOrthogonalDecomposition().pseudoInverse();
   const Eigen::VectorXd slopes = inverse * loss.matrix();
-  left_[resource] = loss - (demands * slopes).array();
+  const BySlice left = loss - (demands * slopes).array();
+  left_[resource] = Compared(left);
   for (std::size_t m = 0; m < members.size(); ++m) {
     Culprit& culprit = culprits[members[m]];
     const auto row = static_cast<Index>(m);
-    const double error = root_mean_square(at_all_shifts(left_[resource], inverse.row(row).transpose().array()));
-    const double demand = series_of(suspects_[culprit.suspect].demand).sum();
+    const double error = std::sqrt(variance_of_sum(inverse.row(row).transpose().array() * left));
+    const double demand = to_the_power(suspects_[culprit.suspect].demand, powers[uses_[members[m]].power]).sum();
     culprit.lost_seconds = slopes[row] * demand;
     culprit.interval_seconds = interval_around(culprit.lost_seconds, normal_quantile_of_interval() * error * demand);
   }

@@ -37,21 +37,28 @@ inline constexpr std::size_t fewest_slices_for_culprits = 100;
 /// `losses`: (resources)(slices) s that were lost by the use of each. All series are of the same slices.
 ///
 /// Loss and demand are compared after what changes slowly is taken off: the mean over an eighth of the run about each
-/// slice. For a resource with loss y, and a suspect with demand d, the statistic of a shift s is the largest one of
+/// slice. For a loss y and a demand d, raised to the power 1, 1/2 or 0, the products at a shift s are
 ///
-///   sum over k of y(k) d(k - s - l) / root of the sum of y(k)^2 d(k - s - l)^2
+///   r(s) = sum over k of y(k) d(k - s) / root of (the sum of y(k)^2 d(k - s)^2, times the share of slices that
+///   overlap)
 ///
-/// with lags l of up to two slices, since clocks differ and caches delay; it is divided by its root mean square over all
-/// shifts. Shifts go round: what falls off the end comes in at the beginning. If nobody did anything, no shift differs
-/// from another, whatever the autocorrelation of the series, so the share of shifts whose largest statistic, over all
-/// suspects and resources, is no less than that without a shift is the chance of a false accusation (E. Lehmann, J.
-/// Romano, "Testing Statistical Hypotheses", 2005, 15.2). The clearest suspect is accused if it is at most 5 %; what it
-/// explains is taken off, and the others are looked at again (S. Holm, "A simple sequentially rejective multiple test
-/// procedure", Scand. J. Stat. 6, 1979). All that comes at a fixed period is alike at many shifts, and is never accused.
-/// More loss while others demand *less* accuses nobody: a third job that nobody recorded slows both.
+/// Their noise is what is left of r at all shifts after what this demand would explain: the root mean square over s' of
+/// r(s') - r(s) a(s' - s), with the autocorrelation a of the demand. r(s) over its noise is Student's t with as many
+/// degrees of freedom as there are independent shifts, 1 / mean of a^2, less one; it is turned into a normal value. The
+/// largest one of five lags (clocks differ, caches delay), of the powers, and of all suspects is the statistic of a
+/// shift. If nobody did anything, it is largest at one shift as often as at another, whatever the autocorrelation of
+/// the series: the share of shifts at which it is no less than without a shift is the chance of a false accusation (E.
+/// Lehmann, J. Romano, "Testing Statistical Hypotheses", 2005, 15.2). The clearest suspect is accused if that is at
+/// most 5 %; what it explains is taken off, and the others are looked at again (S. Holm, Scand. J. Stat. 6, 1979).
 ///
-/// What a culprit explains is its demand times the slope of a regression on the demand of all culprits. The error of
-/// the slope is its root mean square over all shifts of what the regression leaves.
+/// What comes at a fixed period fits at many shifts: nobody is accused if r is 80 % of that without a shift at more
+/// than 5 % of those that are far. More loss while others demand *less* accuses nobody: a third job, which nobody
+/// recorded, slows both. A suspect whose demand explains so much that the accused one no longer stands out is named
+/// with it.
+///
+/// What a culprit explains is its demand times the slope of a regression on the demand of all culprits of the resource.
+/// The error of the slope allows for what the regression leaves being alike near each other (W. Newey, K. West,
+/// Econometrica 55, 1987).
 Accusations culprits_of(std::span<const std::vector<double>> losses, std::span<const Suspect> suspects);
 
 }  // namespace halcyon

@@ -40,8 +40,8 @@ constexpr std::array<double SliceRow::*, 1> loss_by_files{&SliceRow::file_io};
 constexpr std::array<double SliceRow::*, 2> loss_by_messages{&SliceRow::point_to_point, &SliceRow::collective};
 constexpr std::array<double SliceRow::*, 1> loss_by_hosts{&SliceRow::computation};
 constexpr std::array<std::int64_t SliceRow::*, 2> file_bytes{&SliceRow::bytes_read, &SliceRow::bytes_written};
-constexpr std::array<std::int64_t SliceRow::*, 3> message_bytes{
-    &SliceRow::bytes_sent, &SliceRow::bytes_collective, &SliceRow::bytes_one_sided};
+constexpr std::array<std::int64_t SliceRow::*, 3> message_bytes{&SliceRow::bytes_sent, &SliceRow::bytes_collective,
+                                                                &SliceRow::bytes_one_sided};
 constexpr std::array<Resource, 3> resources{{{"files", "reading and writing files", loss_by_files, file_bytes},
                                              {"messages", "sending messages", loss_by_messages, message_bytes},
                                              {"host", "running on the same host", loss_by_hosts, {}}}};
@@ -92,9 +92,9 @@ std::vector<std::vector<double>> losses_of(const std::vector<SliceRow>& slices, 
 // One for each resource that the other run demanded anything of.
 Outcome<std::vector<Suspect>> suspects_of(ledger::Ledger& ledger, const PastRun& run, const PastRun& other,
                                           std::uint32_t number, const Axis& axis) {
-  const ledger::Period period{static_cast<std::int64_t>(axis.first) * ledger::nanoseconds_of_a_second,
-                              static_cast<std::int64_t>(axis.first + axis.parts.seconds) *
-                                  ledger::nanoseconds_of_a_second};
+  const ledger::Period period{
+      static_cast<std::int64_t>(axis.first) * ledger::nanoseconds_of_a_second,
+      static_cast<std::int64_t>(axis.first + axis.parts.seconds) * ledger::nanoseconds_of_a_second};
   const Outcome<std::vector<SliceRow>> slices = ledger::slices_of(ledger, other.run, period);
   if (!slices) return slices.failure();
   std::vector<Suspect> suspects;
@@ -154,19 +154,18 @@ const PastRun& run_of(const Who& who, std::size_t suspect) { return who.others[w
 
 std::string text_of(const Who& who) {
   const double lost = who.lost_seconds();
-  std::string text = fmt::format(
-      "{}, {}: {}, of which {} came from outside ({} to {})\n", name_of(who.run), when_words(who.run.run.run, true),
-      seconds(who.run.run.run_time_seconds), seconds(lost),
-      seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_high_seconds),
-      seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_low_seconds));
+  std::string text =
+      fmt::format("{}, {}: {}, of which {} came from outside ({} to {})\n", name_of(who.run),
+                  when_words(who.run.run.run, true), seconds(who.run.run.run_time_seconds), seconds(lost),
+                  seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_high_seconds),
+                  seconds(who.run.run.run_time_seconds - *who.run.run.undisturbed_low_seconds));
   const std::string others = plural(who.others.size(), "other recorded run");
   if (!who.has_slices) return text + "Its slices of time are no longer kept: nobody can be named.\n";
   if (who.others.empty()) return text + "No other run at that time is in the ledger.\n";
   if (!who.told.are_slices_enough)
     return text + fmt::format("It is too short to tell who did it: it takes {} slices of {} s.\n",
                               fewest_slices_for_culprits, who.run.run.slice_seconds);
-  if (who.told.culprits.empty())
-    return text + fmt::format("None of the {} at that time explains it.\n", others);
+  if (who.told.culprits.empty()) return text + fmt::format("None of the {} at that time explains it.\n", others);
   double explained = 0.0;
   for (const Culprit& culprit : who.told.culprits) {
     std::string names = name_of(run_of(who, culprit.suspect));
@@ -210,8 +209,8 @@ int show_who(const WhoOptions& options) {
     const Outcome<std::vector<PastRun>> runs = ledger::runs_named(ledger, options.run, most_told);
     if (!runs) return fail(runs.failure().message);
     if (runs->empty())
-      return fail(fmt::format("'{}' is no run of the ledger: 'halcyon ledger runs' shows them, by job and key",
-                              options.run));
+      return fail(
+          fmt::format("'{}' is no run of the ledger: 'halcyon ledger runs' shows them, by job and key", options.run));
     if (runs->size() > 1) {
       std::vector<std::string> keys;
       for (const PastRun& run : *runs) keys.push_back(run.run.key.substr(0, 8));

@@ -123,19 +123,19 @@ class WithSpool(halcyon_test.Behaviour):
                 at += draw.randrange(20, 60)
             bursts.append(written)
         for number in range(7):
-            slices = {name: [0] * seconds for name in document["slices"]}
-            slices["second"] = [FIRST + second for second in range(seconds)]
+            slices = {name: [0] * seconds for name in document["slice"]}
+            slices["second"] = [FIRST - 3600 + second for second in range(seconds)]
             lost = [draw.uniform(0.0, 0.02) for _ in range(seconds)]
             if number == 0:
                 slices["file_io"] = [own + 0.2 * is_guilty * (amount > 0) for own, amount in zip(lost, bursts[2])]
             else:
                 slices["bytes_written"] = bursts[number - 1]
             took = sum(slices["file_io"])
-            run = {**document["run"], "run": FIRST * NANOSECONDS + number, "run_key": f"{number:016x}",
+            run = {**document["run"], "run": (FIRST - 3600) * NANOSECONDS + number, "run_key": f"{4096 + number:016x}",
                    "job": str(number + 1), "run_time_seconds": float(seconds), "slice_seconds": 1,
                    "undisturbed_seconds": seconds - took, "undisturbed_low_seconds": seconds - 1.1 * took,
                    "undisturbed_high_seconds": seconds - 0.9 * took}
-            (self.spool / f"{number}.run").write_bytes(spool_file({**document, "run": run, "slices": slices}))
+            (self.spool / f"{number}.run").write_bytes(spool_file({**document, "run": run, "slice": slices}))
         self.ledger("ingest", self.spool)
 
     def reason(self, name):
@@ -542,6 +542,8 @@ class Postgresql(WithSpool):
                     self.assertAlmostEqual(one["lost_interval_node_hours"][end], other["lost_interval_node_hours"][end])
         self.fill(document, 120)
         self.assertEqual(self.ledger("ingest", self.spool).output, "0 runs ingested, 120 there already\n")
+        self.fill_with_neighbours(document)
+        self.assertEqual([culprit["name"] for culprit in self.who("1")["culprits"]], ["job 4 halo_c"])
 
     def test_months_are_partitions_and_old_ones_are_dropped(self):
         now = int(time.time())

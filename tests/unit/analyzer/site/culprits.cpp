@@ -46,6 +46,10 @@ std::vector<Suspect> innocents(std::size_t count, std::size_t resource = 0) {
   return suspects;
 }
 
+Accusations told_of(const Series& loss, const std::vector<Suspect>& suspects) {
+  return culprits_of({&loss, 1}, suspects);
+}
+
 TEST(Culprits, AreThoseWhoseDemandExplainsTheLoss) {
   std::vector<Suspect> suspects = innocents(8);
   const std::vector<Series> losses{with(noise(1, 0.02), suspects[3].demand, 20.0, 1)};
@@ -62,13 +66,16 @@ TEST(Culprits, AreThoseWhoseDemandExplainsTheLoss) {
 
 TEST(Culprits, MayBeTwo) {
   std::vector<Suspect> suspects = innocents(8);
-  const std::vector<Series> losses{
-      with(with(noise(1, 0.02), suspects[3].demand, 20.0), suspects[5].demand, 10.0)};
+  const std::vector<Series> losses{with(with(noise(1, 0.02), suspects[3].demand, 20.0), suspects[5].demand, 10.0)};
   const Accusations told = culprits_of(losses, suspects);
   ASSERT_EQ(told.culprits.size(), 2U);
-  EXPECT_EQ(told.culprits[0].suspect, 3U);
-  EXPECT_EQ(told.culprits[1].suspect, 5U);
-  EXPECT_NEAR(told.culprits[1].lost_seconds, 10.0, 2.0);
+  const bool is_third_first = told.culprits.front().suspect == 3U;
+  const Culprit& third = told.culprits[is_third_first ? 0 : 1];
+  const Culprit& fifth = told.culprits[is_third_first ? 1 : 0];
+  EXPECT_EQ(third.suspect, 3U);
+  EXPECT_EQ(fifth.suspect, 5U);
+  EXPECT_NEAR(third.lost_seconds, 20.0, 3.0);
+  EXPECT_NEAR(fifth.lost_seconds, 10.0, 2.0);
 }
 
 TEST(Culprits, AreSoughtByTheResourceThatLost) {
@@ -83,7 +90,7 @@ TEST(Culprits, AreNotThoseOfTheSameFixedRhythm) {
   std::vector<Suspect> suspects = innocents(4);
   Series& rhythm = suspects[2].demand;
   for (std::size_t i = 0; i < slices; ++i) rhythm[i] = i % 20 < 4 ? 1.0 : 0.0;
-  EXPECT_TRUE(culprits_of(std::vector{with(noise(1, 0.02), rhythm, 20.0)}, suspects).culprits.empty());
+  EXPECT_TRUE(told_of(with(noise(1, 0.02), rhythm, 20.0), suspects).culprits.empty());
 }
 
 TEST(Culprits, AreNotThoseWhoDoLessWhileMoreIsLost) {
@@ -91,7 +98,7 @@ TEST(Culprits, AreNotThoseWhoDoLessWhileMoreIsLost) {
   const Series hidden = bursts(7);
   for (Suspect& suspect : suspects)
     for (std::size_t i = 0; i < slices; ++i) suspect.demand[i] = hidden[i] > 0.0 ? 0.3e9 : 1e9;
-  EXPECT_TRUE(culprits_of(std::vector{with(noise(1, 0.02), hidden, 20.0)}, suspects).culprits.empty());
+  EXPECT_TRUE(told_of(with(noise(1, 0.02), hidden, 20.0), suspects).culprits.empty());
 }
 
 TEST(Culprits, AreNotThoseWhoCameWhileTheMachineGotSlower) {
@@ -101,13 +108,13 @@ TEST(Culprits, AreNotThoseWhoCameWhileTheMachineGotSlower) {
     loss[i] += 1e-4 * static_cast<double>(i);
     for (Suspect& suspect : suspects) suspect.demand[i] = i < slices / 2 ? 0.0 : 1e9;
   }
-  EXPECT_TRUE(culprits_of(std::vector{loss}, suspects).culprits.empty());
+  EXPECT_TRUE(told_of(loss, suspects).culprits.empty());
 }
 
 TEST(Culprits, ThatAlwaysCameTogetherAreNamedTogether) {
   std::vector<Suspect> suspects = innocents(5);
   suspects[4].demand = suspects[1].demand;
-  const Accusations told = culprits_of(std::vector{with(noise(1, 0.02), suspects[1].demand, 20.0)}, suspects);
+  const Accusations told = told_of(with(noise(1, 0.02), suspects[1].demand, 20.0), suspects);
   ASSERT_EQ(told.culprits.size(), 1U);
   ASSERT_EQ(told.culprits.front().or_else.size(), 1U);
   EXPECT_EQ(told.culprits.front().suspect + told.culprits.front().or_else.front(), 5U);
@@ -118,16 +125,16 @@ TEST(Culprits, AreNotSoughtInTooFewSlices) {
   Series loss = with(noise(1, 0.02), suspects[1].demand, 20.0);
   loss.resize(fewest_slices_for_culprits - 1);
   for (Suspect& suspect : suspects) suspect.demand.resize(loss.size());
-  const Accusations told = culprits_of(std::vector{loss}, suspects);
+  const Accusations told = told_of(loss, suspects);
   EXPECT_FALSE(told.are_slices_enough);
   EXPECT_TRUE(told.culprits.empty());
 }
 
 TEST(Culprits, AreNoneWithoutLossOrSuspects) {
   EXPECT_TRUE(culprits_of({}, {}).culprits.empty());
-  EXPECT_TRUE(culprits_of(std::vector{Series(slices, 0.0)}, innocents(3)).culprits.empty());
-  EXPECT_TRUE(culprits_of(std::vector{noise(1, 0.02)}, {}).culprits.empty());
-  EXPECT_TRUE(culprits_of(std::vector{noise(1, 0.02)}, {{{0, 0, Series(slices, 0.0)}}}).culprits.empty());
+  EXPECT_TRUE(told_of(Series(slices, 0.0), innocents(3)).culprits.empty());
+  EXPECT_TRUE(told_of(noise(1, 0.02), {}).culprits.empty());
+  EXPECT_TRUE(told_of(noise(1, 0.02), {{{0, 0, Series(slices, 0.0)}}}).culprits.empty());
 }
 
 }  // namespace
