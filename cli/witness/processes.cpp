@@ -72,13 +72,12 @@ Processes::Known Processes::read(pid_t process) {
   known.program = legible(state.substr(state.find('(') + 1, name_ends - state.find('(') - 1));
   std::istringstream rest(state.substr(name_ends + 1));
   char letter = 0;
-  pid_t parent = 0;
   pid_t group = 0;
   pid_t session = 0;
   int terminal = 0;
   int terminal_group = 0;
   unsigned flags = 0;
-  rest >> letter >> parent >> group >> session >> terminal >> terminal_group >> flags;
+  rest >> letter >> known.parent >> group >> session >> terminal >> terminal_group >> flags;
   constexpr unsigned kernel_thread = 0x00200000;  // PF_KTHREAD
   known.is_kernel = (flags & kernel_thread) != 0;
   if (known.is_kernel) return known;
@@ -113,14 +112,21 @@ void Processes::add(const Renamed& renamed) {
   one.is_new = true;
 }
 
+void Processes::see(pid_t process, const std::string& name) {
+  if (known_[process].program != legible(name)) add(Renamed{process, name});
+}
+
 // What has ended meanwhile keeps what its parent had.
 Processes::Known& Processes::known(pid_t process) {
   Known& one = known_[process];
   if (!one.is_new) return one;
   one.is_new = false;
   Known now = read(process);
-  now.is_below = one.is_below;
-  if (!now.program.empty()) one = std::move(now);
+  if (now.program.empty()) return one;
+  const auto parent = known_.find(now.parent);
+  now.is_below = one.is_below ||
+                 (ancestor_ != 0 && (now.parent == ancestor_ || (parent != known_.end() && parent->second.is_below)));
+  one = std::move(now);
   return one;
 }
 

@@ -40,6 +40,8 @@ class Processes {
 
   void add(const Forked& forked);
   void add(const Renamed& renamed);
+  /// Its name now; whoever has another one than before runs another program.
+  void see(pid_t process, const std::string& name);
 
   /// Whether it is a rank of an MPI job, by its environment, and is to be watched.
   bool is_watched(pid_t process);
@@ -51,6 +53,7 @@ class Processes {
     std::string user;
     std::string job;
     std::string service;
+    pid_t parent = 0;
     bool is_kernel = false;
     bool is_rank = false;
     bool is_below = false;  // the ancestor

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/witness/processes.hpp"
+#include "cli/witness/samples.hpp"
 
 namespace {
 
@@ -67,6 +68,24 @@ TEST(WaitsForCpus, ThatHaveNotEndedCountUntilTheEnd) {
   waits.add(at(1, rank, thief, true));
   waits.end(6 * second);
   EXPECT_EQ(waits.by_process(), (std::map<pid_t, double>{{20, 5.0}}));
+}
+
+Sample sample(pid_t process, int cpu, double used, double waited = 0.0) {
+  return {.process = process, .name = "a", .cpu = cpu, .cpu_seconds = used, .waited_seconds = waited};
+}
+
+TEST(SampledWaits, AreDividedAmongThoseWhoUsedTheSameCpu) {
+  SampledWaits waits;
+  waits.add({sample(10, 0, 1.0, 1.0), sample(20, 0, 5.0), sample(30, 0, 5.0), sample(40, 1, 5.0)});
+  waits.add({sample(10, 0, 1.5, 5.0), sample(20, 0, 8.0), sample(30, 0, 6.0), sample(40, 1, 9.0)});
+  EXPECT_EQ(waits.by_process(), (std::map<pid_t, double>{{20, 3.0}, {30, 1.0}}));
+}
+
+TEST(SampledWaits, AreOfNobodyWhereNobodyWasSeen) {
+  SampledWaits waits;
+  waits.add({sample(10, 0, 1.0, 1.0)});
+  waits.add({sample(10, 0, 1.5, 3.0), sample(20, 0, 8.0)});  // new: what it used before is not known
+  EXPECT_EQ(waits.by_process(), (std::map<pid_t, double>{{0, 2.0}}));
 }
 
 TEST(Processes, HaveTheJobAndTheServiceOfTheirControlGroup) {
