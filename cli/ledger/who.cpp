@@ -144,7 +144,7 @@ Outcome<Who> who_disturbed(ledger::Ledger& ledger, const PastRun& run) {
 std::string name_of(const PastRun& run) {
   if (run.run.user_name.empty() && run.run.job.empty() && run.work.program.empty()) return "another user's run";
   std::vector<std::string> words;
-  if (!run.run.job.empty()) words.push_back("job " + run.run.job);
+  words.push_back(run.run.job.empty() ? "run " + run.run.key.substr(0, 8) : "job " + run.run.job);
   if (!run.work.program.empty()) words.push_back(run.work.program);
   if (!run.run.user_name.empty()) words.push_back("of " + run.run.user_name);
   return fmt::format("{}", fmt::join(words, " "));
