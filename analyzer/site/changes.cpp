@@ -371,7 +371,12 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
 void WorkAmongOthers::add_changes_of_machine(WorkChanges& result) const {
   const std::size_t bins = common_.values.size();
   if (bins < 2) return;
-  Series series{common_.begins, common_.values, common_.errors, std::vector(bins, usual_cost_of_change(bins))};
+  std::vector<double> middles;  // a bin may have begun before the change
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    const double end = bin + 1 < bins ? common_.begins[bin + 1] : runs_[others_.back()].day;
+    middles.push_back(std::midpoint(common_.begins[bin], end));
+  }
+  Series series{middles, common_.values, common_.errors, std::vector(bins, usual_cost_of_change(bins))};
   const std::optional<double> scatter = scatter_of_steps(series.values, series.deviations);  // from day to day
   for (double& deviation : series.deviations) deviation = std::hypot(deviation, scatter.value_or(0.0));
   for (const Step& step : steps_of(series).steps) {
