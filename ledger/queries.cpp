@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "ledger/schema.hpp"
+#include "ledger/values.hpp"
 
 namespace halcyon::ledger {
 namespace {
@@ -18,17 +19,6 @@ std::int64_t nanoseconds_in(double seconds) {
   return static_cast<std::int64_t>(seconds * static_cast<double>(nanoseconds_of_a_second));
 }
 
-double number_in(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  const auto* number = std::get_if<double>(&value);
-  return number == nullptr ? 0.0 : *number;
-}
-std::int64_t whole_in(const Value& value) { return static_cast<std::int64_t>(number_in(value)); }
-std::string text_in(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text == nullptr ? std::string() : *text;
-}
-
 // Sets the members of a row, in the order of its columns.
 template <class RowType>
 void set_from(std::span<const Value> values, RowType& row) {
@@ -38,7 +28,7 @@ void set_from(std::span<const Value> values, RowType& row) {
     if (const auto* text = std::get_if<std::string RowType::*>(&member)) {
       row.*(*text) = text_in(value);
     } else if (const auto* whole = std::get_if<std::int64_t RowType::*>(&member)) {
-      row.*(*whole) = std::holds_alternative<std::int64_t>(value) ? std::get<std::int64_t>(value) : whole_in(value);
+      row.*(*whole) = whole_in(value);
     } else if (const auto* number = std::get_if<double RowType::*>(&member)) {
       row.*(*number) = number_in(value);
     } else if (!std::holds_alternative<std::monostate>(value)) {

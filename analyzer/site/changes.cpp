@@ -205,10 +205,11 @@ class WorkAmongOthers {
       : work_(work), runs_(runs), nodes_(nodes), levels_(levels) {
     std::vector<double> left(runs.size(), 0.0);
     for (const std::size_t i : levels.order) {
+      if (levels.part[runs[i].work] != levels.part[work]) continue;
       left[i] = beside_nodes(i) - levels.level[i];
       (runs[i].work == work ? own_ : others_).push_back(i);
     }
-    if (!others_.empty()) common_ = common_time(runs, levels, left, work);
+    if (!others_.empty()) common_ = common_time(runs, levels, left, levels.part[work], work);
   }
 
   WorkChanges changes() const {
@@ -241,7 +242,7 @@ class WorkAmongOthers {
   const NodeRanking& nodes_;
   const SiteLevels& levels_;
   std::vector<std::size_t> own_;     // places of its runs, by day
-  std::vector<std::size_t> others_;  // of all others
+  std::vector<std::size_t> others_;  // of the others in its part of the site
   CommonTime common_;                // of the others
 };
 
@@ -370,21 +371,27 @@ void WorkAmongOthers::compare_with_others(Change& change, const Difference& own,
 void WorkAmongOthers::add_changes_of_machine(WorkChanges& result) const {
   const std::size_t bins = common_.values.size();
   if (bins < 2) return;
-  Series series{common_.begins, common_.values, common_.errors, std::vector(bins, usual_cost_of_change(bins))};
+  std::vector<double> middles;  // a bin may have begun before the change
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    const double end = bin + 1 < bins ? common_.begins[bin + 1] : runs_[others_.back()].day;
+    middles.push_back(std::midpoint(common_.begins[bin], end));
+  }
+  Series series{middles, common_.values, common_.errors, std::vector(bins, usual_cost_of_change(bins))};
   const std::optional<double> scatter = scatter_of_steps(series.values, series.deviations);  // from day to day
   for (double& deviation : series.deviations) deviation = std::hypot(deviation, scatter.value_or(0.0));
   for (const Step& step : steps_of(series).steps) {
     const Place place = place_of(series, step);
     if (place.days.high < runs_[own_.front()].day || place.days.low > runs_[own_.back()].day) continue;
     const Difference difference = difference_of(series, step);
-    result.changes.push_back({.of = ChangeOf::machine,
-                              .day = place.day,
-                              .day_interval = place.days,
-                              .percent = percent_of(difference.value),
-                              .interval_percent = percent_of(difference.interval()),
-                              .others_percent = percent_of(difference.interval()),
-                              .others = levels_.scatter.size() - 1,
-                              .label = {}});
+    result.changes.push_back(
+        {.of = ChangeOf::machine,
+         .day = place.day,
+         .day_interval = place.days,
+         .percent = percent_of(difference.value),
+         .interval_percent = percent_of(difference.interval()),
+         .others_percent = percent_of(difference.interval()),
+         .others = static_cast<std::size_t>(std::ranges::count(levels_.part, levels_.part[work_])) - 1,
+         .label = {}});
   }
 }
 

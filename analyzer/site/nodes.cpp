@@ -3,7 +3,6 @@
 #include <Eigen/Core>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -29,7 +28,7 @@ constexpr std::size_t visits_at_once = 8;   // Numerics: a host's course changes
 constexpr double finest_step = 0.003;       // Numerics: of the grid of levels, near 0
 constexpr double growth_of_steps = 0.05;    // Numerics: farther up, steps are this share of the level
 constexpr double fastest_level = -0.05;     // Numerics: the grid begins here
-constexpr std::size_t tried_between = 10;   // Numerics: levels between neighbours on the grid
+constexpr int slices = 3;                   // Numerics: draws of a level after its place on the grid
 constexpr float most_square = static_cast<float>(most_distance * most_distance);
 
 using Levels = Eigen::ArrayXf;
@@ -92,6 +91,25 @@ struct LevelLaw {
   double density(double level) const { return of_usual(level) + of_slow(level); }
 };
 
+// Of values that are not far out.
+struct Sums {
+  double values = 0.0;
+  double weights = 0.0;
+
+  void add(double value, double deviation) {
+    values += value / (deviation * deviation);
+    weights += 1.0 / (deviation * deviation);
+  }
+};
+
+/// What several runs have in common, each value with a number.
+struct Shared {
+  std::vector<std::size_t> numbers;  // (sites)
+  std::vector<double> values;        // (numbers)
+
+  double of(std::size_t site) const { return values[numbers[site]]; }
+};
+
 class Sampler {
  public:
   Sampler(std::span<const SiteRun> runs, const NodeSettings& settings);
@@ -106,7 +124,11 @@ class Sampler {
   std::vector<std::uint32_t> draw_course(std::span<const Seen> seen);
   std::size_t draw_place(std::span<const Seen> seen, double before, double after);
   double draw_level(std::span<const Seen> seen, std::size_t on_grid);
-  void draw_bases();
+  void draw_bases_of_runs();
+  void draw_bases_of_works();
+  void draw_values(Shared& drawn, const Shared& given);
+  void draw_ends_of_levels(std::span<const std::size_t> runs);
+  double drawn_mean(const Sums& sums, double otherwise);
   void draw_law();
   void keep();
   NodeRanking result();
@@ -120,16 +142,17 @@ class Sampler {
   NodeSettings settings_;
   std::mt19937_64 random_{1};  // the same answer each time
   std::vector<Site> sites_;
-  std::vector<std::vector<Visit>> visits_;  // (hosts), along the calendar
-  std::vector<std::size_t> stretch_;        // (sites) of its work's level
-  std::size_t stretches_ = 0;
-  std::vector<double> common_;  // (sites)
+  std::vector<std::vector<Visit>> visits_;               // (hosts), along the calendar
+  std::vector<std::vector<std::size_t>> runs_of_works_;  // (works) of which only the run's time is known
+  Shared levels_;                                        // of stretches of works
+  Shared common_;                                        // of bins of the calendar
   LevelLaw law_;
   std::vector<double> grid_;
   Levels grid_values_;
   Levels shares_;                     // of the law, on the grid
   std::vector<double> drawn_levels_;  // of all hosts, of this sweep
   std::size_t drawn_changes_ = 0;
+  int sweeps_ = 0;
   double host_days_ = 0.0;
   Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic> forward_;
 
@@ -192,14 +215,18 @@ void Sampler::find_levels() {
     for (std::size_t slot = 0; slot < site.values.size(); ++slot)
       beside[runs_[site.place].work].push_back(std::abs(site.values[slot] - site.effects[slot] - site.base));
   }
-  stretch_.clear();
-  common_.clear();
-  stretches_ = levels.stretches;
-  for (Site& site : sites_) {
-    stretch_.push_back(levels.stretch[site.place]);
-    common_.push_back(levels.common[site.place]);
+  levels_ = {.numbers = std::vector<std::size_t>(sites_.size()), .values = std::vector<double>(levels.stretches)};
+  common_ = {.numbers = std::vector<std::size_t>(sites_.size()), .values = std::vector<double>(levels.bins)};
+  runs_of_works_.assign(levels.scatter.size(), {});
+  for (std::size_t r = 0; r < sites_.size(); ++r) {
+    Site& site = sites_[r];
+    levels_.numbers[r] = levels.stretch[site.place];
+    levels_.values[levels_.numbers[r]] = levels.level[site.place];
+    common_.numbers[r] = levels.bin[site.place];
+    common_.values[common_.numbers[r]] = levels.common[site.place];
     if (site.has_host_times) continue;
-    site.base = levels.level[site.place] + levels.common[site.place];
+    runs_of_works_[runs_[site.place].work].push_back(r);
+    site.base = levels_.of(r) + common_.of(r);
     site.deviation = levels.deviation[site.place];
   }
   std::vector<double> middle(beside.size(), 0.0);
@@ -277,21 +304,32 @@ std::size_t Sampler::draw_place(std::span<const Seen> seen, double before, doubl
   return static_cast<std::size_t>(std::discrete_distribution<int>(costs.begin(), costs.end())(random_));
 }
 
-// The level of a stretch, between the neighbours of its place on the grid.
+// The level of a stretch, from its place on the grid on, by slices under its density (R. M. Neal, "Slice sampling",
+// Ann. Stat. 31, 2003).
 double Sampler::draw_level(std::span<const Seen> seen, std::size_t on_grid) {
-  const double low = grid_[on_grid > 0 ? on_grid - 1 : 0];
-  const double high = grid_[std::min(on_grid + 1, grid_.size() - 1)];
-  const double step = (high - low) / tried_between;
-  const double first = low + uniform() * step;
-  std::array<double, tried_between> weights{};
-  for (std::size_t j = 0; j < tried_between; ++j) {
-    const double level = first + static_cast<double>(j) * step;
-    weights[j] = std::log(std::max(law_.density(level), std::numeric_limits<double>::min()));
-    for (const Seen& one : seen) weights[j] -= one.cost(level);
+  const auto chance_of = [&](double level) {  // its logarithm
+    double chance = std::log(std::max(law_.density(level), std::numeric_limits<double>::min()));
+    for (const Seen& one : seen) chance -= one.cost(level);
+    return chance;
+  };
+  const double width = grid_[std::min(on_grid + 1, grid_.size() - 1)] - grid_[on_grid > 0 ? on_grid - 1 : 0];
+  double level = grid_[on_grid];
+  double chance = chance_of(level);
+  for (int slice = 0; slice < slices; ++slice) {
+    const double least = chance - std::exponential_distribution<>()(random_);
+    double low = level - uniform() * width;
+    double high = low + width;
+    while (chance_of(low) > least) low -= width;
+    while (chance_of(high) > least) high += width;
+    double next = level;
+    do {
+      next = std::lerp(low, high, uniform());
+      chance = chance_of(next);
+      (next < level ? low : high) = next;
+    } while (chance <= least);
+    level = next;
   }
-  const double most = *std::ranges::max_element(weights);
-  for (double& weight : weights) weight = std::exp(weight - most);
-  return first + std::discrete_distribution<int>(weights.begin(), weights.end())(random_) * step;
+  return level;
 }
 
 void Sampler::draw_host(std::size_t host) {
@@ -320,42 +358,69 @@ void Sampler::draw_host(std::size_t host) {
   }
 }
 
-// Levels of works, and of runs whose hosts' times are known.
-void Sampler::draw_bases() {
-  struct Sums {
-    double values = 0.0;
-    double weights = 0.0;
-    double drawn = 0.0;
-  };
-  std::vector<Sums> of_stretch(stretches_);
-  for (std::size_t r = 0; r < sites_.size(); ++r) {
-    Site& site = sites_[r];
-    const double weight = 1.0 / (site.deviation * site.deviation);
-    if (site.has_host_times) {
-      std::vector<double> left;
-      for (std::size_t slot = 0; slot < site.values.size(); ++slot)
-        left.push_back(site.values[slot] - site.effects[slot]);
-      const double middle = quantile(left, 0.5);
-      Sums sums;
-      for (const double value : left) {
-        if (std::abs(value - middle) > most_distance * site.deviation) continue;
-        sums.values += weight * value;
-        sums.weights += weight;
-      }
-      site.base = (sums.weights > 0.0 ? sums.values / sums.weights : middle) +
-                  normal() / std::sqrt(std::max(sums.weights, weight));
-      continue;
-    }
-    const double left = site.values[0] - site.slowest() - site.base;
-    if (std::abs(left) > most_distance * site.deviation) continue;
-    of_stretch[stretch_[r]].values += weight * (site.values[0] - site.slowest() - common_[r]);
-    of_stretch[stretch_[r]].weights += weight;
+double Sampler::drawn_mean(const Sums& sums, double otherwise) {
+  return sums.weights > 0.0 ? sums.values / sums.weights + normal() / std::sqrt(sums.weights) : otherwise;
+}
+
+// Of runs whose hosts' times are known.
+void Sampler::draw_bases_of_runs() {
+  for (Site& site : sites_) {
+    if (!site.has_host_times) continue;
+    std::vector<double> left;
+    for (std::size_t slot = 0; slot < site.values.size(); ++slot)
+      left.push_back(site.values[slot] - site.effects[slot]);
+    const double middle = quantile(left, 0.5);
+    Sums sums;
+    for (const double value : left)
+      if (std::abs(value - middle) <= most_distance * site.deviation) sums.add(value, site.deviation);
+    site.base = drawn_mean(sums, middle + normal() * site.deviation);
   }
-  for (Sums& sums : of_stretch)
-    if (sums.weights > 0.0) sums.drawn = sums.values / sums.weights + normal() / std::sqrt(sums.weights);
+}
+
+// What works need, given what they have in common, or the other way round.
+void Sampler::draw_values(Shared& drawn, const Shared& given) {
+  std::vector<Sums> sums(drawn.values.size());
+  for (std::size_t r = 0; r < sites_.size(); ++r) {
+    const Site& site = sites_[r];
+    const double left = site.values[0] - site.slowest() - given.of(r);
+    if (!site.has_host_times && std::abs(left - drawn.of(r)) <= most_distance * site.deviation)
+      sums[drawn.numbers[r]].add(left, site.deviation);
+  }
+  for (std::size_t k = 0; k < sums.size(); ++k) drawn.values[k] = drawn_mean(sums[k], drawn.values[k]);
+}
+
+void Sampler::draw_bases_of_works() {
+  for (const std::vector<std::size_t>& runs : runs_of_works_) draw_ends_of_levels(runs);
+  draw_values(levels_, common_);
+  draw_values(common_, levels_);
   for (std::size_t r = 0; r < sites_.size(); ++r)
-    if (!sites_[r].has_host_times && of_stretch[stretch_[r]].weights > 0.0)
-      sites_[r].base = of_stretch[stretch_[r]].drawn + common_[r];
+    if (!sites_[r].has_host_times) sites_[r].base = levels_.of(r) + common_.of(r);
+}
+
+// Where one level of a work ends and another one begins.
+void Sampler::draw_ends_of_levels(std::span<const std::size_t> runs) {
+  for (std::size_t begin = 0, end = 0, next = 0; begin < runs.size(); begin = end) {
+    const auto end_of_level = [&](std::size_t from) {
+      std::size_t to = from;
+      while (to < runs.size() && levels_.numbers[runs[to]] == levels_.numbers[runs[from]]) ++to;
+      return to;
+    };
+    end = end_of_level(begin);
+    if (end == runs.size()) break;
+    next = end_of_level(end);
+    std::vector<Seen> seen;  // the first and the last one stay where they are
+    for (const std::size_t r : runs.subspan(begin + 1, next - begin - 2)) {
+      const Site& site = sites_[r];
+      seen.push_back({.day = site.day,
+                      .left = site.values[0] - site.slowest() - common_.of(r),
+                      .others = -std::numeric_limits<double>::infinity(),
+                      .deviation = site.deviation});
+    }
+    const std::size_t first = levels_.numbers[runs[begin]];
+    const std::size_t second = levels_.numbers[runs[end]];
+    end = begin + 1 + draw_place(seen, levels_.values[first], levels_.values[second]);
+    for (std::size_t k = begin; k < next; ++k) levels_.numbers[runs[k]] = k < end ? first : second;
+  }
 }
 
 // The parameters, given the levels of all hosts and which of them are slow.
@@ -382,6 +447,7 @@ void Sampler::draw_law() {
 }
 
 void Sampler::sweep() {
+  settings_.progress(static_cast<double>(sweeps_++) / (rounds * sweeps_of_a_round + kept_sweeps));
   shares_.resize(static_cast<Eigen::Index>(grid_.size()));
   for (std::size_t j = 0; j < grid_.size(); ++j) {
     const double below = grid_[j > 0 ? j - 1 : 0];
@@ -395,7 +461,8 @@ void Sampler::sweep() {
   drawn_levels_.clear();
   drawn_changes_ = 0;
   for (std::size_t host = 0; host < visits_.size(); ++host) draw_host(host);
-  draw_bases();
+  draw_bases_of_runs();
+  draw_bases_of_works();
   draw_law();
 }
 

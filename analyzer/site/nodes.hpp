@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -15,6 +16,7 @@ namespace halcyon {
 struct NodeSettings {
   double slow_percent = 1.0;             // a host is slow if a run takes that much longer because of it
   double most_false_discoveries = 0.05;  // the expected share of hosts in the list that are not slow
+  std::function<void(double share_done)> progress = [](double) {};
 };
 
 /// A host as it was at the end of the records.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "analyzer/repeat/stopping.hpp"
 #include "analyzer/statistics/levels.hpp"
 #include "analyzer/statistics/sorting.hpp"
 
@@ -77,6 +78,35 @@ bool is_usable(const SiteRun& run) {
           (run.log_host_seconds.size() == run.hosts.size() && std::ranges::all_of(run.log_host_seconds, is_finite)));
 }
 
+std::vector<std::size_t> parts_of_site(std::span<const SiteRun> runs) {
+  std::vector<std::size_t> joined(works_of(runs));  // (works) another one of its part, or itself
+  std::iota(joined.begin(), joined.end(), std::size_t{0});
+  const auto root_of = [&joined](std::size_t work) {
+    while (joined[work] != work) work = joined[work] = joined[joined[work]];
+    return work;
+  };
+  std::vector<std::optional<std::uint32_t>> user;  // (hosts) a work that used it
+  for (const SiteRun& run : runs) {
+    for (const std::uint32_t host : run.hosts) {
+      if (user.size() <= host) user.resize(host + std::size_t{1});
+      if (user[host]) joined[root_of(run.work)] = root_of(*user[host]);
+      user[host] = run.work;
+    }
+  }
+  std::vector<std::size_t> works(joined.size(), 0);  // (roots)
+  for (std::size_t work = 0; work < joined.size(); ++work) ++works[root_of(work)];
+  const auto largest = static_cast<std::size_t>(std::ranges::max_element(works) - works.begin());
+  std::vector<std::size_t> number(joined.size(), joined.size());  // (roots)
+  std::vector<std::size_t> parts;
+  std::size_t count = 0;
+  for (std::size_t work = 0; work < joined.size(); ++work) {
+    const std::size_t root = works[root_of(work)] < default_least_runs ? largest : root_of(work);
+    if (number[root] == joined.size()) number[root] = count++;
+    parts.push_back(number[root]);
+  }
+  return parts;
+}
+
 std::size_t CommonTime::bin_of(double day) const {
   const auto after = static_cast<std::size_t>(std::ranges::upper_bound(begins, day) - begins.begin());
   return after > 0 ? after - 1 : 0;
@@ -104,10 +134,10 @@ std::optional<double> scatter_of_steps(std::span<const double> values, std::span
 }
 
 CommonTime common_time(std::span<const SiteRun> runs, const SiteLevels& levels, std::span<const double> left,
-                       std::optional<std::uint32_t> without_work) {
+                       std::size_t part, std::optional<std::uint32_t> without_work) {
   std::vector<std::size_t> order;
   for (const std::size_t i : levels.order)
-    if (runs[i].work != without_work) order.push_back(i);
+    if (levels.part[runs[i].work] == part && runs[i].work != without_work) order.push_back(i);
   CommonTime common;
   std::vector<double> runs_of_work(levels.scatter.size(), 0.0);
   const std::size_t bins = std::max<std::size_t>(1, order.size() / runs_of_a_bin);
@@ -132,6 +162,9 @@ SiteLevels site_levels(std::span<const SiteRun> runs, std::span<const double> va
   const std::vector<std::vector<std::size_t>> works = by_work(runs, levels.order);
   for (auto* of_runs : {&levels.level, &levels.common, &levels.deviation}) of_runs->assign(runs.size(), 0.0);
   levels.stretch.assign(runs.size(), 0);
+  levels.bin.assign(runs.size(), 0);
+  levels.part = parts_of_site(runs);
+  const std::size_t parts = levels.part.empty() ? 0 : std::ranges::max(levels.part) + 1;
   levels.scatter.assign(works.size(), 0.0);
 
   std::vector<double> left(values.begin(), values.end());  // less what works have in common
@@ -173,10 +206,17 @@ SiteLevels site_levels(std::span<const SiteRun> runs, std::span<const double> va
     if (round == backfits) break;
     std::vector<double> beyond(values.size(), 0.0);
     for (const std::size_t i : levels.order) beyond[i] = values[i] - levels.level[i];
-    const CommonTime common = common_time(runs, levels, beyond);
-    for (const std::size_t i : levels.order) {
-      levels.common[i] = common.values[common.bin_of(runs[i].day)];
-      left[i] = values[i] - levels.common[i];
+    levels.bins = 0;
+    for (std::size_t part = 0; part < parts; ++part) {
+      const CommonTime common = common_time(runs, levels, beyond, part);
+      for (const std::size_t i : levels.order) {
+        if (levels.part[runs[i].work] != part) continue;
+        const std::size_t bin = common.bin_of(runs[i].day);
+        levels.bin[i] = levels.bins + bin;
+        levels.common[i] = common.values[bin];
+        left[i] = values[i] - levels.common[i];
+      }
+      levels.bins += common.values.size();
     }
   }
   return levels;

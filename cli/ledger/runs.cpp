@@ -28,7 +28,6 @@ struct RunsOptions {
   std::uint64_t last = 50;
 };
 
-ordered_json known_text(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
 ordered_json known_number(const std::optional<double>& number) {
   return number ? ordered_json(*number) : ordered_json();
 }

@@ -1,6 +1,8 @@
 """The ledger of a site: what profiles, spools and hostile files do to it, in SQLite and in PostgreSQL."""
+import calendar
 import contextlib
 import json
+import math
 import os
 import pwd
 import random
@@ -137,6 +139,53 @@ class WithSpool(halcyon_test.Behaviour):
                    "undisturbed_high_seconds": seconds - 0.9 * took}
             (self.spool / f"{number}.run").write_bytes(spool_file({**document, "run": run, "slice": slices}))
         self.ledger("ingest", self.spool)
+
+    def nodes(self, *words, database=None):
+        nodes = json.loads(self.ledger("nodes", "--json", "-", *words, database=database).output)
+        check_schema(nodes, "ledger-nodes")
+        return nodes
+
+    def trend(self, *words, database=None):
+        trend = json.loads(self.ledger("trend", "--json", "-", *words, database=database).output)
+        check_schema(trend, "ledger-trend")
+        return trend
+
+    def fill_with_site(self, document):
+        """Eight works, a run a day each, on two of twelve hosts. n07 is slow since day 30; the code of solver0 changed
+        on day 45, with v2; the machine on day 60. Since day 50, solver5 loses more to others. Three runs tell nothing."""
+        draw = random.Random(3)
+        [host] = [{name: values[0] for name, values in document["run_host"].items()}]
+        tables = {name: {column: [] for column in document[name]} for name in ("run_group", "slice")}
+        number = 0
+        for day in range(100):
+            for work in range(8):
+                hosts = draw.sample(range(12), 2)
+                seconds = 100 * (1 + work) * math.exp(draw.gauss(0, 0.01))
+                seconds *= (1.2 if 7 in hosts and day >= 30 else 1) * (1.05 if day >= 60 else 1)
+                seconds *= 1.08 if work == 0 and day >= 45 else 1
+                loss = draw.uniform(0.3, 0.5) if work == 5 and day >= 50 else draw.uniform(0.05, 0.15)
+                at = FIRST + 86400 * day + draw.randrange(86400)
+                run = {**document["run"], "run": at * NANOSECONDS, "run_key": f"{number:016x}", "is_injected": 0, "hosts": 2,
+                       "cluster": "big", "work": f"{work:016x}", "undisturbed_seconds": seconds,
+                       "label": "v2" if work == 0 and day >= 45 else "v1", "run_time_seconds": (1 + loss) * seconds,
+                       "undisturbed_low_seconds": 0.99 * seconds, "undisturbed_high_seconds": 1.01 * seconds}
+                if number in (100, 200, 300):
+                    run = {**run, **{100: {"is_injected": 0, "exit_state": "killed"}, 200: {"is_injected": 1},
+                                     300: {"undisturbed_seconds": None, "undisturbed_low_seconds": None,
+                                           "undisturbed_high_seconds": None}}[number]}
+                rows = [{**host, "host": f"n{name:02}", "log_pace": None, "log_pace_error": None} for name in hosts]
+                of_run = {"run": run, **tables, "run_host": {column: [row[column] for row in rows] for column in host},
+                          "work": {"work": f"{work:016x}", "program": f"solver{work}", "command": f"solver{work} -n 1"}}
+                (self.spool / f"{at}-{number:016x}.run").write_bytes(spool_file(of_run))
+                number += 1
+
+    def day(self, text):
+        return (calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")) - FIRST) / 86400
+
+    def check_holds(self, days, day):
+        first, last = map(self.day, days)
+        self.assertTrue(first - 1 <= day <= last + 1, (first, day, last))
+        self.assertLess(last - first, 10)
 
     def reason(self, name):
         return (self.refused / f"{name}.reason").read_text()
@@ -481,6 +530,51 @@ class Databases(WithSpool):
         self.assertIn("--database", finished.errors)
 
 
+class Site(WithSpool):
+
+    def setUp(self):
+        super().setUp()
+        self.fill_with_site(self.one_document())
+        self.assertEqual(self.ledger("ingest", self.spool).output, "800 runs ingested\n")
+
+    def test_a_slow_host_is_listed_with_its_size_and_its_day(self):
+        nodes = self.nodes()
+        [slow] = [host for host in nodes["hosts"] if host["listed"]]
+        self.assertEqual((slow["host"], slow["cluster"], len(nodes["hosts"])), ("n07", "big", 12))
+        self.assertAlmostEqual(slow["slower_percent"], 20, delta=1.5)
+        self.check_holds(slow["since"], 30)
+        self.assertEqual(nodes["exclude"], [{"cluster": "big", "hosts": "n07"}])
+        self.assertEqual((nodes["runs"], nodes["left_out_runs"]), (797, 2))  # one was disturbed on purpose
+        text = self.ledger("nodes", "--most", "2").output
+        self.assertIn("--exclude=n07\n", text)
+        self.assertIn("and 10 more", text)
+        self.assertIn("None of 12 hosts", self.ledger("nodes", "--until", "2023-12-10").output)
+
+    def test_a_change_of_the_code_is_told_from_one_of_the_machine(self):
+        [trend] = self.trend("solver0")["works"]
+        code, machine = trend["changes"]
+        self.assertEqual((code["of"], code["label"], machine["of"], machine["label"]), ("code", "v2", "machine", None))
+        self.check_holds(code["day_interval"], 45)
+        self.check_holds(machine["day_interval"], 60)
+        self.assertAlmostEqual(code["more_percent"], 8, delta=1.5)
+        self.assertAlmostEqual(machine["more_percent"], 5, delta=1.5)
+        self.assertEqual(trend["losses"], [])
+        self.assertRegex(self.ledger("trend", "solver0").output, r"v2 came.* the code needs .* more; the machine did not")
+        [other] = self.trend("0000000000000003")["works"]
+        self.assertEqual([change["of"] for change in other["changes"]], ["machine"])
+
+    def test_what_it_loses_to_others_stands_apart(self):
+        [trend] = self.trend("solver5")["works"]
+        self.assertEqual([change["of"] for change in trend["changes"]], ["machine"])
+        [loss] = trend["losses"]
+        self.check_holds(loss["day_interval"], 50)
+        self.assertAlmostEqual(loss["more_points"], 19.5, delta=3)
+        self.assertRegex(self.ledger("trend", "solver5").output, r"it loses .* points .* more of its run time to others")
+
+    def test_a_work_that_is_not_there_is_refused_with_those_that_are(self):
+        self.check_refused(self.ledger("trend", "solvr0", status=2), "solvr0", "Did you mean: solver0?", "solver7")
+
+
 @unittest.skipIf(not POSTGRESQL, "no server of PostgreSQL (Debian: postgresql-15)")
 class Postgresql(WithSpool):
 
@@ -544,6 +638,14 @@ class Postgresql(WithSpool):
         self.assertEqual(self.ledger("ingest", self.spool).output, "0 runs ingested, 120 there already\n")
         self.fill_with_neighbours(document)
         self.assertEqual([culprit["name"] for culprit in self.who("1")["culprits"]], ["job 4 halo_c"])
+
+    def test_it_tells_slow_hosts_and_changes_as_sqlite_does(self):
+        file = self.directory / "file.db"
+        for database in (file, self.database):
+            self.fill_with_site(self.one_document())
+            self.ledger("ingest", self.spool, database=database)
+        self.assertEqual(self.nodes(), self.nodes(database=file))
+        self.assertEqual(self.trend("solver0"), self.trend("solver0", database=file))
 
     def test_months_are_partitions_and_old_ones_are_dropped(self):
         now = int(time.time())

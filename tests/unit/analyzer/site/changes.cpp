@@ -48,6 +48,22 @@ TEST(Changes, OfOneWorkAreItsCodes) {
   EXPECT_FALSE(found.drifts);
 }
 
+TEST(Changes, OfAPartitionAreTheMachinesThereAndNobodysElsewhere) {
+  SyntheticSite site = usual_site();
+  site.works = 24;
+  site.pool = [](std::uint32_t work) { return std::pair(8 * (work / 12), 8U); };
+  site.need = [](std::uint32_t work, double day) { return work >= 12 ? after_day(day, std::log(1.04)) : 0.0; };
+  const std::vector<SiteRun> runs = runs_of(site);
+  for (const std::uint32_t work : {1U, 5U}) EXPECT_TRUE(changes_without_nodes(work, runs).changes.empty()) << work;
+  for (const std::uint32_t work : {14U, 20U}) {
+    const WorkChanges found = changes_without_nodes(work, runs);
+    ASSERT_EQ(found.changes.size(), 1U) << work;
+    EXPECT_EQ(found.changes.front().of, ChangeOf::machine);
+    EXPECT_NEAR(found.changes.front().percent, 4.0, 0.5);
+    EXPECT_EQ(found.changes.front().others, 11U);
+  }
+}
+
 TEST(Changes, OfAllWorksAreTheMachines) {
   SyntheticSite site = usual_site();
   site.need = [](std::uint32_t, double day) { return after_day(day, std::log(1.04)); };

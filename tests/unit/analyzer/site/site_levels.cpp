@@ -21,4 +21,20 @@ TEST(SiteLevels, ScatterIsWhatErrorsDoNotExplain) {
   EXPECT_LT(*scatter_of_steps(std::vector(9, 1.0), std::vector(9, 0.0)), 1e-4);
 }
 
+// As two partitions do, and a work on hosts that nobody else uses.
+TEST(SiteLevels, WorksOfOnePartUseTheSameHostsOrAreJoinedByOthersThatDo) {
+  std::vector<SiteRun> runs;
+  const auto add = [&](std::uint32_t work, std::vector<std::uint32_t> hosts) {
+    SiteRun& run = runs.emplace_back();
+    run.work = work;
+    run.hosts = std::move(hosts);
+  };
+  for (std::uint32_t work = 0; work < 6; ++work) add(work, {work, work + 1});
+  for (std::uint32_t work = 6; work < 11; ++work) add(work, {20, work + 20});
+  add(11, {50});
+  EXPECT_EQ(parts_of_site(runs), (std::vector<std::size_t>{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0}));
+  add(3, {20});
+  EXPECT_EQ(parts_of_site(runs), std::vector<std::size_t>(12, 0));
+}
+
 }  // namespace
