@@ -39,6 +39,7 @@ std::unique_ptr<CLI::App> define_command_line(Commands& commands) {
   add_regulate(program);
   add_doctor(program);
   add_disturb(program);
+  add_witness(program);
   add_report(program);
   add_info(program);
   add_compare(program);

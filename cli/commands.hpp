@@ -13,6 +13,8 @@ namespace halcyon::cli {
 
 /// Why the text is not a disturber with a schedule; empty if it is.
 std::string objection_to_disturber(const std::string& text);
+/// Why the text of --for is no length of time; empty if it is.
+std::string objection_to_length(const std::string& text);
 /// Explains KIND:WHEN in the help of `disturb` and `validate`.
 extern const char* const disturber_help;
 
@@ -30,6 +32,7 @@ void add_exec(const Command& program);
 void add_validate(const Command& program);
 void add_doctor(const Command& program);
 void add_disturb(const Command& program);
+void add_witness(const Command& program);
 void add_report(const Command& program);
 void add_info(const Command& program);
 void add_compare(const Command& program);

@@ -137,6 +137,10 @@ std::string objection_to_disturber(const std::string& text) {
   return spec ? std::string() : spec.failure().message;
 }
 
+std::string objection_to_length(const std::string& text) {
+  return parse_time(text) ? std::string() : "'" + text + "' is not a time such as 10s or 500ms";
+}
+
 void add_disturb(const Command& program) {
   const Command command = program.subcommand("disturb", "Disturb this machine or a command, as other jobs would");
   auto options = std::make_shared<DisturbOptions>();
@@ -146,9 +150,7 @@ void add_disturb(const Command& program) {
       .check(objection_to_disturber);
   command.option("--for", options->lasts, "End after TIME, such as 10s. Default: end with the schedule, or at a signal")
       .placeholder("TIME")
-      .check([](const std::string& text) {
-        return parse_time(text) ? std::string() : "'" + text + "' is not a time such as 10s or 500ms";
-      });
+      .check(objection_to_length);
   command.option("--seed", options->seed, "Seed of the bursts; the same seed gives the same bursts")
       .placeholder("N")
       .with_default();

@@ -7,21 +7,16 @@
 #include <cmath>
 
 #include "ledger/schema.hpp"
+#include "ledger/values.hpp"
 
 namespace halcyon::ledger {
 namespace {
 
 constexpr double seconds_of_an_hour = 3600.0;
+constexpr double longest_beside = 30.0 * 24.0 * seconds_of_an_hour;  // s; batch systems end what runs longer
 
-double number_in(const Value& value) {
-  if (const auto* whole = std::get_if<std::int64_t>(&value)) return static_cast<double>(*whole);
-  const auto* number = std::get_if<double>(&value);
-  return number == nullptr ? 0.0 : *number;
-}
-std::int64_t whole_in(const Value& value) { return static_cast<std::int64_t>(number_in(value)); }
-std::string text_in(const Value& value) {
-  const auto* text = std::get_if<std::string>(&value);
-  return text == nullptr ? std::string() : *text;
+std::int64_t nanoseconds_in(double seconds) {
+  return static_cast<std::int64_t>(seconds * static_cast<double>(nanoseconds_of_a_second));
 }
 
 // Sets the members of a row, in the order of its columns.
@@ -33,7 +28,7 @@ void set_from(std::span<const Value> values, RowType& row) {
     if (const auto* text = std::get_if<std::string RowType::*>(&member)) {
       row.*(*text) = text_in(value);
     } else if (const auto* whole = std::get_if<std::int64_t RowType::*>(&member)) {
-      row.*(*whole) = std::holds_alternative<std::int64_t>(value) ? std::get<std::int64_t>(value) : whole_in(value);
+      row.*(*whole) = whole_in(value);
     } else if (const auto* number = std::get_if<double RowType::*>(&member)) {
       row.*(*number) = number_in(value);
     } else if (!std::holds_alternative<std::monostate>(value)) {
@@ -76,31 +71,14 @@ std::string sums_of(By by) {
                      if_judged(fmt::format("r.may_be_own * {}", lost)));
 }
 
-}  // namespace
-
-Outcome<std::vector<PastRun>> past_runs(Ledger& ledger, const std::string& work, const Period& period,
-                                        std::int64_t most) {
+// `which`: after WHERE, about a run r and its work w.
+Outcome<std::vector<PastRun>> read_runs(Ledger& ledger, const std::string& which, Values values) {
   std::vector<std::string> names;
   for (const Column<RunRow>& column : columns_of<RunRow>()) names.push_back(fmt::format("r.{}", column.name));
   const std::size_t of_run = names.size();
   for (const Column<WorkRow>& column : columns_of<WorkRow>()) names.push_back(fmt::format("w.{}", column.name));
-  std::vector<Value> values;
-  std::string which;
-  if (!work.empty()) {
-    values = {work, work + "g"};  // after all hexadecimal digits
-    which = "(w.program = $1 OR (w.work >= $1 AND w.work < $2)) AND ";
-  }
-  const auto place = [&values](std::int64_t value) {
-    values.emplace_back(value);
-    return fmt::format("${}", values.size());
-  };
-  const std::string since = place(period.since);
-  const std::string until = place(period.until);
-  const std::string limit = place(most);
-  const std::string sql = fmt::format(
-      "SELECT {} FROM {} r JOIN {} w ON w.work = r.work WHERE {}r.run >= {} AND r.run < {} "
-      "ORDER BY r.run DESC LIMIT {}",
-      fmt::join(names, ", "), visible_run, visible_work, which, since, until, limit);
+  const std::string sql = fmt::format("SELECT {} FROM {} r JOIN {} w ON w.work = r.work WHERE {}",
+                                      fmt::join(names, ", "), visible_run, visible_work, which);
   std::vector<PastRun> runs;
   const Status read = ledger.connection().run(sql, values, [&](const Row& row) {
     PastRun& run = runs.emplace_back();
@@ -116,6 +94,62 @@ Outcome<std::vector<PastRun>> past_runs(Ledger& ledger, const std::string& work,
     if (!listed) return listed.failure();
   }
   return runs;
+}
+
+// After all words of hexadecimal digits that begin so.
+std::string after_digits(const std::string& beginning) { return beginning + "g"; }
+
+}  // namespace
+
+Outcome<std::vector<PastRun>> past_runs(Ledger& ledger, const std::string& work, const Period& period,
+                                        std::int64_t most) {
+  std::vector<Value> values;
+  std::string which;
+  if (!work.empty()) {
+    values = {work, after_digits(work)};
+    which = "(w.program = $1 OR (w.work >= $1 AND w.work < $2)) AND ";
+  }
+  const auto place = [&values](std::int64_t value) {
+    values.emplace_back(value);
+    return fmt::format("${}", values.size());
+  };
+  const std::string since = place(period.since);
+  const std::string until = place(period.until);
+  const std::string limit = place(most);
+  return read_runs(ledger,
+                   fmt::format("{}r.run >= {} AND r.run < {} ORDER BY r.run DESC LIMIT {}", which, since, until, limit),
+                   values);
+}
+
+Outcome<std::vector<PastRun>> runs_named(Ledger& ledger, const std::string& name, std::int64_t most) {
+  const std::array<Value, 3> values{name, after_digits(name), most};
+  return read_runs(ledger, "r.job = $1 OR (r.run_key >= $1 AND r.run_key < $2) ORDER BY r.run DESC LIMIT $3", values);
+}
+
+Outcome<std::vector<PastRun>> runs_beside(Ledger& ledger, const RunRow& run) {
+  const std::int64_t end = run.run + nanoseconds_in(run.run_time_seconds);
+  const std::array<Value, 4> values{run.run - nanoseconds_in(longest_beside), end, run.run, run.cluster};
+  Outcome<std::vector<PastRun>> beside =
+      read_runs(ledger, "r.run >= $1 AND r.run < $2 AND r.run <> $3 AND r.cluster = $4 ORDER BY r.run", values);
+  if (!beside) return beside;
+  std::erase_if(*beside, [&run](const PastRun& other) {
+    return other.run.run + nanoseconds_in(other.run.run_time_seconds) <= run.run;
+  });
+  return beside;
+}
+
+Outcome<std::vector<SliceRow>> slices_of(Ledger& ledger, const RunRow& run, const Period& period) {
+  std::vector<std::string_view> names;
+  for (const Column<SliceRow>& column : columns_of<SliceRow>()) names.push_back(column.name);
+  const std::array<Value, 3> values{run.run, period.since / nanoseconds_of_a_second - run.slice_seconds,
+                                    period.until / nanoseconds_of_a_second + 1};
+  std::vector<SliceRow> slices;
+  const Status read = ledger.connection().run(
+      fmt::format("SELECT {} FROM {} WHERE run = $1 AND second > $2 AND second < $3 ORDER BY second",
+                  fmt::join(names, ", "), slice_table),
+      values, [&](const Row& row) { set_from(std::span(row), slices.emplace_back()); });
+  if (!read) return read.failure();
+  return slices;
 }
 
 Outcome<std::vector<Loss>> losses(Ledger& ledger, By by, const Period& period) {

@@ -29,6 +29,15 @@ struct PastRun {
 Outcome<std::vector<PastRun>> past_runs(Ledger& ledger, const std::string& work, const Period& period,
                                         std::int64_t most);
 
+/// The runs of a job, or those whose key (`run_key`) begins so; the latest first.
+Outcome<std::vector<PastRun>> runs_named(Ledger& ledger, const std::string& name, std::int64_t most);
+
+/// The other runs of its cluster that ran while it did, by their start; none that began more than 30 days before it.
+Outcome<std::vector<PastRun>> runs_beside(Ledger& ledger, const RunRow& run);
+
+/// The slices of a run that are within a period or reach into it, by time.
+Outcome<std::vector<SliceRow>> slices_of(Ledger& ledger, const RunRow& run, const Period& period);
+
 enum class By : std::uint8_t { project, user, partition, cause, host, program };
 inline constexpr std::array<std::string_view, 6> by_names{"project", "user", "partition", "cause", "host", "program"};
 

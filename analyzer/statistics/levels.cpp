@@ -10,9 +10,7 @@
 namespace halcyon {
 namespace {
 
-constexpr double most_distance = 3.0;    // standard deviations
 constexpr double cost_of_change = 1.5;   // times ln n
-constexpr double least_noise = 0.005;    // no machine is more regular
 constexpr std::size_t most_levels = 64;  // that are tried: bits of a word
 constexpr int most_rounds = 4;
 constexpr double least_growth = 1.1;
@@ -38,21 +36,31 @@ std::vector<double> tried_levels(std::span<const double> values) {
   return levels;
 }
 
+}  // namespace
+
+double cost_of_distance(double value, double level, double deviation) {
+  const double distance = std::min(most_distance, std::abs(value - level) / deviation);
+  return 0.5 * distance * distance;
+}
+
+namespace {
+
 // The mean of the values near a level.
-double settled(double level, std::span<const double> values, double deviation) {
+double settled(double level, std::span<const double> values, std::span<const double> deviations) {
   double sum = 0.0;
-  double count = 0.0;
-  for (const double value : values) {
-    if (std::abs(value - level) > most_distance * deviation) continue;
-    sum += value;
-    count += 1.0;
+  double weights = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i] - level) > most_distance * deviations[i]) continue;
+    const double relative = deviations.front() / deviations[i];
+    sum += relative * relative * values[i];
+    weights += relative * relative;
   }
-  return count > 0.0 ? sum / count : level;
+  return weights > 0.0 ? sum / weights : level;
 }
 
 // The least cost of all values so far that ends at each level: as it was, or changed from the cheapest.
-std::vector<OneLevel> cheapest(std::span<const double> values, std::span<const double> levels, double deviation) {
-  const double of_change = cost_of_change * std::log(static_cast<double>(values.size()));
+std::vector<OneLevel> cheapest(std::span<const double> values, std::span<const double> levels,
+                               std::span<const double> deviations, std::span<const double> costs_of_change) {
   struct Came {
     std::uint64_t by_change = 0;  // a bit for each level
     std::size_t from = 0;         // the level before the change
@@ -61,23 +69,23 @@ std::vector<OneLevel> cheapest(std::span<const double> values, std::span<const d
   std::vector<double> costs(levels.size(), 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const auto cheapest = std::ranges::min_element(costs);
-    const double changed = *cheapest + of_change;
+    const double changed = *cheapest + costs_of_change[i];
     came[i].from = static_cast<std::size_t>(cheapest - costs.begin());
     for (std::size_t j = 0; j < levels.size(); ++j) {
       if (changed < costs[j]) {
         costs[j] = changed;
         came[i].by_change |= std::uint64_t{1} << j;
       }
-      const double distance = std::min(most_distance, std::abs(values[i] - levels[j]) / deviation);
-      costs[j] += 0.5 * distance * distance;
+      costs[j] += cost_of_distance(values[i], levels[j], deviations[i]);
     }
   }
   std::vector<OneLevel> stretches;
   auto level = static_cast<std::size_t>(std::ranges::min_element(costs) - costs.begin());
   std::size_t end = values.size();
   const auto add = [&](std::size_t begin) {
-    const double settled_level = settled(levels[level], values.subspan(begin, end - begin), deviation);
-    stretches.push_back({{begin, end}, settled_level});
+    const std::size_t size = end - begin;
+    stretches.push_back(
+        {{begin, end}, settled(levels[level], values.subspan(begin, size), deviations.subspan(begin, size))});
     end = begin;
   };
   for (std::size_t i = values.size() - 1; i > 0; --i) {
@@ -90,15 +98,17 @@ std::vector<OneLevel> cheapest(std::span<const double> values, std::span<const d
   return stretches;
 }
 
-// The standard deviation of what the levels leave, as that of values without memory whose means vary as much.
-double lasting_noise(std::span<const double> values, std::span<const OneLevel> stretches, double noise) {
+// The standard deviation of what the levels leave, in deviations, as that of values without memory whose means vary as
+// much.
+double lasting_noise(std::span<const double> values, std::span<const OneLevel> stretches,
+                     std::span<const double> deviations) {
   double squares = 0.0;
   double products = 0.0;
   double count = 0.0;
   for (const auto& [stretch, level] : stretches) {
     double before = 0.0;
-    for (const double value : values.subspan(stretch.begin, stretch.size())) {
-      const double left = std::clamp(value - level, -most_distance * noise, most_distance * noise);
+    for (std::size_t i = stretch.begin; i < stretch.end; ++i) {
+      const double left = std::clamp((values[i] - level) / deviations[i], -most_distance, most_distance);
       squares += left * left;
       products += left * before;
       before = left;
@@ -142,18 +152,30 @@ std::vector<double> medians_of_stretches(std::span<const double> values, std::si
   return medians;
 }
 
-std::vector<OneLevel> stretches_of_one_level(std::span<const double> values) {
+Division divided_at_least_cost(std::span<const double> values, std::span<const double> deviations,
+                               std::span<const double> costs_of_change) {
   if (values.empty()) return {};
   const std::vector<double> levels = tried_levels(values);
-  double noise = std::max(deviation_by_steps(values), least_noise);
-  std::vector<OneLevel> stretches = cheapest(values, levels, noise);
+  std::vector<double> noise(deviations.begin(), deviations.end());
+  Division division{.stretches = cheapest(values, levels, noise, costs_of_change)};
   // Where what is left wanders, it is noise that lasts: it has to be exceeded by more.
-  for (int round = 0; round < most_rounds && stretches.size() > 1; ++round) {
-    const double lasting = lasting_noise(values, stretches, noise);
-    if (!(lasting > noise * least_growth)) break;
-    noise = lasting;
-    stretches = cheapest(values, levels, noise);
+  for (int round = 0; round < most_rounds && division.stretches.size() > 1; ++round) {
+    const double lasting = lasting_noise(values, division.stretches, noise);
+    if (!(lasting > least_growth)) break;
+    division.noise *= lasting;
+    for (double& one : noise) one *= lasting;
+    division.stretches = cheapest(values, levels, noise, costs_of_change);
   }
+  return division;
+}
+
+double usual_cost_of_change(std::size_t values) { return cost_of_change * std::log(static_cast<double>(values)); }
+
+std::vector<OneLevel> stretches_of_one_level(std::span<const double> values) {
+  if (values.empty()) return {};
+  const std::vector<double> deviations(values.size(), std::max(deviation_by_steps(values), least_noise));
+  const std::vector<double> costs(values.size(), usual_cost_of_change(values.size()));
+  std::vector<OneLevel> stretches = divided_at_least_cost(values, deviations, costs).stretches;
   if (!depends_on_order(values, stretches)) return {{{0, values.size()}, stretches.front().level}};
   return stretches;
 }

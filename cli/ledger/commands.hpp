@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -20,6 +21,9 @@ void add_ledger_ingest(const Command& ledger);
 void add_ledger_slim(const Command& ledger);
 void add_ledger_runs(const Command& ledger);
 void add_ledger_lost(const Command& ledger);
+void add_ledger_who(const Command& ledger);
+void add_ledger_nodes(const Command& ledger);
+void add_ledger_trend(const Command& ledger);
 
 /// --database FILE|postgresql://…
 void add_database_option(const Command& command, std::string& database);
@@ -42,5 +46,8 @@ int with_ledger(const std::string& database, ledger::Use use, const std::functio
 
 /// The day of a time in ns since 1970, or with `also_time` the time, too.
 std::string when_words(std::int64_t nanoseconds, bool also_time);
+
+/// null if it is empty.
+nlohmann::ordered_json known_text(const std::string& text);
 
 }  // namespace halcyon::cli

@@ -1,4 +1,5 @@
 // halcyon ledger: the runs of a site.
+#include <nlohmann/json.hpp>
 
 #include "cli/console/output.hpp"
 #include "cli/console/quantity.hpp"
@@ -72,6 +73,10 @@ std::string when_words(std::int64_t nanoseconds, bool also_time) {
   return utc_text(nanoseconds / ledger::nanoseconds_of_a_second, also_time ? "%Y-%m-%d %H:%M" : "%Y-%m-%d");
 }
 
+nlohmann::ordered_json known_text(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+}
+
 void add_ledger(const Command& program) {
   const Command command = program.subcommand("ledger", "Keep the runs of a site, and say what they lost to what");
   command.needs_subcommand();
@@ -85,11 +90,17 @@ void add_ledger(const Command& program) {
       "  halcyon ledger add --database site.db *.h5                  add profiles\n"
       "  halcyon ledger add --spool /shared/spool run.h5             the same by way of a spool, in a job\n"
       "  halcyon ledger ingest --database site.db /shared/spool      take what is in the spool\n"
-      "  halcyon ledger lost --database site.db --by partition       node hours lost");
+      "  halcyon ledger lost --database site.db --by partition       node hours lost\n"
+      "  halcyon ledger who --database site.db 4711                  which other runs disturbed a job\n"
+      "  halcyon ledger nodes --database site.db                     slow hosts\n"
+      "  halcyon ledger trend --database site.db lmp                 since when a program needs more time");
   add_ledger_add(command);
   add_ledger_ingest(command);
   add_ledger_runs(command);
   add_ledger_lost(command);
+  add_ledger_who(command);
+  add_ledger_nodes(command);
+  add_ledger_trend(command);
   add_ledger_slim(command);
 }
 

@@ -28,7 +28,6 @@ struct RunsOptions {
   std::uint64_t last = 50;
 };
 
-ordered_json known_text(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
 ordered_json known_number(const std::optional<double>& number) {
   return number ? ordered_json(*number) : ordered_json();
 }
@@ -69,8 +68,9 @@ std::string hosts_words(const std::vector<std::string>& hosts) {
 }
 
 std::string past_runs_text(const std::vector<PastRun>& runs) {
-  std::string text = fmt::format("{:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", "start (UTC)", "work",
-                                 "program", "ranks", "run time", "undisturbed", "verdict", "cause, label, hosts");
+  std::string text =
+      fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", "run", "start (UTC)", "work",
+                  "program", "ranks", "run time", "undisturbed", "verdict", "cause, label, hosts");
   for (const PastRun& past : runs) {
     const ledger::RunRow& run = past.run;
     std::string undisturbed = "-";
@@ -83,9 +83,9 @@ std::string past_runs_text(const std::vector<PastRun>& runs) {
          {run.verdict == "unknown" ? run.no_verdict : run.cause, run.label, hosts_words(past.hosts)}) {
       if (!word.empty()) rest += (rest.empty() ? "" : "; ") + briefly(word, widest_text);
     }
-    text += fmt::format("{:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", when_words(run.run, true),
-                        run.work.substr(0, 8), briefly(past.work.program, 16), run.ranks, seconds(run.run_time_seconds),
-                        undisturbed, run.verdict, rest);
+    text += fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", run.key.substr(0, 8),
+                        when_words(run.run, true), run.work.substr(0, 8), briefly(past.work.program, 16), run.ranks,
+                        seconds(run.run_time_seconds), undisturbed, run.verdict, rest);
   }
   return text;
 }

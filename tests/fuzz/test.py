@@ -76,6 +76,9 @@ class Fuzz(halcyon_test.Behaviour):
     def test_an_injection_spec_of_any_bytes_is_followed_or_refused_in_one_line(self):
         self.check_target("spec")
 
+    def test_a_spool_file_of_any_bytes_is_a_run_or_refused_in_one_line(self):
+        self.check_target("spool")
+
     def test_frames_of_any_bytes_are_a_profile_or_refused_in_one_line(self):
         self.check_target("frames")
 

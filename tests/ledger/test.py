@@ -1,6 +1,8 @@
 """The ledger of a site: what profiles, spools and hostile files do to it, in SQLite and in PostgreSQL."""
+import calendar
 import contextlib
 import json
+import math
 import os
 import pwd
 import random
@@ -105,6 +107,86 @@ class WithSpool(halcyon_test.Behaviour):
         check_schema(lost, "ledger-lost")
         return lost
 
+    def who(self, name, database=None):
+        who = json.loads(self.ledger("who", name, "--json", "-", database=database).output)
+        check_schema(who, "ledger-who")
+        return who
+
+    def fill_with_neighbours(self, document, is_guilty=True):
+        """A run of five minutes, job 1, and six beside it that write files now and then; job 4 disturbs it."""
+        draw = random.Random(5)
+        seconds = 300
+        bursts = []
+        for _ in range(6):
+            written, at = [0] * seconds, draw.randrange(30)
+            while at < seconds:
+                for second in range(at, min(at + draw.randrange(3, 12), seconds)):
+                    written[second] = 10 ** 9
+                at += draw.randrange(20, 60)
+            bursts.append(written)
+        for number in range(7):
+            slices = {name: [0] * seconds for name in document["slice"]}
+            slices["second"] = [FIRST - 3600 + second for second in range(seconds)]
+            lost = [draw.uniform(0.0, 0.02) for _ in range(seconds)]
+            if number == 0:
+                slices["file_io"] = [own + 0.2 * is_guilty * (amount > 0) for own, amount in zip(lost, bursts[2])]
+            else:
+                slices["bytes_written"] = bursts[number - 1]
+            took = sum(slices["file_io"])
+            run = {**document["run"], "run": (FIRST - 3600) * NANOSECONDS + number, "run_key": f"{4096 + number:016x}",
+                   "job": str(number + 1), "run_time_seconds": float(seconds), "slice_seconds": 1,
+                   "undisturbed_seconds": seconds - took, "undisturbed_low_seconds": seconds - 1.1 * took,
+                   "undisturbed_high_seconds": seconds - 0.9 * took}
+            (self.spool / f"{number}.run").write_bytes(spool_file({**document, "run": run, "slice": slices}))
+        self.ledger("ingest", self.spool)
+
+    def nodes(self, *words, database=None):
+        nodes = json.loads(self.ledger("nodes", "--json", "-", *words, database=database).output)
+        check_schema(nodes, "ledger-nodes")
+        return nodes
+
+    def trend(self, *words, database=None):
+        trend = json.loads(self.ledger("trend", "--json", "-", *words, database=database).output)
+        check_schema(trend, "ledger-trend")
+        return trend
+
+    def fill_with_site(self, document):
+        """Eight works, a run a day each, on two of twelve hosts. n07 is slow since day 30; the code of solver0 changed
+        on day 45, with v2; the machine on day 60. Since day 50, solver5 loses more to others. Three runs tell nothing."""
+        draw = random.Random(3)
+        [host] = [{name: values[0] for name, values in document["run_host"].items()}]
+        tables = {name: {column: [] for column in document[name]} for name in ("run_group", "slice")}
+        number = 0
+        for day in range(100):
+            for work in range(8):
+                hosts = draw.sample(range(12), 2)
+                seconds = 100 * (1 + work) * math.exp(draw.gauss(0, 0.01))
+                seconds *= (1.2 if 7 in hosts and day >= 30 else 1) * (1.05 if day >= 60 else 1)
+                seconds *= 1.08 if work == 0 and day >= 45 else 1
+                loss = draw.uniform(0.3, 0.5) if work == 5 and day >= 50 else draw.uniform(0.05, 0.15)
+                at = FIRST + 86400 * day + draw.randrange(86400)
+                run = {**document["run"], "run": at * NANOSECONDS, "run_key": f"{number:016x}", "is_injected": 0, "hosts": 2,
+                       "cluster": "big", "work": f"{work:016x}", "undisturbed_seconds": seconds,
+                       "label": "v2" if work == 0 and day >= 45 else "v1", "run_time_seconds": (1 + loss) * seconds,
+                       "undisturbed_low_seconds": 0.99 * seconds, "undisturbed_high_seconds": 1.01 * seconds}
+                if number in (100, 200, 300):
+                    run = {**run, **{100: {"is_injected": 0, "exit_state": "killed"}, 200: {"is_injected": 1},
+                                     300: {"undisturbed_seconds": None, "undisturbed_low_seconds": None,
+                                           "undisturbed_high_seconds": None}}[number]}
+                rows = [{**host, "host": f"n{name:02}", "log_pace": None, "log_pace_error": None} for name in hosts]
+                of_run = {"run": run, **tables, "run_host": {column: [row[column] for row in rows] for column in host},
+                          "work": {"work": f"{work:016x}", "program": f"solver{work}", "command": f"solver{work} -n 1"}}
+                (self.spool / f"{at}-{number:016x}.run").write_bytes(spool_file(of_run))
+                number += 1
+
+    def day(self, text):
+        return (calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")) - FIRST) / 86400
+
+    def check_holds(self, days, day):
+        first, last = map(self.day, days)
+        self.assertTrue(first - 1 <= day <= last + 1, (first, day, last))
+        self.assertLess(last - first, 10)
+
     def reason(self, name):
         return (self.refused / f"{name}.reason").read_text()
 
@@ -195,6 +277,31 @@ class Profiles(WithSpool):
             rows = self.lost(by)["rows"]
             self.assertEqual(sum(row["runs"] for row in rows), 3 * (len(runs[0]["hosts"]) if by == "host" else 1), by)
         self.assertIn("bob", self.ledger("lost", "--by", "user").output)
+
+    def test_it_names_the_run_whose_demand_explains_what_was_lost(self):
+        self.fill_with_neighbours(self.one_document())
+        who = self.who("1")
+        self.assertEqual(who["other_runs"], 6)
+        [culprit] = who["culprits"]
+        self.assertIn("job 4", culprit["name"])
+        self.assertEqual((culprit["by"], culprit["or_else"]), ("files", []))
+        self.assertGreater(culprit["lost_seconds"], 0.7 * who["lost_seconds"])
+        self.assertRegex(self.ledger("who", "1").output, r"% \(\d+ to \d+\) of it: job 4 .*, by reading and writing files\n")
+
+    def test_it_accuses_nobody_of_what_none_of_them_did(self):
+        self.fill_with_neighbours(self.one_document(), is_guilty=False)
+        self.assertEqual(self.who("1")["culprits"], [])
+        self.assertIn("None of the 6 other recorded runs at that time explains it", self.ledger("who", "1").output)
+        self.ledger("slim", "--keep-slices", "1d")
+        self.assertFalse(self.who("1")["can_be_told"])
+        self.assertIn("no longer kept", self.ledger("who", "1").output)
+
+    def test_a_run_that_is_none_or_several_is_named(self):
+        document = self.one_document()
+        self.fill(document, 2)
+        self.ledger("ingest", self.spool)
+        self.check_refused(self.ledger("who", "4711", status=2), "'4711' is no run of the ledger")
+        self.check_refused(self.ledger("who", "0000", status=2), "several runs")
 
     def test_a_run_that_was_disturbed_on_purpose_is_no_loss(self):
         self.ledger("add", self.profile(inject="class=all"))
@@ -423,6 +530,51 @@ class Databases(WithSpool):
         self.assertIn("--database", finished.errors)
 
 
+class Site(WithSpool):
+
+    def setUp(self):
+        super().setUp()
+        self.fill_with_site(self.one_document())
+        self.assertEqual(self.ledger("ingest", self.spool).output, "800 runs ingested\n")
+
+    def test_a_slow_host_is_listed_with_its_size_and_its_day(self):
+        nodes = self.nodes()
+        [slow] = [host for host in nodes["hosts"] if host["listed"]]
+        self.assertEqual((slow["host"], slow["cluster"], len(nodes["hosts"])), ("n07", "big", 12))
+        self.assertAlmostEqual(slow["slower_percent"], 20, delta=1.5)
+        self.check_holds(slow["since"], 30)
+        self.assertEqual(nodes["exclude"], [{"cluster": "big", "hosts": "n07"}])
+        self.assertEqual((nodes["runs"], nodes["left_out_runs"]), (797, 2))  # one was disturbed on purpose
+        text = self.ledger("nodes", "--most", "2").output
+        self.assertIn("--exclude=n07\n", text)
+        self.assertIn("and 10 more", text)
+        self.assertIn("None of 12 hosts", self.ledger("nodes", "--until", "2023-12-10").output)
+
+    def test_a_change_of_the_code_is_told_from_one_of_the_machine(self):
+        [trend] = self.trend("solver0")["works"]
+        code, machine = trend["changes"]
+        self.assertEqual((code["of"], code["label"], machine["of"], machine["label"]), ("code", "v2", "machine", None))
+        self.check_holds(code["day_interval"], 45)
+        self.check_holds(machine["day_interval"], 60)
+        self.assertAlmostEqual(code["more_percent"], 8, delta=1.5)
+        self.assertAlmostEqual(machine["more_percent"], 5, delta=1.5)
+        self.assertEqual(trend["losses"], [])
+        self.assertRegex(self.ledger("trend", "solver0").output, r"v2 came.* the code needs .* more; the machine did not")
+        [other] = self.trend("0000000000000003")["works"]
+        self.assertEqual([change["of"] for change in other["changes"]], ["machine"])
+
+    def test_what_it_loses_to_others_stands_apart(self):
+        [trend] = self.trend("solver5")["works"]
+        self.assertEqual([change["of"] for change in trend["changes"]], ["machine"])
+        [loss] = trend["losses"]
+        self.check_holds(loss["day_interval"], 50)
+        self.assertAlmostEqual(loss["more_points"], 19.5, delta=3)
+        self.assertRegex(self.ledger("trend", "solver5").output, r"it loses .* points .* more of its run time to others")
+
+    def test_a_work_that_is_not_there_is_refused_with_those_that_are(self):
+        self.check_refused(self.ledger("trend", "solvr0", status=2), "solvr0", "Did you mean: solver0?", "solver7")
+
+
 @unittest.skipIf(not POSTGRESQL, "no server of PostgreSQL (Debian: postgresql-15)")
 class Postgresql(WithSpool):
 
@@ -484,6 +636,16 @@ class Postgresql(WithSpool):
                     self.assertAlmostEqual(one["lost_interval_node_hours"][end], other["lost_interval_node_hours"][end])
         self.fill(document, 120)
         self.assertEqual(self.ledger("ingest", self.spool).output, "0 runs ingested, 120 there already\n")
+        self.fill_with_neighbours(document)
+        self.assertEqual([culprit["name"] for culprit in self.who("1")["culprits"]], ["job 4 halo_c"])
+
+    def test_it_tells_slow_hosts_and_changes_as_sqlite_does(self):
+        file = self.directory / "file.db"
+        for database in (file, self.database):
+            self.fill_with_site(self.one_document())
+            self.ledger("ingest", self.spool, database=database)
+        self.assertEqual(self.nodes(), self.nodes(database=file))
+        self.assertEqual(self.trend("solver0"), self.trend("solver0", database=file))
 
     def test_months_are_partitions_and_old_ones_are_dropped(self):
         now = int(time.time())

@@ -344,7 +344,7 @@ Truth make_truth(const Run& run) {
       const int rank = which / run.threads;
       const int thread = which % run.threads;
       const auto known = std::ranges::find_if(
-          delays, [&](const Delayed& other) { return other.rank == rank && other.thread == thread; });
+          delays, [&](const Delayed& delayed) { return delayed.rank == rank && delayed.thread == thread; });
       Delayed& delayed = known != delays.end() ? *known : delays.emplace_back(Delayed{.rank = rank, .thread = thread});
       delayed.seconds += length;
       if (run.in_calls > 0.0 && strikes_a_call(by)) delayed.in_calls += length;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <limits>
@@ -9,6 +10,7 @@
 
 #include "ledger/queries.hpp"
 #include "ledger/schema.hpp"
+#include "ledger/site_history.hpp"
 
 namespace {
 
@@ -171,6 +173,66 @@ TEST_F(LedgerInAFile, WhatIsOldIsRemoved) {
 TEST(FileSystems, ThoseThatSeveralHostsShareAreRefused) {
   EXPECT_NE(objection_to_file_system(0x6969).find("NFS"), std::string::npos);
   EXPECT_EQ(objection_to_file_system(0xef53), "");  // ext4
+}
+
+SpooledRun on_cluster(std::int64_t start, const std::string& key, const std::string& cluster) {
+  SpooledRun run = stored_run(start, key);
+  run.record.run.cluster = cluster;
+  run.record.run.exit_state = "finalized";
+  return run;
+}
+
+// Another cluster may have hosts of the same names, and other processors.
+TEST_F(LedgerInAFile, WorksAndHostsOfTwoClustersAreDifferentInAHistory) {
+  stored(on_cluster(first_run, "0000000000000001", "big"));
+  stored(on_cluster(first_run + ns, "0000000000000002", "small"));
+  stored(on_cluster(first_run + 2 * ns, "0000000000000003", "big"));
+  const Outcome<SiteHistory> history = history_of_site(*ledger_, {});
+  ASSERT_TRUE(history) << history.failure().message;
+  ASSERT_EQ(history->runs.size(), 3u);
+  EXPECT_EQ(history->hosts, (std::vector<SiteHost>{{"big", "a"}, {"big", "b"}, {"small", "a"}, {"small", "b"}}));
+  EXPECT_EQ(history->runs[1].hosts, (std::vector<std::uint32_t>{2, 3}));
+  EXPECT_EQ(history->runs[2].hosts, (std::vector<std::uint32_t>{0, 1}));
+  EXPECT_EQ(history->runs[2].work, history->runs[0].work);
+  EXPECT_NE(history->runs[1].work, history->runs[0].work);
+  EXPECT_EQ(works_named(*history, "solve").size(), 2u);
+  EXPECT_EQ(works_named(*history, "00000000000000a").size(), 2u);
+  EXPECT_TRUE(works_named(*history, "solv").empty());
+  EXPECT_NEAR(history->runs[0].day, 1700000000.0 / 86400.0, 1e-6);
+  EXPECT_NEAR(history->runs[0].log_seconds, std::log(3240.0), 1e-9);
+  EXPECT_NEAR(history->runs[0].log_error, std::log(3258.0 / 3204.0) / 3.29, 1e-5);
+  EXPECT_NEAR(history->runs[0].lost_share, 0.1, 1e-9);
+}
+
+TEST_F(LedgerInAFile, RunsThatSayNothingOfASiteAreLeftOutOfItsHistoryAndCounted) {
+  stored(on_cluster(first_run, "0000000000000001", ""));
+  SpooledRun killed = on_cluster(first_run, "0000000000000002", "");
+  killed.record.run.exit_state = "killed";
+  SpooledRun unknown = on_cluster(first_run, "0000000000000003", "");
+  unknown.record.run.undisturbed_seconds.reset();
+  SpooledRun nameless = on_cluster(first_run, "0000000000000004", "");
+  for (HostRow& host : nameless.record.hosts) host.host.clear();
+  SpooledRun injected = on_cluster(first_run, "0000000000000005", "");
+  injected.record.run.is_injected = 1;
+  for (const SpooledRun& run : {killed, unknown, nameless, injected}) stored(run);
+  const Outcome<SiteHistory> history = history_of_site(*ledger_, {});
+  ASSERT_TRUE(history) << history.failure().message;
+  EXPECT_EQ(history->runs.size(), 1u);
+  EXPECT_EQ(history->left_out, 3u);
+}
+
+TEST_F(LedgerInAFile, PacesOfHostsAreTakenIfAllHaveOne) {
+  SpooledRun all = on_cluster(first_run, "0000000000000001", "");
+  all.record.hosts[0].log_pace = 0.1;
+  all.record.hosts[1].log_pace = -0.1;
+  SpooledRun some = on_cluster(first_run + ns, "0000000000000002", "");
+  some.record.hosts[0].log_pace = 0.1;
+  stored(all);
+  stored(some);
+  const Outcome<SiteHistory> history = history_of_site(*ledger_, {});
+  ASSERT_TRUE(history) << history.failure().message;
+  EXPECT_EQ(history->runs[0].log_host_seconds, (std::vector<double>{0.1, -0.1}));
+  EXPECT_TRUE(history->runs[1].log_host_seconds.empty());
 }
 
 }  // namespace

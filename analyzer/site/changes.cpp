@@ -1,0 +1,449 @@
+#include "analyzer/site/changes.hpp"
+
+#include <Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analyzer/repeat/random_effects.hpp"
+#include "analyzer/repeat/stopping.hpp"
+#include "analyzer/statistics/levels.hpp"
+#include "analyzer/statistics/moments.hpp"
+#include "analyzer/statistics/sorting.hpp"
+#include "analyzer/statistics/student.hpp"
+
+namespace halcyon {
+namespace {
+
+constexpr double wrongly_code = 0.02;  // of the machine's changes, so many may be called the code's
+
+/// Values along the calendar.
+struct Series {
+  std::vector<double> days;
+  std::vector<double> values;
+  std::vector<double> deviations;
+  std::vector<double> costs_of_change;
+};
+
+/// Two neighbouring stretches of a series.
+struct Step {
+  Stretch before;
+  Stretch after;
+  double level_before = 0.0;
+  double level_after = 0.0;
+
+  Stretch both() const { return {before.begin, after.end}; }
+  double level_at(std::size_t i) const { return i < after.begin ? level_before : level_after; }
+};
+
+double parameter_cost(std::size_t values) { return 0.5 * std::log(static_cast<double>(values)); }
+
+// The cost of a parabola through a window about a step, fitted to the values near the levels, then to those near the
+// parabola.
+double cost_of_parabola(const Series& series, const Step& step, const Stretch& window) {
+  const double middle = 0.5 * (series.days[window.begin] + series.days[window.end - 1]);
+  const double length = series.days[window.end - 1] - series.days[window.begin];
+  const auto parts = [&](std::size_t i) {
+    const double x = length > 0.0 ? (series.days[i] - middle) / length : 0.0;
+    return Eigen::Vector3d(1.0, x, x * x);
+  };
+  Eigen::Vector3d coefficients = Eigen::Vector3d::Zero();
+  double cost = 0.0;
+  constexpr int fits = 3;  // Numerics
+  for (int fit = 0; fit < fits; ++fit) {
+    Eigen::Matrix3d products = Eigen::Matrix3d::Zero();
+    Eigen::Vector3d sums = Eigen::Vector3d::Zero();
+    for (std::size_t i = window.begin; i < window.end; ++i) {
+      const double expected = fit > 0 ? coefficients.dot(parts(i)) : step.level_at(i);
+      const double deviation = series.deviations[i];
+      if (std::abs(series.values[i] - expected) > most_distance * deviation) continue;
+      const Eigen::Vector3d part = parts(i) / deviation;
+      products += part * part.transpose();
+      sums += part * (series.values[i] / deviation);
+    }
+    coefficients = products.completeOrthogonalDecomposition().solve(sums);
+    cost = 0.0;
+    for (std::size_t i = window.begin; i < window.end; ++i)
+      cost += cost_of_distance(series.values[i], coefficients.dot(parts(i)), series.deviations[i]);
+  }
+  return cost;
+}
+
+// A step has a level, another level and its place, a parabola three parameters. What is at once shows near it: as many
+// values as the shorter stretch has are looked at on both sides.
+bool is_smooth(const Series& series, const Step& step) {
+  const std::size_t side = std::min(step.before.size(), step.after.size());
+  const Stretch window{step.after.begin - side, step.after.begin + side};
+  double cost = 0.0;
+  for (std::size_t i = window.begin; i < window.end; ++i)
+    cost += cost_of_distance(series.values[i], step.level_at(i), series.deviations[i]);
+  const double of_step = cost + parameter_cost(window.size()) + series.costs_of_change[step.after.begin];
+  return cost_of_parabola(series, step, window) + 3.0 * parameter_cost(window.size()) <= of_step;
+}
+
+/// Where the later one of two levels begins: places in the series, and days.
+struct Place {
+  std::size_t best = 0;
+  std::size_t low = 0;
+  std::size_t high = 0;
+  double day = 0.0;
+  Interval days{};
+};
+
+Place place_of(const Series& series, const Step& step) {
+  const auto [begin, end] = step.both();
+  std::vector<double> costs;  // of places from begin + 1 on, less a constant
+  double cost = 0.0;
+  for (std::size_t i = begin; i + 1 < end; ++i) {
+    cost += cost_of_distance(series.values[i], step.level_before, series.deviations[i]) -
+            cost_of_distance(series.values[i], step.level_after, series.deviations[i]);
+    costs.push_back(cost + series.costs_of_change[i + 1]);
+  }
+  const double least = *std::ranges::min_element(costs);
+  double sum = 0.0;
+  for (double& one : costs) sum += one = std::exp(least - one);
+  Place place{.best = begin + 1 + static_cast<std::size_t>(std::ranges::max_element(costs) - costs.begin())};
+  const double tail = 0.5 * (1.0 - interval_confidence);
+  double below = 0.0;
+  for (std::size_t k = 0; k < costs.size(); ++k) {
+    below += costs[k] / sum;
+    if (place.low == 0 && below >= tail) place.low = begin + 1 + k;
+    if (place.high == 0 && below >= 1.0 - tail) place.high = begin + 1 + k;
+  }
+  if (place.high == 0) place.high = end - 1;
+  place.day = 0.5 * (series.days[place.best - 1] + series.days[place.best]);
+  place.days = {series.days[place.low - 1], series.days[place.high]};
+  return place;
+}
+
+/// A difference, with its standard error and degrees of freedom.
+struct Difference {
+  double value = 0.0;
+  double error = 0.0;
+  double freedom = 1.0;
+
+  double half_width() const { return student_quantile_of_interval(interval_confidence, freedom) * error; }
+  Interval interval() const { return interval_around(value, half_width()); }
+};
+
+// Of weighted means of values that are not far out; both stretches scatter alike, in deviations.
+Difference difference_of(const Series& series, const Step& step) {
+  double squares = 0.0;
+  double count = 0.0;
+  const auto mean_of = [&](const Stretch& stretch, double level) {
+    double sum = 0.0;
+    double weights = 0.0;
+    const auto each_near = [&](auto&& use) {
+      for (std::size_t i = stretch.begin; i < stretch.end; ++i)
+        if (std::abs(series.values[i] - level) <= most_distance * series.deviations[i])
+          use(series.values[i], 1.0 / (series.deviations[i] * series.deviations[i]));
+    };
+    each_near([&](double value, double weight) {
+      sum += weight * value;
+      weights += weight;
+    });
+    each_near([&](double value, double weight) {
+      squares += weight * (value - sum / weights) * (value - sum / weights);
+      count += 1.0;
+    });
+    return std::pair(weights > 0.0 ? sum / weights : level, weights);
+  };
+  const auto [before, weights_before] = mean_of(step.before, step.level_before);
+  const auto [after, weights_after] = mean_of(step.after, step.level_after);
+  Difference difference{.value = after - before, .freedom = std::max(1.0, count - 2.0)};
+  if (weights_before > 0.0 && weights_after > 0.0)
+    difference.error = std::sqrt(squares / difference.freedom * (1.0 / weights_before + 1.0 / weights_after));
+  return difference;
+}
+
+// Of the means of all values; each stretch scatters by itself (B. L. Welch, Biometrika 34, 1947).
+Difference difference_of_means(const std::vector<double>& before, const std::vector<double>& after) {
+  double variance = 0.0;
+  double squares = 0.0;
+  for (const std::vector<double>* values : {&before, &after}) {
+    const auto n = static_cast<double>(values->size());
+    const double of_mean = squares_about(*values, mean_value(*values)) / (n * std::max(1.0, n - 1.0));
+    variance += of_mean;
+    squares += of_mean * of_mean / std::max(1.0, n - 1.0);
+  }
+  return {mean_value(after) - mean_value(before), std::sqrt(variance),
+          squares > 0.0 ? variance * variance / squares : 1.0};
+}
+
+/// The steps of a series; drift is said, and left out.
+struct Steps {
+  std::vector<Step> steps;
+  bool drifts = false;
+};
+
+// Deviations grow with the noise that was found.
+Steps steps_of(Series& series) {
+  Steps found;
+  const Division division = divided_at_least_cost(series.values, series.deviations, series.costs_of_change);
+  for (double& deviation : series.deviations) deviation *= division.noise;
+  for (std::size_t k = 1; k < division.stretches.size(); ++k) {
+    const auto& [before, level_before] = division.stretches[k - 1];
+    const auto& [after, level_after] = division.stretches[k];
+    const Step step{before, after, level_before, level_after};
+    if (is_smooth(series, step)) {
+      found.drifts = true;
+    } else {
+      found.steps.push_back(step);
+    }
+  }
+  return found;
+}
+
+double percent_of(double logarithm) { return 100.0 * std::expm1(logarithm); }
+Interval percent_of(const Interval& interval) { return {percent_of(interval.low), percent_of(interval.high)}; }
+
+/// One work among the others of its site.
+class WorkAmongOthers {
+ public:
+  WorkAmongOthers(std::uint32_t work, std::span<const SiteRun> runs, const NodeRanking& nodes, const SiteLevels& levels)
+      : work_(work), runs_(runs), nodes_(nodes), levels_(levels) {
+    std::vector<double> left(runs.size(), 0.0);
+    for (const std::size_t i : levels.order) {
+      if (levels.part[runs[i].work] != levels.part[work]) continue;
+      left[i] = beside_nodes(i) - levels.level[i];
+      (runs[i].work == work ? own_ : others_).push_back(i);
+    }
+    if (!others_.empty()) common_ = common_time(runs, levels, left, levels.part[work], work);
+  }
+
+  WorkChanges changes() const {
+    WorkChanges result;
+    result.runs = own_.size();
+    if (own_.size() < 2) return result;
+    add_own_changes(result);
+    add_changes_of_machine(result);
+    std::ranges::sort(result.changes, {}, &Change::day);
+    add_changes_of_loss(result);
+    return result;
+  }
+
+ private:
+  double beside_nodes(std::size_t i) const { return runs_[i].log_seconds - nodes_.slowed[i]; }
+  double beside_common(std::size_t i) const {
+    return beside_nodes(i) - (others_.empty() ? 0.0 : common_.values[common_.bin_of(runs_[i].day)]);
+  }
+
+  void add_own_changes(WorkChanges& result) const;
+  void add_changes_of_machine(WorkChanges& result) const;
+  void add_changes_of_loss(WorkChanges& result) const;
+  std::vector<double> losses_in(const Stretch& stretch) const;
+  std::vector<double> costs_of_change() const;
+  std::string version_at(const Place& place) const;
+  void compare_with_others(Change& change, const Difference& own, const Stretch& around) const;
+
+  std::uint32_t work_;
+  std::span<const SiteRun> runs_;
+  const NodeRanking& nodes_;
+  const SiteLevels& levels_;
+  std::vector<std::size_t> own_;     // places of its runs, by day
+  std::vector<std::size_t> others_;  // of the others in its part of the site
+  CommonTime common_;                // of the others
+};
+
+std::vector<double> WorkAmongOthers::costs_of_change() const {
+  std::vector<double> costs(own_.size(), usual_cost_of_change(own_.size()));
+  std::vector<std::size_t> versions;
+  for (std::size_t k = 1; k < own_.size(); ++k)
+    if (runs_[own_[k]].label != runs_[own_[k - 1]].label) versions.push_back(k);
+  const double of_version = parameter_cost(own_.size()) + std::log(static_cast<double>(versions.size()));
+  for (const std::size_t k : versions) costs[k] = std::min(costs[k], of_version);
+  return costs;
+}
+
+// The new version nearest to the best place.
+std::string WorkAmongOthers::version_at(const Place& place) const {
+  std::string label;
+  std::size_t distance = own_.size();
+  for (std::size_t k = place.low; k <= place.high; ++k) {
+    const std::size_t from_best = k > place.best ? k - place.best : place.best - k;
+    if (runs_[own_[k]].label == runs_[own_[k - 1]].label || from_best >= distance) continue;
+    distance = from_best;
+    label = runs_[own_[k]].label;
+  }
+  return label;
+}
+
+void WorkAmongOthers::add_own_changes(WorkChanges& result) const {
+  Series series;
+  for (const std::size_t i : own_) {
+    const double of_common = others_.empty() ? 0.0 : common_.errors[common_.bin_of(runs_[i].day)];
+    series.days.push_back(runs_[i].day);
+    series.values.push_back(beside_common(i));
+    series.deviations.push_back(std::hypot(runs_[i].log_error, levels_.scatter[work_], nodes_.slowed_error[i]));
+    series.deviations.back() = std::max(least_noise, std::hypot(series.deviations.back(), of_common));
+  }
+  series.costs_of_change = costs_of_change();
+  const Steps found = steps_of(series);
+  result.drifts = found.drifts;
+  for (const Step& step : found.steps) {
+    const Difference own = difference_of(series, step);
+    const Place place = place_of(series, step);
+    Change change;
+    change.day = place.day;
+    change.day_interval = place.days;
+    change.percent = percent_of(own.value);
+    change.interval_percent = percent_of(own.interval());
+    change.label = version_at(place);
+    compare_with_others(change, own, step.both());
+    result.changes.push_back(change);
+  }
+}
+
+// What the others did in the meantime.
+void WorkAmongOthers::compare_with_others(Change& change, const Difference& own, const Stretch& around) const {
+  std::vector<bool> is_own;  // (hosts)
+  for (std::size_t k = around.begin; k < around.end; ++k) {
+    for (const std::uint32_t host : runs_[own_[k]].hosts) {
+      if (is_own.size() <= host) is_own.resize(host + std::size_t{1});
+      is_own[host] = true;
+    }
+  }
+  const double first_day = runs_[own_[around.begin]].day;
+  const double last_day = runs_[own_[around.end - 1]].day;
+  struct Sums {
+    std::size_t count = 0;
+    double values = 0.0;
+    double weights = 0.0;
+    double squares = 0.0;  // of weights times deviations
+    std::size_t stretch = 0;
+  };
+  struct Sides {
+    Sums before;
+    Sums after;
+  };
+  std::vector<Sides> works(levels_.scatter.size());
+  const auto add = [&](Sums& sums, std::size_t i) {
+    double shared = 0.0;
+    for (const std::uint32_t host : runs_[i].hosts) shared += host < is_own.size() && is_own[host] ? 1.0 : 0.0;
+    if (shared == 0.0) return;
+    const double value = beside_common(i);
+    if (std::abs(beside_nodes(i) - levels_.level[i] - levels_.common[i]) > most_distance * levels_.deviation[i]) return;
+    const double deviation = levels_.deviation[i];
+    const double weight = shared / static_cast<double>(runs_[i].hosts.size()) / (deviation * deviation);
+    ++sums.count;
+    sums.values += weight * value;
+    sums.weights += weight;
+    sums.squares += weight * weight * deviation * deviation;
+  };
+  for (const std::size_t i : others_) {  // backwards from the day: as long as its level is the last one before it
+    const double day = runs_[i].day;
+    Sides& sides = works[runs_[i].work];
+    if (day >= first_day && day <= change.day_interval.low) {
+      if (sides.before.stretch != levels_.stretch[i]) sides.before = {.stretch = levels_.stretch[i]};
+      add(sides.before, i);
+    } else if (day >= change.day_interval.high && day <= last_day) {
+      if (sides.after.count == 0) sides.after.stretch = levels_.stretch[i];
+      if (sides.after.stretch == levels_.stretch[i]) add(sides.after, i);
+    }
+  }
+  std::vector<double> differences;
+  std::vector<double> errors;
+  for (const auto& [before, after] : works) {
+    if (before.count < 2 || after.count < 2) continue;
+    differences.push_back(after.values / after.weights - before.values / before.weights);
+    errors.push_back(std::hypot(std::sqrt(before.squares) / before.weights, std::sqrt(after.squares) / after.weights));
+  }
+  change.others = differences.size();
+  if (change.others < default_least_runs) return;
+  const WeightedMean mean = random_effects_mean(differences, errors);
+  const Difference of_others{mean.mean, mean.error, mean.freedom};
+  change.others_percent = percent_of(of_others.interval());
+  const Difference beyond{own.value - mean.mean,
+                          std::sqrt(own.error * own.error + mean.error * mean.error + mean.between_variance),
+                          std::min(own.freedom, mean.freedom)};
+  const bool is_like_others =
+      std::abs(beyond.value) <= student_quantile_of_interval(1.0 - wrongly_code, beyond.freedom) * beyond.error;
+  if (!is_like_others) {
+    change.of = ChangeOf::code;
+    change.percent = percent_of(beyond.value);
+    change.interval_percent = percent_of(beyond.interval());
+  } else if (excludes_zero(of_others.interval()) && own.value * mean.mean > 0.0) {
+    change.of = ChangeOf::machine;
+  }
+}
+
+void WorkAmongOthers::add_changes_of_machine(WorkChanges& result) const {
+  const std::size_t bins = common_.values.size();
+  if (bins < 2) return;
+  std::vector<double> middles;  // a bin may have begun before the change
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    const double end = bin + 1 < bins ? common_.begins[bin + 1] : runs_[others_.back()].day;
+    middles.push_back(std::midpoint(common_.begins[bin], end));
+  }
+  Series series{middles, common_.values, common_.errors, std::vector(bins, usual_cost_of_change(bins))};
+  const std::optional<double> scatter = scatter_of_steps(series.values, series.deviations);  // from day to day
+  for (double& deviation : series.deviations) deviation = std::hypot(deviation, scatter.value_or(0.0));
+  for (const Step& step : steps_of(series).steps) {
+    const Place place = place_of(series, step);
+    if (place.days.high < runs_[own_.front()].day || place.days.low > runs_[own_.back()].day) continue;
+    const Difference difference = difference_of(series, step);
+    result.changes.push_back(
+        {.of = ChangeOf::machine,
+         .day = place.day,
+         .day_interval = place.days,
+         .percent = percent_of(difference.value),
+         .interval_percent = percent_of(difference.interval()),
+         .others_percent = percent_of(difference.interval()),
+         .others = static_cast<std::size_t>(std::ranges::count(levels_.part, levels_.part[work_])) - 1,
+         .label = {}});
+  }
+}
+
+std::vector<double> WorkAmongOthers::losses_in(const Stretch& stretch) const {
+  std::vector<double> losses;
+  for (std::size_t k = stretch.begin; k < stretch.end; ++k) losses.push_back(100.0 * runs_[own_[k]].lost_share);
+  return losses;
+}
+
+void WorkAmongOthers::add_changes_of_loss(WorkChanges& result) const {
+  const std::size_t n = own_.size();
+  std::vector<double> sorted;
+  for (const std::size_t i : own_) sorted.push_back(runs_[i].lost_share);
+  sort_ascending(std::span<double>(sorted));
+  Series series;
+  double squares = 0.0;
+  for (const std::size_t i : own_) {
+    const auto [first, last] = std::ranges::equal_range(sorted, runs_[i].lost_share);
+    const double rank = 0.5 * static_cast<double>((first - sorted.begin()) + (last - sorted.begin()) + 1);
+    series.days.push_back(runs_[i].day);
+    series.values.push_back(expected_order_statistic(rank, static_cast<double>(n)));
+    squares += series.values.back() * series.values.back();
+  }
+  if (squares == 0.0) return;  // the same loss in all runs
+  series.deviations.assign(n, std::sqrt(squares / static_cast<double>(n)));
+  series.costs_of_change.assign(n, usual_cost_of_change(n));
+  for (const Step& step : steps_of(series).steps) {
+    const Place place = place_of(series, step);
+    const Difference difference = difference_of_means(losses_in(step.before), losses_in(step.after));
+    result.losses.push_back({.day = place.day,
+                             .day_interval = place.days,
+                             .points = difference.value,
+                             .interval_points = difference.interval()});
+  }
+}
+
+}  // namespace
+
+SiteLevels levels_beside_nodes(std::span<const SiteRun> runs, const NodeRanking& nodes) {
+  std::vector<double> values;
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    values.push_back(runs[i].log_seconds - nodes.slowed[i]);
+    errors.push_back(std::hypot(runs[i].log_error, nodes.slowed_error[i]));
+  }
+  return site_levels(runs, values, errors);
+}
+
+WorkChanges changes_of(std::uint32_t work, std::span<const SiteRun> runs, const NodeRanking& nodes,
+                       const SiteLevels& levels) {
+  if (work >= levels.scatter.size()) return {};
+  return WorkAmongOthers(work, runs, nodes, levels).changes();
+}
+
+}  // namespace halcyon

@@ -1,0 +1,149 @@
+// halcyon ledger nodes: which hosts make runs longer, and since when.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/console/common_options.hpp"
+#include "cli/console/output.hpp"
+#include "cli/ledger/commands.hpp"
+#include "cli/ledger/site.hpp"
+#include "report/json.hpp"
+#include "report/words.hpp"
+
+namespace halcyon::cli {
+namespace {
+
+using ledger::SiteHistory;
+using ledger::SiteHost;
+using nlohmann::ordered_json;
+
+struct NodesOptions {
+  std::string database;
+  std::string json;
+  PeriodOptions period;
+  std::uint64_t most = 20;
+};
+
+ordered_json host_json(const SiteHistory& history, const HostEffect& one) {
+  const SiteHost& host = history.hosts[one.host];
+  return {{"host", host.name},
+          {"cluster", known_text(host.cluster)},
+          {"runs", one.runs},
+          {"slower_percent", one.percent},
+          {"slower_interval_percent", interval_json(one.interval_percent)},
+          {"chance_slow", one.chance_slow},
+          {"listed", one.is_listed},
+          {"since", one.since_days ? ordered_json{day_json(one.since_days->low), day_json(one.since_days->high)}
+                                   : ordered_json()}};
+}
+
+// Whether hosts are of several.
+bool has_clusters(const SiteHistory& history) {
+  return std::ranges::any_of(history.hosts,
+                             [&](const SiteHost& host) { return host.cluster != history.hosts.front().cluster; });
+}
+
+std::string host_line(const SiteHistory& history, const HostEffect& one) {
+  const SiteHost& host = history.hosts[one.host];
+  const std::string since =
+      !one.is_listed    ? "-"
+      : !one.since_days ? "before its first run"
+                        : fmt::format("{} to {}", day_words(one.since_days->low), day_words(one.since_days->high));
+  return fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n",
+                     briefly(has_clusters(history) ? host.cluster + " " + host.name : host.name, 24), one.runs,
+                     percent_words(one.percent, one.interval_percent), decimal(100.0 * one.chance_slow, 0), since);
+}
+
+// Names come from elsewhere, and the line is made to be pasted.
+bool is_safe_in_a_shell(const std::string& name) {
+  return std::ranges::all_of(name,
+                             [](unsigned char letter) {
+                               return std::isalnum(letter) != 0 || letter == '.' || letter == '-' || letter == '_';
+                             }) &&
+         !name.starts_with('-');
+}
+
+std::map<std::string, std::vector<std::string>> excluded(const SiteHistory& history, const NodeRanking& ranking) {
+  std::map<std::string, std::vector<std::string>> names;  // by cluster
+  for (const HostEffect& one : ranking.hosts) {
+    const SiteHost& host = history.hosts[one.host];
+    if (one.is_listed && is_safe_in_a_shell(host.name)) names[host.cluster].push_back(host.name);
+  }
+  return names;
+}
+
+std::string ranking_text(const SiteHistory& history, const NodeRanking& ranking, std::size_t most) {
+  const NodeSettings settings;
+  const auto listed = static_cast<std::size_t>(
+      std::ranges::count_if(ranking.hosts, [](const HostEffect& one) { return one.is_listed; }));
+  std::string text = fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n", "host", "runs", "slower by % (90 %)",
+                                 "surely %", "slow since (UTC)");
+  const std::size_t shown = std::min(ranking.hosts.size(), std::max(most, listed));
+  for (std::size_t i = 0; i < shown; ++i) text += host_line(history, ranking.hosts[i]);
+  if (shown < ranking.hosts.size()) text += fmt::format("… and {} more\n", ranking.hosts.size() - shown);
+  const std::string slow = decimal(settings.slow_percent, 0) + " %";
+  text += listed == 0
+              ? fmt::format("\nNone of {} makes runs surely more than {} longer than the middle host does, over {}.\n",
+                            plural(ranking.hosts.size(), "host"), slow, plural(history.runs.size(), "run"))
+              : fmt::format(
+                    "\n{} of {}, by {}: more than {} slower than the middle host. {} % of such a list are "
+                    "expected not to be.\n",
+                    listed, plural(ranking.hosts.size(), "host"), plural(history.runs.size(), "run"), slow,
+                    decimal(100.0 * settings.most_false_discoveries, 0));
+  text += left_out_words(history);
+  for (const auto& [cluster, names] : excluded(history, ranking))
+    text += fmt::format("{}--exclude={}\n", has_clusters(history) ? briefly(cluster, 24) + ": " : "",
+                        fmt::join(names, ","));
+  return text;
+}
+
+ordered_json ranking_json(const SiteHistory& history, const NodeRanking& ranking) {
+  ordered_json hosts = ordered_json::array();
+  for (const HostEffect& one : ranking.hosts) hosts.push_back(host_json(history, one));
+  ordered_json lists = ordered_json::array();
+  for (const auto& [cluster, names] : excluded(history, ranking))
+    lists.push_back({{"cluster", known_text(cluster)}, {"hosts", fmt::format("{}", fmt::join(names, ","))}});
+  return {{"runs", history.runs.size()},
+          {"left_out_runs", history.left_out},
+          {"slow_percent", NodeSettings{}.slow_percent},
+          {"hosts", std::move(hosts)},
+          {"exclude", std::move(lists)}};
+}
+
+int show_nodes(const NodesOptions& options) {
+  return with_ledger(options.database, ledger::Use::reads, [&options](ledger::Ledger& ledger) {
+    const Outcome<SiteHistory> history = history_for(ledger, options.period);
+    if (!history) return fail(history.failure().message);
+    const NodeRanking ranking = ranking_of(*history);
+    const Status printed =
+        print_result(ranking_text(*history, ranking, options.most), ranking_json(*history, ranking), options.json);
+    return printed ? int{passed} : fail(printed.failure().message);
+  });
+}
+
+}  // namespace
+
+void add_ledger_nodes(const Command& ledger) {
+  const Command command = ledger.subcommand("nodes", "Say which hosts make runs longer, by how much, and since when");
+  auto options = std::make_shared<NodesOptions>();
+  add_database_option(command, options->database);
+  add_period_options(command, options->period);
+  command.option("--most", options->most, "Show so many hosts, and all that are surely slow").with_default();
+  add_json_option(command, options->json);
+  command.notes(
+      "All runs of all works are taken together: what a work needs, what all works have in common along the calendar,\n"
+      "and what each host adds. A run is as slow as its slowest host. Of the hosts that are said to be slow, 5 % are\n"
+      "expected not to be. Hosts that only one work used, always together, cannot be told from what it needs.\n"
+      "The last line is for sbatch and srun.\n"
+      "Exit status: 0 done, 2 bad usage or database.\n"
+      "Examples:\n"
+      "  halcyon ledger nodes --database site.db\n"
+      "  halcyon ledger nodes --database site.db --since 90d --json -");
+  command.does([options] { return show_nodes(*options); });
+}
+
+}  // namespace halcyon::cli
