@@ -163,6 +163,8 @@ class DocumentedKeys(halcyon_test.Behaviour):
             documented = set(first_cells(section("json.md", f"ledger {name}")))
             self.check(documented, document)
             self.check_schema_knows(f"ledger-{name}", {key.removeprefix("[].") for key in documented})
+        for name in ("nodes", "trend"):  # tests/ledger holds what they print against the schema
+            self.check_schema_knows(f"ledger-{name}", set(first_cells(section("json.md", f"ledger {name}"))))
 
     def test_of_watch(self):  # tests/watches_a_run holds what it prints against both
         self.check_schema_knows("watch", set(first_cells(section("json.md", "watch"))))
