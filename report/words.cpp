@@ -329,7 +329,7 @@ std::string job_words(const Profile& profile) {
     return text.empty() ? std::string() : std::string(before) + text;
   };
   return profile.job + part(".", profile.job_step) + part(" of ", profile.user) +
-         part(", partition ", profile.partition) + part(" of ", profile.cluster) + part(", nodes ", profile.node_list);
+         part(", project ", profile.project) + part(", partition ", profile.partition) + part(" of ", profile.cluster) + part(", nodes ", profile.node_list);
 }
 
 std::string time_shares_words(const Profile& profile) {

@@ -87,6 +87,7 @@ void add_ledger(const Command& program) {
       "  halcyon ledger ingest --database site.db /shared/spool      take what is in the spool\n"
       "  halcyon ledger lost --database site.db --by partition       node hours lost");
   add_ledger_add(command);
+  add_ledger_collect(command);
   add_ledger_ingest(command);
   add_ledger_runs(command);
   add_ledger_lost(command);

@@ -61,7 +61,7 @@ inline Columns<RunRow> columns_of<RunRow>() {
       {"work", &R::work, "its work"},
       {.name = "label", .member = &R::label, .description = "given by `ledger add --label`", .is_private = true},
       {.name = "user_name", .member = &R::user_name, .description = "who ran it", .is_private = true},
-      {.name = "project", .member = &R::project, .description = "given by `ledger add --project`", .is_private = true},
+      {.name = "project", .member = &R::project, .description = "of the batch system, or given by `ledger add --project`", .is_private = true},
       {"cluster", &R::cluster, "the cluster"},
       {"partition_name", &R::partition_name, "the partition or queue"},
       {.name = "job", .member = &R::job, .description = "the job of the batch system", .is_private = true},
