@@ -178,16 +178,17 @@ Outcome<Stored> Ledger::store(const SpooledRun& run, bool replaces) {
   std::string exit_state;
   std::int64_t segments = 0;
   const std::array<Value, 2> near{row.run, row.run + most_at_one_time};
-  const Status looked = connection_->run("SELECT run, run_key, contents, exit_state, segments FROM run WHERE run >= $1 AND run < $2", near,
-                                         [&](const Row& found) {
-                                           const auto number = std::get<std::int64_t>(found[0]);
-                                           taken.insert(number);
-                                           if (std::get<std::string>(found[1]) != row.key) return;
-                                           same = number;
-                                           contents = std::get<std::string>(found[2]);
-                                           exit_state = std::get<std::string>(found[3]);
-                                           segments = std::get<std::int64_t>(found[4]);
-                                         });
+  const Status looked =
+      connection_->run("SELECT run, run_key, contents, exit_state, segments FROM run WHERE run >= $1 AND run < $2",
+                       near, [&](const Row& found) {
+                         const auto number = std::get<std::int64_t>(found[0]);
+                         taken.insert(number);
+                         if (std::get<std::string>(found[1]) != row.key) return;
+                         same = number;
+                         contents = std::get<std::string>(found[2]);
+                         exit_state = std::get<std::string>(found[3]);
+                         segments = std::get<std::int64_t>(found[4]);
+                       });
   if (!looked) return looked.failure();
   if (same != 0) {
     if (contents == run.checksum) return Stored::before;

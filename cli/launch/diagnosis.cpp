@@ -129,7 +129,8 @@ std::optional<Finding> ledger_finding() {
   if (spool == spool::not_wanted) return Finding{"ledger", "HALCYON_LEDGER=off: your runs get no row in it"};
   std::error_code error;
   if (fs::exists(fs::path(spool) / spool::name_of_switch, error)) {
-    return Finding{"ledger", fmt::format("{} turns recording for it off", (fs::path(spool) / spool::name_of_switch).string()),
+    return Finding{"ledger",
+                   fmt::format("{} turns recording for it off", (fs::path(spool) / spool::name_of_switch).string()),
                    State::note, "Nothing needs to be done. The operator removes this file to go on."};
   }
   Finding finding = room_finding("ledger", spool, "each run gets a row by way of it",

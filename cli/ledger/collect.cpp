@@ -130,15 +130,15 @@ void add_ledger_collect(const Command& ledger) {
   const Command command = ledger.subcommand("collect", "Judge what killed runs of this user have left in a spool");
   auto options = std::make_shared<CollectOptions>();
   command.option("DIR", options->spool, "The spool").required();
-  command.option("--job", options->job, "Only runs of this job of the batch system, which has ended")
-      .placeholder("ID");
+  command.option("--job", options->job, "Only runs of this job of the batch system, which has ended").placeholder("ID");
   command
       .option("--idle", options->idle_minutes,
               "Without --job: only runs that have not written anything for so many minutes")
       .from_to(0, 525600)
       .with_default();
   command.notes(
-      "A run that the site records for its ledger (HALCYON_LEDGER) leaves its records in DIR/unfinished-UID until they\n"
+      "A run that the site records for its ledger (HALCYON_LEDGER) leaves its records in DIR/unfinished-UID until "
+      "they\n"
       "are judged. This makes spool files of those that were killed, or whose profile could not be judged.\n"
       "Exit status: 0 done; 2 bad usage, or something is damaged, while the others were taken.\n"
       "Examples:\n"

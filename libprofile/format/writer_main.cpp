@@ -33,7 +33,8 @@ bool put_into_ledger(const std::string& profile, const char* spool) {
   // Where the job has used up its memory, this ends, and not the job.
   const halcyon::Descriptor badness(open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
   constexpr char first_to_go[] = "1000";
-  if (badness) [[maybe_unused]] const ssize_t written = write(badness.number(), first_to_go, sizeof first_to_go - 1);
+  if (badness) [[maybe_unused]]
+    const ssize_t written = write(badness.number(), first_to_go, sizeof first_to_go - 1);
   posix_spawn_file_actions_t streams;
   posix_spawn_file_actions_init(&streams);
   posix_spawn_file_actions_addopen(&streams, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

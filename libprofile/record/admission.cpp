@@ -31,7 +31,8 @@ OwnDescriptor file_of_operator(const std::string& name, const struct stat& spool
   return file;
 }
 
-// Names of programs, or of files if there is a slash in them; with the wildcards of a shell. `#`: the rest is a comment.
+// Names of programs, or of files if there is a slash in them; with the wildcards of a shell. `#`: the rest is a
+// comment.
 bool is_excluded_by(std::string_view line, const std::string& program, const std::string& file) {
   line = line.substr(0, line.find('#'));
   constexpr std::string_view blanks = " \t\r";

@@ -78,7 +78,8 @@ void keep_quiet() noexcept { is_quiet.store(true); }
 void tell_missing_in_ledger(std::string_view why) noexcept {
   if (has_told_outcome.exchange(true)) return;
   Line<1024> line;
-  for (const std::string_view piece : {std::string_view("this run is not in the ledger of the site: "), why}) line.put(piece);
+  for (const std::string_view piece : {std::string_view("this run is not in the ledger of the site: "), why})
+    line.put(piece);
   print(line.text());
 }
 

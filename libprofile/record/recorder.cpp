@@ -210,7 +210,8 @@ void Recorder::place_part() {
   records.place_part(run, run.facts(meters.counter), surroundings.host());
 }
 
-// A run that is killed within the first minute has a row in the ledger, too. Without intM, of which no fact is known yet.
+// A run that is killed within the first minute has a row in the ledger, too. Without intM, of which no fact is known
+// yet.
 void Recorder::leave_word_of_run(ThreadState& thread) {
   if (open_.with_injection()) return;
   const Change change(gate, thread);

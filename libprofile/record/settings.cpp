@@ -101,9 +101,7 @@ Settings settings_from_environment(std::string& complaint) {
   return settings;
 }
 
-bool is_for_the_ledger_alone() {
-  return setting("HALCYON_LEDGER") != nullptr && setting("HALCYON_OUTPUT") == nullptr;
-}
+bool is_for_the_ledger_alone() { return setting("HALCYON_LEDGER") != nullptr && setting("HALCYON_OUTPUT") == nullptr; }
 
 std::string variables_of_children(const std::string& given, std::size_t room) {
   constexpr std::string_view preload = "LD_PRELOAD=";

@@ -31,7 +31,8 @@ struct Settings {
 /// A relative output is made absolute. A value that cannot be read keeps its default, and `complaint` says so.
 Settings settings_from_environment(std::string& complaint);
 
-/// Whether nobody has asked for a profile: the site records all runs for its ledger, or has and the user does not want it.
+/// Whether nobody has asked for a profile: the site records all runs for its ledger, or has and the user does not want
+/// it.
 bool is_for_the_ledger_alone();
 
 /// LD_PRELOAD and the variables of the recorder and the injector in this environment, a line each, behind the lines

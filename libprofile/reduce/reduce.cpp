@@ -116,9 +116,9 @@ bool may_still_read_memory(const Recorder& run, const MpiExchange& exchange) {
   return may_read;
 }
 
-// Prints one line if merging takes long: users soon kill a program that does not end.
-MergeProgress progress_on_standard_error() {
-  return [began = nanoseconds_of(CLOCK_MONOTONIC), speaks = true](std::size_t done, std::size_t all) mutable {
+// Prints one line if merging takes long, where the user knows of it: users soon kill a program that does not end.
+MergeProgress progress_on_standard_error(bool speaks) {
+  return [began = nanoseconds_of(CLOCK_MONOTONIC), speaks](std::size_t done, std::size_t all) mutable {
     constexpr std::uint64_t patience = 2'000'000'000;
     if (!speaks || nanoseconds_of(CLOCK_MONOTONIC) - began < patience) return;
     speaks = false;
@@ -235,7 +235,8 @@ void reduce_and_write(Recorder& run, bool has_records) {
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
   Writer writer(exchange, path, who.settings);  // before merging, so that it loads HDF5 meanwhile
   const std::unique_ptr<AgreedSteps> steps = least[3] == 1 ? agree_on_steps(exchange, run) : nullptr;
-  const MergedRun merged = merge_run(exchange, recording_of(run, steps.get()), progress_on_standard_error());
+  const MergedRun merged =
+      merge_run(exchange, recording_of(run, steps.get()), progress_on_standard_error(who.settings.keeps_profile));
 
   const Outcome<Written> first = write_and_save(writer, exchange, merged, run);
   Outcome<Written> written = first;
