@@ -14,7 +14,10 @@
 #include "cli/launch/rank_options.hpp"
 #include "cli/launch/rank_side.hpp"
 #include "cli/launch/recorded_run.hpp"
+#include "cli/ledger/run_of_file.hpp"
 #include "libprofile/shared/output_file.hpp"
+#include "libprofile/shared/spool.hpp"
+#include "libprofile/system/environment.hpp"
 #include "report/html.hpp"
 #include "report/source_places.hpp"
 
@@ -127,6 +130,10 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     file = recovered->profile;
     recovered->profile = shown_path(file);
     tell(recovered_line(*recovered));
+    // The ranks have put a run that reached MPI_Finalize into the spool by themselves.
+    if (const char* const spool = environment_value("HALCYON_LEDGER"); spool != nullptr && spool != spool::not_wanted) {
+      if (const Outcome<std::string> row = put_into_spool(file, spool); !row) tell(row.failure().message);
+    }
     if (end->has_other_hosts && recovered->ranks_found < recovered->ranks) {
       const std::string parts = shown_path(*end->profile);
       tell("ranks on other hosts may have left their parts there; to have these in the profile, gather them in " +

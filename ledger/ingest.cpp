@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "libprofile/format/stream.hpp"
+#include "libprofile/shared/spool.hpp"
 #include "libprofile/system/descriptor.hpp"
 #include "libprofile/system/legible.hpp"
 
@@ -46,7 +47,8 @@ Outcome<std::vector<std::string>> names_in(const std::string& spool, const std::
       break;
     }
     const std::string name = entry->d_name;
-    if (name.front() != '.' && name != name_of_refused && !passed_by.contains(name)) names.push_back(name);
+    const bool is_to_be_taken = name.front() != '.' && name != name_of_refused && !spool::is_of_the_spool(name);
+    if (is_to_be_taken && !passed_by.contains(name)) names.push_back(name);
   }
   std::sort(names.begin(), names.end());  // begin with the time of the run
   return names;

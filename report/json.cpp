@@ -365,6 +365,7 @@ ordered_json info_json(const std::string& file, const Profile& profile) {
   json["job"] = text_or_null(profile.job);
   json["job_step"] = text_or_null(profile.job_step);
   json["user"] = text_or_null(profile.user);
+  json["project"] = text_or_null(profile.project);
   json["cluster"] = text_or_null(profile.cluster);
   json["partition"] = text_or_null(profile.partition);
   json["node_list"] = text_or_null(profile.node_list);

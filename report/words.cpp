@@ -328,7 +328,7 @@ std::string job_words(const Profile& profile) {
   const auto part = [](std::string_view before, const std::string& text) {
     return text.empty() ? std::string() : std::string(before) + text;
   };
-  return profile.job + part(".", profile.job_step) + part(" of ", profile.user) +
+  return profile.job + part(".", profile.job_step) + part(" of ", profile.user) + part(", project ", profile.project) +
          part(", partition ", profile.partition) + part(" of ", profile.cluster) + part(", nodes ", profile.node_list);
 }
 

@@ -20,6 +20,7 @@
 #include "libprofile/shared/counter.hpp"
 #include "libprofile/shared/hardware_counters.hpp"
 #include "libprofile/shared/output_file.hpp"
+#include "libprofile/shared/spool.hpp"
 #include "libprofile/system/environment.hpp"
 
 namespace halcyon::cli {
@@ -121,6 +122,23 @@ Finding room_finding(const std::string& subject, const fs::path& directory, cons
   return space.available >= enough ? Finding{subject, free} : Finding{subject, free, State::note, remedy};
 }
 
+// Of the site's ledger, if runs are recorded for it.
+std::optional<Finding> ledger_finding() {
+  const char* const spool = environment_value("HALCYON_LEDGER");
+  if (spool == nullptr) return std::nullopt;
+  if (spool == spool::not_wanted) return Finding{"ledger", "HALCYON_LEDGER=off: your runs get no row in it"};
+  std::error_code error;
+  if (fs::exists(fs::path(spool) / spool::name_of_switch, error)) {
+    return Finding{"ledger",
+                   fmt::format("{} turns recording for it off", (fs::path(spool) / spool::name_of_switch).string()),
+                   State::note, "Nothing needs to be done. The operator removes this file to go on."};
+  }
+  Finding finding = room_finding("ledger", spool, "each run gets a row by way of it",
+                                 "Programs run all the same. Tell the operator, or set HALCYON_LEDGER=off.");
+  if (finding.state == State::problem) finding.state = State::note;
+  return finding;
+}
+
 }  // namespace
 
 const Finding* Diagnosis::problem() const {
@@ -164,6 +182,7 @@ Diagnosis diagnosis_of(const Words& launch) {
                                   "The program is recorded all the same; halcyon watch cannot see it."));
   findings.push_back(room_finding("files", place, "the profile, and parts of long runs",
                                   "Name another place with halcyon run -o FILE."));
+  if (std::optional<Finding> finding = ledger_finding()) findings.push_back(std::move(*finding));
   return diagnosis;
 }
 

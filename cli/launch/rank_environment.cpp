@@ -23,7 +23,7 @@ Environment rank_environment(const RankOptions& options) {
   // Who starts a run by the command may want to watch it.
   const char* const live = std::getenv("HALCYON_LIVE");
   add("HALCYON_LIVE", !options.live.empty() ? options.live : live != nullptr ? live : "on");
-  for (const char* const name : {"HALCYON_LIVE_DIR", "HALCYON_DLSYM"}) {
+  for (const char* const name : {"HALCYON_LIVE_DIR", "HALCYON_DLSYM", "HALCYON_LEDGER"}) {
     if (const char* const value = environment_value(name)) add(name, value);
   }
   std::string specs;

@@ -1,21 +1,14 @@
 // halcyon ledger add, ingest and slim: what changes the ledger.
 #include <fmt/format.h>
 
-#include <array>
 #include <chrono>
-#include <fstream>
 #include <memory>
 
-#include "analyzer/estimate/estimators.hpp"
 #include "cli/console/output.hpp"
 #include "cli/console/progress.hpp"
-#include "cli/launch/launchers.hpp"
-#include "cli/launch/program.hpp"
-#include "cli/launch/programs.hpp"
 #include "cli/ledger/commands.hpp"
+#include "cli/ledger/run_of_file.hpp"
 #include "ledger/ingest.hpp"
-#include "ledger/record/record_of_run.hpp"
-#include "libprofile/format/profile_reader.hpp"
 #include "libprofile/system/plural.hpp"
 
 namespace halcyon::cli {
@@ -44,55 +37,10 @@ struct SlimOptions {
   std::string keep_slices;
 };
 
-// Nothing if it is no spool file.
-std::optional<Outcome<ledger::SpooledRun>> spooled_in(const std::string& file) {
-  constexpr std::string_view beginning = ledger::beginning_of_spool_file;
-  std::ifstream in(file, std::ios::binary);
-  std::array<char, beginning.size()> begin{};
-  if (!in.read(begin.data(), begin.size()) || std::string_view(begin.data(), begin.size()) != beginning) return {};
-  std::string text(begin.data(), begin.size());
-  for (char piece[65536]; in && text.size() <= ledger::most_spool_bytes;) {
-    in.read(piece, sizeof piece);
-    text.append(piece, static_cast<std::size_t>(in.gcount()));
-  }
-  if (text.size() > ledger::most_spool_bytes) return Failure{"it is larger than any spool file"};
-  return ledger::run_in(text);
-}
-
-// What the launcher in a command starts; nothing if there is no launcher. The program need not be on this host.
-std::string program_started_by(const std::string& command) {
-  const Words words = split_at_blanks(command);
-  const std::size_t launcher = place_of_launcher(words);
-  if (launcher == words.size()) return {};
-  const std::vector<LaunchedProgram> programs =
-      programs_of({words.begin() + static_cast<std::ptrdiff_t>(launcher), words.end()});
-  if (programs.empty()) return {};
-  const Words& launched = programs.front().words;
-  const Started started = started_by(launched);
-  if (!started.files.empty()) return started.files.front();
-  for (std::size_t i = 0; i < launched.size(); ++i) {
-    if (!launched[i].starts_with('-') && option_value(launched, i) == OptionValue::no) return launched[i];
-  }
-  return started.missing;
-}
-
-Outcome<ledger::SpooledRun> run_of_file(const std::string& file, ledger::Given given) {
-  if (std::optional<Outcome<ledger::SpooledRun>> spooled = spooled_in(file)) {
-    return *spooled ? std::move(*spooled) : Failure{file + ": " + spooled->failure().message};
-  }
-  const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
-  if (!profile) return profile.failure();
-  const Grouping grouping = group_segments(*profile);
-  const Analysis analysis = analyze(*profile, grouping, methods.front().name);
-  given.program = program_started_by(profile->command);
-  const Outcome<ledger::RunRecord> record = ledger::record_of(*profile, grouping, analysis, given);
-  if (!record) return Failure{file + ": " + record.failure().message};
-  return ledger::run_in(ledger::spool_text(*record));
-}
-
 // Adds what `take` does with each run. What one file has wrong keeps none of the others back.
 int add_files(const AddOptions& options,
               const std::function<Outcome<ledger::Stored>(const ledger::SpooledRun&)>& take) {
+  const std::size_t most_bytes = options.spool.empty() ? ledger::most_spool_bytes : ledger::usual_spool_bytes;
   const ledger::Given given{.label = options.label,
                             .project = options.project,
                             .slice_seconds = static_cast<std::int64_t>(options.slice_seconds)};
@@ -102,7 +50,7 @@ int add_files(const AddOptions& options,
   for (std::size_t i = 0; i < options.files.size(); ++i) {
     const std::string& file = options.files[i];
     show_step(fmt::format("adding {} ({} of {})", file, i + 1, options.files.size()));
-    const Outcome<ledger::SpooledRun> run = run_of_file(file, given);
+    const Outcome<ledger::SpooledRun> run = run_of_file(file, given, most_bytes);
     show_step("");
     if (!run) {
       status = fail(run.failure().message);

@@ -17,6 +17,7 @@ void add_ledger(const Command& program);
 
 /// Each adds one of them.
 void add_ledger_add(const Command& ledger);
+void add_ledger_collect(const Command& ledger);
 void add_ledger_ingest(const Command& ledger);
 void add_ledger_slim(const Command& ledger);
 void add_ledger_runs(const Command& ledger);

@@ -95,6 +95,7 @@ void add_ledger(const Command& program) {
       "  halcyon ledger nodes --database site.db                     slow hosts\n"
       "  halcyon ledger trend --database site.db lmp                 since when a program needs more time");
   add_ledger_add(command);
+  add_ledger_collect(command);
   add_ledger_ingest(command);
   add_ledger_runs(command);
   add_ledger_lost(command);

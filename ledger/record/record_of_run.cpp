@@ -266,7 +266,7 @@ Outcome<RunRecord> record_of(const Profile& profile, const Grouping& grouping, c
                 .work = record.work.work,
                 .label = text(given.label),
                 .user_name = text(profile.user),
-                .project = text(given.project),
+                .project = text(given.project.empty() ? profile.project : given.project),
                 .cluster = text(profile.cluster),
                 .partition_name = text(profile.partition),
                 .job = text(profile.job),

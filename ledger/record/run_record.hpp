@@ -11,6 +11,9 @@ namespace halcyon::ledger {
 /// Runs are numbered by ns since 1970.
 inline constexpr std::int64_t nanoseconds_of_a_second = 1000000000;
 
+/// The exit state of a run that reached MPI_Finalize.
+inline constexpr const char* name_of_whole_run = "finalized";
+
 struct WorkRow {
   std::string work;
   std::string program;

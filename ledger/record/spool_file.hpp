@@ -23,6 +23,8 @@ inline constexpr std::string_view beginning_of_spool_file = "halcyon-run ";
 inline constexpr int newest_spool_version = 1;
 /// Larger than any: the file is not read.
 inline constexpr std::size_t most_spool_bytes = std::size_t{16} << 20u;
+/// Numerics: what a job should not exceed; slices of time are longer where it would.
+inline constexpr std::size_t usual_spool_bytes = 50000;
 
 std::string spool_text(const RunRecord& record);
 /// Checks everything: whoever may write into the spool may write anything. The failure says what is wrong with "it".

@@ -61,12 +61,13 @@ void for_each_run_fact(Facts& facts, Visit&& visit) {
                   .since = 2,
                   .optional = true},
         facts.boundary);
-  const auto of_batch_system = [&](std::string_view name, std::string_view description, auto& text) {
-    visit(Attribute{.name = name, .description = description, .since = 7, .optional = true}, text);
+  const auto of_batch_system = [&](std::string_view name, std::string_view description, auto& text, int since = 7) {
+    visit(Attribute{.name = name, .description = description, .since = since, .optional = true}, text);
   };
   of_batch_system("job", "the job of Slurm, Flux, PBS or LSF", facts.job);
   of_batch_system("job_step", "the step of the job, or its index in an array", facts.job_step);
   of_batch_system("user", "who ran it; absent with `--no-names`", facts.user);
+  of_batch_system("project", "the account that the job is charged to; absent with `--no-names`", facts.project, 10);
   of_batch_system("cluster", "the cluster; absent with `--no-names`", facts.cluster);
   of_batch_system("partition", "the partition or queue; absent with `--no-names`", facts.partition);
   of_batch_system("node_list", "the nodes of the job, as the batch system writes them; absent with `--no-names`",

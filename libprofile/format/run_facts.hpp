@@ -23,6 +23,7 @@ struct RunFacts {
   std::string job;
   std::string job_step;
   std::string user;
+  std::string project;
   std::string cluster;
   std::string partition;
   std::string node_list;

@@ -129,6 +129,7 @@ void report_missing_finalize() noexcept try {
 // What is registered before `main` runs after the destructors of all libraries: one of them may call MPI_Finalize.
 [[gnu::constructor]] void begin_process() {
   process_of_load = getpid();
+  if (is_for_the_ledger_alone()) keep_quiet();
   on_exit([](int, void*) { report_missing_finalize(); }, nullptr);
 }
 

@@ -16,9 +16,11 @@
 #include "libprofile/life/exit_gate.hpp"
 #include "libprofile/life/exits.hpp"
 #include "libprofile/life/signals.hpp"
+#include "libprofile/record/admission.hpp"
 #include "libprofile/record/messages.hpp"
 #include "libprofile/record/recorder.hpp"
 #include "libprofile/record/settings.hpp"
+#include "libprofile/reduce/mpi_exchange.hpp"
 #include "libprofile/system/environment.hpp"
 #include "libprofile/system/launcher.hpp"
 
@@ -55,6 +57,21 @@ bool is_first_of_program(int rank) {
   return rank == 0;
 }
 
+// The first rank decides for all: a file may be seen on one host earlier than on another.
+bool is_to_be_recorded(ThisRun& run) {
+  Settings& settings = run.settings;
+  if (settings.ledger.empty()) return settings.keeps_profile;
+  std::vector<std::byte> is_admitted{std::byte{0}};
+  if (run.rank == 0) {
+    const Admission admission = ask_for_admission(settings);
+    is_admitted.front() = static_cast<std::byte>(admission.is_admitted);
+    if (!admission.why_not.empty()) tell_missing_in_ledger(admission.why_not);
+  }
+  MpiExchange(run.rank, run.ranks, run.recorders_comm).broadcast(is_admitted);
+  if (is_admitted.front() == std::byte{0}) settings.ledger.clear();
+  return settings.keeps_profile || !settings.ledger.empty();
+}
+
 // In the calling thread, which has just joined the world of this run.
 void begin(bool is_spawned) {
   ThisRun& run = recorder->run;
@@ -70,6 +87,8 @@ void begin(bool is_spawned) {
   std::string complaint;
   run.settings = settings_from_environment(complaint);
   if (is_spawned) set_apart_from_parent(run.settings);
+  if (!run.settings.keeps_profile) keep_quiet();
+  if (!is_to_be_recorded(run)) return run.leave_others();
   recorder->records.open_receipt(run.settings);
   recorder->boundaries.choose(run.settings.boundary, run.settings.boundary_ranks);
   recorder->meters.start(run.settings.counter, complaint);

@@ -16,6 +16,7 @@ namespace {
 
 std::atomic<bool> has_warned{false};
 std::atomic<bool> has_told_outcome{false};
+std::atomic<bool> is_quiet{false};
 
 iovec part(std::string_view text) { return {const_cast<char*>(text.data()), text.size()}; }
 
@@ -59,17 +60,27 @@ void print(std::string_view message) {
 }  // namespace
 
 void warn(std::string_view message) noexcept {
-  if (!has_warned.exchange(true)) print(message);
+  if (!is_quiet.load() && !has_warned.exchange(true)) print(message);
 }
 
 void tell_outcome(std::string_view message) noexcept {
-  if (!has_told_outcome.exchange(true)) print(message);
+  if (!is_quiet.load() && !has_told_outcome.exchange(true)) print(message);
 }
 
 void tell_outcome(std::string_view message, std::string_view why) noexcept {
   Line<512> line;
   for (const std::string_view piece : {message, std::string_view(": "), why}) line.put(piece);
   tell_outcome(line.text());
+}
+
+void keep_quiet() noexcept { is_quiet.store(true); }
+
+void tell_missing_in_ledger(std::string_view why) noexcept {
+  if (has_told_outcome.exchange(true)) return;
+  Line<1024> line;
+  for (const std::string_view piece : {std::string_view("this run is not in the ledger of the site: "), why})
+    line.put(piece);
+  print(line.text());
 }
 
 }  // namespace halcyon

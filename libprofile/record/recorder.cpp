@@ -67,6 +67,7 @@ void Recorder::begin() {
   busy_.begin(threads.mpi_threads(), meters.cpu_clock_use, open_.start());
   if (boundaries.leaves_room_for_steps()) steps.begin(thread, meters.cpu_clock_use.ticks_per_nanosecond, open_.start());
   gate.open();
+  if (!run.settings.keeps_profile && run.rank == 0) leave_word_of_run(thread);
 }
 
 RankFigures Recorder::figures() const {
@@ -207,6 +208,16 @@ void Recorder::place_part() {
   if (std::exchange(is_part_placed_, true)) return;
   surroundings.find_names(run.settings);
   records.place_part(run, run.facts(meters.counter), surroundings.host());
+}
+
+// A run that is killed within the first minute has a row in the ledger, too. Without intM, of which no fact is known
+// yet.
+void Recorder::leave_word_of_run(ThreadState& thread) {
+  if (open_.with_injection()) return;
+  const Change change(gate, thread);
+  place_part();
+  spill(part_is_running);
+  open_.restart(thread, meters);
 }
 
 void Recorder::spill_by_the_clock() {

@@ -88,6 +88,7 @@ class Recorder {
   void record_segment(ThreadState& thread, Boundary boundary, const void* site, Ticks end, Ticks wait);
   void measure_others(const ThreadState& thread, SegmentRow& row);
   void spill_by_the_clock();
+  void leave_word_of_run(ThreadState& thread);
   void publish(const SegmentRow& row, Ticks end);
 
   OpenSegment open_;

@@ -17,8 +17,9 @@ namespace halcyon {
 void Records::start(const ThisRun& run, bool with_injection) {
   constexpr std::size_t bytes_per_segment = bytes_before_maps(false) / SegmentBlock::capacity;
   const std::size_t most_segments = std::max<std::size_t>(run.settings.memory_bytes / bytes_per_segment, 1);
-  segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_);
+  segments_ = std::make_unique<SegmentStore>(most_segments, with_injection, &part_, !run.settings.keeps_profile);
   part_.reserve_descriptor();
+  keeps_profile_ = run.settings.keeps_profile;
   if (run.rank != 0) return;
   constexpr std::size_t longest_in_line = 200;
   without_records_ = "the program ended without MPI_Finalize: no profile is written (" +
@@ -49,7 +50,8 @@ void Records::place_part(const ThisRun& run, const RunFacts& facts, const std::s
   const std::string number = name_of_run();
   // The run's number replaces the time, since ranks do not start in the same second.
   const std::string output = expand_output(run.settings.output, run.ranks, number);
-  const std::array<std::string, 2> directories{parts_of(output), parts_of(second_place(output))};
+  // What is left for the ledger is found in one place.
+  const std::array<std::string, 2> directories{parts_of(output), keeps_profile_ ? parts_of(second_place(output)) : ""};
   part_.place(directories[0], number, header, pack_facts(facts), most_in_tail, directories[1]);
   if (run.rank == 0) {
     unwritten_ =
@@ -75,7 +77,8 @@ bool Records::write(const RankFigures& figures) {
 }
 
 bool Records::spill(PartEnd end, const RankFigures& figures) {
-  if (tail_ == nullptr || segments_->size() == 0) return false;
+  const bool has_something = segments_->size() != 0 || !keeps_profile_;  // a ledger has a row for each run
+  if (tail_ == nullptr || !has_something) return false;
   // The first end is the reason: a handler may answer a signal by an end of another kind, and a launcher ends the ranks
   // that another one has asked to save.
   const bool has_gone_on = segments_->size() != saved_;

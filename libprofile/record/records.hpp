@@ -70,6 +70,7 @@ class Records {
   PartEnd end_ = part_is_running;      // of the last tail
   std::size_t saved_ = 0;              // segments, with it
   Receipt receipt_;
+  bool keeps_profile_ = true;
   bool is_launched_ = false;  // by `halcyon run`
   bool has_other_hosts_ = false;
   bool is_told_ = false;                   // where the parts are

@@ -57,14 +57,6 @@ std::string script_of(const std::string& program, const std::vector<std::string>
   return {};
 }
 
-std::string own_program() {
-  const std::string full = own_executable();
-  if (full.empty()) return "unknown";
-  const std::string program = base_name(full.c_str());
-  const std::string script = script_of(program, own_arguments());
-  return script.empty() ? program : script;
-}
-
 void replace(std::string& text, const std::string& name, const std::string& value) {
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; at += value.size()) {
     text.replace(at, name.size(), value);
@@ -77,6 +69,14 @@ std::string job_id() {
 }
 
 }  // namespace
+
+std::string own_program() {
+  const std::string full = own_executable();
+  if (full.empty()) return "unknown";
+  const std::string program = base_name(full.c_str());
+  const std::string script = script_of(program, own_arguments());
+  return script.empty() ? program : script;
+}
 
 std::string own_command() {
   std::string command;

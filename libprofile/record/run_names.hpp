@@ -12,6 +12,8 @@ std::string expand_output(const std::string& pattern, int ranks, const std::stri
 /// Local time, in the form used in file names.
 std::string timestamp_of(std::time_t time);
 
+/// The name of the program, or of the script that Python runs.
+std::string own_program();
 /// The program's own command line; `unknown` if it cannot be read.
 std::string own_command();
 

@@ -11,6 +11,7 @@
 #include "libprofile/record/run_names.hpp"
 #include "libprofile/shared/output_file.hpp"
 #include "libprofile/shared/receipt.hpp"
+#include "libprofile/shared/spool.hpp"
 #include "libprofile/system/environment.hpp"
 
 namespace halcyon {
@@ -37,6 +38,13 @@ Settings settings_from_environment(std::string& complaint) {
   Settings settings;
   const char* output = setting("HALCYON_OUTPUT");
   settings.output = from_start_directory(output != nullptr ? file_of_output(output) : default_output);
+  const char* ledger = setting("HALCYON_LEDGER");
+  if (ledger != nullptr && ledger != spool::not_wanted) settings.ledger = from_start_directory(ledger);
+  settings.keeps_profile = !is_for_the_ledger_alone();
+  if (!settings.keeps_profile && !settings.ledger.empty()) {
+    settings.output = spool::unfinished_of(settings.ledger, geteuid()) + "/" + default_output;
+    settings.memory_bytes = std::size_t{memory_mebibytes_for_ledger} << 20;
+  }
   const char* receipt = setting("HALCYON_RECEIPT");
   const char* run = setting("HALCYON_RUN");
   if (receipt != nullptr && run != nullptr) settings.receipts = {receipt, receipt_beside(settings.output, run)};
@@ -61,7 +69,7 @@ Settings settings_from_environment(std::string& complaint) {
       settings.memory_bytes = static_cast<std::size_t>(mebibytes) << 20;
     } else {
       complaint = std::string("HALCYON_MEMORY=") + text + " is not a number of MiB; " +
-                  std::to_string(default_memory_mebibytes) + " is used instead";
+                  std::to_string(settings.memory_bytes >> 20) + " is used instead";
     }
   }
   if (const char* text = setting("HALCYON_SPILL"); text != nullptr && !parse_spill(text, settings.spill_seconds)) {
@@ -92,6 +100,8 @@ Settings settings_from_environment(std::string& complaint) {
   settings.job = job_name();
   return settings;
 }
+
+bool is_for_the_ledger_alone() { return setting("HALCYON_LEDGER") != nullptr && setting("HALCYON_OUTPUT") == nullptr; }
 
 std::string variables_of_children(const std::string& given, std::size_t room) {
   constexpr std::string_view preload = "LD_PRELOAD=";

@@ -24,10 +24,16 @@ struct Settings {
   std::string live_record;                    // the name of its file (live/writer.hpp); empty: there is none
   std::string job;                            // the launcher's name for it; may be empty
   int spill_seconds = default_spill_seconds;  // between two spills; 0: only when the run dies, or memory is full
+  std::string ledger;                         // the spool that gets a row of the run; empty: none does
+  bool keeps_profile = true;                  // false: the profile is made for that row alone
 };
 
 /// A relative output is made absolute. A value that cannot be read keeps its default, and `complaint` says so.
 Settings settings_from_environment(std::string& complaint);
+
+/// Whether nobody has asked for a profile: the site records all runs for its ledger, or has and the user does not want
+/// it.
+bool is_for_the_ledger_alone();
 
 /// LD_PRELOAD and the variables of the recorder and the injector in this environment, a line each, behind the lines
 /// `given`: as many as fit into `room` characters. Empty if LD_PRELOAD does not, or is not set. Where `given` has an

@@ -120,6 +120,7 @@ RunFacts ThisRun::facts(const Counter& counter) const {
           .job = text_of(launcher::batch_job()),
           .job_step = text_of(step != nullptr ? step : launcher::batch_array_index()),
           .user = name(launcher::batch_user()),
+          .project = name(launcher::batch_project()),
           .cluster = name(launcher::batch_cluster()),
           .partition = name(launcher::batch_partition()),
           .node_list = name(launcher::batch_nodes())};

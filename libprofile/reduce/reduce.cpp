@@ -116,9 +116,9 @@ bool may_still_read_memory(const Recorder& run, const MpiExchange& exchange) {
   return may_read;
 }
 
-// Prints one line if merging takes long: users soon kill a program that does not end.
-MergeProgress progress_on_standard_error() {
-  return [began = nanoseconds_of(CLOCK_MONOTONIC), speaks = true](std::size_t done, std::size_t all) mutable {
+// Prints one line if merging takes long, where the user knows of it: users soon kill a program that does not end.
+MergeProgress progress_on_standard_error(bool speaks) {
+  return [began = nanoseconds_of(CLOCK_MONOTONIC), speaks](std::size_t done, std::size_t all) mutable {
     constexpr std::uint64_t patience = 2'000'000'000;
     if (!speaks || nanoseconds_of(CLOCK_MONOTONIC) - began < patience) return;
     speaks = false;
@@ -137,8 +137,8 @@ bool broadcast(const Exchange& exchange, bool is_good) {
 
 // The writer process, at the root only.
 struct Writer {
-  Writer(const Exchange& exchange, const std::string& path)
-      : is_started(exchange.is_root() && process.start(path, error)) {}
+  Writer(const Exchange& exchange, const std::string& path, const Settings& settings)
+      : is_started(exchange.is_root() && process.start(path, settings.ledger, settings.keeps_profile, error)) {}
 
   Outcome<std::string> finish() { return is_started ? process.finish() : Outcome<std::string>(Failure{error}); }
 
@@ -193,6 +193,9 @@ void keep_parts(Recorder& run, const Exchange& exchange, const std::string& why_
   const bool is_kept = keep_part(run);
   run.gate.note_saved();
   const bool is_any_kept = exchange.least({is_kept ? 0u : 1u}).front() == 0;
+  if (!run.run.settings.keeps_profile && exchange.is_root()) {
+    if (!is_kept) tell_missing_in_ledger(why_no_profile + "; " + run.records.spill_failure());
+  }
   const std::string& unseen = run.records.last_line();
   const bool is_launched = !run.run.settings.receipts.empty();
   if (exchange.is_root()) {
@@ -230,14 +233,15 @@ void reduce_and_write(Recorder& run, bool has_records) {
     return keep_parts(run, exchange, "no profile is written: the ranks may no longer read each other's memory");
   }
   const std::string path = expand_output(who.settings.output, who.ranks, timestamp_of(who.start_time.tv_sec));
-  Writer writer(exchange, path);  // before merging, so that it loads HDF5 meanwhile
+  Writer writer(exchange, path, who.settings);  // before merging, so that it loads HDF5 meanwhile
   const std::unique_ptr<AgreedSteps> steps = least[3] == 1 ? agree_on_steps(exchange, run) : nullptr;
-  const MergedRun merged = merge_run(exchange, recording_of(run, steps.get()), progress_on_standard_error());
+  const MergedRun merged =
+      merge_run(exchange, recording_of(run, steps.get()), progress_on_standard_error(who.settings.keeps_profile));
 
   const Outcome<Written> first = write_and_save(writer, exchange, merged, run);
   Outcome<Written> written = first;
-  if (!first) {
-    Writer second(exchange, second_place(path));
+  if (!first && who.settings.keeps_profile) {
+    Writer second(exchange, second_place(path), who.settings);
     written = write_and_save(second, exchange, merged, run);
   }
   if (!written) return keep_parts(run, exchange, first.failure().message);

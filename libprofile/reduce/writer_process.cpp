@@ -97,7 +97,7 @@ bool concerns_the_tools(const char* entry) {
 
 }  // namespace
 
-bool WriterProcess::start(const std::string& path, std::string& error) {
+bool WriterProcess::start(const std::string& path, const std::string& spool, bool keeps_profile, std::string& error) {
   int to_writer[2];
   int from_writer[2];
   if (!open_pipe(to_writer)) {
@@ -111,14 +111,18 @@ bool WriterProcess::start(const std::string& path, std::string& error) {
     return false;
   }
   const std::string program = writer_path();
-  char* arguments[] = {const_cast<char*>(program.c_str()), const_cast<char*>(path.c_str()), nullptr};
+  std::vector<char*> arguments;
+  for (const char* word : {program.c_str(), path.c_str(), spool.c_str(), keeps_profile ? nullptr : "remove"}) {
+    if (word != nullptr && *word != '\0') arguments.push_back(const_cast<char*>(word));
+  }
+  arguments.push_back(nullptr);
   std::vector<char*> environment;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     if (!concerns_the_tools(*entry)) environment.push_back(*entry);
   }
   environment.push_back(nullptr);
 
-  Launch launch{program.c_str(), arguments, environment.data(), to_writer[0], from_writer[1], 0};
+  Launch launch{program.c_str(), arguments.data(), environment.data(), to_writer[0], from_writer[1], 0};
   // clone instead of fork: the intermediate process ends without a signal, no atfork handlers of the MPI library run,
   // and the application's pages are shared, not copied, until the exec.
   constexpr auto stack_bytes = std::size_t{64} * 1024;

@@ -17,8 +17,9 @@ class WriterProcess {
   WriterProcess(const WriterProcess&) = delete;
   WriterProcess& operator=(const WriterProcess&) = delete;
 
-  /// False if it cannot be started; `error` says why.
-  bool start(const std::string& path, std::string& error);
+  /// False if it cannot be started; `error` says why. `spool`: that of the ledger which gets a row of the run, empty if
+  /// none does; the profile then stays only if it `keeps_profile`.
+  bool start(const std::string& path, const std::string& spool, bool keeps_profile, std::string& error);
   /// The file descriptor that takes the frames.
   int input() const { return input_; }
   /// Ends the frames and waits for the outcome: the file name that the profile got.

@@ -66,6 +66,9 @@ inline std::string parts_of(const std::string& output) { return output + ".parts
 
 /// The most memory for segments on each rank, MiB.
 inline constexpr int default_memory_mebibytes = 512;
+/// The same of a run that is recorded for the ledger alone. No more goes to disk: a site records all runs, also those
+/// that nobody looks at.
+inline constexpr int memory_mebibytes_for_ledger = 64;
 
 /// Seconds between two spills; a run that is killed loses no more than these.
 inline constexpr int default_spill_seconds = 60;

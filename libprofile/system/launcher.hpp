@@ -55,6 +55,7 @@ inline const char* batch_array_index() { return first_value({"PBS_ARRAY_INDEX", 
 inline const char* batch_user() {
   return first_value({"SLURM_JOB_USER", "PBS_O_LOGNAME", "LSFUSER", "USER", "LOGNAME"});
 }
+inline const char* batch_project() { return first_value({"SLURM_JOB_ACCOUNT", "LSB_PROJECT_NAME"}); }
 inline const char* batch_cluster() { return first_value({"SLURM_CLUSTER_NAME", "LSF_CLUSTER_NAME", "PBS_SERVER"}); }
 inline const char* batch_partition() { return first_value({"SLURM_JOB_PARTITION", "PBS_QUEUE", "LSB_QUEUE"}); }
 inline const char* batch_nodes() { return first_value({"SLURM_JOB_NODELIST", "LSB_HOSTS"}); }

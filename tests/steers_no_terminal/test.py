@@ -323,6 +323,11 @@ class SteersNoTerminal(halcyon_test.Behaviour):
         for words in (["runs"], ["lost", "--by", "user"], ["lost", "--by", "host"], ["lost", "--by", "program"]):
             self.run_hostile("ledger", *words, "--database", self.place / "site.db")
             self.check_json(self.run_hostile("ledger", *words, "--database", self.place / "site.db", "--json", "-"))
+        unfinished = self.place / f"unfinished-{os.geteuid()}"
+        unfinished.mkdir()
+        for number, (path, _) in enumerate(self.profiles()):
+            shutil.copy(path, unfinished / f"{number}.h5")
+        self.run_hostile("ledger", "collect", "--idle", "0", self.place, statuses=[0, BAD_INPUT])
         self.run_hostile("ledger", "ingest", "--database", self.place / "site.db", self.place, statuses=[0, 3])
         self.run_hostile("ledger", "runs", "--database", self.place / "none.db", statuses=[BAD_INPUT])
 

@@ -44,10 +44,10 @@ class SegmentStore {
  public:
   static constexpr std::size_t block_size = SegmentBlock::capacity;
 
-  /// `limit`: the most segments in memory. Further ones go to `part`. If there is no part, or it cannot be written,
-  /// then they and all later ones are only counted, not stored.
-  SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr)
-      : limit_(limit), with_injection_(with_injection), part_(part) {}
+  /// `limit`: the most segments in memory. Further ones go to `part`. If there is no part, or it cannot be written, or
+  /// it must not hold more than memory does, then they and all later ones are only counted, not stored.
+  SegmentStore(std::size_t limit, bool with_injection, PartFile* part = nullptr, bool has_bounded_part = false)
+      : limit_(limit), with_injection_(with_injection), part_(part), has_bounded_part_(has_bounded_part) {}
 
   /// Restores the content of a part file: `closed` blocks in the file, which have been checked, then `open_size`
   /// segments of `open`, and its maps.
@@ -222,7 +222,7 @@ class SegmentStore {
   }
 
   bool release_oldest() {
-    if (released_ == closed_blocks() || !write_closed(released_ + 1)) return false;
+    if (has_bounded_part_ || released_ == closed_blocks() || !write_closed(released_ + 1)) return false;
     blocks_[released_++].reset();
     return true;
   }
@@ -329,6 +329,7 @@ class SegmentStore {
   std::size_t limit_;
   bool with_injection_;
   PartFile* part_;
+  bool has_bounded_part_ = false;
   std::size_t size_ = 0;
   std::size_t dropped_ = 0;
   bool writes_through_ = false;

@@ -37,15 +37,17 @@ def free_ports(count):
 
 class Cluster:
     """On one machine, jobs go to node `one`, which has two processors. Node `two` has one. Jobs of several parts use
-    both nodes. With `hosts`, each is a node of two processors, and the first is where jobs are started."""
+    both nodes. With `hosts`, each is a node of two processors, and the first is where jobs are started. `settings`:
+    further lines of slurm.conf."""
 
-    def __init__(self, directory, mpi, hosts=None):
+    def __init__(self, directory, mpi, hosts=None, settings=()):
         self.directory = Path(directory)
         self.directory.chmod(0o755)  # munged refuses a socket in a directory that others cannot enter
         self.output = []  # lines that the daemons printed
         self.environment = {"SLURM_CONF": str(self.directory / "slurm.conf")}
         self._daemons = []
         self._mpi = mpi
+        self._settings = settings
         self._hosts = hosts
         self._nodes = hosts.names if hosts else ("one", "two")
         self._of_host = "/tmp" if hosts else self.directory  # what no two hosts may share; each has a /tmp of its own
@@ -108,6 +110,7 @@ class Cluster:
         lines = "\n".join(f"NodeName={node} NodeHostname={host} NodeAddr={address} Port={port} CPUs={cpus}"
                           for (node, port, host, address), cpus in zip(nodes, self._processors))
         first = self._nodes[0]
+        newline = "\n"
         (self.directory / "slurm.conf").write_text(f"""
 ClusterName=halcyon
 SlurmctldHost={controller_host}({controller_address})
@@ -134,6 +137,7 @@ SlurmdParameters=config_overrides
 # Jobs start and end at once.
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,sched_interval=1
+{newline.join(self._settings)}
 {lines}
 PartitionName=main Nodes={",".join(self._nodes) if self._hosts else first} Default=YES
 PartitionName=both Nodes={",".join(self._nodes)}

@@ -506,6 +506,7 @@ TEST(InfoJson, HasExactlyTheKeysOfTheDesign) {
                                                      "job",
                                                      "job_step",
                                                      "user",
+                                                     "project",
                                                      "cluster",
                                                      "partition",
                                                      "node_list",

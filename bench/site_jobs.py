@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""Runs many short jobs through Slurm on one machine, with the prolog and epilog of packaging/slurm, and says what became of
+them and of their rows in the ledger.
+
+usage: bench/site_jobs.py [JOBS] [--seed N] [--killed PERCENT] [--at-once N]
+
+By lot, half of the jobs keep out (HALCYON_LEDGER=off), the others are recorded for the ledger, and some of both are
+cancelled by SIGKILL while they run. Never passes or fails. Prints how many jobs failed or hung, rows that are missing or
+too many, bytes in the spool, and how much longer a recorded job took: the difference of medians, with a 90 % interval
+from 4000 resamples.
+"""
+import argparse
+import collections
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1]
+BUILD = Path(os.environ.get("HALCYON_BUILD_DIR", SOURCE / "build/release")).resolve()
+sys.path.insert(0, str(SOURCE / "tests/support"))
+from halcyon_test.mpi_family import MPI  # noqa: E402
+from halcyon_test.site import installed_at  # noqa: E402
+from halcyon_test.slurm_cluster import Cluster, missing  # noqa: E402
+
+TIME_LIMIT = 120  # seconds of a job
+PROGRAMS = (f"{BUILD}/examples/halo_c 300", f"{BUILD}/examples/halo_f08 300", f"{BUILD}/examples/halo_mpi 300")
+ENDLESS = f"{BUILD}/tests/endless 1000"
+SECONDS = 'a=$(date +%s%N); {}; s=$?; b=$(date +%s%N); echo status $s nanoseconds $((b - a))'
+
+
+class Jobs:
+    def __init__(self, cluster, directory):
+        self.environment = {**os.environ, **MPI.environment, **cluster.environment}
+        self.directory = directory
+
+    def slurm(self, *words, **environment):
+        return subprocess.run(list(words), cwd=self.directory, env={**self.environment, **environment}, text=True,
+                              stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=TIME_LIMIT)
+
+    def run(self, number, program, is_recorded, is_killed):
+        """What became of a job, its number, and the seconds that srun took."""
+        output = self.directory / f"{number}.out"
+        command = f"srun --quiet -n 2 {ENDLESS if is_killed else program}"
+        script = "#!/bin/sh\n" + SECONDS.replace("{}", command) + "\n"
+        file = self.directory / f"{number}.sh"
+        file.write_text(script)
+        words = ["sbatch", "--parsable", "-n", "2", "-A", "physics" if number % 2 else "biology", f"--output={output}"]
+        environment = {} if is_recorded else {"HALCYON_LEDGER": "off"}
+        submitted = self.slurm(*words, *([] if is_killed else ["--wait"]), str(file), **environment)
+        job = submitted.stdout.strip().split(";")[0]
+        if not job.isdigit():
+            return "not submitted: " + submitted.stderr, "", 0.0
+        if is_killed:
+            end = time.monotonic() + TIME_LIMIT
+            while "ready" not in (output.read_text() if output.exists() else "") and time.monotonic() < end:
+                time.sleep(0.05)
+            self.slurm("scancel", "--full", "--signal=KILL", job)
+            while self.slurm("squeue", "-h", "-j", job, "-o", "%i").stdout.strip() and time.monotonic() < end:
+                time.sleep(0.1)
+            return ("killed" if time.monotonic() < end else "hangs"), job, 0.0
+        said = output.read_text() if output.exists() else ""
+        words = said.split()
+        if "status" not in words:
+            return "no output: " + said, job, 0.0
+        at = words.index("status")
+        failed = words[at + 1] != "0" or "heat" not in said
+        return ("failed: " + said if failed else "as it should be"), job, 1e-9 * float(words[at + 3])
+
+
+def difference(recorded, plain, lot):
+    def median_of(values):
+        return statistics.median(lot.choices(values, k=len(values)))
+    draws = sorted(median_of(recorded) - median_of(plain) for _ in range(4000))
+    return statistics.median(recorded) - statistics.median(plain), draws[200], draws[3799]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("jobs", nargs="?", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--killed", type=float, default=5.0, metavar="PERCENT")
+    parser.add_argument("--at-once", type=int, default=1, metavar="N", help="jobs in the queue at a time")
+    arguments = parser.parse_args()
+    if absent := missing():
+        sys.exit(f"no {', '.join(absent)}")
+    lot = random.Random(arguments.seed)
+    place = Path(tempfile.mkdtemp(prefix="halcyon-site-"))
+    spool = place / "spool"
+    spool.mkdir()
+    spool.chmod(0o1733)
+    site = installed_at(place / "site", spool)
+    cluster = Cluster(place, MPI.slurm_interface,
+                      settings=(f"TaskProlog={site / 'task_prolog'}", f"Epilog={site / 'epilog'}"))
+    work = place / "work"
+    work.mkdir()
+    try:
+        cluster.start()
+        jobs = Jobs(cluster, work)
+        drawn = [(number, lot.choice(PROGRAMS), lot.random() < 0.5, lot.random() < arguments.killed / 100)
+                 for number in range(arguments.jobs)]
+        with ThreadPoolExecutor(arguments.at_once) as at_once:
+            ends = list(at_once.map(lambda one: jobs.run(*one), drawn))
+        time.sleep(2)  # the last epilog
+        files = list(spool.glob("*.run"))
+        sizes = sorted(file.stat().st_size for file in files)
+        left = [str(path.relative_to(spool)) for path in spool.rglob("*") if path not in files]
+        database = place / "site.db"
+        halcyon = BUILD / "bin/halcyon"
+        subprocess.run([halcyon, "ledger", "ingest", "--database", database, spool], check=True)
+        listed = subprocess.run([halcyon, "ledger", "runs", "--last", "1000000", "--json", "-", "--database", database],
+                                capture_output=True, text=True, check=True).stdout
+        rows = collections.Counter(run["job"] for run in json.loads(listed))
+    finally:
+        cluster.stop()
+        shutil.rmtree(place, ignore_errors=True)
+    what = collections.Counter()
+    seconds = {True: [], False: []}
+    expected = set()
+    for (_, _, is_recorded, _), (end, job, took) in zip(drawn, ends):
+        what[(end, "recorded" if is_recorded else "bare")] += 1
+        if is_recorded:
+            expected.add(job)
+        if end == "as it should be":
+            seconds[is_recorded].append(took)
+    for (end, how), count in what.most_common():
+        print(f"{count:6} {how}: {end}")
+    print(f"{len(expected - set(rows)):6} rows are missing of {len(expected)}: {sorted(expected - set(rows))[:20]}")
+    print(f"{len(set(rows) - expected):6} rows of jobs that kept out")
+    print(f"{sum(count - 1 for count in rows.values()):6} rows too many")
+    if sizes:
+        print(f"{statistics.median(sizes):6} bytes a job in the spool, at most {sizes[-1]}")
+    print(f"left in the spool: {left}")
+    if all(seconds.values()):
+        middle, low, high = difference(seconds[True], seconds[False], lot)
+        print(f"a bare job took {statistics.median(seconds[False]):.3f} s, "
+              f"a recorded one {1000 * middle:+.0f} ms ({1000 * low:+.0f} to {1000 * high:+.0f})")
+
+
+if __name__ == "__main__":
+    main()

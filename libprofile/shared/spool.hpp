@@ -1,0 +1,31 @@
+// The spool of a site's ledger, as the recorder and the command see it: docs/ledger.md says what lies in it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+namespace halcyon::spool {
+
+/// The value of HALCYON_LEDGER with which a user keeps the own runs out of the ledger.
+inline constexpr std::string_view not_wanted = "off";
+
+/// As long as the operator has a file of this name there, no run is recorded for the ledger.
+inline constexpr std::string_view name_of_switch = "off";
+/// The operator's list of programs that are not recorded: a pattern a line.
+inline constexpr std::string_view name_of_excluded = "exclude";
+
+/// Where the runs of a user leave what is no spool file yet: their parts while they run, and profiles until they are
+/// judged.
+inline constexpr std::string_view beginning_of_unfinished = "unfinished-";
+inline std::string unfinished_of(const std::string& spool, uid_t user) {
+  return spool + "/" + std::string(beginning_of_unfinished) + std::to_string(user);
+}
+
+/// Names in a spool that are no spool files.
+inline bool is_of_the_spool(std::string_view name) {
+  return name == name_of_switch || name == name_of_excluded || name.starts_with(beginning_of_unfinished);
+}
+
+}  // namespace halcyon::spool
