@@ -2,7 +2,7 @@
 """Runs many short jobs through Slurm on one machine, with the prolog and epilog of packaging/slurm, and says what became of
 them and of their rows in the ledger.
 
-usage: bench/site_jobs.py [JOBS] [--seed N] [--killed PERCENT] [--at-once N]
+usage: bench/site_jobs.py [JOBS] [--seed N] [--killed PERCENT] [--at-once N] [--minutes N]
 
 By lot, half of the jobs keep out (HALCYON_LEDGER=off), the others are recorded for the ledger, and some of both are
 cancelled by SIGKILL while they run. Never passes or fails. Prints how many jobs failed or hung, rows that are missing or
@@ -88,6 +88,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--killed", type=float, default=5.0, metavar="PERCENT")
     parser.add_argument("--at-once", type=int, default=1, metavar="N", help="jobs in the queue at a time")
+    parser.add_argument("--minutes", type=float, default=1e6, help="submit no job after these")
     arguments = parser.parse_args()
     if absent := missing():
         sys.exit(f"no {', '.join(absent)}")
@@ -106,8 +107,9 @@ def main():
         jobs = Jobs(cluster, work)
         drawn = [(number, lot.choice(PROGRAMS), lot.random() < 0.5, lot.random() < arguments.killed / 100)
                  for number in range(arguments.jobs)]
+        last = time.monotonic() + 60 * arguments.minutes
         with ThreadPoolExecutor(arguments.at_once) as at_once:
-            ends = list(at_once.map(lambda one: jobs.run(*one), drawn))
+            ends = list(at_once.map(lambda one: jobs.run(*one) if time.monotonic() < last else None, drawn))
         time.sleep(2)  # the last epilog
         files = list(spool.glob("*.run"))
         sizes = sorted(file.stat().st_size for file in files)
@@ -124,7 +126,7 @@ def main():
     what = collections.Counter()
     seconds = {True: [], False: []}
     expected = set()
-    for (_, _, is_recorded, _), (end, job, took) in zip(drawn, ends):
+    for (_, _, is_recorded, _), (end, job, took) in ((one, end) for one, end in zip(drawn, ends) if end):
         what[(end, "recorded" if is_recorded else "bare")] += 1
         if is_recorded:
             expected.add(job)
