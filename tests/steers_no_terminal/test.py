@@ -431,6 +431,9 @@ class SteersNoTerminal(halcyon_test.Behaviour):
     def test_disturb(self):
         self.run_hostile("disturb", os.fsdecode(STEERS), statuses=[BAD_INPUT])
 
+    def test_witness(self):
+        self.run_hostile("witness", "--for", os.fsdecode(STEERS), statuses=[BAD_INPUT])
+
     def test_help(self):
         self.run_hostile("help", os.fsdecode(STEERS), statuses=[BAD_INPUT])
         self.run_hostile(os.fsdecode(STEERS), statuses=[BAD_INPUT])

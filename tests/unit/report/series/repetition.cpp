@@ -85,8 +85,8 @@ TEST(RepetitionText, TellsOfBothProgramsWhatIsKnownOfTheirRuns) {
   EXPECT_TRUE(says(series, "B: hosts 2 hosts"));
   EXPECT_TRUE(says(series, "A: warm-up the first 1 run left out"));
   EXPECT_TRUE(says(series, "B: warm-up the first 1 run left out"));
-  EXPECT_TRUE(says(series, "A: note too few runs"));
-  EXPECT_TRUE(says(series, "B: note too few runs"));
+  EXPECT_TRUE(says(series, "A: note with so few runs"));
+  EXPECT_TRUE(says(series, "B: note with so few runs"));
   EXPECT_TRUE(says(series, "B: note no run was"));
   EXPECT_FALSE(says(series, "A: note no run was"));
   EXPECT_TRUE(says(series, "left out 1 pair: "));
