@@ -93,6 +93,15 @@ class BillAndWheel(halcyon_test.Behaviour):
         for relation in bill["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, known)
 
+    def test_a_release_names_the_programs_that_it_lacks_before_it_builds_anything(self):
+        nothing = self.directory / "bin"
+        nothing.mkdir()
+        refused = self.run_command([sys.executable, SOURCE / "packaging/portable/release", self.directory / "dist"],
+                                   PATH=str(nothing))
+        self.assertEqual(refused.status, 1, refused)
+        self.assertRegex(refused.errors, r"^release: it needs git, .*tclsh.*: apt install git .* tcl ")
+        self.assertFalse((self.directory / "dist").exists())
+
     @unittest.skipIf(PIP is None, "no pip (package python3-pip)")
     def test_pip_puts_the_parts_where_they_find_each_other(self):
         output_of(["cmake", "--install", BUILD, "--prefix", self.directory / "installed"])
