@@ -18,7 +18,10 @@ def package(name, version, license_, location, sha256):
 
 
 def of_debian(part):
-    described = package(part.name, part.version, part.license, MIRROR, part.sha256)
+    # Sources are linked in as they were published, without Debian's corrections: a version that names them would tell
+    # those who look for known faults that these are mended.
+    version = part.version if part in HEADERS else re.sub(r"^\d+:|-[^-]*$", "", part.version)
+    described = package(part.name, version, part.license, MIRROR, part.sha256)
     described["packageFileName"] = part.file
     return described
 

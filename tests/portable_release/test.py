@@ -90,6 +90,8 @@ class BillAndWheel(halcyon_test.Behaviour):
             self.assertTrue(package["versionInfo"] and package["licenseConcluded"], package)
             if name != "halcyon":
                 self.assertRegex(package["checksums"][0]["checksumValue"], "^[0-9a-f]{64}$")
+            if ".orig." in package.get("packageFileName", ""):  # which no correction of Debian's is applied to
+                self.assertIn(f"_{package['versionInfo']}.orig.", package["packageFileName"])
         known = {package["SPDXID"] for package in bill["packages"]} | {bill["SPDXID"]}
         for relation in bill["relationships"]:
             self.assertLessEqual({relation["spdxElementId"], relation["relatedSpdxElement"]}, known)
