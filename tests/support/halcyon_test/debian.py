@@ -39,6 +39,8 @@ class Debian:
         except subprocess.CalledProcessError as error:
             raise NoDebian(f"none could be had from {mirrors[0]}: {error.stderr.strip().splitlines()[-1:]}") from None
         shutil.copy("/etc/resolv.conf", directory / "etc")
+        # MPICH 3 ends where this machine's name has no address.
+        (directory / "etc/hosts").write_text(f"127.0.0.1 localhost {os.uname().nodename}\n", encoding="utf-8")
 
     def enter(self, *words, **environment):
         """Runs a command there, as root and with an environment of its own; what it printed."""
