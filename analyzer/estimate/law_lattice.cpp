@@ -70,8 +70,8 @@ const std::vector<LatticePlace>& lattice_places() {
 }
 
 DurationShape shape_at(const LatticePlace& place, Jitter jitter) {
-  const auto at = [](double first, double last, int place, int count) {
-    return first * std::pow(last / first, static_cast<double>(place) / (count - 1));
+  const auto at = [](double first, double last, int step, int count) {
+    return first * std::pow(last / first, static_cast<double>(step) / (count - 1));
   };
   return {at(fewest_hits, most_hits, place.hits, hits_count),
           at(shortest_delay, longest_delay, place.delay, delays_count), place.law, exposures[place.exposure], jitter};

@@ -152,7 +152,7 @@ class InstallsAnywhere(halcyon_test.Behaviour):
 
     @unittest.skipIf(LMOD is None, "no Lmod (package lmod)")
     def test_the_modulefile_loads(self):
-        modulefile = self.found("*.lua")
+        modulefile = self.found("modulefiles/halcyon/*.lua")
         version = modulefile.stem
         finished = self.check(self.run_command(
             ["bash", "-c", f"source {LMOD} && module use {modulefile.parents[1]} && module load halcyon && "

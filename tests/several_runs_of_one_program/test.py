@@ -113,7 +113,8 @@ class TimesOfRuns(SeveralRuns):
         self.assertLess(turned["displacement_seconds"], tolerance - injected, turned)
 
     def test_disturbed_runs_are_composed_into_an_undisturbed_one(self):
-        self.check_left_alone(self.check_composed_of_disturbed_runs)
+        # Where all three runs were delayed in the few segments that are alike, the delays stay: in one try of five.
+        self.check_left_alone(self.check_composed_of_disturbed_runs, tries=6)
 
     def check_composed_of_disturbed_runs(self, attempt):
         composed_file = f"composed{attempt}.h5"
