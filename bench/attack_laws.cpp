@@ -12,9 +12,23 @@ using truth::Run;
 using truth::Speed;
 using truth::Variation;
 
-Run delayed(Draw& draw, Counter counter) {
+// By a time slice: all of one length.
+void delay_equally(Run& run, Draw& draw) {
+  run.delay_law = DelayLaw::normal;
+  run.delay_parameter = 0.02;
+  run.hits = draw.log_uniform(0.02, 0.6);
+  const double share = run.hits * draw.uniform(0.1, 0.95);
+  run.slowdown = share / (1 + share);
+}
+Run with_daemon_and_switching(Draw& draw, Counter counter) {
   Run run = program(draw, counter);
-  delay_as_usual(run, draw);
+  const double period = draw.log_uniform(5e-3, 0.1);
+  run.delay_law = DelayLaw::normal;
+  run.daemons.push_back({period, period * draw.uniform(0.01, 0.2)});
+  run.speed = {.pattern = Speed::Pattern::random_switching,
+               .factor = draw.uniform(1.1, 1.6),
+               .dwell_seconds = std::min(draw.log_uniform(0.05, 5.0), 0.1 * run_seconds(run)),
+               .slow_share = draw.uniform(0.2, 0.8)};
   return run;
 }
 Run few_units(Draw& draw) {
@@ -52,11 +66,7 @@ const std::vector<Law> attack_laws{
      [](Draw& draw) {
        Run run = program_of({{1, draw.log_uniform(2e-3, 2e-2)}}, static_cast<std::size_t>(draw.log_uniform(200, 3000)),
                             draw, either(draw));
-       run.delay_law = DelayLaw::normal;
-       run.delay_parameter = 0.02;
-       run.hits = draw.log_uniform(0.02, 0.6);
-       const double share = run.hits * draw.uniform(0.1, 0.95);
-       run.slowdown = share / (1 + share);
+       delay_equally(run, draw);
        return run;
      }},
     {"the same, 2-4 groups",
@@ -66,11 +76,7 @@ const std::vector<Law> attack_laws{
        for (int i = 0; i < n; ++i) phases.push_back({1, draw.log_uniform(3e-3, 2e-2)});
        Run run =
            program_of(std::move(phases), static_cast<std::size_t>(draw.log_uniform(100, 1500)), draw, either(draw));
-       run.delay_law = DelayLaw::normal;
-       run.delay_parameter = 0.02;
-       run.hits = draw.log_uniform(0.02, 0.6);
-       const double share = run.hits * draw.uniform(0.1, 0.95);
-       run.slowdown = share / (1 + share);
+       delay_equally(run, draw);
        return run;
      }},
     {"jitter with long memory (0.97-0.998), 2-10 %, quiet",
@@ -88,29 +94,8 @@ const std::vector<Law> attack_laws{
        return run;
      }},
     {"daemon and speed switching, instructions",
-     [](Draw& draw) {
-       Run run = program(draw, Counter::instructions);
-       const double period = draw.log_uniform(5e-3, 0.1);
-       run.delay_law = DelayLaw::normal;
-       run.daemons.push_back({period, period * draw.uniform(0.01, 0.2)});
-       run.speed = {.pattern = Speed::Pattern::random_switching,
-                    .factor = draw.uniform(1.1, 1.6),
-                    .dwell_seconds = std::min(draw.log_uniform(0.05, 5.0), 0.1 * run_seconds(run)),
-                    .slow_share = draw.uniform(0.2, 0.8)};
-       return run;
-     }},
-    {"the same, CPU time",
-     [](Draw& draw) {
-       Run run = program(draw, Counter::cpu_time);
-       const double period = draw.log_uniform(5e-3, 0.1);
-       run.delay_law = DelayLaw::normal;
-       run.daemons.push_back({period, period * draw.uniform(0.01, 0.2)});
-       run.speed = {.pattern = Speed::Pattern::random_switching,
-                    .factor = draw.uniform(1.1, 1.6),
-                    .dwell_seconds = std::min(draw.log_uniform(0.05, 5.0), 0.1 * run_seconds(run)),
-                    .slow_share = draw.uniform(0.2, 0.8)};
-       return run;
-     }},
+     [](Draw& draw) { return with_daemon_and_switching(draw, Counter::instructions); }},
+    {"the same, CPU time", [](Draw& draw) { return with_daemon_and_switching(draw, Counter::cpu_time); }},
     {"few long and many short delays at once",
      [](Draw& draw) {
        Run run = delayed(draw, either(draw));

@@ -62,6 +62,12 @@ DelayLaw usual_delay(Draw& draw) {
 
 void delay_as_usual(Run& run, Draw& draw) { delay_by(run, draw, usual_delay(draw), 0.0, 0.05, 4.0); }
 
+Run delayed(Draw& draw, Counter counter) {
+  Run run = program(draw, counter);
+  delay_as_usual(run, draw);
+  return run;
+}
+
 Counter either(Draw& draw) { return draw.one_of({Counter::instructions, Counter::cpu_time}); }
 
 }  // namespace halcyon::bench

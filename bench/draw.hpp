@@ -33,6 +33,8 @@ void delay_by(truth::Run& run, Draw& draw, truth::DelayLaw law, double parameter
 truth::DelayLaw usual_delay(Draw& draw);
 /// 0.05 to 4 a segment, of a usual law.
 void delay_as_usual(truth::Run& run, Draw& draw);
+/// A program that is delayed so.
+truth::Run delayed(Draw& draw, truth::Counter counter);
 
 /// Instructions or CPU time.
 truth::Counter either(Draw& draw);

@@ -13,12 +13,6 @@ using truth::Run;
 using truth::Speed;
 using truth::Variation;
 
-Run delayed(Draw& draw, Counter counter) {
-  Run run = program(draw, counter);
-  delay_as_usual(run, draw);
-  return run;
-}
-
 Run delayed_beside(Draw& draw, Counter counter) {
   Run run = delayed(draw, counter);
   run.threads = draw.one_of({2, 4, 8});
