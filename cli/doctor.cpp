@@ -14,19 +14,16 @@ namespace halcyon::cli {
 namespace {
 
 std::string json_text(const Diagnosis& diagnosis) {
-  const auto or_null = [](const std::string& text) {
-    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-  };
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const Finding& finding : diagnosis.findings) {
     list.push_back({{"subject", finding.subject},
                     {"state", finding_states[static_cast<std::size_t>(finding.state)]},
                     {"finding", finding.text},
-                    {"remedy", or_null(finding.remedy)}});
+                    {"remedy", text_or_null(finding.remedy)}});
   }
   return to_text({{"halcyon", HALCYON_VERSION},
                   {"records", diagnosis.records()},
-                  {"mpi", or_null(diagnosis.mpi)},
+                  {"mpi", text_or_null(diagnosis.mpi)},
                   {"findings", list}});
 }
 

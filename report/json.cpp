@@ -25,8 +25,6 @@ ordered_json known(double value, std::string_view units) {
   return units == "1" && is_whole ? ordered_json(static_cast<std::uint64_t>(value)) : ordered_json(value);
 }
 
-ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
-
 std::string key_of(const EvidenceInfo& info) { return std::string(info.name) + (info.units == "s" ? "_seconds" : ""); }
 
 // What the operating system counted for each rank, or for each host.
@@ -213,6 +211,8 @@ std::string valid_utf8(const std::string& text) {
   return ordered_json::parse(ordered_json(text).dump(-1, ' ', false, ordered_json::error_handler_t::replace))
       .get<std::string>();
 }
+
+ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
 
 ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
 

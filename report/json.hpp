@@ -18,6 +18,9 @@ std::string valid_utf8(const std::string& text);
 /// Indented. Nothing in it steers a terminal that shows it, and bytes that are not UTF-8 are replaced.
 std::string to_text(const nlohmann::ordered_json& json);
 
+/// null if it is empty.
+nlohmann::ordered_json text_or_null(const std::string& text);
+
 /// [low, high].
 nlohmann::ordered_json interval_json(const Interval& interval);
 

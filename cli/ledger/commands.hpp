@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -47,8 +46,5 @@ int with_ledger(const std::string& database, ledger::Use use, const std::functio
 
 /// The day of a time in ns since 1970, or with `also_time` the time, too.
 std::string when_words(std::int64_t nanoseconds, bool also_time);
-
-/// null if it is empty.
-nlohmann::ordered_json known_text(const std::string& text);
 
 }  // namespace halcyon::cli

@@ -1,6 +1,4 @@
 // halcyon ledger: the runs of a site.
-#include <nlohmann/json.hpp>
-
 #include "cli/console/output.hpp"
 #include "cli/console/quantity.hpp"
 #include "cli/ledger/commands.hpp"
@@ -71,10 +69,6 @@ int with_ledger(const std::string& database, ledger::Use use,
 
 std::string when_words(std::int64_t nanoseconds, bool also_time) {
   return utc_text(nanoseconds / ledger::nanoseconds_of_a_second, also_time ? "%Y-%m-%d %H:%M" : "%Y-%m-%d");
-}
-
-nlohmann::ordered_json known_text(const std::string& text) {
-  return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
 }
 
 void add_ledger(const Command& program) {

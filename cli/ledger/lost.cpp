@@ -59,7 +59,7 @@ int show_losses(const LostOptions& options) {
     double own = 0.0;
     for (const Loss& loss : *losses) {
       text += loss_line(loss.name.empty() ? "(none)" : briefly(loss.name, 24), loss);
-      ordered_json row{{"name", loss.name.empty() ? ordered_json() : ordered_json(loss.name)}};
+      ordered_json row{{"name", text_or_null(loss.name)}};
       row.update(loss_json(loss));
       rows.push_back(std::move(row));
       own += loss.own_node_hours;

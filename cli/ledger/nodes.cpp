@@ -31,7 +31,7 @@ struct NodesOptions {
 ordered_json host_json(const SiteHistory& history, const HostEffect& one) {
   const SiteHost& host = history.hosts[one.host];
   return {{"host", host.name},
-          {"cluster", known_text(host.cluster)},
+          {"cluster", text_or_null(host.cluster)},
           {"runs", one.runs},
           {"slower_percent", one.percent},
           {"slower_interval_percent", interval_json(one.interval_percent)},
@@ -106,7 +106,7 @@ ordered_json ranking_json(const SiteHistory& history, const NodeRanking& ranking
   for (const HostEffect& one : ranking.hosts) hosts.push_back(host_json(history, one));
   ordered_json lists = ordered_json::array();
   for (const auto& [cluster, names] : excluded(history, ranking))
-    lists.push_back({{"cluster", known_text(cluster)}, {"hosts", fmt::format("{}", fmt::join(names, ","))}});
+    lists.push_back({{"cluster", text_or_null(cluster)}, {"hosts", fmt::format("{}", fmt::join(names, ","))}});
   return {{"runs", history.runs.size()},
           {"left_out_runs", history.left_out},
           {"slow_percent", NodeSettings{}.slow_percent},

@@ -52,7 +52,7 @@ ordered_json trend_json(const SiteWork& work, const WorkChanges& found) {
          {"more_interval_percent", interval_json(change.interval_percent)},
          {"others", change.others},
          {"others_interval_percent", change.others_percent ? interval_json(*change.others_percent) : ordered_json()},
-         {"label", known_text(change.label)}});
+         {"label", text_or_null(change.label)}});
   }
   ordered_json losses = ordered_json::array();
   for (const LossChange& change : found.losses) {
@@ -62,9 +62,9 @@ ordered_json trend_json(const SiteWork& work, const WorkChanges& found) {
                       {"more_interval_points", interval_json(change.interval_points)}});
   }
   return {{"work", work.work.work},
-          {"program", known_text(work.work.program)},
-          {"command", known_text(work.work.command)},
-          {"cluster", known_text(work.cluster)},
+          {"program", text_or_null(work.work.program)},
+          {"command", text_or_null(work.work.command)},
+          {"cluster", text_or_null(work.cluster)},
           {"runs", found.runs},
           {"drifts", found.drifts},
           {"changes", std::move(changes)},

@@ -149,13 +149,12 @@ std::string text_of(const Seen& seen) {
 
 ordered_json json_of(const Seen& seen) {
   ordered_json parties = ordered_json::array();
-  const auto known = [](const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); };
   for (const auto& [party, lost] : seen.parties) {
     parties.push_back({{"whose", whose_codes[static_cast<std::size_t>(party.whose)]},
-                       {"program", known(party.program)},
-                       {"user", known(party.user)},
-                       {"job", known(party.job)},
-                       {"service", known(party.service)},
+                       {"program", text_or_null(party.program)},
+                       {"user", text_or_null(party.user)},
+                       {"job", text_or_null(party.job)},
+                       {"service", text_or_null(party.service)},
                        {"seconds", lost},
                        {"percent", 100.0 * lost / seen.waited_seconds}});
   }

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "report/json.hpp"
 #include "report/layout.hpp"
 #include "report/words.hpp"
 
@@ -110,7 +111,7 @@ ordered_json map_json(const MapResult& result) {
           {"surface",
            result.surface ? ordered_json(result.surface->logarithmic ? "logarithmic" : "linear") : ordered_json()},
           {"error_left_out_percent", error},
-          {"ended_early", result.ended_early.empty() ? ordered_json() : ordered_json(result.ended_early)},
+          {"ended_early", text_or_null(result.ended_early)},
           {"points", points},
           {"runs", runs}};
 }

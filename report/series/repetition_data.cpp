@@ -119,7 +119,7 @@ ordered_json run_json(const Repetition& series, const ListedRun& run, const std:
   const auto& undisturbed = run.run.undisturbed;
   ordered_json json{
       {"name", run.name},
-      {"file", run.file.empty() ? ordered_json() : ordered_json(run.file)},
+      {"file", text_or_null(run.file)},
       {"run_time_seconds", has_times ? ordered_json(run.run.measured_seconds) : ordered_json()},
       {"undisturbed_time_seconds", undisturbed ? ordered_json(undisturbed->seconds) : ordered_json()},
       {"undisturbed_interval_seconds", undisturbed ? interval_json(undisturbed->interval_seconds) : ordered_json()},

@@ -150,7 +150,7 @@ ordered_json search_json(const SearchResult& result) {
           {"accuracy_percent", 100.0 * request.accuracy},
           {"confidence_percent", 100.0 * request.confidence},
           {"stopped_because", state.end ? ordered_json(name_of(*state.end)) : ordered_json("ended-early")},
-          {"ended_early", result.ended_early.empty() ? ordered_json() : ordered_json(result.ended_early)},
+          {"ended_early", text_or_null(result.ended_early)},
           {"answer", load(state.answer)},
           {"beyond", load(state.beyond)},
           {"monotone", state.is_monotone},

@@ -10,6 +10,7 @@
 #include "analyzer/statistics/quantile.hpp"
 #include "libprofile/system/legible.hpp"
 #include "libprofile/system/plural.hpp"
+#include "report/json.hpp"
 #include "report/layout.hpp"
 
 namespace halcyon {
@@ -298,7 +299,7 @@ ordered_json validation_json(const ValidationSetting& setting, const Validation&
                          {"segments", setting.calibration.segments},
                          {"calls", setting.calibration.calls},
                          {"calls_per_segment", setting.calibration.calls_per_segment()}};
-  json["ended_early"] = setting.ended_early.empty() ? ordered_json() : ordered_json(setting.ended_early);
+  json["ended_early"] = text_or_null(setting.ended_early);
   json["fastest_run"] = validation.fastest + 1;
   json["background_percent"] = or_null(validation.background_percent);
   json["paired_at_equal_speed"] = validation.paired_at_equal_speed;
