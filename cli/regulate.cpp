@@ -105,15 +105,19 @@ void tell_end(const RegulationEnd& end, const RegulationRequest& request) {
     tell("the program was not regulated: it published no live record on this host, or only some of its ranks did");
     return;
   }
-  if (!end.is_calibrated) {
+  if (!end.is_calibrated && end.suspensions == 0) {
     tell(fmt::format("the program was not regulated: it ended before its usual progress was known, which takes {}",
                      plural(request.settings.bootstrap_testpoints, "testpoint")));
     return;
   }
-  tell(end.suspensions == 0 ? "never suspended"
-                            : fmt::format("suspended {}, {:.3g} s in all",
-                                          end.suspensions == 1 ? "once" : fmt::format("{} times", end.suspensions),
-                                          end.suspended_seconds));
+  if (end.suspensions == 0) {
+    tell("never suspended");
+  } else {
+    const auto times = [](std::size_t count) { return count == 1 ? "once" : fmt::format("{} times", count); };
+    const std::size_t cores = end.since_others_had_cores;
+    tell(fmt::format("suspended {}, {:.3g} s in all{}", times(end.suspensions), end.suspended_seconds,
+                     cores == 0 ? "" : fmt::format(" ({} since others had its cores)", times(cores))));
+  }
   if (end.missed > 0) {
     tell(fmt::format("its ranks did not reach {} in time", plural(end.missed, "suspension")));
   }

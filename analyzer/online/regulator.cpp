@@ -19,11 +19,23 @@ void Regulator::runs(double now, const ProgressOfMetrics& totals) {
   last_totals_ = totals;
 }
 
-std::optional<Regulation> Regulator::testpoint(double now, const ProgressOfMetrics& totals) {
+bool Regulator::is_testpoint(double now, const ProgressOfMetrics& totals) const {
+  const double seconds = now - last_;
+  return seconds > 0.0 && seconds >= settings_.testpoint_seconds && ((totals - last_totals_).array() > 0.0).any();
+}
+
+std::optional<Regulation> Regulator::testpoint(double now, const ProgressOfMetrics& totals, double waited_share) {
+  if (!is_testpoint(now, totals)) return std::nullopt;
   const ProgressOfMetrics progress = totals - last_totals_;
   const double seconds = now - last_;
-  if (!(seconds > 0.0) || seconds < settings_.testpoint_seconds || !(progress.array() > 0.0).any()) return std::nullopt;
   runs(now, totals);
+  // Evidence, and not a sample of progress: it needs no target, and no target is learned from it.
+  if (settings_.tolerance > 0.0 && waited_share > settings_.tolerance) {
+    test_.restart();
+    Regulation regulation = regulate(Judgment::poor);
+    regulation.waited_for_cpus = true;
+    return regulation;
+  }
   const bool is_below_target = seconds > (1.0 + settings_.tolerance) * targets_.target_seconds(progress);
   targets_.add(progress, seconds);
 

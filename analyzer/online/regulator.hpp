@@ -18,7 +18,8 @@ struct RegulatorSettings {
   double testpoint_seconds = 0.3;
   /// Progress counts as below its target if it took this share longer. The paper has none: since the target is a mean,
   /// half of all testpoints are then below it. If the speed of the machine wanders, an undisturbed program is then
-  /// suspended.
+  /// suspended. With a tolerance, progress is also poor, and at once, if a rank waited for a CPU for more than this
+  /// share of the time since others had it.
   double tolerance = 0.0;
   /// The first suspension after good progress; each further one takes twice as long. The share of equation 3 holds if
   /// it is as long as a testpoint.
@@ -39,6 +40,7 @@ enum class RegulatorPhase : std::uint8_t { bootstrap, probation, regulated };
 struct Regulation {
   Judgment judgment = Judgment::undecided;
   double suspend_seconds = 0.0;  // 0: continue
+  bool waited_for_cpus = false;  // that others had: this is why the judgment is poor
 
   bool goes_on() const { return suspend_seconds <= 0.0; }
 };
@@ -50,9 +52,12 @@ class Regulator {
 
   /// The program starts, or continues after a suspension. `totals`: (metrics) since it began. Times in s, by one clock.
   void runs(double now, const ProgressOfMetrics& totals);
-  /// May be called at any time while the program runs. None if there is no testpoint: it is too early, or there was no
-  /// progress since the last one. The next testpoint then covers that time, too.
-  std::optional<Regulation> testpoint(double now, const ProgressOfMetrics& totals);
+  /// Whether there is a testpoint now: it is not too early, and there was progress since the last one. Otherwise the
+  /// next testpoint covers that time, too.
+  bool is_testpoint(double now, const ProgressOfMetrics& totals) const;
+  /// May be called at any time while the program runs. None if there is no testpoint. `waited_share`: for how much of
+  /// the time since the last testpoint some rank had no CPU since others had it.
+  std::optional<Regulation> testpoint(double now, const ProgressOfMetrics& totals, double waited_share = 0.0);
 
   RegulatorPhase phase() const { return phase_; }
   /// How long the next suspension would be, in s.

@@ -56,11 +56,13 @@ Judgment SignTest::add(bool is_below_target) {
   if (is_below_target) ++below_;
   const Judgment judgment = is_poor() ? Judgment::poor : is_good() ? Judgment::good : Judgment::undecided;
   const bool is_too_long = settings_.spends_alpha && samples_ >= settings_.most_samples;
-  if (judgment != Judgment::undecided || is_too_long) {
-    samples_ = below_ = 0;
-    ++test_;
-  }
+  if (judgment != Judgment::undecided || is_too_long) restart();
   return judgment;
+}
+
+void SignTest::restart() {
+  samples_ = below_ = 0;
+  ++test_;
 }
 
 }  // namespace halcyon

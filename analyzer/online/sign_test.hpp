@@ -44,6 +44,8 @@ class SignTest {
   explicit SignTest(const SignTestSettings& settings) : settings_(settings) {}
 
   Judgment add(bool is_below_target);
+  /// The samples so far judge nothing.
+  void restart();
 
   /// Of the current test.
   std::size_t samples() const { return samples_; }

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cli/console/progress.hpp"
 #include "cli/running/beside.hpp"
+#include "cli/running/cores_of_ranks.hpp"
 #include "cli/running/watched_jobs.hpp"
 #include "libprofile/live/reader.hpp"
 #include "libprofile/live/suspender.hpp"
@@ -74,8 +76,10 @@ class RegulatedJob {
 
   Outcome<live::JobNow> look() const { return reader_.read_totals(); }
 
-  /// Returns for how long they stood still; nothing if they did not come to it.
-  std::optional<double> suspend(double seconds) {
+  /// For so many seconds, and then as long as `goes_on` says so: it is asked once when all stand still, and then again
+  /// and again. Returns for how long they stood still; nothing if they did not come to it.
+  template <class GoesOn>
+  std::optional<double> suspend(double seconds, GoesOn goes_on) {
     const Outcome<live::JobNow> before = look();
     if (!before || !ask(*before)) return std::nullopt;
     double renewed = monotonic_seconds();
@@ -92,9 +96,11 @@ class RegulatedJob {
       stand_still = do_stand_still();
     }
     const double began = monotonic_seconds();
-    while (stand_still && monotonic_seconds() - began < seconds && waited(stop_, std::min(between_looks, seconds))) {
-      renews();
-    }
+    const auto is_over = [&] {
+      const double stood = monotonic_seconds() - began;
+      return !goes_on(stood) && stood >= seconds;
+    };
+    while (stand_still && !is_over() && waited(stop_, std::min(between_looks, seconds))) renews();
     ranks_.let_go();
     if (!stand_still) return std::nullopt;
     return monotonic_seconds() - began;
@@ -137,9 +143,9 @@ Regulator regulator_of(const RegulationRequest& request, std::optional<LearnedRa
   settings.calibration.averaged_testpoints = never;
   return Regulator(settings, metrics,
                    LearnedRates{.testpoints = std::uint64_t{1} << 62,
-                               .rate = *request.target,
-                               .products = Eigen::MatrixXd::Zero(metrics, metrics),
-                               .durations = Eigen::VectorXd::Zero(metrics)});
+                                .rate = *request.target,
+                                .products = Eigen::MatrixXd::Zero(metrics, metrics),
+                                .durations = Eigen::VectorXd::Zero(metrics)});
 }
 
 RegulatedProgram program_of(const RegulationRequest& request, const live::JobNow& job) {
@@ -148,9 +154,16 @@ RegulatedProgram program_of(const RegulationRequest& request, const live::JobNow
   return program;
 }
 
+CoresOfRanks cores_of(const live::JobNow& job) {
+  std::vector<pid_t> processes;
+  for (const live::RankNow& rank : job.here) processes.push_back(rank.process);
+  return CoresOfRanks(processes, monotonic_seconds());
+}
+
 // Looks until the job ends. After a suspension, progress counts from the first segment that has ended since.
-void regulate_until_end(RegulatedJob& job, const RegulationRequest& request, Regulator& regulator, RegulationEnd& end,
-                        const std::stop_token& stop) {
+void regulate_until_end(RegulatedJob& job, CoresOfRanks cores, const RegulationRequest& request, Regulator& regulator,
+                        RegulationEnd& end, const std::stop_token& stop) {
+  const RegulatorSettings& settings = request.settings;
   double resumed = 0.0;
   bool runs = false;
   while (waited(stop, between_looks)) {
@@ -160,17 +173,28 @@ void regulate_until_end(RegulatedJob& job, const RegulationRequest& request, Reg
     if (!runs) {
       runs = progress.seconds > resumed;
       if (runs) regulator.runs(progress.seconds, progress.totals);
+      if (runs) cores.waited_share(monotonic_seconds());
       continue;
     }
-    const std::optional<Regulation> regulation = regulator.testpoint(progress.seconds, progress.totals);
+    if (!regulator.is_testpoint(progress.seconds, progress.totals)) continue;
+    const std::optional<Regulation> regulation =
+        regulator.testpoint(progress.seconds, progress.totals, cores.waited_share(monotonic_seconds()));
     if (!regulation || regulation->goes_on()) continue;
-    show_step(fmt::format("suspended for {:.2g} s: its progress is poor", regulation->suspend_seconds));
-    const std::optional<double> stood_still = job.suspend(regulation->suspend_seconds);
+    show_step(regulation->waited_for_cpus ? "suspended: others have its cores" : "suspended: its progress is poor");
+    bool stood_before = false;
+    const auto goes_on = [&](double stood) {
+      const double looked = monotonic_seconds();
+      if (!std::exchange(stood_before, true)) cores.stand_still(looked);
+      return settings.tolerance > 0.0 && stood < settings.most_suspension_seconds &&
+             cores.are_wanted(looked, settings.tolerance, settings.testpoint_seconds);
+    };
+    const std::optional<double> stood_still = job.suspend(regulation->suspend_seconds, goes_on);
     show_step("");
     resumed = monotonic_seconds();
     runs = false;
     if (stood_still) {
       ++end.suspensions;
+      if (regulation->waited_for_cpus) ++end.since_others_had_cores;
       end.suspended_seconds += *stood_still;
     } else if (!stop.stop_requested()) {
       ++end.missed;
@@ -215,7 +239,7 @@ RegulationEnd regulate_job(const RegulationRequest& request, const std::stop_tok
   Regulator regulator = regulator_of(request, std::move(kept));
   {
     RegulatedJob job(std::move(*reader), std::move(*ranks), stop);
-    regulate_until_end(job, request, regulator, end, stop);
+    regulate_until_end(job, cores_of(*now), request, regulator, end, stop);
   }
   end.is_calibrated = regulator.phase() != RegulatorPhase::bootstrap;
   if (targets && !request.target && end.is_calibrated) {

@@ -30,6 +30,7 @@ struct RegulationEnd {
   bool found_job = false;
   bool is_calibrated = false;  // otherwise the program ended before its targets were known, and was not regulated
   std::size_t suspensions = 0;
+  std::size_t since_others_had_cores = 0;  // of them; the others since progress was poor
   double suspended_seconds = 0.0;
   std::size_t missed = 0;               // suspensions that the ranks did not reach
   std::vector<std::string> complaints;  // to be printed when the program has ended

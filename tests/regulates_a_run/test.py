@@ -1,8 +1,10 @@
 """`halcyon regulate` lets a program stand still while its progress is poor, and never leaves it so."""
 import json
+import os
 import re
 import signal
 import subprocess
+import sys
 import time
 
 import halcyon_test
@@ -14,6 +16,7 @@ RANKS = 2
 NEVER_REACHED = "1e12"  # segments per second
 ALWAYS_REACHED = "1e-3"
 QUICK = ("--testpoint", "0.1s", "--first-suspension", "0.2s", "--most-suspension", "0.4s")
+BY_PROGRESS = ("--tolerance", "0%")  # however busy the machine is
 LONG = ("--testpoint", "0.1s", "--first-suspension", "600s", "--most-suspension", "600s")
 
 
@@ -61,7 +64,7 @@ class RegulatesARun(halcyon_test.Behaviour):
         return self.wait_for(lambda rank: rank["state"] == "suspended")
 
     def test_a_program_whose_progress_is_good_is_never_suspended(self):
-        process = self.start("--target", ALWAYS_REACHED, *QUICK)
+        process = self.start("--target", ALWAYS_REACHED, *QUICK, *BY_PROGRESS)
         self.wait_for(lambda rank: rank["seconds"] > 2.0)  # more than five testpoints
         status, errors = self.end(process)
         self.assertEqual(status, 0, errors)
@@ -81,15 +84,28 @@ class RegulatesARun(halcyon_test.Behaviour):
         told = float(re.search(r"times, ([0-9.]+) s in all", errors)[1])
         self.assertLess(abs(told - attributes["suspended_seconds"]), 0.5 * told)
 
+    def test_a_program_whose_ranks_wait_for_cpus_of_others_is_suspended_however_good_its_progress(self):
+        process = self.start("--target", ALWAYS_REACHED, *QUICK, "--tolerance", "0.5%")
+        hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2 * os.cpu_count())]
+        try:
+            self.suspended()
+        finally:
+            for hog in hogs:
+                hog.kill()
+                hog.wait()
+        status, errors = self.end(process)
+        self.assertEqual(status, 0, errors)
+        self.assertRegex(errors, r"suspended .*, [0-9.]+ s in all \(.* since others had its cores\)")
+
     def test_what_is_usual_is_learned_and_kept_for_the_next_run(self):
-        process = self.start(*QUICK, "--bootstrap", "1000000")
+        process = self.start(*QUICK, *BY_PROGRESS, "--bootstrap", "1000000")
         self.wait_for(lambda rank: rank["seconds"] > 1.0)
         status, errors = self.end(process)
         self.assertIn("it ended before its usual progress was known, which takes 1000000 testpoints", errors)
         self.assertFalse(list((self.state / "halcyon" / "targets").glob("[0-9a-f]*")))
         self.stop.unlink()
         (self.directory / "run.h5").unlink()
-        process = self.start(*QUICK, "--bootstrap", "3", "--metric", "messages")
+        process = self.start(*QUICK, *BY_PROGRESS, "--bootstrap", "3", "--metric", "messages")
         self.wait_for(lambda rank: rank["seconds"] > 2.0)
         status, errors = self.end(process)
         self.assertEqual(status, 0, errors)

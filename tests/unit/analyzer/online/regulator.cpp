@@ -178,5 +178,23 @@ TEST(Regulator, NeedsNoBootstrapWithKeptTargets) {
   EXPECT_EQ(second.units, 5.0);
 }
 
+TEST(Regulator, SuspendsAtOnceIfItsRanksWaitForCpusThatOthersHave) {
+  RegulatorSettings settings = brief;
+  settings.tolerance = 0.1;
+  Regulator regulator(settings, 1);
+  regulator.runs(0.0, of(0.0));
+  EXPECT_TRUE(regulator.testpoint(1.0, of(1.0), 0.09)->goes_on());
+  const Regulation regulation = *regulator.testpoint(3.0, of(2.0), 0.5);  // even before its usual progress is known
+  EXPECT_EQ(regulation.suspend_seconds, 1.0);
+  EXPECT_TRUE(regulation.waited_for_cpus);
+  EXPECT_EQ(regulator.targets().learned().testpoints, 1U);  // nothing is learned from disturbed progress
+}
+
+TEST(Regulator, WithoutToleranceJudgesByProgressAlone) {
+  Regulator regulator(brief, 1);
+  regulator.runs(0.0, of(0.0));
+  EXPECT_TRUE(regulator.testpoint(1.0, of(1.0), 0.5)->goes_on());
+}
+
 }  // namespace
 }  // namespace halcyon

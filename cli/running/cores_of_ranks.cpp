@@ -1,0 +1,157 @@
+#include "cli/running/cores_of_ranks.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+namespace halcyon::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double per_nanosecond = 1e-9;
+
+// "0-3,8": see cpuset(7).
+std::set<int> cpus_in(const std::string& list) {
+  std::set<int> cpus;
+  std::istringstream ranges(list);
+  for (std::string range; std::getline(ranges, range, ',');) {
+    int first = 0;
+    int last = 0;
+    char dash = 0;
+    std::istringstream words(range);
+    if (!(words >> first)) continue;
+    if (!(words >> dash >> last)) last = first;
+    for (int cpu = first; cpu <= last; ++cpu) cpus.insert(cpu);
+  }
+  return cpus;
+}
+
+std::vector<fs::path> tasks_of(const std::string& proc, pid_t process) {
+  std::vector<fs::path> tasks;
+  std::error_code gone;
+  for (const auto& task : fs::directory_iterator(fmt::format("{}/{}/task", proc, process), gone)) {
+    tasks.push_back(task.path());
+  }
+  return tasks;
+}
+
+}  // namespace
+
+CoresOfRanks::CoresOfRanks(const std::vector<pid_t>& ranks, double now, std::string proc)
+    : proc_(std::move(proc)), looked_(now) {
+  for (const pid_t process : ranks) {
+    Rank rank{.process = process, .cpus = {}, .threads = {}};
+    rank.threads = threads_of(rank);
+    rank.cpus = cpus_of(rank);
+    ranks_.push_back(std::move(rank));
+  }
+}
+
+std::map<std::string, CoresOfRanks::Thread> CoresOfRanks::threads_of(const Rank& rank) const {
+  std::map<std::string, Thread> threads;
+  for (const fs::path& task : tasks_of(proc_, rank.process)) {
+    std::ifstream file(task / "schedstat");
+    double ran = 0.0;
+    double waited = 0.0;
+    if (file >> ran >> waited) threads[task.filename()] = {per_nanosecond * ran, per_nanosecond * waited};
+  }
+  return threads;
+}
+
+std::set<int> CoresOfRanks::cpus_of(const Rank& rank) const {
+  constexpr std::string_view key = "Cpus_allowed_list:";
+  std::set<int> cpus;
+  for (const fs::path& task : tasks_of(proc_, rank.process)) {
+    std::ifstream file(task / "status");
+    for (std::string line; std::getline(file, line);) {
+      if (line.starts_with(key)) cpus.merge(cpus_in(line.substr(key.size())));
+    }
+  }
+  return cpus;
+}
+
+std::set<int> CoresOfRanks::cpus() const {
+  std::set<int> all;
+  for (const Rank& rank : ranks_) all.insert(rank.cpus.begin(), rank.cpus.end());
+  return all;
+}
+
+double CoresOfRanks::waited_share(double now) {
+  struct OnTheSameCores {
+    double ran = 0.0;
+    double longest_wait = 0.0;
+  };
+  const double seconds = now - std::exchange(looked_, now);
+  std::map<std::set<int>, OnTheSameCores> shared;
+  double demanded = 0.0;
+  for (Rank& rank : ranks_) {
+    const std::map<std::string, Thread> before = std::exchange(rank.threads, threads_of(rank));
+    if (rank.threads.size() != before.size()) rank.cpus = cpus_of(rank);
+    OnTheSameCores& one = shared[rank.cpus];
+    for (const auto& [thread, times] : rank.threads) {
+      const auto found = before.find(thread);
+      if (found == before.end()) continue;
+      const double ran = times.ran - found->second.ran;
+      const double waited = times.waited - found->second.waited;
+      one.ran += ran;
+      one.longest_wait = std::max(one.longest_wait, waited);
+      demanded += ran + waited;
+    }
+  }
+  if (!(seconds > 0.0)) return 0.0;
+  demand_ = std::min(demanded / seconds, static_cast<double>(cpus().size()));
+  double share = 0.0;
+  for (const auto& [cpus, one] : shared) {
+    const double left = static_cast<double>(cpus.size()) - one.ran / seconds;
+    share = std::max(share, std::min(one.longest_wait / seconds, left));
+  }
+  return share;
+}
+
+// By programs of no low priority: one that is nice leaves the cores to whoever wants them.
+double CoresOfRanks::used_by_all() const {
+  const std::set<int> wanted = cpus();
+  double ticks = 0.0;
+  std::ifstream file(proc_ + "/stat");
+  for (std::string line; std::getline(file, line) && line.starts_with("cpu");) {
+    std::istringstream words(line.substr(3));
+    int cpu = 0;
+    double user = 0.0;
+    double nice = 0.0;
+    double system = 0.0;
+    double idle = 0.0;
+    double for_disks = 0.0;
+    double interrupts = 0.0;
+    double soft_interrupts = 0.0;
+    if (line[3] == ' ') continue;  // all of them together
+    if (!(words >> cpu >> user >> nice >> system >> idle >> for_disks >> interrupts >> soft_interrupts)) continue;
+    if (wanted.contains(cpu)) ticks += user + system + interrupts + soft_interrupts;
+  }
+  return ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+void CoresOfRanks::stand_still(double now) {
+  used_ = used_by_all();
+  looked_ = now;
+  are_wanted_ = true;
+}
+
+bool CoresOfRanks::are_wanted(double now, double tolerance, double window) {
+  const double seconds = now - looked_;
+  if (seconds < window) return are_wanted_;
+  const double before = std::exchange(used_, used_by_all());
+  looked_ = now;
+  const double free_without_waiting = static_cast<double>(cpus().size()) - demand_;
+  are_wanted_ = (used_ - before) / seconds > free_without_waiting + tolerance * demand_;
+  return are_wanted_;
+}
+
+}  // namespace halcyon::cli
