@@ -15,6 +15,8 @@
 #include "cli/launch/rank_side.hpp"
 #include "cli/launch/recorded_run.hpp"
 #include "cli/ledger/run_of_file.hpp"
+#include "cli/running/watched_jobs.hpp"
+#include "cli/witness/looking.hpp"
 #include "libprofile/shared/output_file.hpp"
 #include "libprofile/shared/spool.hpp"
 #include "libprofile/system/environment.hpp"
@@ -40,27 +42,39 @@ std::string injection_seed() {
 }
 
 // After it, while the run is analyzed, signals end this process as usual.
-Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request, const Beside& beside) {
+Outcome<RecordedRunEnd> record_once(const RecordedRunRequest& request, const Beside& beside, const Beside& witness) {
   SignalRelay relay;
   std::optional<ThreadBeside> thread;
+  std::optional<ThreadBeside> looking;
   if (beside) thread.emplace(beside);
+  if (witness) looking.emplace(witness);
   return run_recorded(request, relay);
 }
 
+// Who has the CPUs that the ranks on this host wait for.
+void witness(const std::stop_token& stop, Witnessed& seen) {
+  give_way();
+  std::optional<Switches> switches;
+  if (Outcome<Switches> opened = Switches::open()) switches.emplace(std::move(*opened));
+  Witness witness(std::move(switches), getpid());
+  witness.watch(stop);
+  seen = in_profile(witness.seen());
+}
+
 // False if it cannot be judged, or its page cannot be written.
-bool tell_verdict(const std::string& file, const RunOptions& options) {
+bool tell_verdict(const std::string& file, const RunOptions& options, const Witnessed& seen) {
   std::string complaint;  // of what is kept of earlier runs: a report does not need it
   std::optional<KnownBefore> known;
   if (!options.no_baseline) known = open_known(complaint);
   show_step("analyzing " + shown_path(file));
-  Outcome<JudgedFile> judged = judge_file(file, known ? &*known : nullptr);
+  Outcome<JudgedFile> judged = judge_file(file, known ? &*known : nullptr, seen);
   show_step("");
   if (!judged) {
     fail(judged.failure().message);
     return false;
   }
   std::fputs(closing_lines(judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
-  if (known) complaint = keep(*known, *judged, file);
+  if (known || !seen.by.empty()) complaint = keep(known ? &*known : nullptr, *judged, file);
   if (!complaint.empty()) tell(complaint);
   std::string details = "details: halcyon report " + as_typed({shown_path(file)});
   if (!options.html.empty()) {
@@ -84,6 +98,7 @@ void add_run_options(const Command& command, RunOptions& options) {
   add_rank_options(command, options.ranks);
   add_html_option(command, options.html);
   add_no_baseline_flag(command, options.no_baseline);
+  command.flag("--no-witness", options.no_witness, "Do not look who has the CPUs that ranks on this host wait for");
   command.flag("--dry-run", options.is_dry, "Print the command that would run, in shell syntax, and run nothing");
 }
 
@@ -108,7 +123,10 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     const Status printed = print_text(legible(*command) + '\n');
     return printed ? int{passed} : fail(printed.failure().message);
   }
-  const Outcome<RecordedRunEnd> end = record_once(request, beside);
+  Witnessed seen;
+  Beside looking;
+  if (!options.no_witness) looking = [&seen](const std::stop_token& stop) { witness(stop, seen); };
+  const Outcome<RecordedRunEnd> end = record_once(request, beside, looking);
   if (!end) return fail(end.failure().message);
 
   // Where something went wrong, the program's own failure says more than the missing profile.
@@ -145,7 +163,7 @@ int run_and_report(const RunOptions& options, const Words& launch, const Beside&
     return failed;
   }
   try {
-    if (tell_verdict(file, options)) return end->status;
+    if (tell_verdict(file, options, seen)) return end->status;
   } catch (const std::exception& exception) {
     show_step("");
     fail("the profile is " + shown_path(file) + ", and cannot be judged here: " + words_of(exception));

@@ -13,6 +13,7 @@ struct RunOptions {
   RankOptions ranks;
   std::string html;
   bool no_baseline = false;
+  bool no_witness = false;
   bool is_dry = false;
 };
 void add_run_options(const Command& command, RunOptions& options);

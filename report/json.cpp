@@ -95,6 +95,18 @@ ordered_json breakdown_json(const Profile& profile, const Breakdown& breakdown) 
   return json;
 }
 
+ordered_json witness_json(const Witnessed& witnessed) {
+  if (witnessed.by.empty()) return {};
+  ordered_json parties = ordered_json::array();
+  for (std::size_t i = 0; i < witnessed.parties(); ++i) {
+    parties.push_back(party_json(witnessed.party(i), witnessed.had_seconds[i], witnessed.waited_seconds));
+  }
+  return {{"by", witnessed.by},
+          {"seconds", witnessed.seconds},
+          {"waited_seconds", witnessed.waited_seconds},
+          {"parties", std::move(parties)}};
+}
+
 ordered_json known_runs_json(const Profile& profile, const Analysis& analysis) {
   if (!analysis.known_runs || !(profile.run_time_seconds > 0.0)) return {};
   const KnownRuns& known = *analysis.known_runs;
@@ -214,6 +226,16 @@ std::string valid_utf8(const std::string& text) {
 
 ordered_json text_or_null(const std::string& text) { return text.empty() ? ordered_json() : ordered_json(text); }
 
+ordered_json party_json(const Party& party, double had_seconds, double waited_seconds) {
+  return {{"whose", code_of(party.whose)},
+          {"program", text_or_null(party.program)},
+          {"user", text_or_null(party.user)},
+          {"job", text_or_null(party.job)},
+          {"service", text_or_null(party.service)},
+          {"seconds", had_seconds},
+          {"percent", 100.0 * had_seconds / waited_seconds}};
+}
+
 ordered_json interval_json(const Interval& interval) { return ordered_json::array({interval.low, interval.high}); }
 
 std::string to_text(const ordered_json& json) {
@@ -314,6 +336,8 @@ const std::vector<RunField>& run_fields() {
        }},
       {"known_runs", "", "how far the run's medians are above the best of known runs",
        [](Run run) { return known_runs_json(run.profile, run.analysis); }, Shape::nested},
+      {"witness", "", "who had the CPUs that ranks on the host of the command waited for",
+       [](Run run) { return witness_json(run.profile.witnessed); }, Shape::nested},
       {"probes", "", "how fast the machine was around the run", [](Run run) { return probes_json(run.profile); },
        Shape::nested},
       {"cause", "", "what most probably disturbed the run",

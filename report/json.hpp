@@ -21,6 +21,9 @@ std::string to_text(const nlohmann::ordered_json& json);
 /// null if it is empty.
 nlohmann::ordered_json text_or_null(const std::string& text);
 
+/// What a witness saw of a party: for how long it had CPUs that ranks waited for, of how long they waited, in s.
+nlohmann::ordered_json party_json(const Party& party, double had_seconds, double waited_seconds);
+
 /// [low, high].
 nlohmann::ordered_json interval_json(const Interval& interval);
 

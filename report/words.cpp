@@ -13,6 +13,7 @@
 #include "analyzer/attribution/retransmissions.hpp"
 #include "analyzer/evidence/cpu_waits.hpp"
 #include "analyzer/evidence/time_shares.hpp"
+#include "analyzer/evidence/witnessed.hpp"
 #include "libprofile/format/boundary.hpp"
 
 namespace halcyon {
@@ -474,6 +475,10 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   if (const double used = sum_of_known(profile.evidence[index_of(Evidence::children_cpu)]);
       used >= least_told_share * profile.run_time_seconds) {
     clauses.add(fmt::format("their child processes used {} of CPU time", seconds(used)));
+  }
+  // Where time was lost, the likely cause says it.
+  if (const std::string who = who_had_the_cpus(profile); !who.empty() && !(breakdown.seconds > 0.0)) {
+    clauses.add("their CPUs had " + who);
   }
   count(Evidence::involuntary_switches, "preemption");
   count(Evidence::major_faults, "major page fault");

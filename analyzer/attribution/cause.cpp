@@ -11,6 +11,7 @@
 #include "analyzer/attribution/retransmissions.hpp"
 #include "analyzer/attribution/time_pattern.hpp"
 #include "analyzer/evidence/cpu_waits.hpp"
+#include "analyzer/evidence/witnessed.hpp"
 #include "analyzer/machine/background.hpp"
 
 namespace halcyon {
@@ -258,7 +259,9 @@ Cause cause_of_waits_for_cpu(const DisturbedRun& run, const std::string& how_lon
   if (is_of_own && has_more_threads_than_cores(run.profile)) {
     return run.cause("more-threads-than-cores", "more busy threads than cores: " + waited);
   }
-  return run.cause("other-processes", "other processes on the same cores: " + waited);
+  Cause cause = run.cause("other-processes", "other processes on the same cores: " + waited);
+  if (const std::string who = who_had_the_cpus(run.profile); !who.empty()) cause.text += "; their CPUs had " + who;
+  return cause;
 }
 
 // What the operating system or the hypervisor says. `delays`: share of the excess that is not in slow stretches. Others

@@ -41,6 +41,7 @@ std::string attributes_table() {
   for_each_attribute_of_known_runs(known, add);
   const KnownRuns::OfParts parts;
   for_each_attribute_of_known_parts(parts, add);
+  for_each_attribute_of_witness(profile.witnessed, add);
   return rows;
 }
 

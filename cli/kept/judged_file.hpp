@@ -19,11 +19,11 @@ struct JudgedFile {
 /// Earlier runs and hosts, to be read and written. Nothing if that is not possible; `complaint` then says why.
 std::optional<KnownBefore> open_known(std::string& complaint);
 
-/// Reads a profile and judges it. `known`: null if other runs must not be used.
-Outcome<JudgedFile> judge_file(const std::string& file, const KnownBefore* known);
+/// Reads a profile and judges it. `known`: null if other runs must not be used. `seen`: by a witness on this host.
+Outcome<JudgedFile> judge_file(const std::string& file, const KnownBefore* known, const Witnessed& seen = {});
 
-/// Writes the known data into the profile, so that a later report says the same, and makes the run known. Returns an
-/// error; empty if all went well.
-std::string keep(const KnownBefore& known, const JudgedFile& run, const std::string& file);
+/// Writes the known data and what a witness saw into the profile, so that a later report says the same, and makes the
+/// run known, if others are used. Returns an error; empty if all went well.
+std::string keep(const KnownBefore* known, const JudgedFile& run, const std::string& file);
 
 }  // namespace halcyon::cli

@@ -144,7 +144,7 @@ Status add_new_run(const RepeatRequest& request, const std::string& name, Repeat
     tell(fmt::format("{} counts only as measured: {}", name, judged->analysis.no_verdict->reason.message));
   }
   if (judged && runs.known) {
-    const std::string complaint = keep(*runs.known, *judged, (runs.series.directory() / listed.file).string());
+    const std::string complaint = keep(&*runs.known, *judged, (runs.series.directory() / listed.file).string());
     if (!complaint.empty()) runs.complaints.push_back(complaint);
   }
   runs.repetition.runs.push_back(std::move(listed));

@@ -255,7 +255,7 @@ Status VariedRuns::make(const std::vector<double>& values, SignalRelay& relay) {
   const Outcome<JudgedFile> judged = judge_file(*profile, known_ ? &*known_ : nullptr);
   if (!judged) return judged.failure();
   if (known_) {
-    if (const std::string complaint = keep(*known_, *judged, *profile); !complaint.empty()) tell(complaint);
+    if (const std::string complaint = keep(&*known_, *judged, *profile); !complaint.empty()) tell(complaint);
   }
   Outcome<VariedRun> made = result_of(name, values, *judged);
   if (!made) return made.failure();

@@ -97,6 +97,14 @@ Processes::Processes(pid_t ancestor) : ancestor_(ancestor) {
     if (std::from_chars(name.data(), name.data() + name.size(), process).ec == std::errc())
       known_[process] = read(process);
   }
+  if (ancestor_ == 0) return;
+  for (auto& [process, one] : known_) {
+    for (pid_t above = one.parent; above > 0 && !one.is_below;) {
+      one.is_below = above == ancestor_;
+      const auto parent = known_.find(above);
+      above = parent == known_.end() ? 0 : parent->second.parent;
+    }
+  }
 }
 
 void Processes::add(const Forked& forked) {
@@ -133,7 +141,7 @@ Processes::Known& Processes::known(pid_t process) {
 bool Processes::is_watched(pid_t process) { return process > 0 && is_watched(known(process)); }
 
 Party Processes::party_of(pid_t process) {
-  if (process == 0) return {.whose = Whose::nobody};
+  if (process == 0) return {.whose = PartyKind::nobody};
   const Known& one = known(process);
   Party party{.program = one.program, .user = one.user, .job = one.job, .service = one.service};
   const auto is_of_a_rank = [&](const auto& entry) {
@@ -141,15 +149,15 @@ Party Processes::party_of(pid_t process) {
     return is_watched(rank) && !one.job.empty() && rank.job == one.job;
   };
   if (one.is_kernel) {
-    party.whose = Whose::kernel;
+    party.whose = PartyKind::kernel;
   } else if (is_watched(one)) {
-    party.whose = Whose::ranks;
-  } else if (std::ranges::any_of(known_, is_of_a_rank)) {
-    party.whose = Whose::own_job;
+    party.whose = PartyKind::ranks;
+  } else if (one.is_below || std::ranges::any_of(known_, is_of_a_rank)) {
+    party.whose = PartyKind::own_job;
   } else if (!one.job.empty()) {
-    party.whose = Whose::other_job;
+    party.whose = PartyKind::other_job;
   } else if (!one.service.empty()) {
-    party.whose = Whose::service;
+    party.whose = PartyKind::service;
   }
   return party;
 }

@@ -9,22 +9,9 @@
 #include <string_view>
 
 #include "cli/witness/switches.hpp"
+#include "libprofile/format/witnessed.hpp"
 
 namespace halcyon::cli {
-
-enum class Whose : std::uint8_t { nobody, ranks, own_job, other_job, service, kernel, other };
-inline constexpr std::string_view whose_codes[] = {"nobody",  "ranks",  "own_job", "other_job",
-                                                   "service", "kernel", "other"};
-
-struct Party {
-  Whose whose = Whose::other;
-  std::string program;
-  std::string user;
-  std::string job;      // of the batch system; empty if it has none
-  std::string service;  // of systemd; empty if it is none
-
-  auto operator<=>(const Party&) const = default;
-};
 
 /// The job in the path of a control group: "…/job_4711/step_0/…", "…/slurm-4711/…", "…/pbs_jobs/4711.server/…".
 std::string job_in(std::string_view control_group);

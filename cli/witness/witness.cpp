@@ -3,21 +3,18 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <ctime>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
+#include "analyzer/evidence/witnessed.hpp"
 #include "cli/commands.hpp"
 #include "cli/console/common_options.hpp"
 #include "cli/console/output.hpp"
 #include "cli/launch/signal_relay.hpp"
-#include "cli/witness/processes.hpp"
-#include "cli/witness/samples.hpp"
-#include "cli/witness/switches.hpp"
-#include "cli/witness/waits.hpp"
+#include "cli/witness/looking.hpp"
 #include "intm/spec.hpp"
 #include "libprofile/system/nanoseconds.hpp"
 #include "report/json.hpp"
@@ -28,8 +25,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr double between_looks = 0.5;     // s
-constexpr double most_of_a_core = 0.001;  // that samples use
 constexpr std::size_t most_told = 10;
 constexpr int not_started = 127;  // as shells have it
 
@@ -42,91 +37,6 @@ struct WitnessOptions {
 void nap() {
   constexpr timespec moment{0, 50'000'000};
   nanosleep(&moment, nullptr);
-}
-
-/// What a witness saw.
-struct Seen {
-  std::string_view by;
-  double seconds = 0.0;
-  double waited_seconds = 0.0;
-  std::vector<std::pair<Party, double>> parties;  // s; the longest first
-  std::uint64_t lost_records = 0;
-  double cpu_seconds = 0.0;  // of the witness
-};
-
-/// Looks until it is told to end.
-class Witness {
- public:
-  /// `ancestor`: of the ranks that are watched; 0: all on this host are.
-  Witness(std::optional<Switches> switches, pid_t ancestor)
-      : switches_(std::move(switches)), processes_(ancestor), waits_(is_watched_) {}
-
-  void watch(const std::atomic<bool>& is_over) {
-    const std::uint64_t began = Switches::now();
-    const double cpu_began = cpu_seconds();
-    while (!is_over) switches_ ? read_switches(between_looks) : take_samples(is_over);
-    switches_ ? read_switches(0.0) : take_samples(is_over);
-    waits_.end(Switches::now());
-    seen_.seconds = 1e-9 * static_cast<double>(Switches::now() - began);
-    seen_.cpu_seconds = cpu_seconds() - cpu_began;
-  }
-
-  Seen seen() {
-    std::map<Party, double> parties;
-    for (const auto& [process, seconds] : switches_ ? waits_.by_process() : sampled_.by_process())
-      parties[processes_.party_of(process)] += seconds;
-    seen_.parties.assign(parties.begin(), parties.end());
-    std::ranges::stable_sort(seen_.parties, std::greater(), &std::pair<Party, double>::second);
-    for (const auto& [party, seconds] : seen_.parties) seen_.waited_seconds += seconds;
-    seen_.by = switches_ ? "switches" : "samples";
-    if (switches_) seen_.lost_records = switches_->lost();
-    return seen_;
-  }
-
- private:
-  static double cpu_seconds() { return 1e-9 * static_cast<double>(nanoseconds_of(CLOCK_THREAD_CPUTIME_ID)); }
-
-  void read_switches(double seconds) {
-    records_.clear();
-    switches_->read(seconds, records_);
-    for (const Record& record : records_) {
-      if (const auto* one = std::get_if<Switch>(&record.what)) waits_.add(*one);
-      if (const auto* forked = std::get_if<Forked>(&record.what)) processes_.add(*forked);
-      if (const auto* renamed = std::get_if<Renamed>(&record.what)) processes_.add(*renamed);
-    }
-  }
-
-  // As seldom as keeps it cheap, however many processes there are.
-  void take_samples(const std::atomic<bool>& is_over) {
-    const double began = cpu_seconds();
-    const std::vector<Sample> samples = samples_now(is_watched_);
-    for (const Sample& sample : samples) processes_.see(sample.process, sample.name);
-    sampled_.add(samples);
-    const double pause = std::max(between_looks, (cpu_seconds() - began) / most_of_a_core);
-    const double until = monotonic_seconds() + pause;
-    while (!is_over && monotonic_seconds() < until) nap();
-  }
-
-  std::optional<Switches> switches_;  // none: samples
-  Processes processes_;
-  std::function<bool(pid_t)> is_watched_ = [this](pid_t process) { return processes_.is_watched(process); };
-  WaitsForCpus waits_;
-  SampledWaits sampled_;
-  std::vector<Record> records_;
-  Seen seen_;
-};
-
-std::string words_of(const Party& party) {
-  switch (party.whose) {
-    case Whose::nobody: return "nobody who was seen";
-    case Whose::ranks: return party.program + ", the ranks themselves";
-    case Whose::kernel: return party.program + ", the kernel";
-    case Whose::own_job: return party.program + ", of the same job";
-    case Whose::other_job: return fmt::format("{} of {}, job {}", party.program, party.user, party.job);
-    case Whose::service: return fmt::format("{}, service {}", party.program, party.service);
-    case Whose::other: return fmt::format("{} of {}", party.program, party.user);
-  }
-  return {};
 }
 
 std::string text_of(const Seen& seen) {
@@ -150,13 +60,7 @@ std::string text_of(const Seen& seen) {
 ordered_json json_of(const Seen& seen) {
   ordered_json parties = ordered_json::array();
   for (const auto& [party, lost] : seen.parties) {
-    parties.push_back({{"whose", whose_codes[static_cast<std::size_t>(party.whose)]},
-                       {"program", text_or_null(party.program)},
-                       {"user", text_or_null(party.user)},
-                       {"job", text_or_null(party.job)},
-                       {"service", text_or_null(party.service)},
-                       {"seconds", lost},
-                       {"percent", 100.0 * lost / seen.waited_seconds}});
+    parties.push_back(party_json(party, lost, seen.waited_seconds));
   }
   return {{"by", seen.by},
           {"seconds", seen.seconds},
@@ -196,11 +100,10 @@ int witness(const WitnessOptions& options, const Words& command) {
   }
   SignalRelay relay;
   Witness witness(std::move(switches), command.empty() ? 0 : getpid());
-  std::atomic<bool> is_over = false;
-  std::thread watching([&] { witness.watch(is_over); });
+  std::jthread watching([&witness](const std::stop_token& stop) { witness.watch(stop); });
   const double seconds = options.lasts.empty() ? 1e9 : 1e-9 * parse_time(options.lasts).value_or(0.0);
   const int status = wait_for_end(command, seconds, relay);
-  is_over = true;
+  watching.request_stop();
   watching.join();
   const Seen seen = witness.seen();
   const Status printed = print_result(text_of(seen), json_of(seen), options.json);

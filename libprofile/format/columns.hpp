@@ -127,6 +127,25 @@ void for_each_attribute_of_known_parts(Parts& parts, Visit&& visit) {
 }
 inline constexpr std::string_view known_parts_name = "known_runs_of_parts";
 
+/// Who had the CPUs that ranks waited for.
+template <class W, class Visit>
+void for_each_attribute_of_witness(W& witnessed, Visit&& visit) {
+  visit(Attribute{.name = "witness",
+                  .description = "how a witness on the host of the command saw who had CPUs that ranks waited for: by "
+                                 "`switches` of the kernel or by `samples` of /proc",
+                  .since = 10},
+        witnessed.by);
+  visit(
+      Attribute{.name = "witness_seconds", .description = "for how long it looked", .since = 10, .most = most_seconds},
+      witnessed.seconds);
+  visit(Attribute{.name = "witness_waited_seconds",
+                  .description = "how long ranks on that host waited meanwhile, sum over ranks",
+                  .since = 10,
+                  .most = most_seconds},
+        witnessed.waited_seconds);
+}
+inline constexpr std::string_view witness_name = "witness";
+
 /// `visit(attribute, value)`, where the value is a text, an integer or a real number. `segments` and `ranks` come
 /// first, since they size the columns. The comparison with earlier runs is not included.
 template <class P, class Visit>
@@ -193,6 +212,7 @@ inline constexpr std::string_view over_segments = "segment";
 inline constexpr std::string_view over_ranks = "rank";
 inline constexpr std::string_view over_sections = "section";
 inline constexpr std::string_view over_ranks_and_sections = "rank_and_section";
+inline constexpr std::string_view over_parties = "party";
 
 struct Column {
   std::string name;
@@ -396,6 +416,33 @@ void for_each_section_column(S& sections, Visit&& visit) {
   of_rank("rank_device", "s", "time of the rank in calls of devices", sections.device, 8);
 }
 
+/// Columns with one value per party that a witness saw. `visit(column, values)`.
+template <class W, class Visit>
+void for_each_column_of_witness(W& witnessed, Visit&& visit) {
+  const auto text = [&](std::string_view name, std::string_view description, auto& values) {
+    visit(Column{.name = std::string(name),
+                 .over = std::string(over_parties),
+                 .description = std::string(description),
+                 .since = 10},
+          values);
+  };
+  text("witness_whose",
+       "whose processes had the CPUs: `ranks` of this run, others of its job (`own_job`), `other_job`, `service`, "
+       "`kernel`, `other`, or `nobody` who was seen; those that had most first",
+       witnessed.whose);
+  text("witness_program", "their program", witnessed.program);
+  text("witness_user", "their user", witnessed.user);
+  text("witness_job", "their job of the batch system", witnessed.job);
+  text("witness_service", "their service of the host", witnessed.service);
+  visit(Column{.name = "witness_had_seconds",
+               .over = std::string(over_parties),
+               .units = "s",
+               .description = "for how long they had CPUs that ranks waited for",
+               .since = 10,
+               .values = Values::seconds},
+        witnessed.had_seconds);
+}
+
 /// The tables that columns over segments point into; each has its own dimension. `visit(column, values)`.
 template <class P, class Visit>
 void for_each_table(P& profile, Visit&& visit) {
@@ -501,6 +548,7 @@ template <class P, class Visit>
 void for_each_column(P& profile, Visit&& visit) {
   for_each_rank_column(profile, visit);
   for_each_section_column(profile.sections, visit);
+  for_each_column_of_witness(profile.witnessed, visit);
   for_each_table(profile, visit);
   for_each_segment_column(profile, visit);
 }

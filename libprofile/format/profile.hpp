@@ -14,6 +14,7 @@
 #include "libprofile/format/probes.hpp"
 #include "libprofile/format/run_facts.hpp"
 #include "libprofile/format/time_kinds.hpp"
+#include "libprofile/format/witnessed.hpp"
 
 namespace halcyon {
 
@@ -137,6 +138,7 @@ struct Profile : RunFacts {
 
   std::optional<Suspension> suspension;  // none if the program was not suspended
   std::optional<KnownRuns> known_runs;   // none if no run of the same work was known
+  Witnessed witnessed;                   // `by` is empty without a witness
 
   // per segment
   std::uint64_t segments = 0;

@@ -208,6 +208,11 @@ void check_sets_of_columns(Reader& reader, const Profile& profile) {
   if (injected.critical.empty() && !(injected.requested.empty() && injected.actual.empty())) {
     reader.refuse("column injected_critical is missing");
   }
+  const Witnessed& witnessed = profile.witnessed;
+  for (const std::vector<std::string>* texts :
+       {&witnessed.whose, &witnessed.program, &witnessed.user, &witnessed.job, &witnessed.service}) {
+    if (texts->size() != witnessed.parties()) reader.refuse("some columns of the witness are missing");
+  }
   const RankSections& sections = profile.sections;
   const std::size_t of_ranks = static_cast<std::size_t>(profile.ranks) * sections.count();
   for (const auto column : RankSections::columns) {
@@ -232,6 +237,10 @@ void read_known_runs(Reader& reader, Profile& profile) {
   KnownRuns::OfParts& parts = *(known.of_parts = KnownRuns::OfParts{});
   for_each_attribute_of_known_parts(parts, reader);
   if (parts.runs > known.runs || !(parts.low_seconds <= parts.high_seconds)) reader.refuse("impossible known runs");
+}
+
+void read_witness(Reader& reader, Profile& profile) {
+  if (reader.has_attribute(witness_name)) for_each_attribute_of_witness(profile.witnessed, reader);
 }
 
 }  // namespace
@@ -268,6 +277,7 @@ Outcome<Profile> check_profile(Contents contents, const std::string& path, Colum
   for_each_attribute(profile, reader);
   read_suspension(reader, profile);
   read_known_runs(reader, profile);
+  read_witness(reader, profile);
   if (reader.failure()) return *reader.failure();
   reader.size(over_segments, profile.segments);
   reader.size(over_ranks, static_cast<std::uint64_t>(profile.ranks));

@@ -333,11 +333,11 @@ Outcome<std::string> write_profile(const Profile& profile, const std::string& pa
   return file.finish();
 }
 
-Status add_what_was_known(const Profile& profile, const std::string& path) {
+Status add_what_came_later(const Profile& profile, const std::string& path) {
   Outcome<ProfileWriter> writer = ProfileWriter::amend(path, static_cast<std::uint64_t>(profile.ranks));
   if (!writer) return writer.failure();
   IntoFile file(*writer);
-  send_what_was_known(profile, file);
+  send_what_came_later(profile, file);
   const Outcome<std::string> written = file.finish();
   return written ? Status(Done{}) : written.failure();
 }

@@ -42,9 +42,9 @@ class ProfileWriter {
 /// Writes a whole profile. Returns the name, as finish() does.
 Outcome<std::string> write_profile(const Profile& profile, const std::string& path);
 
-/// Adds to a profile's file what was known of earlier runs and of its hosts when it was judged, so that every later
-/// reading gives the same verdict.
-Status add_what_was_known(const Profile& profile, const std::string& path);
+/// Adds to a profile's file what was known of earlier runs and of its hosts when it was judged, and what a witness saw,
+/// so that every later reading says the same.
+Status add_what_came_later(const Profile& profile, const std::string& path);
 
 /// Reads frames from `file` until the end frame and writes the profile that they carry.
 Outcome<std::string> write_profile_from_frames(int file, const std::string& path);

@@ -48,6 +48,11 @@ void send_known_runs(const Profile& profile, Sink& sink) {
   if (profile.known_runs->of_parts) for_each_attribute_of_known_parts(*profile.known_runs->of_parts, ToSink(sink));
 }
 
+void send_witnessed(const Witnessed& witnessed, Sink& sink) {
+  if (!witnessed.by.empty()) for_each_attribute_of_witness(witnessed, ToSink(sink));
+  for_each_column_of_witness(witnessed, ToSink(sink));
+}
+
 }  // namespace
 
 void send_run(const Profile& profile, Sink& sink) {
@@ -56,6 +61,7 @@ void send_run(const Profile& profile, Sink& sink) {
   send_known_runs(profile, sink);
   for_each_rank_column(profile, ToSink(sink));
   for_each_section_column(profile.sections, ToSink(sink));
+  send_witnessed(profile.witnessed, sink);
   for_each_table(profile, ToSink(sink));
 }
 
@@ -68,8 +74,9 @@ std::vector<ColumnBytes> segment_columns(const Profile& profile) {
   return columns;
 }
 
-void send_what_was_known(const Profile& profile, Sink& sink) {
+void send_what_came_later(const Profile& profile, Sink& sink) {
   send_known_runs(profile, sink);
+  send_witnessed(profile.witnessed, sink);
   for_each_known_probe_column(profile, ToSink(sink));
 }
 

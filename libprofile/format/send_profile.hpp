@@ -22,8 +22,8 @@ struct ColumnBytes {
 /// The columns over segments that are not empty, in the same order for all shares of a run.
 std::vector<ColumnBytes> segment_columns(const Profile& profile);
 
-/// Sends what was known of earlier runs and of the hosts when the run was judged.
-void send_what_was_known(const Profile& profile, Sink& sink);
+/// Sends what came after the ranks had ended: what was known of earlier runs and of the hosts, and what a witness saw.
+void send_what_came_later(const Profile& profile, Sink& sink);
 
 void send_profile(const Profile& profile, Sink& sink);
 

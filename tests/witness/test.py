@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import HALCYON, check_schema
+from halcyon_test import HALCYON, MPI, PROGRAMS, check_schema
 
 # Takes a CPU from a rank that is bound to the same one, and does as much work as it is told.
 WORK = """
@@ -55,11 +55,32 @@ class Witness(halcyon_test.Behaviour):
         self.assertEqual(seen["by"], by)
         thieves = [party for party in seen["parties"] if party["program"] == "thethief"]
         self.assertEqual(len(thieves), 1, seen)
-        self.assertEqual(thieves[0]["whose"], "other")
+        self.assertEqual(thieves[0]["whose"], "own_job")  # the same command started it
         # Both want the CPU all the time, so each has it for half of the time; others may have come, too.
         self.assertGreater(thieves[0]["seconds"], 0)
         self.assertAlmostEqual(sum(party["seconds"] for party in seen["parties"]), seen["waited_seconds"])
         self.assertNotIn("therank", [party["program"] for party in seen["parties"]])
+
+    @unittest.skipUnless(is_told(), "this user may not see context switches")
+    def test_run_has_a_witness_whose_profile_names_the_thief(self):
+        thief = self.program("thethief", 10**12)
+        thieves = [subprocess.Popen(thief) for _ in range(2 * os.cpu_count())]
+        try:
+            steps = [PROGRAMS / "threads", "ranks", "200", "2000", "1000000", "0", "account"]
+            finished = self.halcyon("run", "-o", "run.h5", "--no-baseline", "--", *MPI.launch(2), *steps)
+            alone = self.halcyon("run", "-o", "alone.h5", "--no-witness", "--", *MPI.launch(2), *steps)
+        finally:
+            for thief in thieves:
+                thief.kill()
+                thief.wait()
+        self.assertEqual((finished.status, alone.status), (0, 0), (finished, alone))
+        report = json.loads(self.halcyon("report", "--json", "-", "run.h5", "alone.h5").output)
+        check_schema(report, "report")
+        with_witness, without = report
+        self.assertIsNone(without["witness"])
+        seen = with_witness["witness"]
+        self.assertEqual(seen["by"], "switches")
+        self.assertIn(("other", "thethief"), [(party["whose"], party["program"]) for party in seen["parties"]], seen)
 
     @unittest.skipUnless(is_told(), "this user may not see context switches")
     def test_it_watches_ranks_only_and_ends_as_the_command_does(self):

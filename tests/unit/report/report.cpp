@@ -85,6 +85,7 @@ TEST(ReportJson, HasExactlyTheKeysOfTheDesign) {
                                                      "time_spent_seconds",
                                                      "background_percent",
                                                      "known_runs",
+                                                     "witness",
                                                      "probes",
                                                      "cause",
                                                      "method",

@@ -96,6 +96,22 @@ TEST(Cause, IsOtherProcessesWhereTheLateRankWaitedForACpu) {
       << cause.text;
 }
 
+TEST(Cause, NamesWhoHadTheCpusIfAWitnessSawIt) {
+  Profile profile = delayed();
+  off_the_cpu(profile);
+  profile.evidence[index_of(Evidence::cpu_wait)] = {0.0, lost(profile)};
+  Witnessed& seen = profile.witnessed;
+  seen = {.by = "switches", .seconds = 100.0, .waited_seconds = 10.0};
+  seen.add({.whose = PartyKind::other_job, .program = "cc1plus", .user = "ann", .job = "4711"}, 6.0);
+  seen.add({.whose = PartyKind::ranks, .program = "app", .user = "bob"}, 2.0);
+  seen.add({.whose = PartyKind::service, .program = "sshd", .user = "root", .service = "ssh.service"}, 1.5);
+  seen.add({.program = "top", .user = "ann"}, 0.4);
+  const Cause cause = cause_of(profile);
+  EXPECT_TRUE(
+      cause.text.ends_with("; their CPUs had cc1plus of ann, job 4711 (60 %), sshd, service ssh.service (15 %)"))
+      << cause.text;
+}
+
 // A rank that was killed left no counts, and another left nothing.
 TEST(Cause, IsToldByTheCountsThatThereAre) {
   Profile profile = delayed(now_and_then, 4);

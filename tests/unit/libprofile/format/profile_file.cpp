@@ -50,6 +50,13 @@ class ProfileFile : public ::testing::Test {
   fs::path directory_ = temporary_.path();
 };
 
+Witnessed witnessed() {
+  Witnessed seen{.by = "switches", .seconds = 30.0, .waited_seconds = 4.0};
+  seen.add({.whose = PartyKind::other_job, .program = "cc1plus", .user = "ann", .job = "4711"}, 3.0);
+  seen.add({.whose = PartyKind::kernel, .program = "ksoftirqd/0"}, 1.0);
+  return seen;
+}
+
 Profile rich_profile() {
   Profile profile = uniform_profile(40000, 1e-3);  // more than a chunk
   column(profile, Feature::compute) = {{1e6, 2e6}, std::vector<std::uint16_t>(40000, 1)};
@@ -69,6 +76,7 @@ Profile rich_profile() {
   profile.probes[index_of(Probe::l2)] = {{1e-9, 2e-9}, {1.5e-9, 2.5e-9}, {1e-9, 3e-9}, {2e-9, 4e-9}, {1e-9, 1e-9}};
   profile.known_runs = KnownRuns{3, 1.5, -0.5, 2.0, 30.0, KnownRuns::OfParts{2, 1.25, -0.25, 1.75}};
   profile.suspension = Suspension{12.5, 3};
+  profile.witnessed = witnessed();
   profile.last_rank_off_cpu[3] = 0.25F;
   profile.lost_to_cpu_wait.assign(40000, 0.0625F);
   profile.lost_to_slower_ranks.assign(40000, 0.03125F);
@@ -126,6 +134,7 @@ TEST_F(ProfileFile, GivesBackWhatWasWritten) {
   ASSERT_TRUE(read->suspension);
   EXPECT_EQ(read->suspension->seconds, 12.5);
   EXPECT_EQ(read->suspension->times, 3u);
+  EXPECT_EQ(read->witnessed, written.witnessed);
   EXPECT_EQ(read->last_rank_off_cpu, written.last_rank_off_cpu);
   EXPECT_EQ(read->lost_to_cpu_wait, written.lost_to_cpu_wait);
   EXPECT_EQ(read->lost_to_slower_ranks, written.lost_to_slower_ranks);
@@ -195,16 +204,19 @@ TEST_F(ProfileFile, IsAmendedByWhatWasKnown) {
   Profile profile = rich_profile();
   profile.known_runs.reset();
   profile.probes[index_of(Probe::l2)].known.clear();
+  profile.witnessed = {};
   ASSERT_TRUE(write_profile(profile, path()));
+  profile.witnessed = witnessed();
   profile.known_runs = KnownRuns{2, 0.5, 0.25, 0.75, 20.0};
   profile.probes[index_of(Probe::l2)].known = {3e-9, 4e-9};
-  const Status added = add_what_was_known(profile, path());
+  const Status added = add_what_came_later(profile, path());
   ASSERT_TRUE(added) << added.failure().message;
   const Outcome<Profile> read = read_profile(path());
   ASSERT_TRUE(read) << read.failure().message;
   ASSERT_TRUE(read->known_runs);
   EXPECT_EQ(read->known_runs->displacement_seconds, 0.5);
   EXPECT_EQ(read->known_runs->matched_seconds, 20.0);
+  EXPECT_EQ(read->witnessed, witnessed());
   EXPECT_FALSE(read->known_runs->of_parts);
   EXPECT_EQ(read->probes[index_of(Probe::l2)].known, (std::vector<double>{3e-9, 4e-9}));
   EXPECT_EQ(read->duration, profile.duration);
@@ -212,8 +224,18 @@ TEST_F(ProfileFile, IsAmendedByWhatWasKnown) {
 }
 
 TEST_F(ProfileFile, ThatIsNotThereCannotBeAmended) {
-  EXPECT_FALSE(add_what_was_known(rich_profile(), path()));
+  EXPECT_FALSE(add_what_came_later(rich_profile(), path()));
   EXPECT_TRUE(fs::is_empty(fs::path(path()).parent_path()));
+}
+
+TEST_F(ProfileFile, WithHalfAWitnessIsRefused) {
+  Profile profile = uniform_profile(10, 1.0);
+  profile.witnessed = witnessed();
+  profile.witnessed.user.clear();
+  ASSERT_TRUE(write_profile(profile, path()));
+  const Outcome<Profile> read = read_profile(path());
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.failure().message.find("witness"), std::string::npos) << read.failure().message;
 }
 
 TEST_F(ProfileFile, WithImpossibleProbesOrKnownRunsIsRefused) {
