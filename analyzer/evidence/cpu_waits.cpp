@@ -188,6 +188,15 @@ double waited_for_others_at_most(const Profile& profile) {
   return std::max(0.0, longest_wait_for_cpu(profile) - waited_for_own_threads(profile));
 }
 
+double stood_still_at_most(const Profile& profile, double noticeable_share) {
+  double goes_on = 1.0;
+  for (std::size_t rank = 0; rank < profile.rank_host.size(); ++rank) {
+    const double share = wait_for_cpu(profile, rank) / profile.run_time_seconds;
+    if (share > noticeable_share) goes_on *= 1.0 - share;  // NaN is not above
+  }
+  return std::max(0.0, profile.run_time_seconds * (1.0 - goes_on) - waited_for_own_threads(profile));
+}
+
 // A child that a rank sleeps for takes no core from it.
 double waited_for_children(const Profile& profile) {
   struct OfHost {

@@ -43,6 +43,10 @@ double slept_at_most(const Profile& profile, std::size_t rank);
 double waited_for_own_threads(const Profile& profile);
 /// What is left of the longest wait: for others, in s, at most.
 double waited_for_others_at_most(const Profile& profile);
+/// How long nothing may have gone on since some rank waited for a CPU that others had, in s: ranks that wait for each
+/// other go on only while none of them waits. As if they waited independently of each other, of those that waited for
+/// more than `noticeable_share` of the run: rarer waits leave segments without one, and durations show them.
+double stood_still_at_most(const Profile& profile, double noticeable_share);
 /// How long a rank may have waited for CPUs that child processes of ranks of its host had, in s: at most.
 double waited_for_children(const Profile& profile);
 /// By how much the threads that end segments did more than the least of the busy threads, on the rank where this is

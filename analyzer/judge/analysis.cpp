@@ -101,7 +101,9 @@ void weigh_with_other_evidence(RunEstimate& estimate, const Profile& profile, co
   add_evenly(estimate, judged, stood_still - estimate.excess_of_groups());
   interval.low = std::max(interval.low, stood_still);
   interval.high = std::max(interval.high, estimate.excess_of_groups());
-  interval.high = std::max(interval.high, std::min(judged_seconds, waited_for_others_at_most(profile)));
+  const double waited_at_most =
+      std::max(waited_for_others_at_most(profile), stood_still_at_most(profile, 0.01 * green_below_percent));
+  interval.high = std::max(interval.high, std::min(judged_seconds, waited_at_most));
 
   // A slower machine takes more CPU time for the same work, and some of the work was done beside that of another
   // thread.
