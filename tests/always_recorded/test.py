@@ -32,6 +32,8 @@ OF_SLURM = {"SLURM_JOB_ID": "4711", "SLURM_JOB_ACCOUNT": "physics", "SLURM_JOB_P
 
 class WithSpool(halcyon_test.Behaviour):
 
+    without = {}  # what a command does without the recorder, found once
+
     def setUp(self):
         super().setUp()
         self.spool = self.scratch_directory()
@@ -43,7 +45,10 @@ class WithSpool(halcyon_test.Behaviour):
         return self.mpirun(ranks, command or COMMAND, HALCYON_LEDGER=spool or self.spool, **environment)
 
     def plain(self, *command):
-        return self.mpirun(2, command or COMMAND, preload=())
+        command = tuple(map(str, command or COMMAND))
+        if command not in self.without:
+            self.without[command] = self.mpirun(2, command, preload=())
+        return self.without[command]
 
     def spooled(self):
         return sorted(self.spool.glob("*.run"))

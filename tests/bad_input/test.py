@@ -60,6 +60,7 @@ class BadInput(halcyon_test.Behaviour):
         path = self.profile()
         whole = path.read_bytes()
         chance = random.Random(1)
+        outcomes = set()
         for _ in range(60):
             damaged = bytearray(whole)
             for _ in range(chance.choice((1, 4, 16))):
@@ -67,10 +68,12 @@ class BadInput(halcyon_test.Behaviour):
                 damaged[at] = chance.choice((0, 0x7f, 0xff, chance.randrange(256)))
             path.write_bytes(damaged)
             finished = self.halcyon("info", "--json", path)
+            outcomes.add(finished.status)
             if finished.status == 0:
                 self.assertEqual(finished.errors, "", finished)
             else:
                 self.check_refused(finished, path)
+        self.assertEqual(len(outcomes), 2)
 
     def test_a_profile_with_columns_of_other_lengths_is_refused(self):
         path = self.profile()

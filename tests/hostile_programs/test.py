@@ -53,11 +53,13 @@ class HostilePrograms(halcyon_test.Behaviour):
 
     def check(self, case, ranks=2):
         """Checks that the case prints the same with the recorder as without, and returns its profile."""
+        path = self.directory / "run.h5"
+        path.unlink(missing_ok=True)
         plain = self.mpirun(ranks, [PROGRAM, case], preload=())
-        profile = self.record(ranks, [PROGRAM, case])
-        again = self.mpirun(ranks, [PROGRAM, case], HALCYON_OUTPUT=self.directory / "again.h5")
-        self.assertEqual(again, plain)
-        return profile
+        recorded = self.mpirun(ranks, [PROGRAM, case], HALCYON_OUTPUT=path)
+        self.assertEqual(recorded, plain)
+        self.assertEqual((recorded.status, recorded.errors), (0, ""), recorded)
+        return Profile(path)
 
     def test_a_cancelled_thread_is_unwound_through_the_wrappers(self):
         self.assertEqual(self.check("cancelled", ranks=1).boundaries, BARRIERS)

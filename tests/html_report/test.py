@@ -54,6 +54,7 @@ class Balance(HTMLParser):
 class HtmlReport(halcyon_test.Behaviour):
 
     recorded = {}  # profiles by name. Each is recorded once, and every test has a copy of its own
+    browsers = {}  # by their options. To start one costs more than all that a test does with it
 
     def recorded_as(self, name, program, *options):
         file = self.directory / name
@@ -91,11 +92,16 @@ class HtmlReport(halcyon_test.Behaviour):
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         options.binary_location = "/usr/bin/chromium"
         browser = webdriver.Chrome(service=Service(str(DRIVER)), options=options)
-        self.addCleanup(browser.quit)
+        self.addClassCleanup(browser.quit)
         return browser
 
     def opened(self, page, **how):
-        browser = self.browser(**how)
+        options = tuple(how.items())
+        if options not in self.browsers:
+            self.browsers[options] = self.browser(**how)
+        browser = self.browsers[options]
+        for log in ("browser", "performance"):
+            browser.get_log(log)  # forgets what earlier pages logged
         if "width" in how:  # a headless window cannot be as narrow as a phone
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                     {"width": how["width"], "height": how["height"], "deviceScaleFactor": 1,
@@ -206,7 +212,9 @@ class HtmlReport(halcyon_test.Behaviour):
             levels = [int(heading.tag_name[1]) for heading in browser.find_elements(By.CSS_SELECTOR, "h1, h2, h3, h4")]
             self.assertEqual(levels[0], 1)
             self.assertTrue(all(below <= above + 1 for above, below in zip(levels, levels[1:])), levels)
-            for figure in browser.find_elements(By.CSS_SELECTOR, "svg, .plot"):
+            figures = browser.find_elements(By.CSS_SELECTOR, "svg, .plot")
+            self.assertTrue(figures)
+            for figure in figures:
                 self.assertEqual(figure.get_attribute("role"), "img")
                 self.assertTrue(figure.get_attribute("aria-label"))
 
@@ -226,7 +234,9 @@ class HtmlReport(halcyon_test.Behaviour):
         browser = self.opened(page)
         names = [row.text.split()[1] for row in browser.find_elements(By.CSS_SELECTOR, ".runs tbody tr")]
         self.assertEqual([Path(name).name for name in names], ["disturbed.h5", "few.h5"])
-        for link in browser.find_elements(By.CSS_SELECTOR, ".runs a"):
+        links = browser.find_elements(By.CSS_SELECTOR, ".runs a")
+        self.assertEqual(len(links), len(names))
+        for link in links:
             target = link.get_attribute("href").rpartition("#")[2]
             self.assertTrue(browser.find_element(By.ID, target))
         self.assertEqual(browser.get_log("browser"), [])

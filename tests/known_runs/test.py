@@ -2,8 +2,10 @@
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
+import tempfile
 import unittest
 
 import halcyon_test
@@ -21,12 +23,24 @@ DEEPER_THAN_ANY_RECORD = "[" * 100000
 
 class KnownRuns(halcyon_test.Behaviour):
 
+    state_after_a_run = None
+
     def run_of(self, file, *options, program=PROGRAM, **environment):
         # Without a counter the groups do not depend on CPU time, which other processes change.
         finished = self.halcyon("run", "-o", file, "--counter", "none", *options, "--", *MPI.launch(2), *program,
                                 **environment)
         self.assertEqual(finished.status, 0, finished)
         return finished
+
+    def know_a_run(self):
+        """What is known is what a first run leaves, which is made once for all tests."""
+        if self.state_after_a_run is None:
+            self.run_of("1.h5")
+            type(self).state_after_a_run = tempfile.TemporaryDirectory()
+            self.addClassCleanup(self.state_after_a_run.cleanup)
+            shutil.copytree(self.state, self.state_after_a_run.name, dirs_exist_ok=True)
+        else:
+            shutil.copytree(self.state_after_a_run.name, self.state, dirs_exist_ok=True)
 
     def known_of(self, file, *options):
         finished = self.halcyon("report", "--json", "-", *options, file)
@@ -83,7 +97,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertRegex(self.baselines("list"), rf"(?m)^{NAME}-0 +3 ")
 
     def test_a_report_says_the_same_whatever_has_become_known_since_and_wherever_it_is_read(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         self.run_of("2.h5")
         then = self.known_of("2.h5")
         self.run_of("3.h5")
@@ -96,14 +110,14 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertEqual(self.halcyon("info", "2.h5").status, 0)
 
     def test_another_command_or_other_input_is_other_work(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         other = self.run_of("2.h5", program=[EXAMPLES / "halo_c", "401"])
         self.assertNotIn("known run", other.errors)
         self.assertIsNone(self.known_of("2.h5"))
         self.assertEqual(len(self.works()), 2)
 
     def test_a_run_that_was_disturbed_on_purpose_is_compared_but_not_learnt_from(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         injected = self.run_of("2.h5", "--inject", "class=p2p,prob=0.2,mean=0.2ms")
         self.assertIn("the best of 1 known run", injected.errors)
         third = self.run_of("3.h5")
@@ -124,7 +138,7 @@ class KnownRuns(halcyon_test.Behaviour):
 
     def test_works_and_hosts_are_listed_shown_and_forgotten(self):
         self.assertIn("nothing is known yet", self.baselines("list"))
-        self.run_of("1.h5")
+        self.know_a_run()
         [work] = self.works()
         listed = self.baselines("list")
         self.assertIn("halo_c 400", listed)
@@ -139,7 +153,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertNotIn("known run", self.run_of("2.h5").errors)
 
     def test_what_is_exported_here_is_known_where_it_is_imported(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         (self.directory / "known.json").write_text(self.baselines("export"))
         elsewhere = str(self.scratch_directory())
         self.assertIn("2 imported", self.baselines("import", "known.json", XDG_STATE_HOME=elsewhere))
@@ -149,7 +163,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertIn("the best of 1 known run", finished.errors)
 
     def test_there_are_no_more_than_there_may_be_and_the_last_used_stay(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         document = self.exported()
         [work] = document["works"]
         [host] = document["hosts"]
@@ -165,7 +179,7 @@ class KnownRuns(halcyon_test.Behaviour):
             self.assertNotIn(forgotten, listed)
 
     def test_many_at_once_lose_nothing(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         document = self.exported()
         [work] = document["works"]
         environment = self.own_environment()
@@ -190,7 +204,9 @@ class KnownRuns(halcyon_test.Behaviour):
         os.umask(0)
         self.addCleanup(os.umask, 0o022)
         self.run_of("1.h5")
-        for path in (self.state / "halcyon").rglob("*"):
+        kept = list((self.state / "halcyon").rglob("*"))
+        self.assertTrue(any(path.is_file() for path in kept), kept)
+        for path in kept:
             mode = stat.S_IMODE(path.stat().st_mode)
             self.assertEqual(mode, 0o700 if path.is_dir() else 0o600, path)
 
@@ -203,14 +219,14 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertIn("halcyon report", finished.errors)
 
     def test_a_directory_that_others_may_write_to_is_refused(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         (self.state / "halcyon" / "baselines").chmod(0o777)
         self.check_nothing_is_kept("2.h5", "is writable by others")
         self.assertIn("is writable by others", self.refused("list"))
 
     @unittest.skipIf(os.geteuid() != 0, "only root can give a directory away")
     def test_a_directory_of_another_user_is_refused(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         os.chown(self.state / "halcyon", NOBODY, NOBODY)
         self.check_nothing_is_kept("2.h5", "belongs to another user")
 
@@ -225,7 +241,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.check_nothing_is_kept("2.h5", "HOME", XDG_STATE_HOME="", HOME="")
 
     def test_a_damaged_record_is_told_of_once_and_replaced(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         record = self.record()
         whole = record.read_text()
         target = self.directory / "target"
@@ -264,7 +280,7 @@ class KnownRuns(halcyon_test.Behaviour):
         self.assertEqual(target.read_text(), "not ours")
 
     def test_what_was_not_exported_is_not_imported(self):
-        self.run_of("1.h5")
+        self.know_a_run()
         damaged = self.exported()
         damaged["works"][0]["groups"][0]["segments"] = -1  # tests/unit/cli/kept damages every field
         elsewhere = str(self.scratch_directory())

@@ -92,6 +92,9 @@ class WatchesARun(halcyon_test.Behaviour):
                 return job
         raise AssertionError(f"it never came: {job}")
 
+    def wait_until_it_is_seen(self, process):
+        return self.wait_for(process, lambda _: True)
+
     def wait_until_it_is_judged(self, process):
         return self.wait_for(process, lambda job: job["progress_rate"] is not None and
                              job["interference_percent"] is not None)
@@ -120,7 +123,7 @@ class WatchesARun(halcyon_test.Behaviour):
     @only_open_mpi(SAME_VIEW)
     def test_a_rank_that_is_stopped_is_named(self):
         process = self.start()
-        self.wait_until_it_is_judged(process)
+        self.wait_until_it_is_seen(process)
         stopped = self.processes_of_ranks()[0]
         os.kill(stopped, signal.SIGSTOP)
         job = self.wait_for(process, lambda job: job["state"] == "stands-still")
@@ -159,6 +162,8 @@ class WatchesARun(halcyon_test.Behaviour):
         self.assertEqual(looked.status, 0, looked)
         lines = metrics.read_text().splitlines()
         self.assertEqual(lines[-1], "# EOF")
+        documented = re.findall(r"`(halcyon_job_\w+)`", (SOURCE / "docs" / "watch.md").read_text())
+        self.assertEqual(sorted(re.findall(r"^# TYPE (\S+)", "\n".join(lines), re.M)), sorted(documented))
         self.assertTrue(any(line.startswith("halcyon_job_interference_ratio{") for line in lines), lines)
         self.assertEqual(sorted(self.directory.glob("halcyon.prom*")), [metrics])
 
@@ -190,7 +195,7 @@ class WatchesARun(halcyon_test.Behaviour):
     @only_open_mpi(SAME_VIEW)
     def test_it_ends_with_the_job(self):
         process = self.start()
-        self.wait_until_it_is_judged(process)
+        self.wait_until_it_is_seen(process)
         watch = subprocess.Popen([str(HALCYON), "watch", "--pid", str(process.pid)], env=self.environment, text=True,
                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         first = watch.stderr.readline()
@@ -205,7 +210,7 @@ class WatchesARun(halcyon_test.Behaviour):
     @only_open_mpi(SAME_VIEW)
     def test_a_condition_is_told_once(self):
         process = self.start()
-        self.wait_until_it_is_judged(process)
+        self.wait_until_it_is_seen(process)
         watch = subprocess.Popen([str(HALCYON), "watch", "--pid", str(process.pid), "--warn-if", "standstill < 1h"],
                                  env=self.environment, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                  stderr=subprocess.PIPE)
@@ -216,7 +221,7 @@ class WatchesARun(halcyon_test.Behaviour):
 
     def test_a_job_is_ended_if_its_condition_says_so(self):
         process = self.start()
-        self.wait_until_it_is_judged(process)
+        self.wait_until_it_is_seen(process)
         for rank in self.processes_of_ranks():  # also ranks that cannot answer
             os.kill(rank, signal.SIGSTOP)
         watched = self.halcyon("watch", "--pid", process.pid, "--stop-if", "standstill > 2s")
@@ -348,7 +353,7 @@ class WatchesARun(halcyon_test.Behaviour):
     @only_open_mpi(SAME_VIEW)
     def test_keys_change_the_view(self):
         process = self.start()
-        self.wait_until_it_is_judged(process)
+        self.wait_until_it_is_seen(process)
         terminal = self.on_terminal("--pid", str(process.pid))
         terminal.wait_for("INTERFERENCE")
         terminal.wait_for("> ")
@@ -367,7 +372,7 @@ class WatchesARun(halcyon_test.Behaviour):
     @only_open_mpi(SAME_VIEW)
     def test_a_signal_leaves_the_terminal_as_it_was(self):
         process = self.start()
-        self.wait_until_it_is_judged(process)
+        self.wait_until_it_is_seen(process)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             terminal = self.on_terminal("--pid", str(process.pid))
             terminal.wait_for("INTERFERENCE")
@@ -379,7 +384,7 @@ class WatchesARun(halcyon_test.Behaviour):
     @only_open_mpi(SAME_VIEW)
     def test_the_view_ends_with_the_job(self):
         process = self.start()
-        self.wait_until_it_is_judged(process)
+        self.wait_until_it_is_seen(process)
         terminal = self.on_terminal("--pid", str(process.pid))
         terminal.wait_for("INTERFERENCE")
         self.stop.touch()

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -22,6 +24,19 @@ std::vector<std::string> keys_of(const nlohmann::ordered_json& json) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : json.items()) keys.push_back(key);
   return keys;
+}
+
+// Also those that only some runs have; tests/documented_keys looks at what one run prints.
+TEST(RunFields, AreAllDescribedOnThePageOfMetrics) {
+  std::ifstream file(HALCYON_SOURCE_DIR "/docs/export.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  int metrics = 0;
+  for (const RunField& field : run_fields()) {
+    if (field.metric.empty()) continue;
+    ++metrics;
+    EXPECT_NE(page.find("`halcyon_" + std::string(field.metric) + "`"), std::string::npos) << field.metric;
+  }
+  EXPECT_GT(metrics, 0);
 }
 
 TEST(HostEvidence, NamesTheHostOfRetransmissionsOnlyWhereOneStandsOut) {

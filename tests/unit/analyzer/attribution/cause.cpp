@@ -574,9 +574,8 @@ TEST(TimePattern, FindsTheOwnPeriodOfWhatComesAFewTimes) {
       delayed([run](std::size_t, double begin) { return std::fmod(begin, run / 5.0) < run / 10.0; });
   const TimePattern pattern = pattern_of(profile);
   const double seconds = std::accumulate(profile.duration.begin(), profile.duration.end(), 0.0);
-  if (pattern.kind == TimePattern::Kind::periodic) {
-    EXPECT_NEAR(pattern.period_seconds, run / 5.0, 0.1 * run) << seconds;
-  }
+  ASSERT_EQ(pattern.kind, TimePattern::Kind::periodic);
+  EXPECT_NEAR(pattern.period_seconds, run / 5.0, 0.1 * run) << seconds;
 }
 
 TEST(TimePattern, TellsAStretchOfHalfTheRun) {

@@ -173,6 +173,7 @@ TEST(WatchedJob, ShowsPossibleFiguresWhateverTheRecordHolds) {
     return random() % 4 == 0 ? bits : bits >> (random() % 64);
   };
   const auto any_seconds = [&random] { return std::exp2(static_cast<double>(random() % 140) - 100.0); };
+  int judged = 0;
   for (unsigned i = 0; i < 6; ++i) {  // tests/fuzz tries many more
     RunningJob job(3);
     WatchedJob watched;
@@ -202,12 +203,14 @@ TEST(WatchedJob, ShowsPossibleFiguresWhateverTheRecordHolds) {
       const JobView& view = watched.view();
       EXPECT_TRUE(!view.progress_rate || std::isfinite(*view.progress_rate));
       if (!view.interference) continue;
+      ++judged;
       EXPECT_GE(view.interference->interval_percent.low, 0.0);
       EXPECT_LE(view.interference->interval_percent.low, view.interference->percent);
       EXPECT_LE(view.interference->percent, view.interference->interval_percent.high);
       EXPECT_LE(view.interference->interval_percent.high, 100.0);
     }
   }
+  EXPECT_GT(judged, 0);
 }
 
 JobView view_with(double percent, double low, double high, double elapsed) {

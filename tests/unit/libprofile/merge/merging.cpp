@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <numeric>
 #include <random>
 
+#include "libprofile/format/columns.hpp"
 #include "libprofile/format/contents.hpp"
 #include "libprofile/format/profile_reader.hpp"
 #include "libprofile/merge/merged_run.hpp"
@@ -105,6 +107,79 @@ TEST(Merging, GivesOneProfileOfAnyNumberOfRanks) {
     const Outcome<Profile> profile = merge_ranks(ranks, segments);
     ASSERT_TRUE(profile) << profile.failure().message;
     expect_profile_of(*profile, ranks, segments);
+  }
+}
+
+// An owner sends its share in several messages, and the rows of its share come in several pieces.
+TEST(Merging, KeepsEverySegmentAndTheirOrderWhereAShareIsMoreThanOneMessage) {
+  constexpr std::size_t segments = 140'001;
+  const Outcome<Profile> profile = merge_ranks(2, segments);
+  ASSERT_TRUE(profile) << profile.failure().message;
+  expect_profile_of(*profile, 2, segments);
+}
+
+TEST(Merging, MakesOfEachMeasureWhatItsColumnIs) {
+  const auto value_of = [](Measure measure, int rank) {
+    const auto i = static_cast<int>(index_of(measure));
+    return (0.02 + 0.05 * i / 12.0 + 0.3 * ((2 * rank + i) % 3)) * segment_ticks;
+  };
+  std::vector<std::unique_ptr<SegmentStore>> stores(3);
+  const Outcome<Profile> profile = merge_ranks(3, 1, [&](int rank, RankRecording& recording) {
+    std::unique_ptr<SegmentStore>& store = stores[static_cast<std::size_t>(rank)];
+    store = std::make_unique<SegmentStore>(1, true);
+    SegmentRow row;
+    for (const MeasureInfo& info : measures) row[info.measure] = value_of(info.measure, rank);
+    row[Measure::duration] = segment_ticks * (1.0 + 0.1 * rank);
+    store->push(row);
+    store->settle();
+    recording.store = store.get();
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  int compared = 0;
+  for_each_measure_column(*profile, [&](const MeasureColumn& column, const std::vector<float>& values) {
+    std::array<double, 3> of_ranks{};
+    for (int rank = 0; rank < 3; ++rank) {
+      of_ranks[static_cast<std::size_t>(rank)] =
+          column.measure == Measure::duration ? segment_ticks * (1.0 + 0.1 * rank) : value_of(column.measure, rank);
+    }
+    const double sum = of_ranks[0] + of_ranks[1] + of_ranks[2];
+    double expected = 0.0;
+    switch (column.over_ranks) {
+      case OverRanks::mean: expected = sum / 3.0; break;
+      case OverRanks::sum: expected = sum; break;
+      case OverRanks::least: expected = std::ranges::min(of_ranks); break;
+      case OverRanks::largest: expected = std::ranges::max(of_ranks); break;
+      case OverRanks::of_last_rank: expected = of_ranks[profile->last_rank.front()]; break;
+      default: return;  // of several measures: tested by themselves
+    }
+    ++compared;
+    ASSERT_EQ(values.size(), 1u) << column.name;
+    EXPECT_NEAR(values.front(), expected / ticks_per_second, 0.01 * segment_ticks / ticks_per_second) << column.name;
+  });
+  EXPECT_EQ(compared, 13);
+}
+
+TEST(Merging, KnowsAPlaceByItsNameWhateverItsNumberOnARank) {
+  const std::vector<std::string> places{"barrier@app+0x10", "allreduce@app+0x20"};
+  std::vector<std::unique_ptr<SegmentStore>> stores(3);
+  const Outcome<Profile> profile = merge_ranks(3, 10, [&](int rank, RankRecording& recording) {
+    std::unique_ptr<SegmentStore>& store = stores[static_cast<std::size_t>(rank)];
+    store = std::make_unique<SegmentStore>(10, false);
+    recording.sites = places;
+    if (rank == 1) std::swap(recording.sites[0], recording.sites[1]);
+    for (std::size_t segment = 0; segment < 10; ++segment) {
+      SegmentRow row = row_of(rank, 3, segment);
+      row.site = static_cast<std::uint8_t>(segment % 3 == 0 ? rank == 1 : rank != 1);
+      store->push(row);
+    }
+    store->settle();
+    recording.store = store.get();
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  ASSERT_EQ(profile->sites.size(), 2u);
+  ASSERT_EQ(profile->site.size(), 10u);
+  for (std::size_t segment = 0; segment < 10; ++segment) {
+    EXPECT_EQ(profile->sites[profile->site[segment]], places[segment % 3 == 0 ? 0 : 1]) << segment;
   }
 }
 
@@ -297,6 +372,25 @@ TEST(Merging, SaysHowTheRanksBoundariesDifferAndKeepsNoSegments) {
   });
   ASSERT_TRUE(profile);
   EXPECT_EQ(profile->disagreement, "rank 2 passed other kinds of boundaries than rank 0");
+  EXPECT_EQ(profile->segments, 0u);
+}
+
+TEST(Merging, SaysWhichRankPassedHowManyBoundariesAndWhereIntmIsMissing) {
+  std::unique_ptr<SimulatedRank> shorter = std::make_unique<SimulatedRank>(1, 3, 9);
+  Outcome<Profile> profile = merge_ranks(3, 10, [&](int rank, RankRecording& recording) {
+    if (rank == 1) recording.store = &shorter->store;
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_EQ(profile->disagreement, "rank 1 passed 8 boundaries, rank 0 passed 9");
+  EXPECT_EQ(profile->segments, 0u);
+  SegmentStore with_intm(10, true);
+  for (std::size_t segment = 0; segment < 10; ++segment) with_intm.push(row_of(2, 3, segment));
+  with_intm.settle();
+  profile = merge_ranks(3, 10, [&](int rank, RankRecording& recording) {
+    if (rank == 2) recording.store = &with_intm;
+  });
+  ASSERT_TRUE(profile) << profile.failure().message;
+  EXPECT_EQ(profile->disagreement, "libintm.so is loaded into some ranks only");
   EXPECT_EQ(profile->segments, 0u);
 }
 
