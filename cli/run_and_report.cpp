@@ -73,22 +73,18 @@ bool tell_verdict(const std::string& file, const RunOptions& options, const Witn
     fail(judged.failure().message);
     return false;
   }
-  std::fputs(closing_lines(judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
+  const std::string shown = shown_path(file);
+  std::fputs(closing_lines(shown, judged->profile, judged->analysis, colour_for(STDERR_FILENO)).c_str(), stderr);
   if (known || !seen.by.empty()) complaint = keep(known ? &*known : nullptr, *judged, file);
   if (!complaint.empty()) tell(complaint);
-  std::string details = "details: halcyon report " + as_typed({shown_path(file)});
-  if (!options.html.empty()) {
-    find_source_places(judged->profile);
-    const RunOnPage page =
-        on_page(shown_path(file), std::move(judged->profile), judged->grouping, std::move(judged->analysis));
-    if (const Status written = write_file(options.html, report_html({page})); !written) {
-      tell(details);
-      fail(written.failure().message);
-      return false;
-    }
-    details += "; page: " + options.html;
+  if (options.html.empty()) return true;
+  find_source_places(judged->profile);
+  const RunOnPage page = on_page(shown, std::move(judged->profile), judged->grouping, std::move(judged->analysis));
+  if (const Status written = write_file(options.html, report_html({page})); !written) {
+    fail(written.failure().message);
+    return false;
   }
-  tell(details);
+  tell("page: " + options.html);
   return true;
 }
 

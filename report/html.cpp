@@ -13,6 +13,7 @@
 
 #include "analyzer/machine/background.hpp"
 #include "libprofile/format/columns.hpp"
+#include "report/first_lines.hpp"
 #include "report/html_document.hpp"
 #include "report/layout.hpp"
 #include "report/page_assets.hpp"
@@ -60,10 +61,11 @@ std::string figure(std::string_view classes, const std::string& svg, const std::
 
 std::string verdict_section(const RunOnPage& run) {
   const MethodResult& result = run.analysis.result();
+  const FirstAnswers answers = first_answers(run.profile, run.analysis);
   std::string content = fmt::format(
       "<div class=\"verdict {0}\"><span class=\"sign\" aria-hidden=\"true\">{1}</span>\n<div>"
       "<h3 class=\"light\">{0}</h3><p class=\"advice\">{2}</p></div></div>\n",
-      name_of(result.verdict), sign_of(result.verdict), advice(run.profile, result));
+      name_of(result.verdict), sign_of(result.verdict), svg::escaped(answers[0]));
   if (result.verdict == Verdict::unknown) {
     content += fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n",
                            svg::escaped(run.analysis.no_verdict->reason.message),
@@ -71,15 +73,13 @@ std::string verdict_section(const RunOnPage& run) {
   } else {
     content += fmt::format(
         "<div class=\"figures\"><p><b class=\"number\">{} %</b> of the run time {}"
-        "<br><span class=\"soft\">90 % interval {} to {} %; {}</span></p>\n"
+        "<br><span class=\"soft\">90 % interval {} to {} %{}</span></p>\n"
         "<p><b class=\"number\">{}</b> is the estimated undisturbed run time<br><span class=\"soft\">90 % interval {} "
         "to "
         "{}; the run took {}</span></p></div>\n",
         decimal(result.interference_percent, 1), origin_words(result), decimal(result.interval_percent.low, 1),
         decimal(result.interval_percent.high, 1),
-        result.may_be_own
-            ? "what was lost may be the program's own doing"
-            : fmt::format("probability that the run is highly disturbed: {:.0f} %", 100.0 * result.probability_high),
+        result.may_be_own ? "; what was lost may be the program's own doing" : "",
         seconds(run.analysis.undisturbed_time_seconds()), seconds(run.analysis.undisturbed_interval_seconds().low),
         seconds(run.analysis.undisturbed_interval_seconds().high), seconds(run.analysis.run_time_seconds));
     if (run.analysis.cause) {
@@ -88,6 +88,7 @@ std::string verdict_section(const RunOnPage& run) {
           svg::escaped(run.analysis.cause->text), run.analysis.cause->code, svg::escaped(run.analysis.cause->action));
     }
   }
+  content += fmt::format("<p class=\"figures\"><b>Which rank:</b> {}</p>\n", svg::escaped(answers[3]));
   return "<section class=\"top\">\n" + content +
          figure("gauge", light_figure(result), "Each colour has its own scale.") + "</section>\n";
 }
@@ -118,7 +119,7 @@ std::string facts_section(const RunOnPage& run) {
     facts += fact("imbalance", svg::escaped(rank), "wide");
   }
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
-    facts += fact("time spent in, by the rank that held the others up", spent, "wide");
+    facts += fact("time spent in, by the slowest rank of each segment", spent, "wide");
   }
   facts += fact("work measured by", svg::escaped(counter_words(profile.counter)));
   facts += fact("MPI library", svg::escaped(profile.mpi));

@@ -10,8 +10,6 @@
 namespace halcyon {
 namespace {
 
-constexpr std::size_t page_width = 80;
-
 // "%" or "ms", also with punctuation after it.
 bool is_unit(std::string_view word) {
   constexpr std::array<std::string_view, 5> units{"%", "s", "ms", "µs", "ns"};

@@ -7,6 +7,7 @@
 
 namespace halcyon {
 
+inline constexpr std::size_t page_width = 80;
 inline constexpr std::size_t label_width = 18;
 
 /// Columns that a text without wide characters takes on a terminal.

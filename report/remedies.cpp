@@ -6,22 +6,24 @@
 namespace halcyon {
 namespace {
 
+// The first sentence of what to do without a verdict is for a line that has little room.
 constexpr std::array<WarningInfo, 23> infos{{
     {"boundary-disagreement", Severity::no_verdict,
-     "If the program splits its ranks into parts that synchronise separately, set --boundary-ranks to a number of "
+     "Set --boundary-ranks. If the program splits its ranks into parts that synchronise separately, choose a number of "
      "ranks that only the whole program's synchronisation reaches."},
     {"no-boundaries", Severity::no_verdict,
-     "If the program synchronises over fewer ranks than all, set --boundary-ranks. If it never synchronises, mark its "
-     "steps with MPI_Pcontrol(1) on all ranks (mpi4py: MPI.Pcontrol(1))."},
-    {"no-segments", Severity::no_verdict, "Measure again; save more often with --spill."},
+     "Mark its steps with MPI_Pcontrol(1) on all ranks. In Python, that is MPI.Pcontrol(1) of mpi4py. If the program "
+     "synchronises over fewer ranks than all, set --boundary-ranks instead."},
+    {"no-segments", Severity::no_verdict, "Measure again, and save more often with --spill."},
     {"low-coverage", Severity::no_verdict,
      "Run longer, so that more of the run repeats. Of what is done once, only time on a CPU is known not to be lost."},
     {"too-few-segments", Severity::no_verdict, "Run longer, with more iterations, so that more segments repeat."},
     {"wide-interval", Severity::no_verdict,
-     "Measure again on an idle machine. halcyon compare with another run also shows delays that hit every segment."},
+     "Compare it with other runs before you quote its time. Measure again, on an idle machine if you can, or let halcyon "
+     "repeat measure until the time is known; halcyon compare also shows delays that hit every segment."},
     {"too-short", Severity::no_verdict, "Run longer, with more iterations."},
     {"composed", Severity::no_verdict,
-     "Compare other runs with it (halcyon compare); do not quote its times as those of one run."},
+     "Compare other runs with it. halcyon compare does; do not quote its times as those of one run."},
     {"incomplete-run", Severity::limits,
      "The verdict covers only the part that was recorded. Save more often with --spill."},
     {"bypassed-calls", Severity::limits,

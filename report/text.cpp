@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 #include <vector>
 
 #include "analyzer/machine/background.hpp"
+#include "report/first_lines.hpp"
 #include "report/layout.hpp"
 #include "report/remedies.hpp"
 #include "report/where_it_went.hpp"
@@ -41,31 +43,44 @@ std::string upper(std::string_view word) {
   return result;
 }
 
+constexpr std::string_view of_run = "halcyon: ";
+constexpr std::size_t short_label_width = 9;
+
+// A command stays in one piece, so that it can be copied.
+std::string with_command(std::string line, std::size_t indent, const std::string& command) {
+  line.pop_back();  // the end of the line
+  const std::size_t used = columns_of(std::string_view(line).substr(line.rfind('\n') + 1));
+  const bool has_room = used + 1 + columns_of(command) <= page_width;
+  return line + (has_room ? " " : fmt::format("\n{:{}}", "", indent)) + command + "\n";
+}
+
+// As wide in a report as at the end of a run, so that the lines are the same. Colour codes take no room: they are put
+// in after lines are filled.
+std::string first_lines(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour,
+                        ReadIn where) {
+  const std::string verdict = upper(name_of(analysis.result().verdict));
+  const std::array<std::string_view, 5> labels{verdict, "time", "cause", "rank", "next"};
+  const FirstAnswers answers = first_answers(profile, analysis);
+  constexpr std::size_t indent = of_run.size() + short_label_width;
+  std::string text;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::string line = filled(fmt::format("{}{:<{}}", of_run, labels[i], short_label_width), indent, answers[i]);
+    text += i + 1 < labels.size() ? line
+                                  : with_command(line, indent, next_command(file, profile, analysis, where));
+  }
+  std::size_t at = of_run.size();
+  if (where == ReadIn::report) {
+    for (at = 0; at < text.size(); at = text.find('\n', at) + 1) text.erase(at, of_run.size());
+    at = 0;
+  }
+  const Style style = style_of(analysis.result().verdict, colour);
+  return text.insert(at + verdict.size(), style.off).insert(at, style.on);
+}
+
 }  // namespace
 
-std::string closing_lines(const Profile& profile, const Analysis& analysis, Colour colour) {
-  const MethodResult& result = analysis.result();
-  const Style style = style_of(result.verdict, colour);
-  constexpr std::string_view beginning = "halcyon: ";
-  // The colour codes take no room on the line: they are inserted after the lines are filled.
-  std::string text;
-  if (result.verdict == Verdict::unknown) {
-    text = filled(beginning, beginning.size(),
-                  fmt::format("{} (ran {} on {}): {}", name_of(result.verdict), seconds(analysis.run_time_seconds),
-                              plural(profile.ranks, "rank"), analysis.no_verdict->reason.message));
-  } else {
-    text = filled(
-        beginning, beginning.size(),
-        fmt::format("{}: {:.1f} % of {} {}, undisturbed {}", name_of(result.verdict), result.interference_percent,
-                    seconds(analysis.run_time_seconds), origin_words(result), undisturbed_words(analysis)));
-  }
-  text.insert(beginning.size() + name_of(result.verdict).size(), style.off).insert(beginning.size(), style.on);
-  if (analysis.cause) text += filled(beginning, beginning.size(), cause_words(*analysis.cause));
-  for (const std::string& line : {crowded_words(analysis), unequal_work_words(profile, analysis)}) {
-    if (!line.empty()) text += filled(beginning, beginning.size(), line);
-  }
-  if (analysis.known_runs) text += filled(beginning, beginning.size(), known_runs_words(profile));
-  return text;
+std::string closing_lines(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour) {
+  return first_lines(file, profile, analysis, colour, ReadIn::run);
 }
 
 // What of the run could be judged, and how.
@@ -92,9 +107,7 @@ std::string basis_words(const Profile& profile, const Analysis& analysis) {
 
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour) {
   const MethodResult& result = analysis.result();
-  const Style style = style_of(result.verdict, colour);
-  std::string text =
-      fmt::format("{}{}{}  {}\n", style.on, upper(name_of(result.verdict)), style.off, advice(profile, result));
+  std::string text = first_lines(file, profile, analysis, colour, ReadIn::report) + "\n";
   if (result.verdict == Verdict::unknown) {
     text += wrapped("why", analysis.no_verdict->reason.message + " [" + analysis.no_verdict->reason.code + "]");
     const bool has_ended_early = profile.composed_of.empty() && profile.exit_state != "finalized";
@@ -103,7 +116,6 @@ std::string report_text(const std::string& file, const Profile& profile, const A
                                                     "its own output first.",
                                                     profile.exit_state)
                                       : std::string(info_of_warning(analysis.no_verdict->reason.code).remedy));
-    text += fmt::format("  {:<{}}{}\n", "run time", label_width, seconds(analysis.run_time_seconds));
     // The evidence is about the whole run: without a verdict, no lost time is known.
     const auto wrapped_if_any = [](std::string_view label, const std::string& content) {
       return content.empty() ? std::string() : wrapped(label, content);
@@ -111,16 +123,10 @@ std::string report_text(const std::string& file, const Profile& profile, const A
     text += wrapped_if_any("evidence", evidence_words(profile, Breakdown{}));
     text += wrapped_if_any("whole host", host_evidence_words(profile));
   } else {
-    text += wrapped("interference",
-                    with_interval(result) + (result.may_be_own ? ", which may be the program's own doing" : ""));
+    text += wrapped("interference", fmt::format("{}{}; all intervals are 90 % intervals", with_interval(result),
+                                                result.may_be_own ? ", which may be the program's own doing" : ""));
     if (result.interference_percent >= least_split_percent) {
       text += wrapped("", parts_words(result));
-    }
-    text += wrapped("run time", fmt::format("{}, undisturbed it would have been {}", seconds(analysis.run_time_seconds),
-                                            undisturbed_words(analysis)));
-    if (!result.may_be_own) {
-      text += fmt::format("  {:<{}}probability that the run is highly disturbed: {:.0f} %\n", "", label_width,
-                          100.0 * result.probability_high);
     }
     if (analysis.cause) {
       text += wrapped("likely cause", fmt::format("{} [{}]", analysis.cause->text, analysis.cause->code));
@@ -156,7 +162,7 @@ std::string report_text(const std::string& file, const Profile& profile, const A
   }
   if (const std::string shares = time_shares_words(profile); !shares.empty()) text += wrapped("time of ranks", shares);
   if (const std::string spent = spent_words(analysis.spent); !spent.empty()) {
-    text += wrapped("time spent in", spent + " (by the rank that held the others up)");
+    text += wrapped("time spent in", spent + ", by the slowest rank of each segment");
   }
   text += wrapped("work measured by", counter_words(profile.counter));
   if (const std::optional<Background> background = background_of(profile)) {

@@ -11,12 +11,11 @@ namespace halcyon {
 
 enum class Colour { never, always };
 
-/// The report of one run: the verdict first, then what it is based on.
+/// The report of one run: five answers first (report/first_lines.hpp), then what they are based on.
 std::string report_text(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour);
 
-/// The last lines of `halcyon run`, each after "halcyon: ": the verdict, then the likely cause and how it
-/// compares with known runs, if there are any.
-std::string closing_lines(const Profile& profile, const Analysis& analysis, Colour colour);
+/// The last lines of `halcyon run`: the same answers.
+std::string closing_lines(const std::string& file, const Profile& profile, const Analysis& analysis, Colour colour);
 
 /// One run in a summary of several.
 struct SummaryRow {

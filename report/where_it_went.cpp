@@ -43,24 +43,6 @@ std::string by_kind(const Breakdown& breakdown) {
   return shares.text();
 }
 
-std::string by_rank(const Profile& profile, const Breakdown& breakdown) {
-  Shares shares(breakdown.seconds);
-  // The name of one more rank takes no more room than "1 other rank".
-  const std::size_t all = breakdown.ranks.size();
-  const std::size_t told = all <= most_ranks_told + 1 ? all : most_ranks_told;
-  double others = 0.0;
-  for (std::size_t i = 0; i < all; ++i) {
-    const RankShare& share = breakdown.ranks[i];
-    if (i < told) {
-      shares.add(profile.where_it_ran(share.rank), share.seconds);
-    } else {
-      others += share.seconds;
-    }
-  }
-  shares.add(plural(all - told, "other rank"), others);
-  return shares.text();
-}
-
 std::string by_host(const Breakdown& breakdown) {
   Shares shares(breakdown.seconds);
   for (std::size_t i = 0; i < std::min(breakdown.hosts.size(), most_hosts_told); ++i) {
@@ -116,6 +98,24 @@ bool is_worth_telling(const Analysis& analysis) {
   return analysis.result().interference_percent >= least_told_percent && analysis.breakdown.seconds > 0.0;
 }
 
+std::string rank_shares_words(const Profile& profile, const Breakdown& breakdown) {
+  Shares shares(breakdown.seconds);
+  // The name of one more rank takes no more room than "1 other rank".
+  const std::size_t all = breakdown.ranks.size();
+  const std::size_t told = all <= most_ranks_told + 1 ? all : most_ranks_told;
+  double others = 0.0;
+  for (std::size_t i = 0; i < all; ++i) {
+    const RankShare& share = breakdown.ranks[i];
+    if (i < told) {
+      shares.add(profile.where_it_ran(share.rank), share.seconds);
+    } else {
+      others += share.seconds;
+    }
+  }
+  shares.add(plural(all - told, "other rank"), others);
+  return shares.text();
+}
+
 std::array<ExcessKind, excess_kind_count> largest_first(const SecondsByKind& seconds) {
   std::array<ExcessKind, excess_kind_count> order{};
   for (std::size_t kind = 0; kind < excess_kind_count; ++kind) order[kind] = static_cast<ExcessKind>(kind);
@@ -130,7 +130,7 @@ std::string where_it_went_text(const Profile& profile, const Analysis& analysis)
   if (analysis.result().verdict == Verdict::unknown || !is_worth_telling(analysis)) return {};
   std::string text = wrapped("where it went", seconds(breakdown.seconds));
   text += wrapped("  by kind", by_kind(breakdown));
-  text += wrapped("  held up by", by_rank(profile, breakdown));
+  text += wrapped("  held up by", rank_shares_words(profile, breakdown));
   if (profile.hosts().size() > 1) text += wrapped("  by host", by_host(breakdown));
   text += wrapped("  over time", over_time(breakdown));
   text += by_group(profile, breakdown);

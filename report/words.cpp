@@ -23,6 +23,7 @@ constexpr std::size_t most_ranks_named = 4;  // or hosts
 constexpr double least_told_share = 0.001;   // of the run time: shorter waits are not mentioned
 constexpr double least_share_to_name_a_host = 0.6;
 constexpr std::size_t most_runs_of_ranks = 8;
+constexpr double least_balance_without_a_name = 0.95;  // with a better one, no rank computes longest
 
 // The kernel's unknown values are NaN.
 double sum_of_known(const std::vector<double>& values) {
@@ -91,22 +92,6 @@ std::string confidence_words(double confidence) {
   return fmt::format("{:.{}g} %", 100.0 * confidence, digits);
 }
 
-std::string_view advice(const Profile& profile, const MethodResult& result) {
-  if (!profile.composed_of.empty()) return "Composed of several runs: compare with its time, do not quote it.";
-  if (profile.exit_state != "finalized") return "The run did not come to its end: do not quote its time.";
-  switch (result.verdict) {
-    case Verdict::green: return "Quote the number.";
-    case Verdict::yellow:
-      return !result.may_be_own ? "Measure again if you can."
-             : !cpu_waits_are_of_others(profile)
-                 ? "Give each rank and thread a core of its own, and measure again."
-                 : "Does the program sleep, wait or vary by itself? If not, measure again.";
-    case Verdict::red: return "Throw the number away and measure again.";
-    case Verdict::unknown: break;
-  }
-  return "This run cannot tell: compare it with other runs before you quote its time.";
-}
-
 std::string counter_words(const std::string& counter) {
   if (counter == "cpu") return "CPU time (no hardware counter was used)";
   if (counter == "none") return "none";
@@ -141,7 +126,7 @@ std::string_view origin_words(const MethodResult& result) {
 }
 
 std::string with_interval(const MethodResult& result) {
-  return fmt::format("{} % (90 % interval {} to {})", decimal(result.interference_percent, 1),
+  return fmt::format("{} % ({} to {})", decimal(result.interference_percent, 1),
                      decimal(result.interval_percent.low, 1), decimal(result.interval_percent.high, 1));
 }
 
@@ -311,12 +296,21 @@ std::string crowded_words(const Analysis& analysis) {
   return crowded == analysis.warnings.end() || is_told ? "" : crowded->message;
 }
 
-std::string unequal_work_words(const Profile& profile, const Analysis& analysis) {
-  constexpr double least_told_share = 0.01 * green_below_percent;
-  const std::vector<RankBehind>& ranks = analysis.peers.more_work;
-  return !ranks.empty() && ranks.front().lost_seconds > least_told_share * profile.run_time_seconds
-             ? more_work_words(profile, analysis.peers).front()
-             : "";
+std::string unequal_rank_words(const Profile& profile, const PeerComparison& peers) {
+  const std::string_view work = profile.counter == "cpu" ? "CPU time" : "work";
+  if (!peers.slower.empty()) {
+    const RankBehind& rank = peers.slower.front();
+    return fmt::format("{} takes {} as long as its peers for the same {}", profile.where_it_ran(rank.rank),
+                       times_words(rank.times), work);
+  }
+  if (!peers.more_work.empty()) {
+    const RankBehind& rank = peers.more_work.front();
+    return fmt::format("{} has {} the {} of its peers", profile.where_it_ran(rank.rank), times_words(rank.times), work);
+  }
+  const std::optional<Efficiency> efficiency = efficiency_of(profile);
+  if (!efficiency || efficiency->load_balance >= least_balance_without_a_name) return "";
+  return fmt::format("{} computes longest (load balance {:.0f} %)", profile.where_it_ran(efficiency->busiest),
+                     100.0 * efficiency->load_balance);
 }
 
 std::string times_words(double times) {
@@ -353,9 +347,8 @@ std::string time_shares_words(const Profile& profile) {
 std::string efficiency_words(const Profile& profile) {
   const std::optional<Efficiency> efficiency = efficiency_of(profile);
   if (!efficiency) return "";
-  constexpr double least_told = 0.95;  // a better balance has no rank to name
   const std::string who =
-      efficiency->load_balance < least_told ? fmt::format(" (rank {} computes longest)", efficiency->busiest) : "";
+      efficiency->load_balance < least_balance_without_a_name ? fmt::format(" (rank {} computes longest)", efficiency->busiest) : "";
   const std::string factors = efficiency->transfer
                                   ? fmt::format(" (serialisation {:.0f} %, transfer {:.0f} %)",
                                                 100.0 * *efficiency->serialisation, 100.0 * *efficiency->transfer)
@@ -451,7 +444,7 @@ std::string evidence_words(const Profile& profile, const Breakdown& breakdown) {
   Clauses clauses;
   if (breakdown.off_cpu_seconds) {
     clauses.add(
-        fmt::format("the rank that held the others up was off the CPU longer than usual, by {:.0f} % of the lost time",
+        fmt::format("for {:.0f} % of the lost time, the slowest rank was off the CPU longer than usual",
                     std::min(100.0, 100.0 * *breakdown.off_cpu_seconds / breakdown.seconds)));
   }
   const auto count = [&](Evidence evidence, std::string_view word) {
@@ -526,7 +519,7 @@ std::string host_evidence_words(const Profile& profile) {
   };
   const auto wait = [&](Evidence evidence, std::string_view what) {
     if (const std::optional<std::string> time = told(evidence)) {
-      clauses.add(fmt::format("{}{} for {}", clauses.text().empty() ? "some process waited " : "", *time, what));
+      clauses.add(fmt::format("{}{} for {}", clauses.text().empty() ? "all processes together waited " : "", *time, what));
     }
   };
   wait(Evidence::cpu_pressure, "a CPU");
@@ -550,10 +543,6 @@ std::string site_words(const Profile& profile, const std::string& site) {
   const SourcePlace& place = known->second;
   const std::string source = place.source.empty() ? "" : " (" + place.source + ")";
   return site.substr(0, site.find('@')) + " in " + place.function + source;
-}
-
-std::string cause_words(const Cause& cause) {
-  return fmt::format("likely cause: {}. What to do: {}", cause.text, cause.action);
 }
 
 }  // namespace halcyon

@@ -23,9 +23,6 @@ std::string duration_text(double seconds);
 /// As it was asked for, in full: "99.85 %". `confidence` is between 0 and 1.
 std::string confidence_words(double confidence);
 
-/// What to do with a run of this result, in one sentence.
-std::string_view advice(const Profile& profile, const MethodResult& result);
-
 /// What measured the work.
 std::string counter_words(const std::string& counter);
 
@@ -37,7 +34,7 @@ std::string unit_words(const Profile& profile, const Analysis& analysis);
 /// "came from outside", as far as that is known.
 std::string_view origin_words(const MethodResult& result);
 
-/// The interference and its interval.
+/// The interference and its 90 % interval.
 std::string with_interval(const MethodResult& result);
 
 /// "24.6 % occasional delays, 0.8 % steady slowdown", and the cost of slow stretches, if there were any.
@@ -52,9 +49,6 @@ std::string amount(std::uint64_t value, std::string_view units);
 
 /// "allreduce in f (file.c:12)" if the module has symbols, else the site unchanged.
 std::string site_words(const Profile& profile, const std::string& site);
-
-/// "likely cause: …. What to do: …"
-std::string cause_words(const Cause& cause);
 
 std::string_view words_of(ExcessKind kind);
 
@@ -78,8 +72,9 @@ std::string times_words(double times);
 
 /// Cores that the run's own ranks and threads share; empty if they do not, or the likely cause says so.
 std::string crowded_words(const Analysis& analysis);
-/// The rank whose work is most beyond that of the others; empty if little follows from it.
-std::string unequal_work_words(const Profile& profile, const Analysis& analysis);
+/// The rank that costs the run most by being slower than its peers, or else by having more work, or else the one that
+/// computes longest; empty if none stands out.
+std::string unequal_rank_words(const Profile& profile, const PeerComparison& peers);
 
 /// The parallel efficiency and its factors; empty if it is not known.
 std::string efficiency_words(const Profile& profile);

@@ -27,48 +27,51 @@ constexpr double seconds_of_major_fault = 5e-3;  // to read a page back from a d
 // Among fewer ranks, one has most of the excess by chance.
 constexpr int fewest_ranks_to_single_one_out = 3;
 
+// The first sentence of an action is for a line that has little room.
 constexpr std::array<CauseInfo, 19> infos{{
-    {"more-ranks-than-cores", "Start no more ranks (times threads) than the host has cores, and measure again."},
+    {"more-ranks-than-cores", "Start no more ranks than cores. Their threads count, too: measure again with fewer."},
     {"more-threads-than-cores",
-     "Give each rank a core for each of its threads (mpirun --map-by slot:PE=THREADS, srun --cpus-per-task), or set "
-     "OMP_NUM_THREADS and the like lower."},
+     "Give each thread a core of its own. Bind each rank to as many cores as it has threads (mpirun --map-by "
+     "slot:PE=THREADS, srun --cpus-per-task), or set OMP_NUM_THREADS and the like lower."},
     {"cpu-limit",
-     "Have the limit raised (of the container: cpu.max; of the batch system: CPUs per task), or start fewer ranks or "
-     "threads."},
+     "Have the limit on CPU time raised. It is the container's (cpu.max) or the batch system's (CPUs per task); or "
+     "start fewer ranks or threads."},
     {"own-children",
-     "They are the program's own: leave a core to them, or count what they take as the program's time."},
+     "Leave a core to the child processes. Or count what they take as the program's time: they are its own."},
     {"other-processes",
-     "Find out what else ran on these cores (top, records of the batch system). Measure again on free cores."},
-    {"hypervisor-steal", "Ask the provider of the virtual machines for a less shared host or for dedicated cores."},
+     "Measure again on free cores. Find out what else ran on these (top, halcyon witness, records of the batch system)."},
+    {"hypervisor-steal", "Measure again on a less shared host. Ask the provider of the virtual machines for dedicated cores."},
     {"memory-pressure",
-     "Use fewer ranks per host or a smaller case, and check what else fills the memory (free, top)."},
+     "Use fewer ranks per host or a smaller case. Check what else fills the memory (free, top)."},
     {"file-io",
-     "Check who else used the file system at that time. Write less often or to a local disk, or measure again later."},
+     "Measure again later, or write to a local disk. Check who else used the file system at that time, unless the "
+     "program itself wrote so much (halcyon info); write less often."},
     {"device",
-     "Find out who else used the devices and at which clock rate they ran (nvidia-smi, rocm-smi, xpu-smi), and whether "
+     "Measure again on free devices. Find out who else used them and at which clock rate they ran (nvidia-smi, "
+     "rocm-smi, xpu-smi), and whether "
      "the kernels of these steps had more to do."},
-    {"start-up", "Exclude the start from what you measure, or run longer."},
+    {"start-up", "Leave out the start, or run longer."},
     {"network",
-     "Check what other jobs sent over the network, and whether a link is slow. Measure again on neighbouring hosts."},
+     "Measure again on neighbouring hosts. Check what other jobs sent over the network, and whether a link is slow."},
     {"communication",
-     "There is no network between these ranks: check what else used the host's cores and memory, and measure again."},
+     "Measure again on an idle host. There is no network between these ranks: check what else used the host's cores "
+     "and memory."},
     {"slow-host",
-     "Measure without that host. Have its clock rate, temperature and memory checked, and find out who shares it."},
+     "Measure again without that host. Have its clock rate, temperature and memory checked, and find out who shares it."},
     {"slow-rank",
-     "Check which core the rank ran on and what shares it (interrupts, a busy sibling thread). Bind the rank "
-     "elsewhere."},
+     "Bind that rank to another core. Check what shares the core that it ran on (interrupts, a busy sibling thread)."},
     {"slow-machine",
-     "Check clock rate and temperature (cpupower, turbostat) and what shares the memory. Measure again at a fixed "
-     "clock rate."},
+     "Measure again at a fixed clock rate. Check clock rate and temperature (cpupower, turbostat) and what shares the "
+     "memory."},
     {"slower-computation",
-     "Compare with another run of the same input (halcyon compare), to tell a slower machine from more work. One run "
-     "tells it with a hardware counter: halcyon doctor says whether there is one."},
+     "Compare with another run of the same input. That tells a slower machine from more work (halcyon compare); so does "
+     "one run with a hardware counter: halcyon doctor says whether there is one."},
     {"own-variation",
-     "The cause is not outside the program: compare runs of the same input, and quote the mean of several."},
+     "Quote the mean of several runs. The cause is not outside the program: compare runs of the same input."},
     {"own-waiting",
-     "Find out what the program waits for: locks, sleeps, mapped files. If others share it, measure again when it is "
-     "free."},
-    {"unclear", "See where the time went, and compare with a run on an idle host (halcyon compare)."},
+     "Find out what the program waits for. It may be locks, sleeps or mapped files: if others share it, measure again "
+     "when it is free."},
+    {"unclear", "Compare with a run on an idle host. See where the time went (halcyon compare)."},
 }};
 
 // NaN is not known.

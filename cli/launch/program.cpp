@@ -15,7 +15,7 @@
 #include <sstream>
 #include <string_view>
 
-#include "libprofile/system/legible.hpp"
+#include "libprofile/system/shell_word.hpp"
 #include "libprofile/system/shortened.hpp"
 
 namespace halcyon::cli {
@@ -111,30 +111,6 @@ Outcome<Words> words_of_command(const std::string& text) {
   return words;
 }
 
-namespace {
-
-std::string quoted_word(const std::string& word) {
-  constexpr std::string_view plain_signs = "%+,-./:=@_";
-  const auto is_plain = [plain_signs](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || static_cast<unsigned char>(c) >= 0x80 ||
-           plain_signs.find(c) != std::string_view::npos;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string shown = word;
-  for (std::size_t at = 0; (at = shown.find('\'', at)) != std::string::npos; at += 4) shown.replace(at, 1, "'\\''");
-  return "'" + shown + "'";
-}
-
-// In the words of bash, ksh and zsh, where the word itself would break the line or steer a terminal.
-std::string quoted_in_line(const std::string& word) {
-  if (legible(word) == word) return quoted_word(word);
-  std::string escaped;
-  for (const char c : word) escaped += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
-  return "$'" + legible(escaped) + "'";
-}
-
-}  // namespace
-
 std::string quoted(const Words& words) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted_word(word);
@@ -143,7 +119,7 @@ std::string quoted(const Words& words) {
 
 std::string as_typed(const Words& words) {
   std::string line;
-  for (const std::string& word : words) line += (line.empty() ? "" : " ") + quoted_in_line(word);
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + typed_word(word);
   return line;
 }
 

@@ -209,7 +209,7 @@ void show(const Profile& profile, std::span<const Method> candidates) {
   }
   promise_percent(analysis.coverage_percent);
   promise_legible(report_text(file, profile, analysis, Colour::never));
-  promise_legible(closing_lines(profile, analysis, Colour::never));
+  promise_legible(closing_lines(file, profile, analysis, Colour::never));
   promise_legible(summary_text({summary_row(file, analysis), summary_row(file, analysis)}));
   promise_json(report_json(file, profile, analysis));
   if (profile.segments <= most_drawn) draw(profile, grouping, analysis);

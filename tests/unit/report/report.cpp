@@ -164,10 +164,10 @@ TEST(ReportText, SaysHowTheRunComparesWithKnownOnes) {
   const Analysis analysis = analyze(profile, "paper");
   EXPECT_NE(report_text("run.h5", profile, analysis, Colour::never).find("not known to be slower than the best of 2"),
             std::string::npos);
-  EXPECT_NE(closing_lines(profile, analysis, Colour::never)
+  EXPECT_NE(closing_lines("run.h5", profile, analysis, Colour::never)
                 .find("\nhalcyon: apart from delays, not known to be slower than the best of 2 known"),
             std::string::npos)
-      << closing_lines(profile, analysis, Colour::never);
+      << closing_lines("run.h5", profile, analysis, Colour::never);
 }
 
 // Ten delays of a second on rank 1, in point-to-point calls, half of it off the CPU.
@@ -251,7 +251,7 @@ TEST(ReportText, NamesTheLikelyCauseAndWhatToDoOnItsFirstLines) {
   EXPECT_NE(text.find("  what to do        Check what other jobs sent"), std::string::npos) << text;
   const auto json = report_json("run.h5", profile, analysis)["cause"];
   EXPECT_EQ(keys_of(json), (std::vector<std::string>{"code", "text", "action"}));
-  const std::string closing = closing_lines(profile, analysis, Colour::never);
+  const std::string closing = closing_lines("run.h5", profile, analysis, Colour::never);
   EXPECT_EQ(closing.rfind("halcyon: yellow: 9.1 % of 110.0 s came from outside, undisturbed 100.0 s (", 0), 0u)
       << closing;
   EXPECT_NE(closing.find("\nhalcyon: likely cause: slow point-to-point"), std::string::npos) << closing;
@@ -267,7 +267,7 @@ TEST(ReportText, HasNoLineBeyondEightyColumns) {
   const std::vector<SummaryRow> rows{summary_row("a.h5", analysis),
                                      summary_row("a/longer/name/of/a/profile.h5", analysis)};
   for (const std::string& text : {report_text("run.h5", profile, analysis, Colour::never), comparison,
-                                  closing_lines(profile, analysis, Colour::never), summary_text(rows)}) {
+                                  closing_lines("run.h5", profile, analysis, Colour::never), summary_text(rows)}) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 80u) << line;
   }
