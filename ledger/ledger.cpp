@@ -82,15 +82,28 @@ Status Ledger::check_or_make(Use use, const std::string& database) {
     });
     if (!made) return made;
   }
-  std::int64_t version = 0;
-  const Status read = connection_->run("SELECT version FROM halcyon_ledger", {}, [&](const Row& row) {
-    if (const auto* number = std::get_if<std::int64_t>(&row.front())) version = std::max(version, *number);
-  });
-  if (!read) return read;
-  if (version > newest_schema) {
+  const auto read_version = [this] {
+    return connection_->run("SELECT version FROM halcyon_ledger", {}, [this](const Row& row) {
+      if (const auto* number = std::get_if<std::int64_t>(&row.front())) schema_ = std::max(schema_, *number);
+    });
+  };
+  if (const Status read = read_version(); !read) return read;
+  if (schema_ > newest_schema) {
     return Failure{fmt::format("a newer halcyon made the ledger in {} (version {}; this one knows up to {}): use that",
-                               database, version, newest_schema)};
+                               database, schema_, newest_schema)};
   }
+  if (use == Use::reads || schema_ == newest_schema) return Done{};
+  return in_transaction([&]() -> Status {
+    if (const Status read = read_version(); !read) return read;  // another process may have done it
+    return schema_ == newest_schema ? Status(Done{}) : upgrade();
+  });
+}
+
+Status Ledger::upgrade() {
+  for (const std::string& statement : statements_of_upgrade(connection_->dialect(), schema_)) {
+    if (const Status changed = connection_->run(statement); !changed) return changed;
+  }
+  schema_ = newest_schema;
   return Done{};
 }
 

@@ -29,6 +29,9 @@ class Ledger {
 
   Connection& connection() { return *connection_; }
 
+  /// Of the database: columns that came later are not there.
+  std::int64_t schema() const { return schema_; }
+
   /// Calls `work` within a transaction, which excludes all other writers. What fails leaves nothing behind.
   Status in_transaction(const std::function<Status()>& work);
 
@@ -46,6 +49,7 @@ class Ledger {
   explicit Ledger(std::unique_ptr<Connection> connection) : connection_(std::move(connection)) {}
   Status check_or_make(Use use, const std::string& database);
   Status make_tables();
+  Status upgrade();
   Status make_partitions(std::int64_t run);
   Outcome<std::int64_t> remove_before(std::string_view table, std::int64_t time);
   template <class Row>
@@ -53,6 +57,7 @@ class Ledger {
                 const std::vector<Row>& rows);
 
   std::unique_ptr<Connection> connection_;
+  std::int64_t schema_ = 0;
   std::map<std::pair<std::string_view, std::size_t>, std::string> insertions_;  // by table and number of rows
   std::set<std::string> months_;                                                // whose partitions are there
 };

@@ -37,6 +37,17 @@ void set_from(std::span<const Value> values, RowType& row) {
   }
 }
 
+// The columns of a table, `t.` before each. What an older database lacks is empty.
+template <class RowType>
+std::vector<std::string> selected(const Ledger& ledger, std::string_view t) {
+  std::vector<std::string> names;
+  for (const Column<RowType>& column : columns_of<RowType>()) {
+    const bool is_text = std::holds_alternative<std::string RowType::*>(column.member);
+    names.push_back(column.since > ledger.schema() ? is_text ? "''" : "NULL" : fmt::format("{}.{}", t, column.name));
+  }
+  return names;
+}
+
 std::string key_of(By by) {
   switch (by) {
     case By::project: return "r.project";
@@ -73,12 +84,12 @@ std::string sums_of(By by) {
 
 // `which`: after WHERE, about a run r and its work w.
 Outcome<std::vector<PastRun>> read_runs(Ledger& ledger, const std::string& which, Values values) {
-  std::vector<std::string> names;
-  for (const Column<RunRow>& column : columns_of<RunRow>()) names.push_back(fmt::format("r.{}", column.name));
-  const std::size_t of_run = names.size();
-  for (const Column<WorkRow>& column : columns_of<WorkRow>()) names.push_back(fmt::format("w.{}", column.name));
-  const std::string sql = fmt::format("SELECT {} FROM {} r JOIN {} w ON w.work = r.work WHERE {}",
-                                      fmt::join(names, ", "), visible_run, visible_work, which);
+  const std::vector<std::string> of_runs = selected<RunRow>(ledger, "r");
+  const std::vector<std::string> of_works = selected<WorkRow>(ledger, "w");
+  const std::size_t of_run = of_runs.size();
+  const std::string sql =
+      fmt::format("SELECT {}, {} FROM {} r JOIN {} w ON w.work = r.work WHERE {}", fmt::join(of_runs, ", "),
+                  fmt::join(of_works, ", "), visible_run, visible_work, which);
   std::vector<PastRun> runs;
   const Status read = ledger.connection().run(sql, values, [&](const Row& row) {
     PastRun& run = runs.emplace_back();
@@ -126,6 +137,45 @@ Outcome<std::vector<PastRun>> runs_named(Ledger& ledger, const std::string& name
   return read_runs(ledger, "r.job = $1 OR (r.run_key >= $1 AND r.run_key < $2) ORDER BY r.run DESC LIMIT $3", values);
 }
 
+Outcome<std::vector<PastRun>> runs_numbered(Ledger& ledger, const std::vector<std::int64_t>& numbers) {
+  if (numbers.empty()) return std::vector<PastRun>();
+  std::vector<Value> values(numbers.begin(), numbers.end());
+  std::vector<std::string> places;
+  for (std::size_t i = 1; i <= values.size(); ++i) places.push_back(fmt::format("${}", i));
+  return read_runs(ledger, fmt::format("r.run IN ({}) ORDER BY r.run DESC", fmt::join(places, ", ")), values);
+}
+
+Outcome<std::vector<PastRun>> costliest_runs(Ledger& ledger, const Period& period, std::int64_t most) {
+  const std::array<Value, 3> values{period.since, period.until, most};
+  return read_runs(ledger,
+                   "r.run >= $1 AND r.run < $2 AND r.is_injected = 0 AND r.undisturbed_seconds IS NOT NULL ORDER BY "
+                   "(r.run_time_seconds - r.undisturbed_seconds) * r.hosts DESC, r.run LIMIT $3",
+                   values);
+}
+
+Outcome<std::optional<Period>> extent_of_runs(Ledger& ledger, const Period& period) {
+  const std::array<Value, 2> ends{period.since, period.until};
+  std::optional<Period> extent;
+  const Status read = ledger.connection().run(
+      fmt::format("SELECT MIN(run), MAX(run) FROM {} WHERE run >= $1 AND run < $2", visible_run), ends,
+      [&extent](const Row& row) {
+        if (!std::holds_alternative<std::monostate>(row[0])) extent = Period{whole_in(row[0]), whole_in(row[1]) + 1};
+      });
+  if (!read) return read.failure();
+  return extent;
+}
+
+Outcome<std::vector<HostRow>> hosts_of(Ledger& ledger, const RunRow& run) {
+  const Value number = run.run;
+  std::vector<HostRow> hosts;
+  const Status read =
+      ledger.connection().run(fmt::format("SELECT {} FROM {} h WHERE run = $1 ORDER BY number",
+                                          fmt::join(selected<HostRow>(ledger, "h"), ", "), host_table),
+                              {&number, 1}, [&](const Row& row) { set_from(std::span(row), hosts.emplace_back()); });
+  if (!read) return read.failure();
+  return hosts;
+}
+
 Outcome<std::vector<PastRun>> runs_beside(Ledger& ledger, const RunRow& run) {
   const std::int64_t end = run.run + nanoseconds_in(run.run_time_seconds);
   const std::array<Value, 4> values{run.run - nanoseconds_in(longest_beside), end, run.run, run.cluster};
@@ -139,14 +189,12 @@ Outcome<std::vector<PastRun>> runs_beside(Ledger& ledger, const RunRow& run) {
 }
 
 Outcome<std::vector<SliceRow>> slices_of(Ledger& ledger, const RunRow& run, const Period& period) {
-  std::vector<std::string_view> names;
-  for (const Column<SliceRow>& column : columns_of<SliceRow>()) names.push_back(column.name);
   const std::array<Value, 3> values{run.run, period.since / nanoseconds_of_a_second - run.slice_seconds,
                                     period.until / nanoseconds_of_a_second + 1};
   std::vector<SliceRow> slices;
   const Status read = ledger.connection().run(
-      fmt::format("SELECT {} FROM {} WHERE run = $1 AND second > $2 AND second < $3 ORDER BY second",
-                  fmt::join(names, ", "), slice_table),
+      fmt::format("SELECT {} FROM {} s WHERE run = $1 AND second > $2 AND second < $3 ORDER BY second",
+                  fmt::join(selected<SliceRow>(ledger, "s"), ", "), slice_table),
       values, [&](const Row& row) { set_from(std::span(row), slices.emplace_back()); });
   if (!read) return read.failure();
   return slices;

@@ -32,8 +32,21 @@ Outcome<std::vector<PastRun>> past_runs(Ledger& ledger, const std::string& work,
 /// The runs of a job, or those whose key (`run_key`) begins so; the latest first.
 Outcome<std::vector<PastRun>> runs_named(Ledger& ledger, const std::string& name, std::int64_t most);
 
+/// Those with these numbers (`RunRow::run`) that are there, the latest first.
+Outcome<std::vector<PastRun>> runs_numbered(Ledger& ledger, const std::vector<std::int64_t>& numbers);
+
+/// The runs of a period that lost the most node hours, the largest loss first; not those that were disturbed on
+/// purpose.
+Outcome<std::vector<PastRun>> costliest_runs(Ledger& ledger, const Period& period, std::int64_t most);
+
+/// From the first run of a period to the last one; nothing if it has none.
+Outcome<std::optional<Period>> extent_of_runs(Ledger& ledger, const Period& period);
+
 /// The other runs of its cluster that ran while it did, by their start; none that began more than 30 days before it.
 Outcome<std::vector<PastRun>> runs_beside(Ledger& ledger, const RunRow& run);
+
+/// The hosts of a run, in its order.
+Outcome<std::vector<HostRow>> hosts_of(Ledger& ledger, const RunRow& run);
 
 /// The slices of a run that are within a period or reach into it, by time.
 Outcome<std::vector<SliceRow>> slices_of(Ledger& ledger, const RunRow& run, const Period& period);

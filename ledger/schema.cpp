@@ -47,11 +47,41 @@ std::string view(std::string_view name, std::string_view of, const std::string& 
                      dialect.has_roles ? " WITH (security_barrier)" : "", fmt::join(columns, ", "), of);
 }
 
+template <class Row>
+void add_columns(std::string_view table, std::int64_t from_version, const Dialect& dialect,
+                 std::vector<std::string>& statements) {
+  for (const Column<Row>& column : columns_of<Row>()) {
+    if (column.since <= from_version) continue;
+    const std::string type = type_of(column, dialect);
+    const bool may_be_null = std::holds_alternative<std::optional<double> Row::*>(column.member);
+    const bool is_text = std::holds_alternative<std::string Row::*>(column.member);
+    statements.push_back(fmt::format("ALTER TABLE {} ADD COLUMN {} {}{}", table, column.name, type,
+                                     may_be_null ? ""
+                                     : is_text   ? " DEFAULT ''"
+                                                 : " DEFAULT 0"));
+  }
+}
+
+void add_views(const Dialect& dialect, std::vector<std::string>& statements) {
+  statements.push_back(view<RunRow>(visible_run, run_table, "t.user_name = session_user", dialect));
+  statements.push_back(
+      view<WorkRow>(visible_work, work_table,
+                    "EXISTS (SELECT 1 FROM run r WHERE r.work = t.work AND r.user_name = session_user)", dialect));
+  if (!dialect.has_roles) return;
+  for (const std::string_view each : {visible_run, visible_work}) {
+    statements.push_back(owned_by_operator(each));
+    statements.push_back(fmt::format("GRANT SELECT ON {} TO {}", each, user_role));
+  }
+}
+
+std::string version_row() {
+  return fmt::format("INSERT INTO halcyon_ledger (version, made_by) VALUES ({}, 'halcyon {}')", newest_schema,
+                     HALCYON_VERSION);
+}
+
 }  // namespace
 
 std::vector<std::string> statements_of_schema(const Dialect& dialect) {
-  const std::string mine = "t.user_name = session_user";
-  const std::string mine_too = "EXISTS (SELECT 1 FROM run r WHERE r.work = t.work AND r.user_name = session_user)";
   const std::string run = fmt::format("run {} NOT NULL", dialect.whole);
   const std::string number = fmt::format("number {} NOT NULL", dialect.whole);
   std::vector<std::string> statements{
@@ -63,20 +93,32 @@ std::vector<std::string> statements_of_schema(const Dialect& dialect) {
       table<SliceRow>(slice_table, {run}, "run, second", dialect.of_parts, dialect),
       "CREATE INDEX run_of_work ON run (work, run)",
       "CREATE INDEX work_of_program ON work (program)",
-      view<RunRow>(visible_run, run_table, mine, dialect),
-      view<WorkRow>(visible_work, work_table, mine_too, dialect)};
-  statements.push_back(fmt::format("INSERT INTO halcyon_ledger (version, made_by) VALUES ({}, 'halcyon {}')",
-                                   newest_schema, HALCYON_VERSION));
+      version_row()};
   if (dialect.has_roles) {
     // Whoever is an operator may make partitions and drop them, which only owners may.
     statements.push_back(fmt::format("GRANT USAGE, CREATE ON SCHEMA public TO {}", operator_role));
-    for (const std::string_view each : {run_table, group_table, host_table, slice_table, work_table, visible_run,
-                                        visible_work, std::string_view("halcyon_ledger")}) {
+    for (const std::string_view each :
+         {run_table, group_table, host_table, slice_table, work_table, std::string_view("halcyon_ledger")}) {
       statements.push_back(owned_by_operator(each));
     }
-    statements.push_back(fmt::format("GRANT SELECT ON {}, {}, {}, {}, halcyon_ledger TO {}", visible_run, visible_work,
-                                     host_table, slice_table, user_role));
+    statements.push_back(
+        fmt::format("GRANT SELECT ON {}, {}, halcyon_ledger TO {}", host_table, slice_table, user_role));
   }
+  add_views(dialect, statements);
+  return statements;
+}
+
+std::vector<std::string> statements_of_upgrade(const Dialect& dialect, std::int64_t from_version) {
+  std::vector<std::string> statements;
+  for (const std::string_view each : {visible_run, visible_work})
+    statements.push_back(fmt::format("DROP VIEW {}", each));
+  add_columns<WorkRow>(work_table, from_version, dialect, statements);
+  add_columns<RunRow>(run_table, from_version, dialect, statements);
+  add_columns<GroupRow>(group_table, from_version, dialect, statements);
+  add_columns<HostRow>(host_table, from_version, dialect, statements);
+  add_columns<SliceRow>(slice_table, from_version, dialect, statements);
+  add_views(dialect, statements);
+  statements.push_back(version_row());
   return statements;
 }
 

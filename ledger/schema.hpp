@@ -13,7 +13,7 @@
 
 namespace halcyon::ledger {
 
-inline constexpr int newest_schema = 1;
+inline constexpr int newest_schema = 2;
 
 /// The tables whose rows belong to a run. Their keys begin with its number, which is its time: what is stored together
 /// lies together, and a period of time is a range of keys.
@@ -34,6 +34,9 @@ inline constexpr std::string_view user_role = "halcyon_user";
 
 /// All statements that make the tables, in order.
 std::vector<std::string> statements_of_schema(const Connection::Dialect& dialect);
+
+/// What makes a ledger of an older schema one of the newest.
+std::vector<std::string> statements_of_upgrade(const Connection::Dialect& dialect, std::int64_t from_version);
 
 /// Gives a table, a partition or a view of PostgreSQL to all operators.
 std::string owned_by_operator(std::string_view table);

@@ -38,6 +38,7 @@ struct Reading {
     const auto [known, is_new] =
         works.emplace(std::pair(work, cluster), static_cast<std::uint32_t>(history.works.size()));
     if (is_new) history.works.push_back({.work = {.work = work, .program = {}, .command = {}}, .cluster = cluster});
+    run.number = whole_in(row[0]);
     run.work = known->second;
     run.day = number_in(row[0]) / nanoseconds_of_a_day;
     run.log_seconds = std::log(undisturbed);

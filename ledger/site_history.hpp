@@ -24,7 +24,7 @@ struct SiteWork {
 };
 
 struct SiteHistory {
-  std::vector<SiteRun> runs;    // along the calendar, in days since 1970 UTC
+  std::vector<SiteRun> runs;    // along the calendar, in days since 1970 UTC; their number is `RunRow::run`
   std::vector<SiteHost> hosts;  // by the numbers that runs have of them
   std::vector<SiteWork> works;
   std::size_t left_out = 0;  // runs that did not end as they should, or have no estimate or no names of hosts

@@ -24,6 +24,9 @@
 #include "report/words.hpp"
 
 namespace halcyon {
+
+using namespace html;
+
 namespace {
 
 constexpr std::size_t most_ranks_shown = 8;
@@ -31,41 +34,10 @@ constexpr std::size_t most_hosts_shown = 8;
 constexpr double least_share_on_page = 0.01;  // of the excess
 constexpr std::uint64_t fewest_drawn_segments = 2;
 
-std::string_view sign_of(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::green: return "✓";
-    case Verdict::yellow: return "!";
-    case Verdict::red: return "✕";
-    case Verdict::unknown: break;
-  }
-  return "?";
-}
-
-std::string fact(std::string_view label, const std::string& content, std::string_view classes = "") {
-  return fmt::format("<div class=\"{}\"><dt>{}</dt><dd>{}</dd></div>\n", classes, label, content);
-}
-
-std::string section(std::string_view title, std::string_view explanation, const std::string& content,
-                    std::string_view heading = "h3") {
-  if (content.empty()) return "";
-  return fmt::format("<section>\n<{3}>{0}</{3}>\n{1}{2}</section>\n", title,
-                     explanation.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>\n", explanation), content,
-                     heading);
-}
-
-std::string figure(std::string_view classes, const std::string& svg, const std::string& caption = "") {
-  if (svg.empty()) return "";
-  return fmt::format("<figure class=\"{}\"><div class=\"scroll\">{}</div>{}</figure>\n", classes, svg,
-                     caption.empty() ? "" : "<figcaption>" + caption + "</figcaption>");
-}
-
 std::string verdict_section(const RunOnPage& run) {
   const MethodResult& result = run.analysis.result();
   const FirstAnswers answers = first_answers(run.profile, run.analysis);
-  std::string content = fmt::format(
-      "<div class=\"verdict {0}\"><span class=\"sign\" aria-hidden=\"true\">{1}</span>\n<div>"
-      "<h3 class=\"light\">{0}</h3><p class=\"advice\">{2}</p></div></div>\n",
-      name_of(result.verdict), sign_of(result.verdict), svg::escaped(answers[0]));
+  std::string content = verdict_box(name_of(result.verdict), answers[0]);
   if (result.verdict == Verdict::unknown) {
     content += fmt::format("<p class=\"figures\">No verdict: {}. {}</p>\n",
                            svg::escaped(run.analysis.no_verdict->reason.message),
@@ -140,17 +112,9 @@ std::string facts_section(const RunOnPage& run) {
   return "<dl class=\"facts\">\n" + facts + "</dl>\n";
 }
 
-/// A row of a table, with a bar as long as its share of the excess.
+// A share of the excess.
 std::string share_row(const std::string& name, double share, double total) {
-  const double percent = total > 0.0 ? std::clamp(100.0 * share / total, 0.0, 100.0) : 0.0;
-  return fmt::format(
-      "<tr><th scope=\"row\">{}</th><td class=\"number\">{}</td><td class=\"number\">{:.0f} %</td>"
-      "<td class=\"bar\" aria-hidden=\"true\"><span style=\"width:{:.1f}%\"></span></td></tr>\n",
-      name, seconds(share), percent, percent);
-}
-
-std::string share_table(std::string_view caption, const std::string& rows, std::string_view classes = "shares") {
-  return fmt::format("<table class=\"{}\"><caption>{}</caption>\n<tbody>{}</tbody></table>\n", classes, caption, rows);
+  return html::share_row(name, seconds(share), share, total);
 }
 
 // The first `most` shares, which the breakdown sorts by size, a row each; the others together in one row.
@@ -398,10 +362,9 @@ std::string side_by_side(const std::vector<RunOnPage>& runs, const std::vector<s
     bars.push_back({number, run.analysis.run_time_seconds, result});
     const bool is_judged = result.verdict != Verdict::unknown;
     rows += fmt::format(
-        "<tr><th scope=\"row\"><a href=\"#run{0}\">{0}</a></th><td>{1}</td><td><span class=\"tag {2}\">{3} "
-        "{2}</span></td>"
-        "<td class=\"number\">{4}</td><td class=\"number\">{5}</td><td class=\"number\">{6}</td></tr>\n",
-        number, svg::escaped(run.file), name_of(result.verdict), sign_of(result.verdict),
+        "<tr><th scope=\"row\"><a href=\"#run{0}\">{0}</a></th><td>{1}</td><td>{2}</td>"
+        "<td class=\"number\">{3}</td><td class=\"number\">{4}</td><td class=\"number\">{5}</td></tr>\n",
+        number, svg::escaped(run.file), verdict_tag(name_of(result.verdict)),
         is_judged ? fmt::format("{:.1f} %", result.interference_percent) : "–", seconds(run.analysis.run_time_seconds),
         is_judged ? seconds(run.analysis.undisturbed_time_seconds()) : "–");
   }

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
+#include <sstream>
 
 #include "analyzer/repeat/random_effects.hpp"
 #include "analyzer/repeat/stopping.hpp"
@@ -256,7 +258,20 @@ std::vector<double> WorkAmongOthers::costs_of_change() const {
   return costs;
 }
 
-// The new version nearest to the best place.
+// The words that the first label does not have; all of them, if some are gone.
+std::string new_words(const std::string& before, const std::string& label) {
+  const auto words_of = [](const std::string& text) {
+    std::istringstream in(text);
+    return std::vector<std::string>(std::istream_iterator<std::string>(in), {});
+  };
+  const std::vector<std::string> known = words_of(before);
+  std::string fresh;
+  for (const std::string& word : words_of(label))
+    if (std::ranges::find(known, word) == known.end()) fresh += (fresh.empty() ? "" : " ") + word;
+  return fresh.empty() ? label : fresh;
+}
+
+// What is new in the version nearest to the best place.
 std::string WorkAmongOthers::version_at(const Place& place) const {
   std::string label;
   std::size_t distance = own_.size();
@@ -264,7 +279,7 @@ std::string WorkAmongOthers::version_at(const Place& place) const {
     const std::size_t from_best = k > place.best ? k - place.best : place.best - k;
     if (runs_[own_[k]].label == runs_[own_[k - 1]].label || from_best >= distance) continue;
     distance = from_best;
-    label = runs_[own_[k]].label;
+    label = new_words(runs_[own_[k - 1]].label, runs_[own_[k]].label);
   }
   return label;
 }

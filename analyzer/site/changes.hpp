@@ -31,7 +31,7 @@ struct Change {
   /// What the other works did at that time, in addition to what all of them have in common; none without others.
   std::optional<Interval> others_percent;
   std::size_t others = 0;  // works that ran before and after it on hosts of this one
-  std::string label;       // the version that came at that time; empty if none did
+  std::string label;       // words of the label that came at that time; empty if none did
 };
 
 struct LossChange {
@@ -46,6 +46,11 @@ struct WorkChanges {
   std::vector<Change> changes;     // by day
   std::vector<LossChange> losses;  // by day
   bool drifts = false;             // somewhere it changes slowly, more than at once
+};
+
+struct WorkTrend {
+  std::uint32_t work = 0;
+  WorkChanges changes;
 };
 
 /// Of all works, beside the hosts: `nodes` is the ranking of the same runs.

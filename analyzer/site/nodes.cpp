@@ -131,6 +131,8 @@ class Sampler {
   double drawn_mean(const Sums& sums, double otherwise);
   void draw_law();
   void keep();
+  void keep_course(std::size_t host, double middle);
+  double day_of_course(std::size_t point) const;
   NodeRanking result();
 
   double uniform() { return std::uniform_real_distribution<>(0.0, 1.0)(random_); }
@@ -156,8 +158,9 @@ class Sampler {
   double host_days_ = 0.0;
   Eigen::Array<float, Eigen::Dynamic, Eigen::Dynamic> forward_;
 
-  std::vector<RunningMoments> slowed_;             // (sites)
-  std::vector<std::vector<double>> last_effects_;  // (hosts, kept sweeps)
+  std::vector<RunningMoments> slowed_;                     // (sites)
+  std::vector<std::vector<double>> last_effects_;          // (hosts, kept sweeps)
+  std::vector<std::vector<std::vector<double>>> courses_;  // (hosts, points, kept sweeps)
   std::vector<std::vector<double>>
       slow_since_;  // (hosts, kept sweeps in which it is slow at the end); -inf: from its first run on
 };
@@ -186,6 +189,7 @@ Sampler::Sampler(std::span<const SiteRun> runs, const NodeSettings& settings) : 
   slowed_.resize(sites_.size());
   last_effects_.resize(visits_.size());
   slow_since_.resize(visits_.size());
+  courses_.assign(visits_.size(), std::vector<std::vector<double>>(settings_.points_of_course));
 }
 
 // Up to the run that is furthest above its level.
@@ -477,6 +481,7 @@ void Sampler::keep() {
     const std::vector<Visit>& visits = visits_[host];
     if (visits.empty()) continue;
     last_effects_[host].push_back(effect(visits.back()) - middle);
+    keep_course(host, middle);
     if (effect(visits.back()) <= slow) continue;
     std::size_t first = visits.size() - 1;
     while (first > 0 && effect(visits[first - 1]) > slow) --first;
@@ -484,6 +489,24 @@ void Sampler::keep() {
     slow_since_[host].push_back(
         first == 0 ? -std::numeric_limits<double>::infinity()
                    : std::lerp(sites_[visits[first - 1].run].day, sites_[visits[first].run].day, uniform()));
+  }
+}
+
+double Sampler::day_of_course(std::size_t point) const {
+  return std::lerp(sites_.front().day, sites_.back().day,
+                   static_cast<double>(point + 1) / static_cast<double>(settings_.points_of_course));
+}
+
+// Between two of its runs it is what it was.
+void Sampler::keep_course(std::size_t host, double middle) {
+  const std::vector<Visit>& visits = visits_[host];
+  const auto day = [&](std::size_t visit) { return sites_[visits[visit].run].day; };
+  std::size_t at = 0;
+  for (std::size_t point = 0; point < settings_.points_of_course; ++point) {
+    const bool has_ended = at + 1 == visits.size() && point > 0 && day(at) <= day_of_course(point - 1);
+    if (has_ended) break;
+    while (at + 1 < visits.size() && day(at + 1) <= day_of_course(point)) ++at;
+    if (day(at) <= day_of_course(point)) courses_[host][point].push_back(effect(visits[at]) - middle);
   }
 }
 
@@ -506,6 +529,14 @@ NodeRanking Sampler::result() {
     one.percent = percent(quantile(effects, 0.5));
     const Interval interval = interval_of_draws(effects);
     one.interval_percent = {percent(interval.low), percent(interval.high)};
+    for (std::size_t point = 0; point < settings_.points_of_course; ++point) {
+      const std::vector<double>& draws = courses_[host][point];
+      if (draws.empty()) continue;
+      const Interval at = interval_of_draws(draws);
+      one.course.push_back({.day = day_of_course(point),
+                            .percent = percent(quantile(draws, 0.5)),
+                            .interval_percent = {percent(at.low), percent(at.high)}});
+    }
     one.chance_slow = static_cast<double>(slow_since_[host].size()) / static_cast<double>(effects.size());
   }
   std::ranges::sort(ranking.hosts, [](const HostEffect& a, const HostEffect& b) {

@@ -16,7 +16,15 @@ namespace halcyon {
 struct NodeSettings {
   double slow_percent = 1.0;             // a host is slow if a run takes that much longer because of it
   double most_false_discoveries = 0.05;  // the expected share of hosts in the list that are not slow
+  std::size_t points_of_course = 0;      // of each host, along the calendar; 0: only where they are at the end
   std::function<void(double share_done)> progress = [](double) {};
+};
+
+/// What a host was at some time.
+struct HostLevel {
+  double day = 0.0;
+  double percent = 0.0;  // as in HostEffect
+  Interval interval_percent;
 };
 
 /// A host as it was at the end of the records.
@@ -28,6 +36,7 @@ struct HostEffect {
   double chance_slow = 0.0;            // that it is beyond `slow_percent`
   bool is_listed = false;              // among the hosts that are told to be slow
   std::optional<Interval> since_days;  // if listed: when it became slow, 90 %; none: before its first run
+  std::vector<HostLevel> course;       // if asked for: at equal distances, from its first run to its last one
 };
 
 struct NodeRanking {

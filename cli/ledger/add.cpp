@@ -159,7 +159,7 @@ void add_ledger_add(const Command& ledger) {
       .placeholder("FILE");
   command.option("--spool", options->spool, "Write a file for each run into this directory, and open no database")
       .placeholder("DIR");
-  command.option("--label", options->label, "A word for these runs, such as the version of the program")
+  command.option("--label", options->label, "In place of the labels that they were recorded with (halcyon run --label)")
       .placeholder("TEXT");
   command.option("--project", options->project, "The project that they belong to").placeholder("NAME");
   command

@@ -24,6 +24,8 @@ void add_ledger_lost(const Command& ledger);
 void add_ledger_who(const Command& ledger);
 void add_ledger_nodes(const Command& ledger);
 void add_ledger_trend(const Command& ledger);
+void add_ledger_html(const Command& ledger);
+void add_ledger_metrics(const Command& ledger);
 
 /// --database FILE|postgresql://…
 void add_database_option(const Command& command, std::string& database);
@@ -43,8 +45,5 @@ std::int64_t nanoseconds_now();
 
 /// Opens the ledger, and calls `action` with it; its status, or that of a failure.
 int with_ledger(const std::string& database, ledger::Use use, const std::function<int(ledger::Ledger& ledger)>& action);
-
-/// The day of a time in ns since 1970, or with `also_time` the time, too.
-std::string when_words(std::int64_t nanoseconds, bool also_time);
 
 }  // namespace halcyon::cli

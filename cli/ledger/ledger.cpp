@@ -67,10 +67,6 @@ int with_ledger(const std::string& database, ledger::Use use,
   return opened ? action(*opened) : fail(opened.failure().message);
 }
 
-std::string when_words(std::int64_t nanoseconds, bool also_time) {
-  return utc_text(nanoseconds / ledger::nanoseconds_of_a_second, also_time ? "%Y-%m-%d %H:%M" : "%Y-%m-%d");
-}
-
 void add_ledger(const Command& program) {
   const Command command = program.subcommand("ledger", "Keep the runs of a site, and say what they lost to what");
   command.needs_subcommand();
@@ -87,7 +83,8 @@ void add_ledger(const Command& program) {
       "  halcyon ledger lost --database site.db --by partition       node hours lost\n"
       "  halcyon ledger who --database site.db 4711                  which other runs disturbed a job\n"
       "  halcyon ledger nodes --database site.db                     slow hosts\n"
-      "  halcyon ledger trend --database site.db lmp                 since when a program needs more time");
+      "  halcyon ledger trend --database site.db lmp                 since when a program needs more time\n"
+      "  halcyon ledger html --database site.db pages                pages of all this");
   add_ledger_add(command);
   add_ledger_collect(command);
   add_ledger_ingest(command);
@@ -96,6 +93,8 @@ void add_ledger(const Command& program) {
   add_ledger_who(command);
   add_ledger_nodes(command);
   add_ledger_trend(command);
+  add_ledger_html(command);
+  add_ledger_metrics(command);
   add_ledger_slim(command);
 }
 

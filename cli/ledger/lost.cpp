@@ -9,6 +9,7 @@
 #include "cli/console/output.hpp"
 #include "cli/ledger/commands.hpp"
 #include "report/json.hpp"
+#include "report/site/words.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {
@@ -34,16 +35,9 @@ ordered_json loss_json(const Loss& loss) {
           {"may_be_own_node_hours", loss.own_node_hours}};
 }
 
-std::string hours_words(double hours) { return decimal(hours, hours < 10.0 ? 2 : hours < 1000.0 ? 1 : 0); }
-
 std::string loss_line(const std::string& name, const Loss& loss) {
-  const std::string share =
-      loss.judged_node_hours > 0.0 ? decimal(100.0 * loss.lost_node_hours / loss.judged_node_hours, 1) : "-";
   return fmt::format("{:<24}  {:>8}  {:>8}  {:>11}  {:>30}  {:>6}\n", name, loss.runs, loss.judged_runs,
-                     hours_words(loss.node_hours),
-                     fmt::format("{} ({} to {})", hours_words(loss.lost_node_hours), hours_words(loss.low_node_hours),
-                                 hours_words(loss.high_node_hours)),
-                     share);
+                     hours_words(loss.node_hours), lost_words(loss), lost_share_words(loss));
 }
 
 int show_losses(const LostOptions& options) {

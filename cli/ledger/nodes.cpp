@@ -12,6 +12,7 @@
 #include "cli/ledger/commands.hpp"
 #include "cli/ledger/site.hpp"
 #include "report/json.hpp"
+#include "report/site/words.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {
@@ -49,13 +50,10 @@ bool has_clusters(const SiteHistory& history) {
 
 std::string host_line(const SiteHistory& history, const HostEffect& one) {
   const SiteHost& host = history.hosts[one.host];
-  const std::string since =
-      !one.is_listed    ? "-"
-      : !one.since_days ? "before its first run"
-                        : fmt::format("{} to {}", day_words(one.since_days->low), day_words(one.since_days->high));
   return fmt::format("{:<24}  {:>7}  {:>24}  {:>10}  {}\n",
                      briefly(has_clusters(history) ? host.cluster + " " + host.name : host.name, 24), one.runs,
-                     percent_words(one.percent, one.interval_percent), decimal(100.0 * one.chance_slow, 0), since);
+                     percent_words(one.percent, one.interval_percent), decimal(100.0 * one.chance_slow, 0),
+                     slow_since_words(one));
 }
 
 // Names come from elsewhere, and the line is made to be pasted.

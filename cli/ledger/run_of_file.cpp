@@ -65,6 +65,12 @@ Outcome<ledger::SpooledRun> run_of_file(const std::string& file, ledger::Given g
   }
 }
 
+Outcome<std::string> key_of_profile(const std::string& file) {
+  const Outcome<Profile> profile = read_profile(file, Columns::analyzed);
+  if (!profile) return profile.failure();
+  return ledger::key_of(*profile);
+}
+
 Outcome<std::string> put_into_spool(const std::string& profile, const std::string& spool) {
   const Outcome<ledger::SpooledRun> run = run_of_file(profile, {}, ledger::usual_spool_bytes);
   return run ? ledger::spool(run->record, spool) : run.failure();

@@ -10,6 +10,7 @@
 #include "cli/ledger/commands.hpp"
 #include "libprofile/system/utc.hpp"
 #include "report/json.hpp"
+#include "report/site/words.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {
@@ -42,6 +43,7 @@ ordered_json past_run_json(const PastRun& past) {
       {"program", text_or_null(past.work.program)},
       {"command", text_or_null(past.work.command)},
       {"label", text_or_null(run.label)},
+      {"note", text_or_null(run.note)},
       {"user", text_or_null(run.user_name)},
       {"project", text_or_null(run.project)},
       {"cluster", text_or_null(run.cluster)},
@@ -70,7 +72,7 @@ std::string hosts_words(const std::vector<std::string>& hosts) {
 std::string past_runs_text(const std::vector<PastRun>& runs) {
   std::string text =
       fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", "run", "start (UTC)", "work",
-                  "program", "ranks", "run time", "undisturbed", "verdict", "cause, label, hosts");
+                  "program", "ranks", "run time", "undisturbed", "verdict", "cause, label, note, hosts");
   for (const PastRun& past : runs) {
     const ledger::RunRow& run = past.run;
     std::string undisturbed = "-";
@@ -80,7 +82,7 @@ std::string past_runs_text(const std::vector<PastRun>& runs) {
     }
     std::string rest;
     for (const std::string& word :
-         {run.verdict == "unknown" ? run.no_verdict : run.cause, run.label, hosts_words(past.hosts)}) {
+         {run.verdict == "unknown" ? run.no_verdict : run.cause, run.label, run.note, hosts_words(past.hosts)}) {
       if (!word.empty()) rest += (rest.empty() ? "" : "; ") + briefly(word, widest_text);
     }
     text += fmt::format("{:<8}  {:<16}  {:<8}  {:<16}  {:>6}  {:>10}  {:>26}  {:<7}  {}\n", run.key.substr(0, 8),

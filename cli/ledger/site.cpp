@@ -2,25 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/console/progress.hpp"
 #include "libprofile/system/plural.hpp"
 #include "libprofile/system/utc.hpp"
-#include "report/words.hpp"
 
 namespace halcyon::cli {
-namespace {
-
-std::int64_t seconds_since_1970(double day) {
-  constexpr double seconds_of_a_day = 86400.0;
-  return static_cast<std::int64_t>(std::floor(day * seconds_of_a_day));
-}
-
-}  // namespace
-
 Outcome<ledger::SiteHistory> history_for(ledger::Ledger& ledger, const PeriodOptions& period) {
   show_step("reading runs");
   Outcome<ledger::SiteHistory> history = ledger::history_of_site(ledger, period_of(period));
@@ -28,8 +19,7 @@ Outcome<ledger::SiteHistory> history_for(ledger::Ledger& ledger, const PeriodOpt
   return history;
 }
 
-NodeRanking ranking_of(const ledger::SiteHistory& history) {
-  NodeSettings settings;
+NodeRanking ranking_of(const ledger::SiteHistory& history, NodeSettings settings) {
   settings.progress = [&history, shown = -1](double share) mutable {
     const int percent = static_cast<int>(100.0 * share);
     if (percent == shown) return;
@@ -42,17 +32,26 @@ NodeRanking ranking_of(const ledger::SiteHistory& history) {
   return ranking;
 }
 
-std::string day_words(double day) { return utc_text(seconds_since_1970(day), "%Y-%m-%d"); }
-nlohmann::ordered_json day_json(double day) { return utc_text(seconds_since_1970(day)); }
-
-std::string percent_words(double percent, const Interval& interval) {
-  return fmt::format("{} ({} to {})", decimal(percent, 1), decimal(interval.low, 1), decimal(interval.high, 1));
+nlohmann::ordered_json day_json(double day) {
+  constexpr double seconds_of_a_day = 86400.0;
+  return utc_text(static_cast<std::int64_t>(std::floor(day * seconds_of_a_day)));
 }
 
-std::string left_out_words(const ledger::SiteHistory& history) {
-  if (history.left_out == 0) return "";
-  return fmt::format("Left out: {} without an estimate, a regular end or names of hosts.\n",
-                     plural(history.left_out, "run"));
+std::vector<WorkTrend> trends_of(const std::vector<std::uint32_t>& works, const ledger::SiteHistory& history,
+                                 const NodeRanking& ranking) {
+  std::vector<WorkTrend> trends;
+  if (works.empty()) return trends;
+  show_step("looking for changes");
+  const SiteLevels levels = levels_beside_nodes(history.runs, ranking);
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    show_step(
+        fmt::format("looking for changes of {} ({} of {})", plural(history.works.size(), "work"), i + 1, works.size()));
+    const WorkChanges changes = changes_of(works[i], history.runs, ranking, levels);
+    if (changes.runs > 0) trends.push_back({works[i], changes});
+  }
+  show_step("");
+  std::ranges::stable_sort(trends, std::greater(), [](const WorkTrend& one) { return one.changes.runs; });
+  return trends;
 }
 
 }  // namespace halcyon::cli

@@ -14,6 +14,7 @@
 #include "cli/ledger/commands.hpp"
 #include "cli/ledger/site.hpp"
 #include "report/json.hpp"
+#include "report/site/words.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {
@@ -28,11 +29,6 @@ struct TrendOptions {
   std::string database;
   std::string json;
   PeriodOptions period;
-};
-
-struct Trend {
-  std::uint32_t work = 0;
-  WorkChanges changes;
 };
 
 constexpr std::string_view word_of(ChangeOf of) {
@@ -71,49 +67,13 @@ ordered_json trend_json(const SiteWork& work, const WorkChanges& found) {
           {"losses", std::move(losses)}};
 }
 
-std::string more_or_less(double value, const Interval& interval, std::string_view unit) {
-  const bool is_more = value >= 0.0;
-  const Interval size = is_more ? interval : Interval{-interval.high, -interval.low};
-  return fmt::format("{} {} ({} to {}) {}", decimal(std::abs(value), 1), unit, decimal(size.low, 1),
-                     decimal(size.high, 1), is_more ? "more" : "less");
-}
-
-std::string change_words(const Change& change) {
-  const std::string since = fmt::format("since {} ({} to {}{})", day_words(change.day),
-                                        day_words(change.day_interval.low), day_words(change.day_interval.high),
-                                        change.label.empty() ? "" : "; then " + briefly(change.label, 24) + " came");
-  const std::string size = more_or_less(change.percent, change.interval_percent, "%");
-  const std::string others =
-      change.others_percent
-          ? fmt::format("{} in the meantime: {} to {} %", plural(change.others, "other work"),
-                        decimal(change.others_percent->low, 1), decimal(change.others_percent->high, 1))
-          : fmt::format("{} ran before and after it on its hosts", plural(change.others, "other work"));
-  switch (change.of) {
-    case ChangeOf::code: {
-      const bool is_machine_still = change.others_percent && !excludes_zero(*change.others_percent);
-      return fmt::format("{} the code needs {}; {} ({})", since, size,
-                         is_machine_still ? "the machine did not change" : "what the machine did is not in that",
-                         others);
-    }
-    case ChangeOf::machine:
-      return fmt::format("{} the machine makes it need {}; not its code ({})", since, size, others);
-    case ChangeOf::unclear:
-      return fmt::format("{} it needs {}; whether the code or the machine changed cannot be told ({})", since, size,
-                         others);
-  }
-  return since;
-}
-
 std::string trend_text(const SiteWork& work, const WorkChanges& found) {
   std::string text =
-      fmt::format("{} ({}{}), {}\n", briefly(work.work.command.empty() ? "another user's work" : work.work.command, 60),
-                  work.work.work.substr(0, 8), work.cluster.empty() ? "" : " on " + briefly(work.cluster, 24),
-                  plural(found.runs, "run"));
+      fmt::format("{} ({}{}), {}\n", briefly(name_of(work.work), 60), work.work.work.substr(0, 8),
+                  work.cluster.empty() ? "" : " on " + briefly(work.cluster, 24), plural(found.runs, "run"));
   for (const Change& change : found.changes) text += "  " + change_words(change) + "\n";
   for (const LossChange& change : found.losses) {
-    text += fmt::format("  since {} ({} to {}) it loses {} of its run time to others\n", day_words(change.day),
-                        day_words(change.day_interval.low), day_words(change.day_interval.high),
-                        more_or_less(change.points, change.interval_points, "points"));
+    text += "  " + loss_change_words(change) + "\n";
   }
   if (found.drifts) text += "  somewhere, what it needs changes slowly: no day can be named\n";
   if (found.changes.empty() && found.losses.empty() && !found.drifts) text += "  no change is certain\n";
@@ -146,20 +106,12 @@ int show_trend(const TrendOptions& options) {
     const Outcome<SiteHistory> history = history_for(ledger, options.period);
     if (!history) return fail(history.failure().message);
     const std::vector<std::uint32_t> works = ledger::works_named(*history, options.work);
-    std::vector<Trend> trends;
-    if (!works.empty()) {
-      const NodeRanking ranking = ranking_of(*history);
-      const SiteLevels levels = levels_beside_nodes(history->runs, ranking);
-      for (const std::uint32_t work : works) {
-        const WorkChanges changes = changes_of(work, history->runs, ranking, levels);
-        if (changes.runs > 0) trends.push_back({work, changes});
-      }
-    }
+    std::vector<WorkTrend> trends;
+    if (!works.empty()) trends = trends_of(works, *history, ranking_of(*history));
     if (trends.empty()) return fail(no_such_work(*history, options.work));
-    std::ranges::stable_sort(trends, std::greater(), [](const Trend& one) { return one.changes.runs; });
     std::string text;
     ordered_json json = ordered_json::array();
-    for (const Trend& one : trends) {
+    for (const WorkTrend& one : trends) {
       text += trend_text(history->works[one.work], one.changes);
       json.push_back(trend_json(history->works[one.work], one.changes));
     }
@@ -184,7 +136,7 @@ void add_ledger_trend(const Command& ledger) {
   command.notes(
       "Changes of the time that the work takes undisturbed, without what slow hosts add to it. What other works do on\n"
       "the same hosts at that time tells the machine's changes from those of the code; with fewer than five, it is\n"
-      "not told. Labels of runs (ledger add --label), such as versions, are named where one came at that time.\n"
+      "not told. Labels of runs (run --label), such as versions, are named where one came at that time.\n"
       "Changes of what it loses to others stand apart.\n"
       "Exit status: 0 done, 2 bad usage or database, or no such work.\n"
       "Examples:\n"

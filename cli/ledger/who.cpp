@@ -14,6 +14,7 @@
 #include "cli/ledger/commands.hpp"
 #include "libprofile/system/utc.hpp"
 #include "report/json.hpp"
+#include "report/site/words.hpp"
 #include "report/words.hpp"
 
 namespace halcyon::cli {
@@ -138,16 +139,6 @@ Outcome<Who> who_disturbed(ledger::Ledger& ledger, const PastRun& run) {
   }
   who.told = culprits_of(losses_of(*slices, axis), who.suspects);
   return who;
-}
-
-// Names are the operator's and the owner's to see.
-std::string name_of(const PastRun& run) {
-  if (run.run.user_name.empty() && run.run.job.empty() && run.work.program.empty()) return "another user's run";
-  std::vector<std::string> words;
-  words.push_back(run.run.job.empty() ? "run " + run.run.key.substr(0, 8) : "job " + run.run.job);
-  if (!run.work.program.empty()) words.push_back(run.work.program);
-  if (!run.run.user_name.empty()) words.push_back("of " + run.run.user_name);
-  return fmt::format("{}", fmt::join(words, " "));
 }
 
 const PastRun& run_of(const Who& who, std::size_t suspect) { return who.others[who.suspects[suspect].run]; }

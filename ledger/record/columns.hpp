@@ -26,6 +26,7 @@ struct Column {
   std::string_view description;
   Least least = Least::none;  // of a number
   bool is_private = false;    // the operator and the user whose run it is see it, nobody else
+  int since = 1;              // version of schema and spool file; older ones lack it
 };
 
 template <class Row>
@@ -55,11 +56,11 @@ inline Columns<RunRow> columns_of<RunRow>() {
   using R = RunRow;
   constexpr Least zero = Least::zero;
   constexpr Least one = Least::one;
-  static constexpr std::array<Column<R>, 28> columns{{
+  static constexpr std::array<Column<R>, 29> columns{{
       {"run", &R::run, "when it began, ns since 1970 UTC; if another run has that number, the next free one", one},
       {"run_key", &R::key, "16 hexadecimal digits: of what names the run, whatever was found in it"},
       {"work", &R::work, "its work"},
-      {.name = "label", .member = &R::label, .description = "given by `ledger add --label`", .is_private = true},
+      {.name = "label", .member = &R::label, .description = "words that tell runs of a work apart", .is_private = true},
       {.name = "user_name", .member = &R::user_name, .description = "who ran it", .is_private = true},
       {.name = "project",
        .member = &R::project,
@@ -88,6 +89,11 @@ inline Columns<RunRow> columns_of<RunRow>() {
       {"counter", &R::counter, "what counted its work"},
       {"recorder_version", &R::recorder_version, "version of Halcyon that recorded it"},
       {"slice_seconds", &R::slice_seconds, "length of its slices of time", one},
+      {.name = "note",
+       .member = &R::note,
+       .description = "what who recorded it wrote of it",
+       .is_private = true,
+       .since = 2},
   }};
   return columns;
 }

@@ -40,15 +40,6 @@ std::int64_t start_of(const Profile& profile) {
   return seconds_since_1970(profile.start_time).value_or(0) * nanoseconds_of_a_second;
 }
 
-// What names the run, whatever was found in it: a recovered profile and the complete one are the same run. In profiles
-// without nanoseconds, the run time tells those that began in the same second apart.
-std::string key_of(const Profile& profile) {
-  const std::string told_apart = profile.start_nanoseconds > 0 ? "" : fmt::format("{}", profile.run_time_seconds);
-  return name_of_hash(fnv1a(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", start_of(profile), profile.command, profile.ranks,
-                                        profile.rank_host.empty() ? std::string() : profile.rank_host.front(),
-                                        profile.job, profile.job_step, told_apart)));
-}
-
 WorkRow work_of(const Profile& profile, std::size_t hosts, const std::string& started) {
   const std::string program = started.empty() ? profile.command.substr(0, profile.command.find(' ')) : started;
   return {.work = name_of_hash(fnv1a(fmt::format("{}\n{}\n{}", profile.command, profile.ranks, hosts))),
@@ -251,6 +242,13 @@ std::vector<SliceRow> rows_of_slices(const Profile& profile, const Grouping& gro
 }
 
 }  // namespace
+
+std::string key_of(const Profile& profile) {
+  const std::string told_apart = profile.start_nanoseconds > 0 ? "" : fmt::format("{}", profile.run_time_seconds);
+  return name_of_hash(fnv1a(fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", start_of(profile), profile.command, profile.ranks,
+                                        profile.rank_host.empty() ? std::string() : profile.rank_host.front(),
+                                        profile.job, profile.job_step, told_apart)));
+}
 
 Outcome<RunRecord> record_of(const Profile& profile, const Grouping& grouping, const Analysis& analysis,
                              const Given& given) {

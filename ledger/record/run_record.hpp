@@ -49,6 +49,7 @@ struct RunRow {
   std::string counter;
   std::string recorder_version;
   std::int64_t slice_seconds = 0;
+  std::string note;
 };
 
 struct GroupRow {

@@ -70,7 +70,7 @@ json lists_of(const std::vector<Row>& rows) {
 // Reads tables. After the first thing that is wrong, the rest is not looked at.
 class Reading {
  public:
-  explicit Reading(const json& document) : document_(document) {}
+  Reading(const json& document, int version) : document_(document), version_(version) {}
 
   const std::string& wrong() const { return wrong_; }
   void refuse(std::string why) {
@@ -100,12 +100,15 @@ class Reading {
   void for_each_column(const char* table, Visit&& visit) {
     const auto found = document_.find(table);
     if (found == document_.end() || !found->is_object()) return refuse(fmt::format("it has no {}", table));
+    std::size_t known = 0;
     for (const Column<Row>& column : columns_of<Row>()) {
+      if (column.since > version_) continue;
+      ++known;
       const auto value = found->find(column.name);
       if (value == found->end()) return refuse(fmt::format("its {} has no {}", table, column.name));
       if (wrong_.empty()) visit(column, *value);
     }
-    if (found->size() != columns_of<Row>().size()) refuse(fmt::format("its {} has columns that nobody knows", table));
+    if (found->size() != known) refuse(fmt::format("its {} has columns that nobody knows", table));
   }
 
   template <class Row>
@@ -136,6 +139,7 @@ class Reading {
   static constexpr auto most_whole = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
 
   const json& document_;
+  int version_;
   std::string wrong_;
 };
 
@@ -228,7 +232,7 @@ Outcome<SpooledRun> run_in(std::string_view text) {
   const auto is_shallow = [](int depth, json::parse_event_t, const json&) { return depth <= deepest; };
   const json document = json::parse(contents, is_shallow, false);
   if (!document.is_object()) return Failure{"it is not JSON with tables"};
-  Reading reading(document);
+  Reading reading(document, static_cast<int>(version));
   reading.object("work", run.record.work);
   reading.object("run", run.record.run);
   reading.lists("run_group", most_groups, run.record.groups);

@@ -1,7 +1,7 @@
 // A spool file: one run on its way into the ledger. A line says what it is, of which version, how long and with which
 // checksum; JSON with the names of the columns follows.
 //
-//     halcyon-run 1 BYTES CHECKSUM
+//     halcyon-run 2 BYTES CHECKSUM
 //     {"work": {COLUMN: VALUE, …}, "run": {…}, "run_group": {COLUMN: [VALUE, …], …}, "run_host": {…}, "slice": {…}}
 #pragma once
 
@@ -20,7 +20,7 @@ struct SpooledRun {
 };
 
 inline constexpr std::string_view beginning_of_spool_file = "halcyon-run ";
-inline constexpr int newest_spool_version = 1;
+inline constexpr int newest_spool_version = 2;
 /// Larger than any: the file is not read.
 inline constexpr std::size_t most_spool_bytes = std::size_t{16} << 20u;
 /// Numerics: what a job should not exceed; slices of time are longer where it would.

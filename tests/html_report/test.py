@@ -1,60 +1,27 @@
 """The HTML report is one page with all sections, which a browser shows without errors and without the network. Its
 timeline zooms. It is readable without JavaScript and on a phone."""
-import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import halcyon_test
 from halcyon_test import EXAMPLES, MPI, PROGRAMS
+from halcyon_test.pages import PHONE, WithPages
 
 try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.action_chains import ActionChains
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 except ImportError:
-    webdriver = None
-DRIVER = Path("/usr/bin/chromedriver")
+    pass  # the browser's tests are skipped
 
 SECTIONS = ["Where time was lost", "Segments along the run", "Who held the others up, and when",
             "How long segments take, together and by group", "How to reproduce"]
 MOST_BYTES = 3_000_000  # of a page
-PHONE = {"width": 390, "height": 844}
-WITHOUT_JAVASCRIPT = {"profile.managed_default_content_settings.javascript": 2}
 MOST_TABS = 20  # until a button has the focus
-VOID = {"meta", "br", "img", "link", "input", "hr"}
 
 
-class Balance(HTMLParser):
-    """Collects elements that are not closed in order, and the text that a reader sees."""
-
-    def __init__(self):
-        super().__init__()
-        self.open = []
-        self.faults = []
-        self.visible = []
-
-    def handle_starttag(self, tag, attributes):
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        pass
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.faults.append(tag)
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] not in ("script", "style"):
-            self.visible.append(data)
-
-
-class HtmlReport(halcyon_test.Behaviour):
+class HtmlReport(WithPages):
 
     recorded = {}  # profiles by name. Each is recorded once, and every test has a copy of its own
-    browsers = {}  # by their options. To start one costs more than all that a test does with it
 
     def recorded_as(self, name, program, *options):
         file = self.directory / name
@@ -78,44 +45,6 @@ class HtmlReport(halcyon_test.Behaviour):
         finished = self.halcyon("report", *profiles, "--html", page)
         self.assertEqual(finished.status, 0, finished)
         return page
-
-    def browser(self, width=1280, height=1000, javascript=True, dark=False):
-        if webdriver is None or not DRIVER.exists():
-            self.skipTest("no Chromium with Selenium (packages chromium, chromium-driver, python3-selenium)")
-        options = webdriver.ChromeOptions()
-        for word in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     f"--window-size={width},{height}", "--force-prefers-reduced-motion",
-                     *(["--force-dark-mode", "--blink-settings=preferredColorScheme=0"] if dark else [])):
-            options.add_argument(word)
-        if not javascript:
-            options.add_experimental_option("prefs", WITHOUT_JAVASCRIPT)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-        options.binary_location = "/usr/bin/chromium"
-        browser = webdriver.Chrome(service=Service(str(DRIVER)), options=options)
-        self.addClassCleanup(browser.quit)
-        return browser
-
-    def opened(self, page, **how):
-        options = tuple(how.items())
-        if options not in self.browsers:
-            self.browsers[options] = self.browser(**how)
-        browser = self.browsers[options]
-        for log in ("browser", "performance"):
-            browser.get_log(log)  # forgets what earlier pages logged
-        if "width" in how:  # a headless window cannot be as narrow as a phone
-            browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                    {"width": how["width"], "height": how["height"], "deviceScaleFactor": 1,
-                                     "mobile": True})
-        browser.get(page.as_uri())
-        return browser
-
-    def check_markup(self, page):
-        text = page.read_text(encoding="utf-8")
-        balance = Balance()
-        balance.feed(text)
-        self.assertEqual((balance.open, balance.faults), ([], []))
-        self.assertNotRegex(re.sub(r"https://github.com/leeoniya/uPlot", "", text), r"(src|href)=[\"']?https?:")
-        return " ".join(balance.visible)
 
     def test_a_run_has_every_section_in_a_small_page_that_names_its_figures(self):
         profile = self.disturbed()
@@ -158,9 +87,7 @@ class HtmlReport(halcyon_test.Behaviour):
     def test_a_browser_shows_it_without_errors_and_without_the_network(self):
         browser = self.opened(self.page_of(self.disturbed()))
         self.assertEqual(browser.get_log("browser"), [])
-        fetched = [entry["message"] for entry in browser.get_log("performance")
-                   if "Network.requestWillBeSent" in entry["message"]]
-        self.assertEqual([message for message in fetched if "file://" not in message], [])
+        self.assertEqual(self.fetched_elsewhere(browser), [])
         self.assertTrue(browser.find_element(By.CSS_SELECTOR, ".plot canvas").is_displayed())
         self.assertFalse(browser.find_element(By.CSS_SELECTOR, ".static").is_displayed())
 

@@ -16,7 +16,13 @@ import unittest
 from pathlib import Path
 
 import halcyon_test
-from halcyon_test import HALCYON, check_schema, editing
+from halcyon_test import EXAMPLES, HALCYON, MPI, SOURCE, check_schema, editing
+from halcyon_test.pages import PHONE, WithPages
+
+try:
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+except ImportError:
+    text_string_to_metric_families = None
 
 FAIL_SQL = "'); DROP TABLE run; --"  # in every text
 NANOSECONDS = 1_000_000_000
@@ -35,11 +41,11 @@ def fnv(contents, value=FNV_START):
     return value
 
 
-def first_line(contents, value, version=1):
+def first_line(contents, value, version=2):
     return f"halcyon-run {version} {len(contents)} {value:016x}\n".encode()
 
 
-def spool_file(document, version=1):
+def spool_file(document, version=2):
     contents = json.dumps(document).encode() + b"\n"
     return first_line(contents, fnv(contents), version) + contents
 
@@ -190,6 +196,12 @@ class WithSpool(halcyon_test.Behaviour):
     def reason(self, name):
         return (self.refused / f"{name}.reason").read_text()
 
+    def pages(self, *words, database=None):
+        """The text of each page, by its name below the directory."""
+        self.ledger("html", self.directory / "pages", *words, database=database)
+        place = self.directory / "pages"
+        return {str(page.relative_to(place)): page.read_text() for page in place.rglob("*.html")}
+
 
 class Profiles(WithSpool):
 
@@ -206,6 +218,26 @@ class Profiles(WithSpool):
         self.assertEqual((run["user"], run["project"], run["label"], run["job"]), ("alice", "physics", "v2", "4711"))
         self.assertEqual(run["start_time"], time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(FIRST)))
         self.assertIn("v2", self.ledger("runs").output)
+
+    def test_labels_and_a_note_given_when_it_is_recorded_are_kept(self):
+        run = ("run", "-o", "labelled.h5", "--label", "v2.1", "--label", "input=small", "--note", "after the update")
+        finished = self.halcyon(*run, "--", *MPI.launch(2), EXAMPLES / "plate", 300)
+        self.assertEqual(finished.status, 0, finished)
+        variables = {"HALCYON_LABEL": "v2.1 input=small", "HALCYON_NOTE": "after the update"}
+        finished = self.mpirun(2, [EXAMPLES / "plate", 300], HALCYON_OUTPUT="by_hand.h5", **variables)
+        self.assertEqual(finished.status, 0, finished)
+        for file in ("labelled.h5", "by_hand.h5"):
+            info = json.loads(self.halcyon("info", "--json", file).output)
+            for told in (info, self.report(self.directory / file)):
+                self.assertEqual((told["label"], told["note"]), ("v2.1 input=small", "after the update"))
+            self.assertIn("after the update", self.halcyon("info", file).output)
+        self.ledger("add", "labelled.h5")
+        self.ledger("add", "by_hand.h5", "--label", "v3")
+        self.assertEqual([(run["label"], run["note"]) for run in self.runs()],
+                         [("v3", "after the update"), ("v2.1 input=small", "after the update")])
+        self.assertIn("v2.1 input=small; after the update", self.ledger("runs").output)
+        self.check_refused(self.halcyon("run", "--label", "two words", "--", *MPI.launch(2), EXAMPLES / "plate"),
+                           "--label", "of its own")
 
     def test_slices_add_up_to_what_was_lost_and_moved(self):
         path = self.profile()
@@ -321,6 +353,12 @@ class Profiles(WithSpool):
 
 class Spools(WithSpool):
 
+    def test_a_file_of_an_older_version_is_taken(self):
+        document = self.one_document()
+        del document["run"]["note"]
+        (self.spool / "old").write_bytes(spool_file(document, version=1))
+        self.assertEqual(self.ledger("ingest", self.spool).output, "1 run ingested\n")
+
     def test_files_of_a_spool_go_into_the_ledger_and_away(self):
         self.fill(self.one_document(), 5)
         self.assertEqual(self.ledger("ingest", self.spool).output, "5 runs ingested\n")
@@ -346,7 +384,7 @@ class Spools(WithSpool):
             "empty": (b"", "no spool file"),
             "foreign": (b"\x89HDF\r\n\x1a\n", "no spool file"),
             "damaged": (good.replace(b'"ranks": 2', b'"ranks": 3'), "checksum"),
-            "newer": (spool_file(document, version=2), "newer halcyon"),
+            "newer": (spool_file(document, version=3), "newer halcyon"),
             "list": (spool_file([]), "not JSON with tables"),
             "no-work": (spool_file({"run": 0}), "has no work"),
             "no-run": (spool_file({**document, "run": {}}), "run has no run"),
@@ -491,6 +529,24 @@ class Spools(WithSpool):
 
 class Databases(WithSpool):
 
+    def make_older(self):
+        """What a ledger was before it had notes."""
+        with contextlib.closing(sqlite3.connect(self.database)) as database:
+            views = [sql for sql, in database.execute("SELECT sql FROM sqlite_master WHERE type = 'view'")]
+            database.executescript("DROP VIEW visible_run; DROP VIEW visible_work; ALTER TABLE run DROP COLUMN note; "
+                                   "UPDATE halcyon_ledger SET version = 1;" +
+                                   ";".join(view.replace(", t.note AS note", "") for view in views))
+
+    def test_an_older_one_is_read_and_becomes_a_newer_one_when_it_is_written(self):
+        self.ledger("add", self.profile("a.h5"))
+        before = self.runs()
+        self.make_older()
+        self.assertEqual(self.runs(), before)
+        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(1,)])
+        self.ledger("add", self.profile("b.h5", start=FIRST + 60))
+        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [(2,)])
+        self.assertEqual(self.runs()[1:], before)
+
     def test_one_of_a_newer_schema_is_refused(self):
         self.ledger("add", self.profile())
         with contextlib.closing(sqlite3.connect(self.database)) as database:
@@ -575,6 +631,108 @@ class Site(WithSpool):
         self.check_refused(self.ledger("trend", "solvr0", status=2), "solvr0", "Did you mean: solver0?", "solver7")
 
 
+class Pages(WithSpool, WithPages):
+
+    def setUp(self):
+        super().setUp()
+        document = self.one_document()
+        document["run"] = {**document["run"], "user_name": "alice", "project": "physics", "job": "4711", "note": "a <b>note"}
+        self.fill_with_site(document)
+        self.ledger("ingest", self.spool)
+
+    def test_they_say_what_the_commands_say_and_lead_to_each_other(self):
+        pages = self.pages()
+        places = {name.split("/")[0] for name in pages}
+        self.assertEqual(places, {"index.html", "node", "work", "run"})
+        self.assertEqual([len([name for name in pages if name.startswith(kind)]) for kind in ("node", "work", "run")],
+                         [12, 8, 500])
+        seen = {name: self.check_markup(self.directory / "pages" / name) for name in pages if not name.startswith("run/")}
+        one = next(name for name in pages if name.startswith("run/"))
+        seen[one] = self.check_markup(self.directory / "pages" / one)
+        for name, page in pages.items():
+            for link in re.findall(r'href="([^"]*)"', page):
+                self.assertTrue((self.directory / "pages" / name).parent.joinpath(link).resolve().exists(), (name, link))
+        lost = self.lost("cause")["all"]
+        words = re.sub(r"\s+", " ", self.ledger("lost", "--by", "cause").output.splitlines()[-1])
+        self.assertIn(re.search(r"[\d.]+ \([\d.]+ to [\d.]+\)", words)[0], seen["index.html"])
+        self.assertGreater(lost["runs"], 0)
+        line = next(line for line in self.ledger("nodes").output.splitlines() if line.startswith("n07"))
+        for size in (re.search(r"[\d.]+ \([\d.]+ to [\d.]+\)", line)[0], line.split("  ")[-1].strip()):
+            self.assertIn(size, seen["index.html"])
+            self.assertIn(size, seen["node/big.n07.html"])
+        for change in self.ledger("trend", "solver0").output.splitlines()[1:3]:
+            self.assertIn(change.strip(), seen["work/0000000000000000.html"])
+        self.assertIn("then v2 came", seen["index.html"])
+        self.assertIn("a <b>note", seen[one])
+        self.assertNotIn("<b>note", pages[one])
+
+    def test_names_are_left_out_on_request(self):
+        for name, page in self.pages("--no-names").items():
+            for word in ("alice", "physics", "4711", "solver", "v2", "note"):
+                self.assertNotIn(word, re.sub(r"<style>.*?</style>", "", page, flags=re.S), name)
+        self.assertIn("work/0000000000000000.html", self.pages("--no-names"))
+
+    def test_there_are_no_more_than_were_asked_for_and_older_ones_go(self):
+        self.assertEqual(len(self.pages()), 1 + 12 + 8 + 500)
+        self.assertEqual(len(self.pages("--pages", "4")), 1 + 3 * 4)
+
+    def test_other_files_of_a_directory_are_safe(self):
+        place = self.directory / "pages"
+        place.mkdir()
+        (place / "thesis.tex").write_text("mine")
+        self.check_refused(self.ledger("html", place, status=2), "pages", "other files")
+        self.assertEqual([path.name for path in place.iterdir()], ["thesis.tex"])
+        self.check_refused(self.ledger("html", "empty", "--until", "2001-01-01", status=2), "no run")
+
+    def test_a_run_leads_to_the_page_of_its_profile(self):
+        profiles = self.directory / "profiles"
+        profiles.mkdir()
+        self.profile("a.h5").rename(profiles / "a.h5")
+        self.halcyon("report", profiles / "a.h5", "--html", profiles / "a.html")
+        self.ledger("add", profiles / "a.h5")
+        [key] = [run["run"] for run in self.runs("--last", "1000") if run["user"] is None]
+        self.pages("--profiles", profiles, "--until", time.strftime("%Y-%m-%d", time.gmtime(FIRST + 86400)))
+        page = self.directory / "pages" / "run" / f"{key}.html"
+        [link] = re.findall(r'href="([^"]*a\.html)"', page.read_text())
+        self.assertTrue((page.parent / link).resolve().samefile(profiles / "a.html"))
+
+    def test_a_browser_shows_them_without_errors_without_the_network_and_on_a_phone(self):
+        names = list(self.pages("--pages", "20"))
+        chosen = ["index.html", "node/big.n07.html", "work/0000000000000000.html",
+                  next(name for name in names if name.startswith("run/"))]
+        browser = self.opened(self.directory / "pages" / chosen[0], **PHONE)
+        for name in chosen:
+            browser.get((self.directory / "pages" / name).as_uri())
+            self.assertEqual(browser.get_log("browser"), [], name)
+            self.assertEqual(self.fetched_elsewhere(browser), [], name)
+            self.assertEqual(browser.execute_script("return document.documentElement.scrollWidth"), PHONE["width"], name)
+            levels = [int(tag[1]) for tag in browser.execute_script(
+                "return [...document.querySelectorAll('h1, h2, h3, h4')].map(heading => heading.tagName)")]
+            self.assertTrue(all(below <= above + 1 for above, below in zip(levels, levels[1:])), (name, levels))
+
+    def metrics(self, *words, database=None):
+        if text_string_to_metric_families is None:
+            self.skipTest("no prometheus_client")
+        text = self.ledger("metrics", *words, database=database).output
+        return {family.name: {tuple(sorted(sample.labels.items())): sample.value for sample in family.samples}
+                for family in text_string_to_metric_families(text)}
+
+    def test_totals_are_openmetrics_that_its_parser_reads(self):
+        metrics = self.metrics("--nodes")
+        lost = self.lost("partition")
+        self.assertAlmostEqual(metrics["halcyon_site_lost_node_hours"][()], lost["all"]["lost_node_hours"], places=3)
+        for row in lost["rows"]:
+            label = (("partition", row["name"] or ""),)
+            self.assertEqual(metrics["halcyon_site_partition_runs"][label], row["runs"])
+            self.assertAlmostEqual(metrics["halcyon_site_partition_lost_high_node_hours"][label],
+                                   row["lost_interval_node_hours"][1], places=3)
+        [slow] = [host for host in self.nodes()["hosts"] if host["listed"]]
+        self.assertAlmostEqual(metrics["halcyon_site_slow_node_ratio"][(("cluster", "big"), ("host", "n07"))],
+                               slow["slower_percent"] / 100)
+        self.ledger("metrics", "-o", self.directory / "halcyon.prom")
+        self.assertTrue((self.directory / "halcyon.prom").read_text().endswith("# EOF\n"))
+
+
 @unittest.skipIf(not POSTGRESQL, "no server of PostgreSQL (Debian: postgresql-15)")
 class Postgresql(WithSpool):
 
@@ -646,6 +804,60 @@ class Postgresql(WithSpool):
             self.ledger("ingest", self.spool, database=database)
         self.assertEqual(self.nodes(), self.nodes(database=file))
         self.assertEqual(self.trend("solver0"), self.trend("solver0", database=file))
+
+    def test_queries_of_the_dashboards_answer_operators_and_users(self):
+        self.fill_with_site(self.one_document())
+        self.ledger("ingest", self.spool)
+        for name, role in (("alice", "halcyon_user"), ("root_of_site", "halcyon_operator")):
+            self.psql(f"CREATE ROLE {name} LOGIN IN ROLE {role}")
+            self.addCleanup(self.psql, f"DROP ROLE {name}")
+        [work] = self.rows("SELECT work FROM visible_work WHERE program = 'solver0'")
+        begin, end = FIRST * NANOSECONDS, (FIRST + 200 * 86400) * NANOSECONDS
+        answered = 0
+        for file in sorted((SOURCE / "packaging/grafana/dashboards").glob("*.json")):
+            dashboard = json.loads(file.read_text())
+            queries = [target["rawSql"] for panel in dashboard["panels"] for target in panel["targets"]]
+            queries += [variable["query"] for variable in dashboard["templating"]["list"]]
+            for query in queries:
+                sql = re.sub(r"\$__unixEpochNanoFilter\(([^)]*)\)", rf"\1 >= {begin} AND \1 <= {end}", query)
+                sql = sql.replace("$work", work[0]).replace("$program", "solver0")
+                self.assertNotIn("$", sql)
+                for user in ("alice", "root_of_site"):
+                    answer = self.psql(sql, user, "site", check=False)
+                    self.assertEqual(answer.returncode, 0, (file.name, sql, answer.stderr))
+                    self.assertTrue(answer.stdout or (user == "alice" and "visible_work" in sql), (user, sql))
+                    answered += 1
+        self.assertGreater(answered, 20)
+        [lost] = [panel["targets"][0]["rawSql"] for panel in json.loads(
+            (SOURCE / "packaging/grafana/dashboards/halcyon-site.json").read_text())["panels"] if panel["type"] == "stat"]
+        [row] = self.rows(re.sub(r"\$__unixEpochNanoFilter\(run\)", "true", lost))
+        told = self.lost("cause")["all"]
+        for value, key in zip(map(float, row), (told["runs"], told["judged_runs"], told["node_hours"],
+                                                told["lost_node_hours"], *told["lost_interval_node_hours"])):
+            self.assertAlmostEqual(value, key, places=6)
+
+    def test_pages_of_users_name_nobody_else(self):
+        document = self.one_document()
+        document["run"] = {**document["run"], "user_name": "bob"}
+        self.fill_with_site(document)
+        self.ledger("ingest", self.spool)
+        self.psql("CREATE ROLE alice LOGIN IN ROLE halcyon_user")
+        self.addCleanup(self.psql, "DROP ROLE alice")
+        for name, page in self.pages("--pages", "20", database=self.address("alice")).items():
+            self.assertFalse(re.search(r"bob|solver", page), name)
+        self.assertIn("bob", self.pages("--pages", "20")["index.html"])
+
+    def test_an_older_ledger_becomes_a_newer_one_when_it_is_written(self):
+        self.ledger("add", self.profile("a.h5"))
+        view = self.psql("SELECT pg_get_viewdef('visible_run'::regclass)", database="site").stdout
+        older = re.sub(r",\s+CASE\s+WHEN.*?END AS note", "", view, flags=re.S)
+        self.assertNotEqual(older, view)
+        self.psql("DROP VIEW visible_run; ALTER TABLE run DROP COLUMN note; UPDATE halcyon_ledger SET version = 1; "
+                  f"CREATE VIEW visible_run AS {older}", database="site")
+        self.assertEqual(len(self.runs()), 1)
+        self.ledger("add", self.profile("b.h5", start=FIRST + 60))
+        self.assertEqual(len(self.runs()), 2)
+        self.assertEqual(self.rows("SELECT MAX(version) FROM halcyon_ledger"), [("2",)])
 
     def test_months_are_partitions_and_old_ones_are_dropped(self):
         now = int(time.time())

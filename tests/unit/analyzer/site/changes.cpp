@@ -118,7 +118,7 @@ TEST(Changes, NameTheVersionThatCameThen) {
   site.need = [](std::uint32_t work, double day) { return work == 2 ? after_day(day, std::log(1.013)) : 0.0; };
   std::vector<SiteRun> runs = runs_of(site);
   EXPECT_TRUE(changes_without_nodes(2, runs).changes.empty());  // too small to be found anywhere
-  for (SiteRun& run : runs) run.label = run.day < 100.0 ? "1.0" : "1.1";
+  for (SiteRun& run : runs) run.label = run.day < 100.0 ? "1.0 input=a" : "1.1 input=a";
   const WorkChanges found = changes_without_nodes(2, runs);
   ASSERT_EQ(found.changes.size(), 1U);
   EXPECT_EQ(found.changes.front().label, "1.1");

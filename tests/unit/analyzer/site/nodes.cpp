@@ -35,6 +35,24 @@ TEST(Nodes, TellWhichHostIsSlowByHowMuchAndSinceWhen) {
   EXPECT_NEAR(slow.since_days->high, 60.0, 3.0);
 }
 
+TEST(Nodes, HaveACourseThatShowsWhenTheyBecameSlow) {
+  SyntheticSite site;
+  site.slowness = [](std::uint32_t host, double day) { return host == 7 && day >= 60.0 ? std::log(1.1) : 0.0; };
+  NodeSettings settings;
+  EXPECT_TRUE(rank_nodes(runs_of(site), settings).hosts.front().course.empty());
+  settings.points_of_course = 20;
+  const NodeRanking ranking = rank_nodes(runs_of(site), settings);
+  const HostEffect& slow = ranking.hosts.front();
+  ASSERT_EQ(slow.host, 7U);
+  EXPECT_GT(slow.course.size(), 15U);
+  for (const HostLevel& level : slow.course) {
+    if (std::abs(level.day - 60.0) < 5.0) continue;
+    EXPECT_NEAR(level.percent, level.day > 60.0 ? 10.0 : 0.0, 1.5) << level.day;
+    EXPECT_TRUE(holds(level.interval_percent, level.percent)) << level.day;
+  }
+  EXPECT_EQ(slow.course.back().percent, slow.percent);
+}
+
 TEST(Nodes, OnesThatWereSlowFromTheirFirstRunHaveNoDay) {
   SyntheticSite site;
   site.slowness = [](std::uint32_t host, double) { return host == 3 ? std::log(1.2) : 0.0; };
