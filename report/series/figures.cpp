@@ -19,7 +19,7 @@ constexpr std::string_view style = R"(
 .p3 { --own: var(--p3); } .p4 { --own: var(--p4); } .p5 { --own: var(--p5); }
 .chip { display: inline-block; min-width: 1.7em; padding: 0 .4em; border-radius: 4px; text-align: center;
   background: var(--own); color: var(--on-light); }
-.programs { list-style: none; margin: 12px 0 0; padding: 0; } .programs li { margin: 4px 0; display: flex; gap: 10px; }
+.programs { list-style: none; margin: 12px 0 0; padding: 0; } .programs li { margin: 4px 0; display: flex; gap: 10px; align-items: flex-start; }
 .programs code { padding-top: 2px; }
 .answer .advice { font-size: 17px; }
 .list th { color: var(--soft); white-space: nowrap; } .list td { font-variant-numeric: tabular-nums; }
@@ -36,11 +36,11 @@ dl.said { margin: 0 0 14px; } dl.said dt { margin-top: 8px; } dl.said dd { max-w
   .series .broad { display: none; } .series .narrow { display: block; max-width: 560px; }
   .list thead { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }
   .list, .list tbody, .list caption { display: block; }
-  .list tr { display: grid; grid-template-columns: 1fr 1fr; gap: 0 12px; border-top: 1px solid var(--line); padding: 6px 0; }
+  .list tr { display: flex; flex-wrap: wrap; gap: 0 16px; border-top: 1px solid var(--line); padding: 6px 0; }
   .list tr.own { border-left: 4px solid var(--own); padding-left: 10px; }
   .list td, .list td.number, .list tr.own td:first-child { border: 0; padding: 1px 0; text-align: left; white-space: normal; overflow-wrap: anywhere; }
   .list td[data-title]:not([data-title=""])::before { content: attr(data-title) ": "; color: var(--soft); }
-  .list td:first-child { grid-column: 1 / -1; font-weight: 650; }
+  .list td:first-child { flex-basis: 100%; font-weight: 650; }
 }
 )";
 
@@ -131,6 +131,14 @@ Frame Frame::lane(std::size_t number, std::size_t lanes) const {
   lane.top = top + static_cast<double>(number) * (height + gap) + gap;
   lane.bottom = lane.top + height;
   return lane;
+}
+
+RoomOnAxis::RoomOnAxis(const Frame& frame) : end_(frame.width - 0.5 * room) {}
+
+bool RoomOnAxis::takes(double place) {
+  if (place - last_ < room || place > end_) return false;
+  last_ = place;
+  return true;
 }
 
 Counts::Counts(const Frame& frame, std::size_t last)

@@ -78,17 +78,15 @@ std::string axes(const Frame& frame, const svg::Scale& y, const std::function<st
 std::string title_of_axis(const Frame& frame, std::string_view horizontal);
 /// A value on the horizontal axis.
 std::string value_on_axis(const Frame& frame, double place, std::string_view words);
-/// Which values on the horizontal axis have room beside those before them, from the left.
+/// Which values on the horizontal axis have room beside those before them, from the left, and within the figure.
 class RoomOnAxis {
  public:
   static constexpr double room = 46.0;
-  bool takes(double place) {
-    if (place - last_ < room) return false;
-    last_ = place;
-    return true;
-  }
+  explicit RoomOnAxis(const Frame& frame);
+  bool takes(double place);
 
  private:
+  double end_;
   double last_ = -HUGE_VAL;
 };
 

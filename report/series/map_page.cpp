@@ -28,7 +28,7 @@ std::string curve_picture(const MapResult& result) {
     const svg::Scale x{0.5, static_cast<double>(levels.size()) + 0.5, frame.left, frame.right()};
     std::string content = axes(frame, y, [&](double value) { return response_words(result.is_time, value); }) +
                           title_of_axis(frame, result.factors.front().name);
-    RoomOnAxis room;
+    RoomOnAxis room(frame);
     double last_place = 0.0;
     double last_value = 0.0;
     for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -91,7 +91,7 @@ std::string field_picture(const MapResult& result, const Point& others, const In
       }
     }
     const double end = frame.top + height * static_cast<double>(down.levels.size());
-    RoomOnAxis room;
+    RoomOnAxis room(frame);
     for (std::size_t column = 0; column < across.levels.size(); ++column) {
       const double place = frame.left + cell * (static_cast<double>(column) + 0.5);
       if (room.takes(place)) content += svg::text(place, end + 16, "soft middle", value_text(across.levels[column]));

@@ -239,7 +239,7 @@ std::string ranking_picture(const Repetition& series) {
                                          frame.bottom - frame.top, "band green") +
                           svg::line(frame.left, frame.bottom, frame.right(), frame.bottom, "axis") +
                           svg::line(x(1.0), frame.top, x(1.0), frame.bottom, "threshold");
-    RoomOnAxis room;
+    RoomOnAxis room(frame);
     for (const double value : svg::ticks(x.from_value, x.to_value, 4)) {
       if (room.takes(x(value))) content += value_on_axis(frame, x(value), ratio_label(value));
     }

@@ -29,7 +29,8 @@ std::string ratio_words(const TimeRatio& ratio) {
 }
 
 std::string confidence_of(const Repetition& series) {
-  return confidence_words(series.precision.confidence) + " confidence" + (series.others.size() > 1 ? " together" : "");
+  return confidence_words(series.precision.confidence) + " confidence" +
+         (series.others.size() > 1 ? " of all together" : "");
 }
 
 // The mean that the series is to know.
@@ -205,11 +206,11 @@ std::string place_words(const Place& place) {
 SeriesTable ranking_table(const Repetition& series) {
   SeriesTable table{.heading = "",
                     .program = {},
-                    .columns = {{"place", 5}, {"program", 7, false}, {"times as long as A", 27, false}, {"", 0, false}},
+                    .columns = {{"program", 7, false}, {"place", 5}, {"times as long as A", 27, false}, {"", 0, false}},
                     .rows = {},
                     .legend = {}};
   for (const Place& place : ranking_of(series)) {
-    std::vector<std::string> cells{place_words(place), letter_of(place.program)};
+    std::vector<std::string> cells{letter_of(place.program), place_words(place)};
     if (place.program == first_program) {
       cells.insert(cells.end(), {"1", "compared with"});
     } else {
@@ -308,17 +309,43 @@ std::string caveat_words(const Caveat& caveat) {
   return "";
 }
 
-// What else is known of the runs of one program. `whose` is before each label.
-void add_facts_about(const SeriesSummary& summary, const std::string& whose, std::vector<SeriesFact>& facts) {
-  const auto add = [&](const std::string& label, std::string words) {
-    facts.push_back({whose + label, std::move(words)});
-  };
-  add("hosts", fmt::format("{} seen; other hosts may give other times", plural(summary.hosts, "host")));
+// What else is known of the runs of one program.
+std::vector<SeriesFact> facts_about(const SeriesSummary& summary) {
+  std::vector<SeriesFact> facts{
+      {"hosts", fmt::format("{} seen; other hosts may give other times", plural(summary.hosts, "host"))}};
   if (summary.warm_up_runs > 0) {
-    add("warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run")));
+    facts.push_back({"warm-up", fmt::format("the first {} left out", plural(summary.warm_up_runs, "run"))});
   }
-  if (summary.contradiction) add("CONTRADICTION", contradiction_words(*summary.contradiction));
-  for (const Caveat& caveat : summary.caveats) add("note", caveat_words(caveat));
+  if (summary.contradiction) facts.push_back({"CONTRADICTION", contradiction_words(*summary.contradiction)});
+  for (const Caveat& caveat : summary.caveats) facts.push_back({"note", caveat_words(caveat)});
+  return facts;
+}
+
+// The same of all programs, once for those of which the same is known: "A, C: hosts".
+std::vector<SeriesFact> facts_about_programs(const Repetition& series) {
+  struct Known {
+    SeriesFact fact;
+    std::string whose;
+  };
+  std::vector<Known> all;
+  for (Program program = first_program; program < programs_of(series); ++program) {
+    for (SeriesFact& fact : facts_about(summary_of(series, program))) {
+      const auto same = std::find_if(all.begin(), all.end(), [&fact](const Known& known) {
+        return known.fact.label == fact.label && known.fact.words == fact.words;
+      });
+      if (same == all.end()) {
+        all.push_back({std::move(fact), letter_of(program)});
+      } else {
+        same->whose += ", " + letter_of(program);
+      }
+    }
+  }
+  std::vector<SeriesFact> facts;
+  for (Known& known : all) {
+    if (!series.others.empty()) known.fact.label = known.whose + ": " + known.fact.label;
+    facts.push_back(std::move(known.fact));
+  }
+  return facts;
 }
 
 std::string_view work_caveat_words(WorkCaveat code) {
@@ -422,9 +449,7 @@ std::vector<SeriesFact> facts_of(const Repetition& series) {
     for (const WorkCaveat code : rate.caveats) facts.push_back({"note", std::string(work_caveat_words(code))});
   }
   if (std::optional<std::string> floor = floor_words(series)) facts.push_back({"floor", std::move(*floor)});
-  for (Program program = first_program; program < programs_of(series); ++program) {
-    add_facts_about(summary_of(series, program), series.others.empty() ? "" : letter_of(program) + ": ", facts);
-  }
+  for (SeriesFact& fact : facts_about_programs(series)) facts.push_back(std::move(fact));
   return facts;
 }
 

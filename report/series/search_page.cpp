@@ -41,7 +41,7 @@ std::string loads_on_axis(const Frame& frame, const LoadAxis& x, const SearchRes
   for (const TriedLoad& tried : result.state.tried) loads.push_back(tried.load);
   std::sort(loads.begin(), loads.end());
   std::string content;
-  RoomOnAxis room;
+  RoomOnAxis room(frame);
   for (const double load : loads) {
     if (room.takes(x(load))) content += value_on_axis(frame, x(load), value_text(load));
   }
